@@ -10,7 +10,7 @@ import typer
 
 from .app import app
 from .completion import theorem_keys
-from .console import echo
+from .console import PATIENCE, echo, progress
 
 
 @app.command()
@@ -32,7 +32,8 @@ def explore(
     if not out.absolute().parent.is_dir():
         raise InputError("out", str(out), "its folder does not exist; name another")
     start = "" if key is None else f"#{urlencode(_place(key))}"
-    written = write(out, start=start)
+    with progress("exact values", patience=PATIENCE) as report:
+        written = write(out, start=start, progress=report)
     echo(str(written))
     if not no_open:
         webbrowser.open(f"{written.absolute().as_uri()}{start}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
@@ -25,9 +25,9 @@ from .truth import Truth, truths
 _ROWS = 20_000
 
 
-def content(truth: Mapping[tuple[str, str], Truth] | None = None) -> dict[str, Any]:
-    """Everything that is shown; `truth` is computed where it is not given."""
-    truth = truths() if truth is None else truth
+def content(progress: Callable[[int, int], None] | None = None) -> dict[str, Any]:
+    """Everything that is shown."""
+    truth = truths(progress)
     errata = [_erratum(entry) for entry in ERRATA]
     shown = {(entry["key"], entry["edition"]): entry["at"] for entry in reversed(errata) if entry["at"]}
     return {
@@ -40,11 +40,7 @@ def content(truth: Mapping[tuple[str, str], Truth] | None = None) -> dict[str, A
 @cache
 def formulas() -> str:
     """An array of JavaScript in the order of the records: what bounds and conditions are as functions of the values."""
-    lines = []
-    for record in THEOREMS:
-        sides = ", ".join(f"[{left or 'null'}, {right or 'null'}]" for left, right in javascript.conditions(record))
-        lines.append(f"  {{ bound: {javascript.bound(record) or 'null'}, conditions: [{sides}] }},")
-    return "\n".join(["const FORMULAS = [", *lines, "];"])
+    return "\n".join(["const FORMULAS = [", *(f"  {javascript.formula(record)}," for record in THEOREMS), "];"])
 
 
 def typical_points(theorem: Theorem, count: int, *, seed: int = 0, unmet: bool = False) -> dict[str, np.ndarray]:

@@ -7,10 +7,10 @@ SymPy's printer writes them. The functions of `bounds.elementary` that round out
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from suffice.bounds import Theorem
+from suffice.bounds import SufficeError, Theorem
 from suffice.bounds.elementary import KEEP_NAMES
 from suffice.bounds.symbolic import as_expression
 
@@ -18,19 +18,23 @@ _ROUNDED = (
     *("survive", "fall", "spare", "decay", "log1p", "last_over_mean"),
     *("log_ratio", "up", "down", "difference", "quotient", "times_log_ratio"),
 )
+NOTHING = "{ bound: null, conditions: [] }"
 
 
-def bound(theorem: Theorem) -> str | None:
-    """The bound as an arrow function of an object of values; None where a special function needs the library."""
+def formula(theorem: Theorem) -> str:
+    """An object with the bound and the pairs of sides of the conditions, functions of an object of values.
+
+    The bound is null where there is none, where a special function needs the library, and where another package's
+    function takes numbers alone.
+    """
     if theorem.bound is None:
-        return None
-    return _arrow(_traced(theorem.bound))
-
-
-def conditions(theorem: Theorem) -> list[tuple[str | None, str | None]]:
-    """Both sides of each condition, in their order."""
-    sides: Mapping[str, tuple[Any, Any]] = _traced(theorem.conditions)
-    return [(_arrow(left), _arrow(right)) for left, right in sides.values()]
+        return NOTHING
+    try:
+        bound = _arrow(_traced(theorem.bound))
+        sides = [(_arrow(left), _arrow(right)) for left, right in _traced(theorem.conditions).values()]
+    except (SufficeError, TypeError, ValueError, AttributeError, NotImplementedError):
+        return NOTHING
+    return f"{{ bound: {bound}, conditions: [{', '.join(f'[{left}, {right}]' for left, right in sides)}] }}"
 
 
 def _traced(function: Callable[..., Any]) -> Any:
@@ -46,13 +50,9 @@ def _traced(function: Callable[..., Any]) -> Any:
         KEEP_NAMES.reset(token)
 
 
-def _arrow(value: Any) -> str | None:
+def _arrow(value: Any) -> str:
     import sympy
-    from sympy.printing.codeprinter import PrintMethodNotImplementedError
 
     names = {name: name for name in _ROUNDED}
-    try:
-        with sympy.evaluate(False):
-            return f"v => {sympy.jscode(as_expression(value), user_functions=names)}"
-    except PrintMethodNotImplementedError:
-        return None
+    with sympy.evaluate(False):
+        return f"v => {sympy.jscode(as_expression(value), user_functions=names)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ _MODULES = (
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 
 
-def page(data: Mapping[str, Any] | None = None, *, start: str = "") -> str:
-    """The text of the file; `start` is the part of its address behind # where none is given."""
-    told = {**(content() if data is None else data), "start": start}
+def page(data: Mapping[str, Any], *, start: str = "") -> str:
+    """The text of the file with `content()`; `start` is the part of its address behind # where none is given."""
+    told = {**data, "start": start}
     filled = {
         "css": _asset("page.css"),
         "data": json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
@@ -39,9 +39,9 @@ def script() -> str:
     return "\n".join([numbers, formulas(), *others])
 
 
-def explore(out: str | Path, *, start: str = "") -> Path:
-    """Write the page."""
-    return write_whole(Path(out), page(start=start).encode())
+def explore(out: str | Path, *, start: str = "", progress: Callable[[int, int], None] | None = None) -> Path:
+    """Write the page, which takes half a minute."""
+    return write_whole(Path(out), page(content(progress), start=start).encode())
 
 
 def _asset(name: str) -> str:

@@ -7,14 +7,14 @@ argument of the record follows and no other changes, so that the curve and the b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from suffice.bounds import Theorem
-from suffice.figures import figure
+from suffice.figures.catalogue import figure
 from suffice.simulate.threads import one_thread
 from suffice.verification import Claim, Evidence, Family
 from suffice.verification.claim import EFFORTS
@@ -41,14 +41,16 @@ class Truth:
     curves: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)
 
 
-def truths() -> dict[tuple[str, str], Truth]:
+def truths(progress: Callable[[int, int], None] | None = None) -> dict[tuple[str, str], Truth]:
     """By key and edition, where a claim measures the record's quantity; superseded records are compared with bounds."""
+    found: dict[tuple[str, str], Truth] = {}
+    claims = [claim for claim in all_claims() if claim.theorem.superseded_by is None]
     with one_thread():
-        found = {
-            (claim.theorem.key, claim.theorem.edition): best
-            for claim in all_claims()
-            if claim.theorem.superseded_by is None and (best := _best(claim)) is not None
-        }
+        for done, claim in enumerate(claims, 1):
+            if (best := _best(claim)) is not None:
+                found[claim.theorem.key, claim.theorem.edition] = best
+            if progress is not None:
+                progress(done, len(claims))
     printed = ("adaptive/theorem-2-constant", "printed")
     if printed in found:
         found[printed] = _with_figure(found[printed])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import mpmath
 import pytest
 from node import needs_node, run
@@ -67,21 +70,32 @@ def test_long_horizons_lose_nothing(tmp_path):
     # as printed, 1 - (1 - x)^T loses 3e-8 at x T = 1e-8
     record = find("adaptive/theorem-2-constant")
     point = {"eta": 1e-9, "mu": 1e-3, "beta": 1.0, "e0": 0.0, "s2": 1.0, "T": 10_000.0, "q": 1.0}
-    formula = f"const FORMULAS = [{{ bound: {javascript.bound(record)}, conditions: [] }}];"
+    formula = f"const FORMULAS = [{javascript.formula(record)}];"
     body = "return solve.boundAt({ formula: FORMULAS[0], direction: 'upper' }, given);"
     value, exact = run(tmp_path, body, point, formulas=formula), digits(record, **point)
     assert 0 <= value / exact - 1 <= 1e-10
 
 
 def test_only_special_functions_are_left_to_the_library():
-    assert {record.key for record in EVALUATED if javascript.bound(record) is None} == IN_THE_LIBRARY
-    assert all(None not in sides for record in THEOREMS for sides in javascript.conditions(record))
+    assert {record.key for record in EVALUATED if javascript.formula(record) == javascript.NOTHING} == IN_THE_LIBRARY
+
+
+def test_a_bound_of_numbers_alone_is_left_to_the_library():
+    def of_numbers(*, eta, T):
+        return eta if T > 3 else 2 * float(eta)
+
+    def steps(*, eta):
+        return {"step eta <= 1": (math.sqrt(eta), 1)}
+
+    record = find("adaptive/theorem-2-offset")
+    assert javascript.formula(replace(record, bound=of_numbers)) == javascript.NOTHING
+    assert javascript.formula(replace(record, conditions=steps)) == javascript.NOTHING
 
 
 def test_formulas_elsewhere_are_as_before():
     # the names of rounding functions are kept for JavaScript alone
     record = find("adaptive/theorem-2-constant")
-    assert "survive(" in str(javascript.bound(record))
+    assert "survive(" in javascript.formula(record)
     assert "survive" not in str(record.expression()) + record.latex()
 
 

@@ -79,7 +79,7 @@ def test_the_script_is_javascript(tmp_path):
 def test_the_command_writes_and_opens(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    monkeypatch.setattr(suffice.explorer.page, "content", small)
+    monkeypatch.setattr(suffice.explorer.page, "content", lambda progress: small())
     load("explore")
     out = tmp_path / "a b.html"
     done = CliRunner().invoke(app, ["explore", "adaptive theorem 2", "--out", str(out)])

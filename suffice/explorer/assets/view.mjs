@@ -67,7 +67,7 @@ export class View {
       this.sliders = null;
       const why = record.reason
         ? ""
-        : "This bound takes a special function: the library evaluates it, this page does not.";
+        : "The library evaluates this bound, this page does not: it takes a special function, or numbers of Python alone.";
       return [
         make("p", { className: "notice" }, why || `It cannot be evaluated: ${record.reason}`),
         ...wrong,
