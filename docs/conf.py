@@ -66,15 +66,18 @@ warnings.filterwarnings("ignore", category=UserWarning, message=r".*non-interact
 
 
 def _literal_docstring(app, what, name, obj, options, lines):
-    """Keep line breaks and columns: a line block for each paragraph; what stands in backquotes is code."""
+    """Paragraphs flow, but columns keep their lines; what stands in backquotes is code."""
     shown = []
-    for line in lines:
-        parts = re.split(r"(`+[^`]+`+)", line)
-        for at in range(0, len(parts), 2):
-            parts[at] = re.sub(r"([\\*`|_])", r"\\\1", parts[at])
-        parts[1::2] = [f"\\ ``{part.strip('`')}``\\ " for part in parts[1::2]]
-        shown.append("| " + "".join(parts) if line.strip() else "|")
-    lines[:] = [*shown, ""] if lines else lines
+    for paragraph in "\n".join(lines).split("\n\n"):
+        written = paragraph.splitlines()
+        columns = any(re.search(r"^ |\S {2,}\S", line) for line in written)
+        for line in written:
+            parts = re.split(r"(`+[^`]+`+)", line if columns else line.strip())
+            parts[::2] = [re.sub(r"([\\*`|_])", r"\\\1", part) for part in parts[::2]]
+            parts[1::2] = [f"\\ ``{part.strip('`')}``\\ " for part in parts[1::2]]
+            shown.append("| " * columns + "".join(parts))
+        shown.append("")
+    lines[:] = shown
 
 
 def _page_of_bounds(app, error):

@@ -17,14 +17,16 @@ from suffice.support.files import write_whole
 
 LARGEST, LARGEST_DATA = 450_000, 50_000
 """Bytes of a picture, and of a CSV that comes along."""
+_KEPT = re.compile(rb"(<image.*?/>|scale\([^)]*\))", flags=re.DOTALL)
+"""What is encoded, and the sizes of letters, stay as they are."""
 _DECIMALS = re.compile(rb"(\.\d\d)\d+")
 
 
 def reduced(svg: bytes) -> bytes:
     """The same picture: hundredths of a point are not seen."""
-    head, sep, body = svg.partition(b"<defs>")
-    parts = re.split(rb"(<image.*?/>)", body, flags=re.DOTALL)  # what is encoded there stays as it is
-    return head + sep + b"".join(part if part.startswith(b"<image") else _DECIMALS.sub(rb"\1", part) for part in parts)
+    parts = _KEPT.split(svg)
+    parts[::2] = [_DECIMALS.sub(rb"\1", part) for part in parts[::2]]
+    return b"".join(parts)
 
 
 def write_pictures(drawn: str | Path, into: str | Path, names: Sequence[str] = ()) -> list[Path]:

@@ -52,9 +52,11 @@ _NAMES |= {name: f"\\{name}" if name in ("min", "max", "sup", "inf", "log", "ln"
            rf"\operatorname{{{name}}}" for name in _FUNCTIONS}  # fmt: skip
 _LETTERS = {"E": r"\mathbb{E}", "P": r"\mathbb{P}", "Var": r"\operatorname{Var}", "Cov": r"\operatorname{Cov}"}
 """So only before a bracket or a bar."""
-_OPERATORS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "->": r"\to", "=>": r"\Rightarrow", "==": "=", "...": r"\dots",
-              "..": r"\dots", "~": r"\sim", "*": r"\cdot", "%": r"\%", "+-": r"\pm"}  # fmt: skip
-_RELATIONS = ("=", "<", ">", "<=", ">=", "!=", "->", "==", "~", "+-")
+_OPERATORS = {
+    "<=": r"\le", ">=": r"\ge", "!=": r"\ne", "->": r"\to", "<-": r"\leftarrow", "=>": r"\Rightarrow", "==": "=",
+    "...": r"\dots", "..": r"\dots", "~": r"\sim", "*": r"\cdot", "%": r"\%", "+-": r"\pm",
+}  # fmt: skip
+_RELATIONS = ("=", "<", ">", "<=", ">=", "!=", "->", "<-", "==", "~", "+-")
 _BINARY = (*_RELATIONS, "+", "-", "/", "*")
 _LABELS = re.compile(
     r"(?i)(theorem|lemma|corollary|table|row|rows|section|equation|eq|eq\.|algorithm|appendix|assumption|assumptions|"
@@ -107,7 +109,7 @@ def _prose(text: str, known: Mapping[str, str]) -> str:
             kinds[at] = "formula"
         elif word == "in" and before[0] == "formula" and re.match(r"[({\[]|R\^|N\*|\d", after) and "," not in before[1]:
             kinds[at] = "operator"
-        elif kinds[at] == "letter" and bare not in ("a", "A", "I"):
+        elif kinds[at] == "letter" and (bare not in ("a", "A", "I") or (bare == "I" and before[0] == "formula")):
             kinds[at] = "formula"
     out, run, at = [], [], 0
     for piece in pieces:
@@ -215,7 +217,7 @@ def _over(text: str) -> bool:
 
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?)|(?P<name>[A-Za-z]+\d*)|"
-    r"(?P<mark><=|>=|!=|->|=>|==|\.\.\.?|\+-|.)"
+    r"(?P<mark><=|<-(?=\s)|>=|!=|->|=>|==|\.\.\.?|\+-|.)"
 )
 
 

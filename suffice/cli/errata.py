@@ -35,7 +35,10 @@ SAVED = Path(__file__).parents[1] / "verification" / "errata.json"
 @app.command()
 def errata(
     identifier: Annotated[
-        str | None, typer.Argument(help="A paper, or an erratum's id to recompute it.", autocompletion=errata_names)
+        str | None,
+        typer.Argument(
+            help="A paper lists its errata; an erratum's id recomputes that one.", autocompletion=errata_names
+        ),
     ] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print how to cite the erratum with its paper.")] = False,
     as_json: Json = False,
@@ -105,8 +108,8 @@ def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
             for row in rows
         ],
         lines=[
-            "printed: the value that the text implies; measured: the true value on a small example. The quantity "
-            "differs from row to row; `suffice errata ID` names it and shows the example and what holds.",
+            "On a small example the text implies the value `printed`, and the true one is `measured`. `suffice errata "
+            "ID` shows the example, the quantity that was measured and what holds.",
             "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in rows)),
         ],
     )

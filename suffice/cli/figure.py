@@ -19,15 +19,24 @@ from .console import echo, listing, progress
 @app.command()
 def figure(
     name: Annotated[
-        str | None, typer.Argument(help="A figure, or all; omit it to list the figures.", autocompletion=figure_names)
+        str | None,
+        typer.Argument(
+            help="The figure to draw, or all; without a name the figures are listed.", autocompletion=figure_names
+        ),
     ] = None,
     edition: Annotated[
         str | None,
-        typer.Option(help="stated (default) or published (as released).", autocompletion=of("stated", "published")),
+        typer.Option(
+            help="stated: the paper's text (default); published: what the released code did.",
+            autocompletion=of("stated", "published"),
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
+    out: Annotated[Path, typer.Option(help="Folder into which NAME.pdf, .png, .csv and .json are written.")] = Path(
+        "out"
+    ),
     data: Annotated[
-        Path | None, typer.Option(help="Folder with the data files (heart disease, LIBSVM); default: $SUFFICE_DATA.")
+        Path | None,
+        typer.Option(help="Folder that holds the data files (heart disease, LIBSVM); default: $SUFFICE_DATA."),
     ] = None,
     seeds: Annotated[str | None, typer.Option(help="Number of runs, or a list of seeds (127,496,1729).")] = None,
     option: Annotated[
@@ -39,7 +48,7 @@ def figure(
     ] = None,
     animate: Annotated[bool, typer.Option("--animate", help="Also write NAME.gif (collaboration only).")] = False,
     reuse: Annotated[
-        bool, typer.Option("--reuse", help="Redraw from the CSV and JSON in the folder; compute nothing.")
+        bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder, without computing.")
     ] = False,
 ) -> None:
     """Draw a figure and write the data behind every curve."""

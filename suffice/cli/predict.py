@@ -20,12 +20,14 @@ def predict(
     model: Annotated[str, typer.Argument(help="Models saved by `suffice fit --out`.")],
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
     client: Annotated[str | None, typer.Option(help="Column that names the site (default: as in the fit).")] = None,
-    site: Annotated[str | None, typer.Option(help="Site of all rows, if no column names it.")] = None,
+    site: Annotated[str | None, typer.Option(help="Site of all rows, where no column names the site.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Put the prediction beside the file's own columns.")] = False,
     as_probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Of classes: one column for each, its probability.")
+        bool, typer.Option("--probabilities", help="For a classifier, write the probability of each class as a column.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="CSV file for the predictions (default: print).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the predictions to this CSV file (default: print them).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Predict new rows with their sites' models; unknown sites get the population's model."""

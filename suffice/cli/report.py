@@ -15,7 +15,7 @@ from .data_options import Drop, Site, Split, Target
 @app.command()
 def report(
     setup: Annotated[str, typer.Argument(help="A table, a folder, sklearn:NAME or a setup file (TOML).")],
-    out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     epsilon: Annotated[
         str, typer.Option(help="Precision of the plan: an excess loss, or 10% of each client's initial excess.")
     ] = "10%",

@@ -32,12 +32,15 @@ def simulate(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.", autocompletion=algorithm_names
+            help="local, all-for-one, cobo, scafflix, ...; an unknown name lists all of them.",
+            autocompletion=algorithm_names,
         ),
     ],
     iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 100,
     seeds: Annotated[int, typer.Option(help="Number of independent runs.")] = 64,
-    eta: Annotated[str | None, typer.Option(help="Step size (default: half of the limit that is printed).")] = None,
+    eta: Annotated[
+        str | None, typer.Option(help="Step size; by default half of the step limit, which is printed.")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="A parameter of the algorithm as NAME=VALUE; repeat for several.")
     ] = None,

@@ -21,12 +21,18 @@ if TYPE_CHECKING:
 @app.command()
 def theorem(
     key: Annotated[
-        str | None, typer.Argument(help="A key, or part of one to list all matches.", autocompletion=theorem_keys)
+        str | None,
+        typer.Argument(
+            help="A key shows that statement; a part of a key lists all that match.", autocompletion=theorem_keys
+        ),
     ] = None,
     values: Annotated[list[str] | None, typer.Argument(help="Parameters as NAME=VALUE, to evaluate the bound.")] = None,
     edition: Annotated[
         str | None,
-        typer.Option(help="printed or corrected (lists show both).", autocompletion=of("printed", "corrected")),
+        typer.Option(
+            help="printed or corrected; without it a list shows both, and one statement is the corrected one.",
+            autocompletion=of("printed", "corrected"),
+        ),
     ] = None,
     solve: Annotated[str | None, typer.Option(help="Parameter to solve for, such as T, eta or eps.")] = None,
     target: Annotated[str | None, typer.Option(help="With --solve: the value that the bound must not exceed.")] = None,
@@ -150,9 +156,9 @@ def theorem_table(records: Sequence[Theorem], title: str = "Theorems") -> Table:
     from suffice.bounds.saved_verdicts import known
 
     verdicts = known()
-    lines = ["Verdicts of the most recent saved verification; `suffice theorem KEY` shows a statement."]
+    lines = ["The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."]
     if any(record.superseded_by for record in records):
-        lines.append("Superseded: true, and a sharper record replaces it.")
+        lines.append("Superseded: the statement is true, and a sharper record replaces it.")
     if any(record.order_only for record in records):
         lines.append(
             "Order only: the statement gives no number to evaluate or check (hidden constants, a random right-hand "

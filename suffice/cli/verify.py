@@ -25,14 +25,16 @@ def verify(
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Keys, papers (cobo) or patterns (cobo/*); omit them to check everything (minutes).",
+            help="Keys, papers (cobo) or patterns (cobo/*); without any, everything is checked (minutes).",
             autocompletion=theorem_keys,
         ),
     ] = None,
     edition: Annotated[
         str, typer.Option(help="printed, corrected or all.", autocompletion=of("printed", "corrected", "all"))
     ] = "all",
-    effort: Annotated[str, typer.Option(help="quick or full.", autocompletion=of("quick", "full"))] = "quick",
+    effort: Annotated[
+        str, typer.Option(help="quick, or full as for the saved verdicts.", autocompletion=of("quick", "full"))
+    ] = "quick",
     root: Annotated[int, typer.Option(help="Root of the random numbers.")] = 0,
     write: Annotated[
         Path | None, typer.Option(help="Also add the verdicts to this JSON file, replacing earlier ones.")
