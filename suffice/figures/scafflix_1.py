@@ -213,6 +213,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.2)
     panels = canvas.subplots(2, len(names), squeeze=False, sharex="col")
     for column, name in enumerate(names):
+        last = figure.data[SEPARATOR.join((name, "GD", f"{alphas[0]:g}"))]["round"][-1]
         for row, what in enumerate(COLUMNS):
             axes, ends = panels[row, column], []
             for alpha, colour in zip(alphas, COLOURS):
@@ -225,11 +226,11 @@ def draw(figure: Figure, canvas: Any) -> None:
                     if method == "Scafflix" and np.isfinite(middle[-1]):
                         ends.append((middle[-1], f"{alpha:g}", colour))
             axes.set_yscale("log")
-            axes.set_xlim(0, curve["round"][-1])
+            axes.set_xlim(0, last)
             if row == 0:
                 axes.set_ylim(bottom=max(FLOOR, axes.get_ylim()[0]))
             if ends:
-                label_ends(axes, curve["round"][-1], ends, gap=0.1)
+                label_ends(axes, last, ends, gap=0.1)
         panels[1, column].xaxis.get_major_locator().set_params(integer=True)
         panels[1, column].set_xlabel("communication rounds")
         one_class = figure.setup["datasets"][name]["positive_share"] == 1

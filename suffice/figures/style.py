@@ -56,15 +56,16 @@ def label_ends(
     axes: Any, at: float, entries: Sequence[tuple[float, str, str]], *, gap: float = 0.075, alpha: float = 1.0
 ) -> None:
     """Words (value, text, colour) right of the ends of lines at `at`, a line's height (a share of the axis) apart."""
-    scale, back = (np.log10, lambda x: 10.0**x) if axes.get_yscale() == "log" else (np.asarray, float)
-    low, high = (float(scale(end)) for end in axes.get_ylim())
+    log = axes.get_yscale() == "log"
+    low, high = np.log10(axes.get_ylim()) if log else axes.get_ylim()
     step = gap * (high - low)
     values, words, colours = zip(*sorted(entries))
     rank = step * np.arange(len(values))
-    levels = np.clip(scale(np.array(values)), low, high)
+    levels = np.clip(np.log10(values) if log else np.asarray(values, dtype=float), low, high)
     place = np.minimum(np.maximum.accumulate(levels - rank), high - step / 2 - rank[-1]) + rank
     for level, text, colour in zip(place, words, colours):
-        axes.annotate(text, (at, back(level)), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
+        place_of = (at, 10**level if log else level)
+        axes.annotate(text, place_of, xytext=(4, 0), textcoords="offset points", color=colour, va="center",
                       fontsize=SMALL, annotation_clip=False, alpha=alpha)  # fmt: skip
 
 
@@ -90,6 +91,7 @@ def style() -> Generator[None]:
             "lines.linewidth": 1.4,
             "lines.markersize": 4,
             "pdf.fonttype": 42,
+            "svg.hashsalt": "suffice",  # the same data give the same file
             "ps.fonttype": 42,
             "savefig.dpi": 300,
             "figure.constrained_layout.use": True,
