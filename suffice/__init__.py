@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from .simulate.setup_file import read_setup as read_setup
     from .support.errors import ConditionError as ConditionError
     from .support.errors import InputError as InputError
+    from .support.versions import VERSION as __version__  # noqa: F401
+    from .support.versions import show_versions as show_versions
     from .verification import Verdict as Verdict
     from .verification import errata as errata
     from .verification import families as families

@@ -34,11 +34,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 
 def _version(wanted: bool) -> None:
     if wanted:
-        import platform
-        from importlib.metadata import version
+        from suffice.support.versions import versions
 
-        names = ("suffice", "numpy", "scipy", "sympy", "torch", "matplotlib")
-        typer.echo(" ".join([f"{name} {version(name)}" for name in names] + [f"python {platform.python_version()}"]))
+        typer.echo(" ".join(f"{name} {found}" for name, found in versions().items()))
         raise typer.Exit
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.files import check_regular, make_folder, write_whole
+from suffice.support.frames import to_frame
 from suffice.support.text import csv_text, unguarded
 
 from .style import style
@@ -112,7 +113,7 @@ class Figure(Content):
         check_folder(folder, self.name, self.edition)
         folder.mkdir(parents=True, exist_ok=True)
         pictures = dict(zip(("pdf", "png"), self._pictures("pdf", "png")))
-        files = pictures | {"csv": self._csv().encode(), "json": self._json().encode()}
+        files = pictures | {"csv": csv_text(self._rows()).encode(), "json": self._json().encode()}
         return [write_whole(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
 
     def write(self, path: str | Path, *, field: str = "plot") -> list[Path]:
@@ -128,6 +129,11 @@ class Figure(Content):
             raise InputError(field, str(path), "name a .pdf, .png or .svg file, or a folder")
         make_folder(path.parent, field)
         return [write_whole(path, self.picture(kind[1:]))]
+
+    def to_frame(self) -> Any:
+        """The data behind its curves, as pandas' or polars' data frame, else a mapping of columns."""
+        header, *rows = self._rows()
+        return to_frame(dict(zip(header, row)) for row in rows)
 
     def picture(self, kind: str = "png") -> bytes:
         """The drawing alone, as "pdf", "png" or "svg"."""
@@ -221,14 +227,14 @@ class Figure(Content):
                 "reuse", str(folder / name), "its .csv or .json is damaged; draw the figure anew"
             ) from None
 
-    def _csv(self) -> str:
+    def _rows(self) -> list[list[Any]]:
         columns = list(self.units)
-        rows: list[list[object]] = [[*self.keys, *columns]]
+        rows: list[list[Any]] = [[*self.keys, *columns]]
         for name, curve in self.data.items():
             parts = name.split(SEPARATOR) if len(self.keys) > 1 else [name]
             for row in zip(*(curve[column] for column in columns)):
                 rows.append([*parts, *(float(value) for value in row)])
-        return csv_text(rows)
+        return rows
 
     def _json(self) -> str:
         packages = ("suffice", "numpy", "scipy", "torch", "matplotlib")

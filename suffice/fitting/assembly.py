@@ -15,7 +15,7 @@ from suffice.support.errors import InputError
 from .candidates import Fitted
 from .fitted import Fit
 from .gain import PER_COEFFICIENT, Gains
-from .site_models import POPULATION, SiteModel
+from .site_models import LEFT_OUT, POPULATION, SiteModel
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
@@ -130,7 +130,7 @@ def assemble(
 
 def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str, ...]:
     if apart:
-        return ("left out of the other sites' models: see the rule's suspects",)
+        return (LEFT_OUT,)
     if np.isnan(found.together[at]):
         return ("no row of this site was held out: its losses are not known",)
     if len(found.gain) == 1:

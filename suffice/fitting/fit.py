@@ -62,7 +62,7 @@ def fit(
     given, sent = [source] if isinstance(source, Message) else source, []
     if isinstance(given, Sequence) and not isinstance(given, str) and given:
         if loss not in ("auto", "least-squares"):
-            raise InputError("loss", loss, "messages hold sums for least squares; for classes give the rows")
+            raise InputError("loss", loss, "a fit of classes needs the rows of all sites; messages are for numbers")
         messages = [entry if isinstance(entry, Message) else _read(entry, read_message) for entry in given]
         sites, loss, sent = sites_of_messages(messages), "least-squares", [message.numbers for message in messages]
     else:

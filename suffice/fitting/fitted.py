@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+from suffice.support.frames import to_frame
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import WIDE, Table
 
@@ -41,6 +43,14 @@ class Fit(SiteModels):
         columns = ("site", "rows", "collaborates with", "loss alone", "loss together", "gain", "standard error")
         notes = [line if isinstance(line, str) else line[0] for line in self.table().lines]
         return table(columns, rows, caption="Expected loss on new rows, from held-out folds") + listed(notes)
+
+    def to_frame(self) -> Any:
+        """A row per site, as pandas' or polars' data frame, else a mapping of columns."""
+        return to_frame(
+            {key: value for key, value in model.to_dict().items() if key != "weights"}
+            | {"own_weight": model.weights.get(model.name)}
+            for model in self
+        )
 
     def save(self, path: str | Path) -> Path:
         """To a .json or .npz file, read back by `suffice.load`; `InputError`."""

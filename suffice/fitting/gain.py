@@ -14,6 +14,7 @@ intervals of two standard errors do not cover even so, and nothing is printed fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -23,6 +24,12 @@ from .ridge import alone_models, best_penalty
 
 PER_COEFFICIENT = 3
 RESAMPLED = 1 + FOLDS / (FOLDS - 1)
+
+
+def beyond_chance(sites: int) -> float:
+    """So many standard errors no gain of any of so many sites exceeds with probability 95 %, where none gains
+    (Bonferroni); two for one site."""
+    return max(2.0, NormalDist().inv_cdf(1 - 0.025 / max(sites, 1)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,12 +15,17 @@ from suffice.simulate.data.encoding import Encoding
 from suffice.support.errors import InputError
 from suffice.support.parse import nearest
 
+from .gain import beyond_chance
+
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
     from suffice.simulate.data.design import Design
 
 POPULATION = "(a new site)"
 """What stands for a site that was not fitted: it gets the population's model."""
+
+
+LEFT_OUT = "it is left out of the other sites' models: see what the fit says of its data"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +77,12 @@ class SiteModel:
         text = own + (f", then {most}" if most else ", no other site counts much")
         if len(self.weights) == 1:
             return f"{self.name}: the model comes from its own {self.rows} rows; there is no other site."
+        if LEFT_OUT in self.notes:
+            return f"{own}; {LEFT_OUT}."
         if self.gain is None or self.gain_se is None:
             return f"{text}. Too few rows to tell what this site gains; see the gain of all sites together."
-        sure = "" if abs(self.gain) > 2 * self.gain_se else ", which may be due to chance"
+        limit = beyond_chance(len(self.weights))
+        sure = "" if abs(self.gain) > limit * self.gain_se else ", which may be due to chance"
         verb = "gains" if self.gain >= 0 else "loses"
         return f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row over working alone{sure}."
 
@@ -190,6 +198,9 @@ class SiteModels:
     def probabilities(self, table: Any, *, site: str | None = None) -> np.ndarray:
         """Probabilities (n, classes) of the classes in the order of `classes`; `InputError` for numbers."""
         return self.shares(self._scored(table, site))
+
+    predict_proba = probabilities
+    """As scikit-learn calls it."""
 
     def shares(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities (n, classes) of linear predictions; `InputError` for numbers."""

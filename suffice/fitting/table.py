@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
-from .gain import PER_COEFFICIENT
+from .gain import PER_COEFFICIENT, beyond_chance
 from .unlike import words
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ def fit_table(fit: SiteModels, width: int = WIDE) -> Table:
                 str(model.rows),
                 f"{model.weights.get(model.name, 0.0):.0%}",
                 listed(model.collaborators, len(fit) - 1, WIDEST + max(width - WIDE, 0)),
-                number(model.expected_loss_alone),
-                number(model.expected_loss),
-                number(model.gain),
-                number(None if model.gain_se is None else 2 * model.gain_se, 2),
+                meant(model.expected_loss_alone, model.rows),
+                meant(model.expected_loss, model.rows),
+                beside(model.gain, model.gain_se),
+                rounded(None if model.gain_se is None else 2 * model.gain_se, 2),
             )
         )
     return Table(
@@ -47,6 +48,23 @@ def fit_table(fit: SiteModels, width: int = WIDE) -> Table:
         rows=rows,
         lines=_lines(fit),
     )
+
+
+def meant(loss: float | None, rows: int) -> str:
+    """A mean of so many squares, whose relative standard error is sqrt(2/rows) at least: two digits, or three."""
+    return rounded(loss, 2 if rows < 200 else 3)
+
+
+def rounded(value: float | None, digits: int) -> str:
+    return number(None if value is None else float(f"{value:.{digits}g}"), 6)
+
+
+def beside(value: float | None, error: float | None) -> str:
+    """A number to the digits of two standard errors that are shown with two of their own."""
+    if value is None or not error:
+        return number(value)
+    place = 1 - math.floor(math.log10(2 * error))
+    return f"{round(value, place):.{max(place, 0)}f}" if place < 7 else number(value)
 
 
 def listed(names: Sequence[str], others: int, widest: int = WIDEST) -> str:
@@ -109,8 +127,13 @@ def _gains(fit: SiteModels) -> list[str]:
             f"No gain of a site is shown below {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} "
             "coefficients: its interval would be unreliable."
         )
-    if known and not any(abs(model.gain or 0.0) > 2 * (model.gain_se or 0.0) for model in known):
-        lines.append("At no single site does the gain shown exceed two standard errors.")
+    limit = beyond_chance(len(known))
+    sure = [model.name for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]
+    if known:
+        where = f"at {some(sure)}" if sure else "at no single site"
+        lines.append(
+            f"Beyond chance, for {len(known)} sites at once ({limit:.2g} standard errors), is the gain shown {where}."
+        )
     return lines
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from suffice.bounds import Constants, Criterion, named
 from suffice.support.errors import InputError
+from suffice.support.frames import to_frame
 from suffice.support.memory import MAX_MEMORY, Memory
 from suffice.support.numbers import plain
 from suffice.support.parse import nearest
@@ -139,6 +140,10 @@ class Plan:
         """The object of `suffice plan --json`."""
         shared = plain({"all_for_all": self.all_for_all()})
         return {"clients": [row.to_dict() for row in self.rows], "notes": list(self.notes), **shared}
+
+    def to_frame(self) -> Any:
+        """A row for each client and precision, as pandas' or polars' data frame, else a mapping of columns."""
+        return to_frame({k: v for k, v in row.to_dict().items() if k != "labels"} for row in self.rows)
 
     def plot(
         self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256

@@ -42,5 +42,5 @@ def lazy(
             return import_module(f".{inside}", package)
         return getattr(import_module(home, package), inside)
 
-    names = sorted(homes)
+    names = sorted(name for name in homes if not name.startswith("_"))
     return getattribute, lambda: names, names

@@ -14,6 +14,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.files import make_folder, write_whole
 from suffice.support.numbers import as_number, as_numbers, as_whole
+from suffice.support.tables import some
 from suffice.support.text import printable
 
 from .design import Column, Design
@@ -23,6 +24,8 @@ from .site_rows import Rows, Sites
 
 KIND = "suffice message, version 1"
 HIDDEN = "numbers of rows, means and second moments of the columns; no single row"
+LONGEST = 1000
+"""Characters of a file in which its kind stands."""
 LARGEST = 100_000_000
 """A message of more bytes is refused."""
 
@@ -173,10 +176,14 @@ def message_of(sites: Sites, *, reveal: bool, weighted: bool = False) -> Message
 def read_message(path: str | Path) -> Message:
     """A message from its file, or `InputError`."""
     path = as_path("message", path)
+    content = whole(path, field="message", most=LARGEST)
     try:
-        record = msgspec.json.decode(whole(path, field="message", most=LARGEST), type=Record)
+        record = msgspec.json.decode(content, type=Record)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError("message", str(path), f"not a message of a site: {error}") from None
+        remedy = f"not a message of a site: {error}"
+        if b'"suffice models, version' in content[:LONGEST]:
+            remedy = "these are saved models, and no site can be added to them: fit the messages of all sites anew"
+        raise InputError("message", str(path), remedy) from None
     if record.kind != KIND:
         raise InputError("message", str(path), f"this is {record.kind!r}, not {KIND!r}")
     p = len(record.columns) + 1
@@ -224,14 +231,11 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
                 place = max((order.index(name) for name in before if name in order), default=-1) + 1
                 order.insert(place, column.name)
     columns = tuple(known[name] for name in order)
-    numbers = {column.name for column in columns if column.level is None and not column.gap}
+    for column in columns:
+        if column.level is None and not column.gap:
+            _check_everywhere(column.name, messages)
     sites = []
     for message in messages:
-        lacking = numbers - set(message.design.names)
-        if lacking:
-            raise InputError(
-                f"columns of site {message.site}", sorted(lacking)[0], "this number is missing at the site"
-            )
         matrix = np.zeros((len(message.design.columns) + 1, len(columns) + 1))
         for at, name in enumerate(message.design.names):
             matrix[at, order.index(name)] = 1.0
@@ -241,3 +245,13 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
     left_out = dict(pair for message in messages for pair in message.design.left_out)
     design = Design(columns=columns, left_out=tuple(left_out.items()))
     return Sites(sites=tuple(sites), design=design, target=targets[0])
+
+
+def _check_everywhere(number: str, messages: Sequence[Message]) -> None:
+    """Refuse a number that some sites do not have, naming the fewer of those that have it and those that do not."""
+    having = [message.site for message in messages if number in message.design.names]
+    lacking = [message.site for message in messages if number not in message.design.names]
+    if lacking:
+        who = f"only {some(having)} sent it" if len(having) <= len(lacking) else f"{some(lacking)} did not send it"
+        remedy = f"{who}; either all sites send it, or none does (summarise(..., drop=[{number!r}]))"
+        raise InputError(f"column {number}", f"{len(having)} of {len(messages)} sites", remedy)

@@ -59,7 +59,7 @@ def read_sites(
     values, numeric = list(facts[target].levels), facts[target].numeric
     loss, guessed = loss_of(target, values, numeric=numeric) if loss == "auto" else (loss, ())
     if site is not None and not numeric and values:
-        remedy = "one message serves numbers only; classes take rounds about each other's models: fit the rows"
+        remedy = "a fit of classes needs the rows of all sites; messages are for numbers"
         raise InputError(f"column {target}", values[0], remedy)
     rows = facts[target].rows - facts[target].gaps.total()
     classes = () if loss == "least-squares" else _classes(target, values, loss, rows, numeric=numeric)

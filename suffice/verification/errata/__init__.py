@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import Any
 
 from suffice.bounds.papers import Listed, parts
 from suffice.bounds.theorems import ids_of, is_paper, spelled
 from suffice.support.errors import InputError
+from suffice.support.frames import to_frame
 
 from .erratum import Erratum as Erratum
 from .erratum import Finding as Finding
@@ -21,19 +23,30 @@ ERRATA: Sequence[Erratum] = Listed(lambda: parts("errata", "ERRATA"))
 WITHDRAWN: Sequence[Withdrawn] = Listed(lambda: parts("errata", "WITHDRAWN"))
 
 
-def errata(identifier: str | None = None) -> list[Erratum] | list[Withdrawn]:
+class Entries(list[Any]):
+    """A list of errata."""
+
+    def to_frame(self) -> Any:
+        """Computed now, as pandas' or polars' data frame, else a mapping of columns."""
+        rows = [entry.to_dict() for entry in self]
+        return to_frame(
+            row | {"inputs": [f"{name} = {value}" for name, value in row["inputs"].items()]} for row in rows
+        )
+
+
+def errata(identifier: str | None = None) -> Entries:
     """All errata, those of a paper ("cobo") or a result ("adaptive/theorem-2"), or the one with an id.
 
     Case does not matter, nor do spaces for hyphens. The id of a withdrawn erratum gives the reason. Raises `InputError`
     with the nearest id if there is none.
     """
     if identifier is None:
-        return list(ERRATA)
+        return Entries(ERRATA)
     text = _id(identifier)
-    if gone := [entry for entry in WITHDRAWN if entry.id == text]:
+    if gone := Entries(entry for entry in WITHDRAWN if entry.id == text):
         return gone
     named = ids_of(identifier, [entry.id for entry in ERRATA])
-    found = [entry for entry in ERRATA if entry.id in named]
+    found = Entries(entry for entry in ERRATA if entry.id in named)
     if not found and not is_paper(text):
         near = difflib.get_close_matches(text, [entry.id for entry in ERRATA], n=1, cutoff=0.3)
         raise InputError("erratum", identifier, f"did you mean {near[0]}?" if near else "`suffice errata` lists them")

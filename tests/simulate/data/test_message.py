@@ -75,12 +75,12 @@ def test_messages_that_do_not_fit_together(written, tmp_path):
     with pytest.raises(InputError, match="two messages of one site"):
         sf.fit([written, written])
     other = sf.summarise({"x": X[:, 0], "z": X[:, 0], "target": y}, site="Oslo")
-    with pytest.raises(InputError, match="this number is missing at the site"):
+    with pytest.raises(InputError, match="either all sites send it, or none does"):
         sf.fit([written, other])
     named = sf.summarise({"x": X[:, 0], "y": y}, site="Oslo", target="y")
     with pytest.raises(InputError, match="different targets"):
         sf.fit([written, named])
-    with pytest.raises(InputError, match="for classes give the rows"):
+    with pytest.raises(InputError, match="needs the rows of all sites; messages are for numbers"):
         sf.fit([written], loss="logistic")
     with pytest.raises(InputError, match="give messages"):
         sf.fit([3])
