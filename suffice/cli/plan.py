@@ -28,8 +28,25 @@ def plan(
     setup: Annotated[str, typer.Argument(help="A setup file (TOML), a table, a folder, or sklearn:NAME.")],
     epsilon: Annotated[
         list[str] | None,
-        typer.Option(help="Excess loss to reach, or 10% of each client's initial excess; repeat for several."),
+        typer.Option(
+            help="Excess loss to reach, 10% of each client's excess over its best constant, or noise (default: what "
+            "its rows can tell); repeat for several."
+        ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help="Where models start: constant (each client's best constant, default) or zero.",
+            autocompletion=of("constant", "zero"),
+        ),
+    ] = None,
+    gradients: Annotated[
+        str,
+        typer.Option(
+            help="preconditioned (multiplied by a matrix where that is faster, default) or plain.",
+            autocompletion=of("preconditioned", "plain"),
+        ),
+    ] = "preconditioned",
     horizon: Annotated[int | None, typer.Option(help="Iterations T, for schedules with a fixed horizon.")] = None,
     confidence: Annotated[
         str | None, typer.Option(help="Allowed probability of not reaching epsilon in time, in (0, 1].")
@@ -70,11 +87,15 @@ def plan(
     root: Annotated[int | None, typer.Option(help="Random root of --simulate and --bootstrap (default 0).")] = None,
     save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan to this CSV file.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Plot the plan: a .pdf, .png or .svg file, or a folder.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write plan.json, weights.csv and a trainer, train.py, to this folder.")
+    ] = None,
     as_json: Json = False,
     *,
     data: dict[str, Any],
 ) -> None:
     """Plan who should collaborate with whom, at which step size, and how much faster that is."""
+    from suffice.planning.constant_prediction import started
     from suffice.planning.plan import MOST_WORK
     from suffice.planning.plan import plan as make
     from suffice.support.errors import InputError
@@ -94,21 +115,21 @@ def plan(
         "horizon": horizon,
         "confidence": None if confidence is None else parse_number("confidence", confidence),
     }
-    precisions = [text if text.strip().endswith("%") else _precision(text) for text in epsilon or ()]
+    precisions = [_precision(text) for text in epsilon or ()]
     source, request = _request(setup, precisions, criterion, targets, data, numbers=numbers)
     random = {"root": root or 0}
     if methods:
         others = {"--horizon": horizon, "--confidence": confidence, "--criterion": criterion, "--numbers": numbers,
                   "--schedule": schedule, "--break-even": where, "--simulate": simulate, "--bootstrap": bootstrap,
-                  "--plot": plot}  # fmt: skip
+                  "--plot": plot, "--out": out}  # fmt: skip
         share = None if participation is None else parse_number("participation", participation)
         _compare(source, request["epsilon"], others, {"participation": share, "cost": cost, "seeds": seeds} | random,
                  save_csv, as_json)  # fmt: skip
         return
-    if not request["epsilon"] and numbers:
-        planned = targets | {"criterion": criterion, "csv": save_csv, "plot": plot}
+    if not precisions and not request["epsilon"] and numbers:
+        planned = targets | {"criterion": criterion, "csv": save_csv, "plot": plot, "out": out}
         _statistics_alone(
-            source,
+            started(source, start),
             planned | {"simulate": simulate or None, "schedule": schedule or None, "break-even": where or None},
             bootstrap,
             as_json,
@@ -116,8 +137,9 @@ def plan(
         )
         return
     with progress("planning", patience=PATIENCE) as report:
-        result = make(source, **(request | memory_limit(data)), schedule=schedule, progress=report)
-    _hint(source, request["epsilon"])  # what is refused above has one line
+        how: dict[str, Any] = {"schedule": schedule, "start": start, "gradients": gradients}
+        result = make(source, **(request | memory_limit(data) | how), progress=report)
+    _hint(result.problem or source, request["epsilon"])  # what is refused above has one line
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
     runs_of = SEEDS if seeds is None else seeds
@@ -148,6 +170,8 @@ def plan(
         written.append(write_csv(save_csv, result.rows, measured=measured, stability=stable))
     if plot is not None:
         written += result.plot().write(plot)
+    if out is not None:
+        written += result.export(out, rows=not _has_sites(setup, data))
     if as_json:
         answer = result.to_dict()
         answer["methods"] = []  # of the comparison by bounds; the key stays
@@ -164,7 +188,10 @@ def plan(
         print_json(answer)
         return
     from suffice.planning.tables import plans, trials
+    from suffice.support.tables import Table
 
+    if result.lead:
+        Table(columns=(), rows=(), lines=[result.lead]).show()
     tables = result.tables()
     if exact_even is not None:
         tables.append(trials.break_even_table(exact_even))
@@ -212,14 +239,25 @@ def _compare(
         echo(str(path))
 
 
-def _precision(text: str) -> float:
+def _has_sites(setup: str, data: dict[str, Any]) -> bool:
+    """Whether a trainer finds every row's site in the file itself."""
+    from suffice.simulate.data.csv.lines import is_csv
+
+    path = Path(setup)
+    return path.is_file() and is_csv(path) and ("split" not in data or data["split"].startswith("column:"))
+
+
+def _precision(text: str) -> float | str:
+    from suffice.planning.precision import NOISE
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
 
+    if text.strip().endswith("%") or text.strip() == NOISE:
+        return text
     try:
         return parse_number("epsilon", text)
     except InputError:
-        raise InputError("epsilon", text, "give a number, or a share of each client's own excess, as 10%") from None
+        raise InputError("epsilon", text, "give a number, a share such as 10%, or noise") from None
 
 
 def _hint(source: Any, precisions: Any) -> None:
@@ -227,7 +265,7 @@ def _hint(source: Any, precisions: Any) -> None:
     from suffice.bounds import Constants
 
     excess = source.excess if isinstance(source, Constants) else source.excess(source.start[None])[0].double()
-    for epsilon in precisions:
+    for epsilon in precisions or ():
         if isinstance(epsilon, str) or excess is None:
             continue
         share = epsilon / max(float(excess.min()), 1e-300)
@@ -265,7 +303,7 @@ def _request(
     *,
     numbers: bool,
 ) -> tuple[Any, dict[str, Any]]:
-    """What is planned for, and the arguments of `suffice.plan`; without a precision only when `numbers` are asked."""
+    """What is planned for, and the arguments of `suffice.plan`; rows need no precision, nor do `numbers`."""
     from suffice.simulate.setup_file import read_setup
     from suffice.support.errors import InputError
 
@@ -276,20 +314,17 @@ def _request(
         raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
     if is_setup(setup):
         refuse_options(setup, data)
-        chosen = read_setup(setup, target=not precisions and not numbers, **memory_limit(data))
+        chosen = read_setup(setup, target=False, **memory_limit(data))
+        if not (precisions or numbers or chosen.epsilon or getattr(chosen.source, "row_counts", None)):
+            remedy = "no [target] table; add it with epsilon = 0.1, or give --epsilon 0.1"
+            raise InputError("setup file", Path(setup).name, remedy)
         stated = {"horizon": chosen.horizon, "confidence": chosen.confidence}
         given = {name: value for name, value in targets.items() if value is not None}
         return chosen.source, {
-            "epsilon": precisions or chosen.epsilon,
+            "epsilon": precisions or chosen.epsilon or None,
             "criterion": criterion or chosen.criterion,
             **stated,
             **given,
         }
     check_exists(setup)
-    if not precisions and not numbers:
-        raise InputError(
-            "epsilon",
-            "missing",
-            "name a precision: --epsilon 0.1, an excess loss to reach; --numbers instead shows that at the start",
-        )
-    return read_table(setup, data), {"epsilon": precisions, "criterion": criterion, **targets}
+    return read_table(setup, data), {"epsilon": precisions or None, "criterion": criterion, **targets}

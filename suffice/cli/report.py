@@ -17,8 +17,8 @@ def report(
     setup: Annotated[str, typer.Argument(help="A table, a folder, sklearn:NAME or a setup file (TOML).")],
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     epsilon: Annotated[
-        str, typer.Option(help="Precision of the plan: an excess loss, or 10% of each client's initial excess.")
-    ] = "10%",
+        str | None, typer.Option(help="Precision of the plan, as suffice plan takes it (default: what rows can tell).")
+    ] = None,
     client: Site = None,
     target: Target = None,
     drop: Drop = None,
@@ -28,12 +28,14 @@ def report(
     import sys
 
     from suffice.figures.report import report as write
+    from suffice.planning.precision import NOISE
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise InputError("out", str(out), "name a .html file")
-    precision = epsilon.strip() if epsilon.strip().endswith("%") else parse_number("epsilon", epsilon)
+    named = epsilon is None or epsilon.strip().endswith("%") or epsilon.strip() == NOISE
+    precision = epsilon if named else parse_number("epsilon", epsilon)
     given: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split}
     terminal = sys.stderr is not None and sys.stderr.isatty()
     echo(

@@ -18,6 +18,7 @@ import numpy as np
 
 from suffice.planning.constant_prediction import served
 from suffice.planning.plan_row import Row
+from suffice.planning.precision import NOISE
 from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.support.errors import InputError
 from suffice.support.files import write_whole
@@ -57,6 +58,8 @@ site may count for the one and not for the other, and one of few rows may even g
 VACUOUS = (
     "The papers' guaranteed bounds let nobody collaborate here and are left out: <code>suffice plan</code> has them."
 )
+SHARES = {"start": "that at the start", "constant": "that of their means", "base rate": "that of their base rates"}
+TOLD = "what as many new rows could tell from none"
 _KINDS = """<dl>
 <dt><b>Exact</b></dt><dd>The mean over all random draws of rows, computed from second moments: no simulation, no
 assumption beyond drawing rows with replacement.</dd>
@@ -77,14 +80,14 @@ def report(
     source: str | Path,
     path: str | Path,
     *,
-    epsilon: float | str = "10%",
+    epsilon: float | str | None = None,
     progress: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Path:
     """Write a self-contained HTML page about the clients' data in `source`, and return its path.
 
     source    a table, a folder, "sklearn:NAME" or a setup file, as `suffice.read` and `suffice.read_setup` take it
-    epsilon   the precision of the plan: an excess loss, or a share such as "10%" of each client's initial excess
+    epsilon   the precision of the plan, as `suffice.plan` takes it
     progress  called with the name of each part before it is computed
     options   client, target, drop, split, seed, as `suffice.read` and `suffice.fit` take them
 
@@ -122,6 +125,7 @@ def report(
         ridge = getattr(planned.problem, "regularisation", 0)
         body += [
             "<h2>Who trains with whom</h2>",
+            f"<p>{text(planned.lead)}</p>" if planned.lead else "",
             f"<p>The losses of this plan have the penalty ({ridge:g}/2) |theta|^2.</p>" if ridge else "",
             _section(first, planned.plot()),
             *map(_section, others),
@@ -131,7 +135,8 @@ def report(
     body += [f"<h2>{names[part]}</h2><p>Not made: {text(error)}</p>" for part, error in refused.items()]
     given = [(name, value) for name, values in options.items() for value in (values if name == "drop" else [values])]
     flags = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in given)
-    command = f"suffice report {shlex.quote(str(source))}{flags} --epsilon {epsilon} --out {shlex.quote(str(path))}"
+    flags += "" if epsilon is None else f" --epsilon {epsilon}"
+    command = f"suffice report {shlex.quote(str(source))}{flags} --out {shlex.quote(str(path))}"
     body += ["<h2>What kind of number is this?</h2>", _KINDS]
     return _page(path, f"Collaboration between the sites of {Path(source).name}", body, command)
 
@@ -159,7 +164,7 @@ def _page(path: str | Path, title: str, body: Sequence[str], command: str = "") 
     return write_whole(path, page.encode(errors="backslashreplace"))  # a name may be half of a surrogate pair
 
 
-def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any], *, labels: bool) -> Plan:
+def _planned(source: str | Path, epsilon: float | str | None, options: dict[str, Any], *, labels: bool) -> Plan:
     from suffice.planning.plan import plan
     from suffice.simulate.setup_file import read_setup
 
@@ -205,7 +210,8 @@ def _summary(planned: Plan | None, fitted: Fit | None) -> str:
         rows = planned.rows
         kind = "exact" if rows[0].exact else "measured" if rows[0].measured else "guaranteed"
         asked = next(iter(planned.precisions))
-        level = f"{asked} of that at the start" if isinstance(asked, str) else f"{asked:g}"
+        of = rows[0].epsilon_of
+        level = TOLD if of == NOISE else f"{asked} of {SHARES[of]}" if isinstance(asked, str) else f"{asked:g}"
         idle = {row.client for row in served(planned.problem, rows)}
         sooner = sum(_sooner(row) for row in rows if row.client not in idle)
         where = f"{len(idle)} of {len(rows)} sites"

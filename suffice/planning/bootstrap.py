@@ -120,7 +120,10 @@ class Tally:
     err towards instability.
     """
 
-    def __init__(self, precisions: Mapping[float | str, Sequence[Row]], criterion: Criterion | None) -> None:
+    def __init__(
+        self, precisions: Mapping[float | str, Sequence[Row]], criterion: Criterion | None, *, precondition: bool = True
+    ) -> None:
+        self.precondition = precondition
         self.rows, self.criterion = [row for rows in precisions.values() for row in rows], criterion
         self.precisions = list(precisions)
         self.exact = self.rows[0].exact is not None
@@ -128,7 +131,7 @@ class Tally:
         self.numbers: list[list[tuple[float, float, float]]] = []
 
     def add(self, problem: Problem) -> None:
-        found, _ = planned_rows(problem, self.precisions, criterion=self.criterion)
+        found, _ = planned_rows(problem, self.precisions, criterion=self.criterion, precondition=self.precondition)
         again = [row for rows in found.values() for row in rows]
         self.members.append([_members(row) for row in again])
         numbers: list[tuple[float, float, float]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -115,18 +116,24 @@ class ConstantPlan:
             raise InputError("curve", f"a {self.time.kind} plan", "only whole exact plans have an exact curve")
         return self.recursion.curve(np.array([0.0, 1.0]), steps)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The object `exact` or `measured` of a row of `suffice plan --json`."""
+    def matrix_name(self, client: str) -> str | None:
+        """That of its matrix among the plan's, None for the identity: clients share all but their own."""
+        own = f" of {client}" if self.preconditioner.startswith("own") else ""
+        return None if self.matrix is None else self.preconditioner + own
+
+    def to_dict(self, client: str, names: Sequence[str]) -> dict[str, Any]:
+        """The object `exact` or `measured` of a row of `suffice plan --json`, of one of the clients `names`."""
         parts = () if self.iterations is None else self.stages or (self,)
         schedule = [{"iterations": one.iterations, "weights": one.weights.tolist(), "eta": one.eta} for one in parts]
         answer = {
             "iterations": self.iterations,
             "weights": self.weights.tolist(),
+            "weights_of": {name: w for name, w in zip(names, self.weights.tolist()) if w},
             "eta": self.eta,
             "schedule": schedule,
             "excess": self.excess,
             "preconditioner": self.preconditioner,
-            "matrix": None if self.matrix is None else self.matrix.tolist(),
+            "matrix": self.matrix_name(client),
             "note": self.note,
         }
         if self.model is None:

@@ -1,65 +1,154 @@
-"""What a constant prediction reaches: where its excess loss is at most the precision, there is nothing to plan."""
+"""What a constant prediction reaches: plans on tables start there, shares of the excess are of what is left, and where
+that is at most the precision, there is nothing to plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
+from suffice.simulate.moments.gradient_moments import RANK
+from suffice.support.errors import InputError
+
 from .plan_row import Row
+from .precision import Reference
 
 if TYPE_CHECKING:
-    from suffice.simulate import Problem
+    from suffice.simulate import LeastSquares, Logistic, Problem
 
 HALVINGS, FARTHEST = 60, 50.0
 """Of the interval [-50, 50] of the best intercept: to rounding, and far enough for e^50 rows."""
+STARTS = ("constant", "zero")
+ROUNDING = 1e-20
+"""Of the loss of the model 0: an excess below is rounding."""
+
+
+def _with_intercept(problem: Any) -> LeastSquares | Logistic | None:
+    """The problem where it is one on rows with a column of ones."""
+    from suffice.simulate import LeastSquares, Logistic
+
+    has = isinstance(problem, LeastSquares | Logistic) and bool((problem.data.X[:, 0] == 1).all())
+    return problem if has else None
+
+
+def started(problem: Any, start: str | None) -> Any:
+    """The problem with every client's start at its own best constant, or at 0; None: at the constant where there is an
+    intercept, unless the problem has a start of its own. Raises `InputError`."""
+    if start is not None and start not in STARTS:
+        raise InputError("start", start, f"give {' or '.join(STARTS)}")
+    if start == "zero":
+        return problem.with_start(None) if hasattr(problem, "with_start") else problem
+    found = _with_intercept(problem)
+    if found is None:
+        if start is not None:
+            raise InputError("start", start, "only tables with an intercept have a best constant; drop it")
+        return problem
+    if start is None and bool((found.start != 0).any()):
+        return problem
+    points = np.zeros((found.clients, found.features))
+    points[:, 0] = best_constants(found)
+    return found.with_start(points)
+
+
+def reference(problem: Any, *, noise: bool) -> Reference | None:
+    """What shares of a precision are of, on rows, and with `noise` what these can tell; None elsewhere."""
+    from suffice.simulate import LeastSquares, Logistic
+
+    if not isinstance(problem, LeastSquares | Logistic):
+        return None
+    excess, of = problem.excess(problem.start[None])[0].double().cpu().numpy(), "start"
+    least = ROUNDING * _losses_of_zero(problem)
+    found = _with_intercept(problem)
+    if found is not None:
+        excess = _at(found, best_constants(found))
+        of = "constant" if isinstance(found, LeastSquares) else "base rate"
+    told = statistical_precision(problem) if noise else None
+    return Reference(excess=excess, of=of, noise=told, least=np.maximum(least, 1e-300))
 
 
 def served(problem: Problem | None, rows: Iterable[Row]) -> list[Row]:
     """The rows whose precision is reached by an intercept alone, none where there is no intercept."""
-    from suffice.simulate import LeastSquares, Logistic
-
-    if not isinstance(problem, LeastSquares | Logistic) or not bool((problem.data.X[:, 0] == 1).all()):
+    found = _with_intercept(problem)
+    if found is None:
         return []
-    least = _of_squares(problem) if isinstance(problem, LeastSquares) else _of_classes(problem)
+    least = _at(found, best_constants(found))
     return [row for row in rows if row.epsilon >= least[row.client]]
 
 
 def coarse(problem: Problem | None, rows: Iterable[Row]) -> tuple[str, ...]:
     """The note that says at how many clients that is so."""
-    from suffice.simulate import LeastSquares
-
     names = {row.name for row in served(problem, rows)}
     if problem is None or not names:
         return ()
-    remedy = ", or --standardise-target" if isinstance(problem, LeastSquares) else ""
-    return (f"At {len(names)} of {problem.clients} clients a constant reaches eps: take less{remedy}.",)
+    return (f"At {len(names)} of {problem.clients} clients a constant reaches eps: nothing to plan there.",)
 
 
-def _at(problem: Problem, intercepts: float | np.ndarray) -> np.ndarray:
+def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:
+    """Of every client the intercept of the least loss with all other coefficients 0, (N,)."""
+    from suffice.simulate import LeastSquares
+
+    means = problem.data.means(problem.data.y.double()[None])[0].cpu().numpy()
+    r = problem.regularisation
+    if isinstance(problem, LeastSquares):  # mean (t - y)^2 + r t^2 / 2
+        return means / (1 + r / 2)
+    # with p the share of y = 1 the loss has the derivative 1/(1 + e^-t) - p + r t, which increases
+    share = (1 + means) / 2
+    low, high = np.full(share.shape, -FARTHEST), np.full(share.shape, FARTHEST)
+    for _ in range(HALVINGS):
+        t = (low + high) / 2
+        rises = expit(t) - share + r * t > 0
+        low, high = np.where(rises, low, t), np.where(rises, t, high)
+    return (low + high) / 2
+
+
+def _at(problem: LeastSquares | Logistic, intercepts: np.ndarray) -> np.ndarray:
     """The excess of the models (t_i, 0, ..., 0), (N,)."""
     models = problem.start.new_zeros(problem.start.shape)
     models[:, 0] = models.new_tensor(intercepts)
     return problem.excess(models[None])[0].double().cpu().numpy()
 
 
-def _of_squares(problem: Problem) -> np.ndarray:
-    """The excess is a quadratic function of t, known from three points."""
-    middle, up, down = (_at(problem, t) for t in (0.0, 1.0, -1.0))
-    return middle - ((up - down) / 2) ** 2 / (2 * (up + down) - 4 * middle)
+def _losses_of_zero(problem: LeastSquares | Logistic) -> np.ndarray:
+    from suffice.simulate import LeastSquares
+
+    if not isinstance(problem, LeastSquares):
+        return np.full(problem.clients, np.log(2))
+    return problem.data.means(problem.data.y.double()[None] ** 2)[0].cpu().numpy()
 
 
-def _of_classes(problem: Problem) -> np.ndarray:
-    """With p the share of y = 1 the loss has the derivative 1/(1 + e^-t) - p + r t, which increases."""
-    from suffice.simulate import Logistic
+# Of one row at theta = theta* + delta the loss differs from that at the minimiser by g'delta to first order, g its
+# gradient there, of covariance V. Where R exceeds its least value by eps, delta'H delta = 2 eps; for delta in all
+# directions alike in the metric of H, the mean of delta'V delta is 2 eps tr(H^+ V) / d. So the excess measured on n new
+# rows has the standard error sqrt(2 eps tr(H^+ V) / (d n)), which is eps itself at
+#     eps = 2 tr(H^+ V) / (d n),
+# 4 s^2 / n for least squares with residuals of variance s^2, 2 / n for a logistic model that is true. Residuals at the
+# fit are too small: n / (n - d) mends that, and where n < 2 d the clients' common variance is taken.
 
-    assert isinstance(problem, Logistic)
-    share = problem.data.means((problem.data.y > 0).to(problem.data.X)[None])[0].double().cpu().numpy()
-    low, high = np.full(share.shape, -FARTHEST), np.full(share.shape, FARTHEST)
-    for _ in range(HALVINGS):
-        t = (low + high) / 2
-        rises = expit(t) - share + problem.regularisation * t > 0
-        low, high = np.where(rises, low, t), np.where(rises, t, high)
-    return _at(problem, (low + high) / 2)
+
+def statistical_precision(problem: LeastSquares | Logistic) -> np.ndarray:
+    """The excess that is its own standard error when measured on as many new rows as a client has, (N,) [loss]; nan
+    where rows tell no variance, or none at all."""
+    from suffice.simulate import LeastSquares
+
+    optimum, ridge = problem.optimum.double().cpu().numpy(), problem.regularisation
+    found = []
+    for (x, y), theta in zip(problem.data.blocks(), optimum):
+        n, score = len(x), x @ theta
+        if isinstance(problem, LeastSquares):
+            slope, curved = 2 * (score - y), np.full(n, 2.0)
+        else:
+            slope, curved = -y * expit(-y * score), expit(score) * expit(-score)
+        H = (x * curved[:, None]).T @ x / n + ridge * np.eye(len(theta))
+        g = x * slope[:, None]
+        V = (g - g.mean(0)).T @ (g - g.mean(0)) / n
+        values, vectors = np.linalg.eigh(H)
+        seen = values > RANK * values[-1]
+        U = vectors[:, seen] / np.sqrt(values[seen])
+        found.append((n, int(seen.sum()), float(np.einsum("de,df,fe->", U, V, U))))
+    n, d, spread = np.array(found, dtype=float).T
+    each, free = spread / np.maximum(d, 1), np.maximum(n - d, 0)
+    common = float((n * each).sum() / free.sum()) if free.sum() > 0 else np.nan
+    variance = np.where(n >= 2 * d, n * each / np.maximum(free, 1), common)
+    return np.where(variance > ROUNDING * _losses_of_zero(problem), 2 * variance / n, np.nan)

@@ -46,6 +46,7 @@ def with_measured(
     memory: Memory | None = None,
     progress: Callable[[int, int], None] | None = None,
     seeds: int = SEEDS,
+    precondition: bool = True,
 ) -> Grouped:
     """The rows with `measured` and `measured_local` where the losses are logistic and their model has second moments.
 
@@ -70,7 +71,8 @@ def with_measured(
     for key, rows in grouped.items():
         epsilon = np.array([row.epsilon for row in rows])
         trusted = (share >= TRUSTED) & (moments.excess > epsilon) | (start <= epsilon)
-        pairs = moment_plans(moments, np.where(trusted, epsilon, share * epsilon), progress=progress)
+        levels = np.where(trusted, epsilon, share * epsilon)
+        pairs = moment_plans(moments, levels, progress=progress, precondition=precondition)
         together, alone = (_measured(problem, list(plans), epsilon, start, seeds) for plans in zip(*pairs))
         found[key] = tuple(
             row.planned("measured", _better(both, own), own) for row, both, own in zip(rows, together, alone)

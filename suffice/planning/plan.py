@@ -14,23 +14,26 @@ from suffice.bounds import Constants, Criterion, named
 from suffice.support.errors import InputError
 from suffice.support.frames import to_frame
 from suffice.support.memory import MAX_MEMORY, Memory
-from suffice.support.numbers import plain
+from suffice.support.numbers import as_choice, plain
 from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
+from suffice.support.tables import Table
 
 from .break_even import BreakEven
-from .constant_prediction import coarse
+from .constant_prediction import coarse, started
 from .exact.break_even import exact_break_even
+from .federated import Round, matrices, rounds, without_rounds
 from .guaranteed.break_even import MOST_CLIENTS, break_even
 from .guaranteed.fixed_weights import everybody
 from .logistic import with_measured
 from .plan_row import Row
-from .plan_rows import NO_MOMENTS, planned_rows
+from .plan_rows import planned_rows, why_no_moments
+from .precision import NOISE
 from .simulated import Measured, measure, multiplications, path_work, paths
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
-    from suffice.support.tables import Table
+    from suffice.simulate.data.standardisation import Coordinates
 
     from .bootstrap import Stability
     from .client_statistics import ClientStatistics, Intervals
@@ -73,6 +76,8 @@ class Plan:
     `print(plan)` shows the table of `suffice plan`, and iteration goes through `rows`.
 
     precisions  the rows of all clients at each precision, in the order in which these were given
+    problem     what was planned for, from the start of the plan
+    gradients   "plain", or "preconditioned" where clients may multiply them by a matrix
     """
 
     precisions: Mapping[float | str, tuple[Row, ...]]
@@ -80,6 +85,51 @@ class Plan:
     constants: Constants | None = None
     criterion: Criterion | None = None
     notes: tuple[str, ...] = ()
+    gradients: str = "preconditioned"
+
+    @property
+    def coordinates(self) -> Coordinates | None:
+        """What coefficients multiply, in order, and the target; None where the problem does not come from columns."""
+        return getattr(self.problem, "coordinates", None)
+
+    @property
+    def start(self) -> np.ndarray:
+        """Where the clients' models start, (N, d); `InputError` of constants."""
+        return self._planned_for("start").start.double().cpu().numpy()
+
+    @property
+    def batch(self) -> int:
+        """Rows that one stochastic gradient averages."""
+        return self._planned_for("batch").batch
+
+    def federated(self, precision: float | str | None = None) -> Iterator[Round]:
+        """Round by round what a trainer needs, for all clients; `precision` is one of the plan's (the first).
+
+        theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i), g_k one stochastic gradient of client k at the
+        model of client i. Rates are 0 from the round on in which a client has arrived. Raises `InputError`.
+        """
+        return rounds(self._at(precision), self._planned_for("federated").features)
+
+    def export(self, folder: str | Path, precision: float | str | None = None, *, rows: bool = True) -> list[Path]:
+        """Write plan.json, weights.csv, train.py, a trainer that needs NumPy alone, and with `rows` the rows that it
+        trains on, rows.csv, to a folder. The plan is at one `precision` (the first). Raises `InputError`."""
+        from .export import export
+
+        return export(replace(self, precisions={self._key(precision): self._at(precision)}), folder, rows=rows)
+
+    def _key(self, precision: float | str | None) -> float | str:
+        key = next(iter(self.precisions)) if precision is None else precision
+        if key not in self.precisions:
+            raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
+        return key
+
+    def _at(self, precision: float | str | None) -> tuple[Row, ...]:
+        return self.precisions[self._key(precision)]
+
+    def _planned_for(self, field: str) -> Problem:
+        if self.problem is None:
+            raise InputError(field, "constants", "constants alone cannot be trained on; plan from a problem or data")
+        return self.problem
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -107,12 +157,17 @@ class Plan:
         return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
 
     def __str__(self) -> str:
-        return "\n\n".join(table.text() for table in self.tables())
+        first = [Table(columns=(), rows=(), lines=[self.lead])] if self.lead else []
+        return "\n\n".join(table.text() for table in (*first, *self.tables()))
+
+    @property
+    def lead(self) -> str:
+        """What is better than this plan: of least squares, messages of sums; empty elsewhere."""
+        return without_rounds(self.problem, next(iter(self.precisions.values())))
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
-        from suffice.support.tables import gathered
-
+        from .tables.notes import noted_table
         from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
 
         estimable = self.problem is not None and self.problem.estimated() is not None
@@ -121,10 +176,10 @@ class Plan:
             exact.append(measured_plan_table(self.precisions))
         if any(row.exact is not None and row.exact.stages for row in self):
             exact.append(stages_table(self.rows))
-        known = self.rows[0].schedules is not None
-        promised = [plan_table(self.rows, estimable=estimable, everybody=self.all_for_all())] if known else []
-        first, *others = exact + promised
-        return [replace(first, lines=[*first.lines, *gathered(self.notes)]), *others]
+        if self.rows[0].schedules is not None:
+            exact.append(plan_table(self.rows, estimable=estimable, everybody=self.all_for_all(), said=self.notes))
+        first, *others = exact
+        return [noted_table(first, self.notes), *others]
 
     def table(self) -> Table:
         """The first of `tables`."""
@@ -138,8 +193,23 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
-        shared = plain({"all_for_all": self.all_for_all()})
-        return {"clients": [row.to_dict() for row in self.rows], "notes": list(self.notes), **shared}
+        answer = {
+            "clients": [row.to_dict() for row in self.rows],
+            "notes": list(self.notes),
+            "all_for_all": plain(self.all_for_all()),
+        }
+        if self.problem is None:
+            return answer
+        names = self.problem.names
+        return answer | {
+            "gradients": self.gradients,
+            "loss": {"LeastSquares": "least-squares", "Logistic": "logistic"}.get(type(self.problem).__name__),
+            "regularisation": getattr(self.problem, "regularisation", 0.0),
+            "batch": self.batch,
+            "coordinates": None if self.coordinates is None else self.coordinates.to_dict(),
+            "start": dict(zip(names, self.start.tolist())),
+            "matrices": matrices(self.rows),
+        }
 
     def to_frame(self) -> Any:
         """A row for each client and precision, as pandas' or polars' data frame, else a mapping of columns."""
@@ -155,10 +225,7 @@ class Plan:
         or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first); `seeds` paths
         are simulated, 0 for none, unless that took a minute. Raises `InputError`.
         """
-        key = next(iter(self.precisions)) if precision is None else precision
-        if key not in self.precisions:
-            raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
-        rows = self.precisions[key]
+        key, rows = self._key(precision), self._at(precision)
         short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
         known = rows[0].exact is not None or (rows[0].measured is not None and short)
         if known:
@@ -198,8 +265,9 @@ class Plan:
         rows = next(iter(self.precisions.values()))
         plans = [row.exact for row in rows if row.exact is not None]
         if moments is None or len(plans) < len(rows):
-            raise InputError("break-even", "no exact plans", f"it compares exact plans: {NO_MOMENTS}")
-        return exact_break_even(moments, rows[0].names, plans, progress=progress)
+            why = "constants have none" if self.problem is None else why_no_moments(self.problem)
+            raise InputError("break-even", "no exact plans", f"it compares exact plans, which there are not: {why}")
+        return exact_break_even(moments, rows[0].names, plans, precondition=self._preconditioned, progress=progress)
 
     def stability(
         self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
@@ -233,7 +301,7 @@ class Plan:
 
         problem = self._rows_behind()
         check_resamples("bootstrap", resamples, 2)
-        tally = Tally(self.precisions, self.criterion)
+        tally = Tally(self.precisions, self.criterion, precondition=self._preconditioned)
         for again, constants in resampled(
             problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
         ):
@@ -241,6 +309,10 @@ class Plan:
             if intervals is not None and (constants is not None or self.constants is None):
                 intervals.add(again, constants)
         return tally.result(resamples)
+
+    @property
+    def _preconditioned(self) -> bool:
+        return self.gradients != "plain"
 
     def check_rows(self, field: str) -> None:
         """Raise `InputError` on `field` unless the plan is from data."""
@@ -284,8 +356,10 @@ class Plan:
 
 def plan(
     source: Problem | Constants | Fitted,
-    epsilon: float | str | Sequence[float | str] = "10%",
+    epsilon: float | str | Sequence[float | str] | None = None,
     *,
+    start: str | None = None,
+    gradients: str = "preconditioned",
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
     confidence: float | None = None,
@@ -297,9 +371,13 @@ def plan(
 
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
     client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one
-    hundredth of the target's variance, and every client starts from 0, the mean of all targets. `epsilon` is by default
-    a tenth of what each client has to go, its own starting excess: a precision that means the same in all units, for
-    all clients. Quadratics and least
+    hundredth of the target's variance, and every client starts from 0, the mean of all targets.
+
+    Rows with an intercept start from each client's best constant (`start` "constant"), unless their problem has a start
+    of its own or `start` is "zero"; a share such as "10%" is of the excess over that constant. Elsewhere it is of the
+    starting excess. "noise", the default on rows, is the excess that is its own standard error when measured on as many
+    new rows as a client has; the default elsewhere is "10%". `gradients` "plain" plans for gradients as they are; else
+    clients multiply them by a matrix, where this is faster. Quadratics and least
     squares get exact plans from second moments; where the noise has no bound these are all there is; with `schedule`
     also three stages of constant rates, where these are faster. A plan that needs more than `max_memory` bytes
     (2e9) is rejected before its matrices are allocated. Raises `InputError`.
@@ -312,15 +390,21 @@ def plan(
         source, notes = source.quadratics, (OF_A_FIT,)
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
+    as_choice("gradients", gradients, ("preconditioned", "plain"))
+    source = source if isinstance(source, Constants) else started(source, start)
+    if epsilon is None:
+        of_rows = not isinstance(source, Constants) and source.row_counts is not None
+        epsilon = NOISE if of_rows else "10%"
+    precondition = gradients != "plain"
     rule = named(criterion) if isinstance(criterion, str) else criterion
     found, constants = planned_rows(
-        source, epsilon, memory=memory, progress=progress, schedule=schedule,
+        source, epsilon, memory=memory, progress=progress, schedule=schedule, precondition=precondition,
         criterion=rule, horizon=horizon, confidence=confidence,
     )  # fmt: skip
     problem = None if isinstance(source, Constants) else source
     if problem is not None:
-        found = with_measured(found, problem, memory=memory, progress=progress)
-    said = () if constants is None else constants.notes
-    notes += () if problem is None else tuple(note for note in problem.remarks if note not in said)
-    notes += coarse(problem, [row for there in found.values() for row in there])
-    return Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)
+        found = with_measured(found, problem, memory=memory, progress=progress, precondition=precondition)
+    notes += () if problem is None else problem.remarks
+    notes = coarse(problem, [row for there in found.values() for row in there]) + notes
+    how = {"criterion": rule, "notes": notes, "gradients": gradients}
+    return Plan(precisions=found, problem=problem, constants=constants, **how)

@@ -56,7 +56,9 @@ class Row:
     """The plan of one client at one precision.
 
     names          of all N clients
-    epsilon        precision [loss]; epsilon_given  as it was given, "10%" of the starting excess, say
+    epsilon        precision [loss]; epsilon_given  as it was given, "10%", say; epsilon_of  of what: the excess of the
+                   "start", of the best "constant" or the "base rate"; the "noise" of rows; or "loss", a number
+    plain          the exact plan alone with plain gradients, where plans multiply them by matrices
     sufficient     the cluster, with its variances; its attributes are the row's, too
     plans          of each kind with peers and alone. guaranteed: `schedules` and `local`, of theorems; exact: `exact`
                    and `exact_local`, where there are second moments; measured: `measured` and `measured_local`, of
@@ -69,8 +71,10 @@ class Row:
     names: tuple[str, ...]
     epsilon: float
     epsilon_given: str = ""
+    epsilon_of: str = "loss"
     sufficient: SufficientCluster
     plans: Mapping[Kind, tuple[Any, Any]] = field(default_factory=dict)
+    plain: Any = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     refusal: str = ""
@@ -163,6 +167,9 @@ class Row:
             }
         )
 
+    def _shown(self, plan: Any, speedup: float | None) -> dict[str, Any] | None:
+        return None if plan is None else plan.to_dict(self.name, self.names) | {"speedup": speedup}
+
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""
         answer = {
@@ -170,16 +177,18 @@ class Row:
             "name": self.name,
             "epsilon": self.epsilon,
             "epsilon_given": self.epsilon_given or f"{self.epsilon:.12g}",
+            "epsilon_of": self.epsilon_of,
             **vars(self.sufficient),
             "criterion": {"kind": self.criterion.kind, "threshold": getattr(self.criterion, "threshold", None)},
             "schedules": None if self.schedules is None else self.schedules._asdict(),
             "local": (dict.fromkeys(Schedules._fields) if self.local is None else self.local._asdict())
             | {
-                "exact": None if self.exact_local is None else self.exact_local.to_dict(),
-                "measured": None if self.measured_local is None else self.measured_local.to_dict(),
+                "exact": None if self.exact_local is None else self.exact_local.to_dict(self.name, self.names),
+                "measured": None if self.measured_local is None else self.measured_local.to_dict(self.name, self.names),
+                "plain": None if self.plain is None else {"iterations": self.plain.iterations, "eta": self.plain.eta},
             },
-            "exact": None if self.exact is None else self.exact.to_dict() | {"speedup": self.exact_speedup},
-            "measured": None if self.measured is None else self.measured.to_dict() | {"speedup": self.measured_speedup},
+            "exact": self._shown(self.exact, self.exact_speedup),
+            "measured": self._shown(self.measured, self.measured_speedup),
             "guaranteed": {"holds": not self.refusal, "reason": self.refusal},
             "speedup": self.speedup,
             "labels": LABELS,

@@ -9,32 +9,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Constants, QuadraticCertificate
-from suffice.simulate.moments.by_rows import MOST_WORK, GradientRows
+from suffice.simulate.moments.by_rows import MOST_FEATURES, MOST_WORK, GradientRows, passable
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS, GradientMoments
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from .constant_plan import ConstantPlan
+from .constant_prediction import reference
 from .exact.large_models import row_plans
-from .exact.plan import exact_plans
+from .exact.plan import exact_plans, plain_plans
 from .guaranteed.plan import checked, plan_rows
 from .plan_row import Row, unguaranteed_rows
-from .precision import precisions
+from .precision import NOISE, Reference, precisions
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
 
-BEYOND = (
-    "no exact plan: it needs a quadratic loss, clients that draw independently, and at most "
-    f"{MOST_NUMBERS:g} numbers N (d(d+1)/2)^2, or {MOST_WORK:g} products (rows times d^2)"
-)
 
 MOST_COMPARED, COMPARED_WORK = 100, 1e9
 """Clients N, and N^2 d^3, up to which similarities are computed even where no schedule is promised."""
 
 SHARED = "all clients share their noise, which averaging over peers does not reduce"
 
-NO_MOMENTS = "they need a quadratic loss, clients that draw independently, and no more than about 40 coefficients"
+
+def why_no_moments(problem: Problem) -> str:
+    """The one reason why second moments of its gradients are not known."""
+    n, d, rows = problem.clients, problem.features, sum(problem.row_counts or ())
+    if not hasattr(problem, "A"):
+        return "the loss is not quadratic"
+    if getattr(problem, "shared_noise", False):
+        return "clients do not draw independently"
+    if rows and not passable(problem.row_counts or (), d):
+        return f"{rows * float(d) ** 2:.1e} products a step (rows times d^2) are more than {MOST_WORK:g}"
+    if d > MOST_FEATURES:
+        return f"{d} coefficients are more than {MOST_FEATURES}"
+    return f"{n * (d * (d + 1) / 2) ** 2:.1e} second moments are more than {MOST_NUMBERS:g}"
+
 
 Grouped = dict[float | str, tuple[Row, ...]]
 
@@ -46,21 +56,26 @@ def planned_rows(
     memory: Memory | None = None,
     progress: Callable[[int, int], None] | None = None,
     schedule: bool = False,
+    precondition: bool = True,
     **how: Any,
 ) -> tuple[Grouped, Constants | None]:
     """The rows of all clients by precision, and the constants behind them, None where a client has none.
 
     schedule  look for stages that are faster than constant rates; how  arguments of `bounds.plan_rows`
+    precondition  let clients multiply gradients by a matrix; else all take them as they are
 
     Where there are second moments the constants stay as they are, and rows say why the schedules do not hold.
     Elsewhere one noise level on the hull that the constants name is all there is to plan with, and every row says that
     paths may leave it. Raises `InputError`.
     """
     moments = None if isinstance(source, Constants) else source.gradient_moments(memory) or source.gradient_rows(memory)
+    why = "constants have none" if isinstance(source, Constants) else why_no_moments(source)
     if schedule and not isinstance(moments, GradientMoments):
-        raise InputError(
-            "schedule", schedule, f"stages are found from second moments, which there are not: {NO_MOMENTS}"
-        )
+        raise InputError("schedule", schedule, f"stages are found from second moments, which there are not: {why}")
+    if isinstance(moments, GradientRows) and not precondition:
+        moments = moments.plain()
+    about = None if isinstance(source, Constants) else reference(source, noise=NOISE in _entries(epsilon))
+    epsilon = _referred(epsilon, about)
     constants, refusal = None, ""
     try:
         constants = source if isinstance(source, Constants) else source.constants()
@@ -82,15 +97,26 @@ def planned_rows(
     else:
         if moments is None and not isinstance(source, Constants):
             refusal = SHARED if getattr(source, "shared_noise", False) else constants.unbounded
-            constants = replace(constants, unbounded="", notes=(BEYOND, *constants.notes))
+            constants = replace(constants, unbounded="", notes=(f"no exact plan: {why}", *constants.notes))
         if memory is not None:
-            many = len(epsilon) if isinstance(epsilon, (list, tuple)) else np.size(epsilon)
-            memory.check(*_matrices(constants, many))
+            memory.check(*_matrices(constants, len(_entries(epsilon))))
         rows = [replace(row, refusal=row.refusal or refusal) for row in plan_rows(constants, epsilon, **how)]
+    excess = constants.excess if constants is not None else None if moments is None else moments.excess
+    given = {one.given: one for one in precisions(epsilon, excess)}
     grouped: dict[float | str, list[Row]] = {}
     for row in rows:
-        grouped.setdefault(row.epsilon_given if row.epsilon_given.endswith("%") else row.epsilon, []).append(row)
-    return {key: _with_exact(there, moments, progress, schedule) for key, there in grouped.items()}, constants
+        one = given[row.epsilon_given]
+        grouped.setdefault(one.key, []).append(replace(row, epsilon_of=one.of))
+    found = {key: _with_exact(there, moments, progress, schedule, precondition) for key, there in grouped.items()}
+    return found, constants
+
+
+def _referred(epsilon: Any, about: Reference | None) -> Any:
+    return epsilon if about is None else precisions(epsilon, about)
+
+
+def _entries(epsilon: Any) -> list[Any]:
+    return list(epsilon) if isinstance(epsilon, list | tuple | np.ndarray) and np.ndim(epsilon) else [epsilon]
 
 
 def _with_exact(
@@ -98,18 +124,22 @@ def _with_exact(
     moments: GradientMoments | GradientRows | None,
     progress: Callable[[int, int], None] | None,
     schedule: bool,
+    precondition: bool,
 ) -> tuple[Row, ...]:
     """The rows of all clients at one precision; unchanged where there are no second moments."""
     if moments is None:
         return tuple(rows)
     epsilon = np.array([row.epsilon for row in rows])
-    found = moment_plans(moments, epsilon, schedule=schedule, progress=progress)
+    found = moment_plans(moments, epsilon, schedule=schedule, progress=progress, precondition=precondition)
+    shown = precondition and isinstance(moments, GradientMoments)
+    plain = plain_plans(moments, epsilon) if shown else [None] * len(rows)
     return tuple(
         replace(
             row.planned("exact", together, alone),
+            plain=by_itself,
             warnings=tuple(dict.fromkeys((*row.warnings, *filter(None, (together.note,))))),
         )
-        for row, (together, alone) in zip(rows, found)
+        for row, (together, alone), by_itself in zip(rows, found, plain)
     )
 
 
@@ -119,11 +149,12 @@ def moment_plans(
     *,
     schedule: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    precondition: bool = True,
 ) -> list[tuple[ConstantPlan, ConstantPlan]]:
     """Every client's plan together with peers and alone, at precisions (N,) of its own [loss]."""
     if isinstance(moments, GradientRows):  # too large for stages
         return row_plans(moments, epsilon, progress=progress)
-    return exact_plans(moments, epsilon, schedule=schedule, progress=progress)
+    return exact_plans(moments, epsilon, precondition=precondition, schedule=schedule, progress=progress)
 
 
 def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:

@@ -37,10 +37,12 @@ def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path,
     everything = json.loads(done.stdout)
     rows = everything["clients"]
     problem = sf.read(tmp_path / "t.csv")
-    excess = problem.excess(problem.start[None])[0].numpy()
-    np.testing.assert_allclose([row["epsilon"] for row in rows], 0.1 * excess, rtol=1e-9)
+    # over the mean, by least squares; 1e-12: what rounding leaves of targets of about 5
+    blocks = [(x, y, np.linalg.lstsq(x, y, rcond=None)[0]) for x, y in problem.data.blocks()]
+    excess = np.array([y.var() - ((x @ fit - y) ** 2).mean() for x, y, fit in blocks])
+    np.testing.assert_allclose([row["epsilon"] for row in rows], 0.1 * excess, rtol=1e-9, atol=1e-12)
     for row in rows:
-        assert row["epsilon_given"] == "10%"
+        assert (row["epsilon_given"], row["epsilon_of"]) == ("10%", "constant")
         assert (row["schedules"], row["step_limit"]) == (None, None)
         assert row["guaranteed"]["holds"] is False
         assert reason in row["guaranteed"]["reason"]
@@ -48,6 +50,9 @@ def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path,
         assert not re.search(r"\d{5}", row["guaranteed"]["reason"])
         alone, together = row["local"]["exact"], row["exact"]
         assert together["iterations"] <= alone["iterations"]
+        if excess[row["client"]] < 1e-12:  # its mean is its optimum
+            assert (alone["iterations"], together["iterations"]) == (0, 0)
+            continue
         assert row["speedup"] == alone["iterations"] / together["iterations"]
         np.testing.assert_allclose(sum(together["weights"]), 1, rtol=1e-12)
         assert together["excess"] <= row["epsilon"]
@@ -59,7 +64,6 @@ def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path,
     shown = command("plan", tmp_path / "t.csv", "--epsilon", "10%", "--numbers").stdout
     assert ("similar is not known" in shown) == bool(reason)
     assert max(map(len, shown.splitlines())) <= 80
-    assert "without the guarantees of the papers' theorems" in " ".join(shown.split())
 
 
 SEEDS, GRID = 8192, (1, 2, 4, 8, 12)

@@ -32,6 +32,7 @@ def exact_break_even(
     names: Sequence[str],
     plans: Sequence[ConstantPlan],
     *,
+    precondition: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[BreakEven]:
     """Of all clients; `plans` are those with peers whose batch is to be doubled. Takes some ten times as long as these.
@@ -41,7 +42,7 @@ def exact_break_even(
     """
     gains, planned = [], []
     for turn, share in enumerate(SHARES):
-        found = exact_plans(moments, share * moments.excess, horizon=LONGEST)
+        found = exact_plans(moments, share * moments.excess, horizon=LONGEST, precondition=precondition)
         gains.append([helps(*pair) for pair in found])
         planned.append([pair[0].iterations is not None for pair in found])
         if progress is not None:
@@ -49,7 +50,7 @@ def exact_break_even(
         if not any(planned[-1]) or (np.any(gains) and not np.any(gains[-2:])):
             break
     epsilon = np.array([plan.epsilon for plan in plans])
-    doubled = exact_plans(replace(moments, batch=2 * moments.batch), epsilon)
+    doubled = exact_plans(replace(moments, batch=2 * moments.batch), epsilon, precondition=precondition)
     entries = []
     for i, (name, plan, (more, _)) in enumerate(zip(names, plans, doubled)):
         levels = SHARES[: len(gains)] * moments.excess[i]

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 
-from ..constant_plan import ConstantPlan, LongRun, Preconditioner
+from ..constant_plan import IDENTITY, ConstantPlan, LongRun, Preconditioner
 from ..number import Number
 from .many_clients import modelled_rates
 from .plan import HORIZON, start_of_plan
@@ -87,7 +87,7 @@ def _exactly(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most
             best, steps = (time, excess, c), int(np.ceil(time))
     if not best[2]:
         return plan.noted(f"no constant weights and step tried arrive within {most:,} iterations")
-    eta = best[2] * float(v.sum())
+    eta = best[2] * float(v.sum()) * (rows.scale or 1.0)
     return replace(
         plan,
         weights=v / v.sum(),
@@ -95,6 +95,6 @@ def _exactly(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most
         time=Number(int(np.ceil(best[0])), "exact", why_not=NOTE),
         end=Number(best[1], "exact"),
         long_run=LongRun(step_limit=eta * limit / best[2]),
-        conditioning=Preconditioner("pooled", rows.basis @ rows.basis.T),
+        conditioning=IDENTITY if rows.scale else Preconditioner("pooled", rows.basis @ rows.basis.T),
         recursion=_Followed(rows, i, best[2] * v),
     )

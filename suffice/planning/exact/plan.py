@@ -76,6 +76,24 @@ def exact_plans(
     return found
 
 
+def plain_plans(moments: GradientMoments, epsilon: np.ndarray, *, horizon: int = HORIZON) -> list[ConstantPlan]:
+    """Of every client alone with gradients as they are: its best step and the time; what a matrix is worth, beside
+    `exact_plans`."""
+    from threadpoolctl import threadpool_limits
+
+    excess, N = np.maximum(moments.excess, 0.0), moments.clients
+    plans = [start_of_plan(N, float(e), float(start)) for e, start in zip(epsilon, excess)]
+    todo = [i for i, plan in enumerate(plans) if not plan.note]
+    with threadpool_limits(1):
+        given = _Coordinates(moments, precondition=False)
+        found, _ = _plans_alone(given, todo, epsilon[todo], horizon) if todo else ([], [])
+    for i, one in zip(todo, found):
+        if one.steps is not None:
+            eta, time = float(one.v.sum()), Number(one.steps, "exact")
+            plans[i] = replace(plans[i], weights=np.eye(N)[i], eta=eta, time=time)
+    return plans
+
+
 class _Coordinates:
     """What the clients may choose from."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +12,16 @@ from suffice.support.tables import GAP, WIDE, Column, Table, gathered, number, s
 from ..number import Kind, Number
 from ..plan_row import Row
 from ..schedules import Schedules
+from .notes import NOTHING, busy, few, idle, noted, over_known, worth
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
 MOST_ROWS = 20
 """Clients up to which each has its line."""
-NAME, PEERS = 14, 20
+NO_EXACT_PLAN = "no exact plan"
+NAME, PEERS = 14, 14
 """Characters of a client's name, and of its list of peers."""
-QUESTION = (
-    "alone, together: iterations, the first T with E[e_T] <= eps, exact for rows drawn with replacement; speed-up: "
-    "their ratio. For predictions on new rows see suffice fit."
-)
-MATRIX = (
-    "step: not for plain gradients: they are first multiplied by the client's matrix ({matrix}, or `matrix` "
-    "in --json){who}."
-)
-TAU = "E[tau] <=: bound on the mean time of a single run until e < eps, at a step of its own (`hitting` in --json)."
-STOP = "stop: E[e_t] rises above eps again if the step is kept up after T; keep: it stays below."
-NO_TAU = "no bound on E[tau], the time of single runs, was found; the mean iterations are exact all the same"
-REFUSED = "exact, but without the guarantees of the papers' theorems (suffice theorem): {}"
+MATRIX = "The step is for averaged gradients multiplied by the client's matrix: `matrices` in --json, or --out DIR"
 
 TAU_BOUND = "Predictions bound E[tau], tau = min{t: e_t < eps}: guarantees up to tau, none after it."
 STAGES = ("no step", "one step", "two stages")
@@ -44,20 +35,21 @@ EXACT = (
     EPSILON,
     Column("with", lambda row: _peers(row), numeric=False),
     Column("step", lambda row: row.exact.eta if row.exact.iterations else None),
+    Column("plain", lambda row: row.plain and row.plain.iterations),
     Column("alone", lambda row: row.exact_local.iterations),
     Column("together", lambda row: row.exact.iterations),
-    Column("speed-up", lambda row: row.exact_speedup),
+    Column("speed-up", lambda row: None if idle(row) else row.exact_speedup),
     Column("E[tau] <=", lambda row: row.exact.hitting and row.exact.hitting["expected_iterations"], optional=True),
     Column("then", lambda row: _holds(row), numeric=False),
 )
 MEASURED = (
     CLIENT,
     EPSILON,
-    Column("with", lambda row: _count(row, "measured") if row.peers("measured") else "nobody", numeric=False),
+    Column("with", lambda row: _count(row, "measured") if row.peers("measured") else _nobody(row), numeric=False),
     Column("step", lambda row: row.measured.eta),
     Column("alone", lambda row: _between(row.measured_local.time, row.measured_local.model.time)),
     Column("together", lambda row: _between(row.measured.time, row.measured.model.time)),
-    Column("speed-up", lambda row: row.measured_speedup),
+    Column("speed-up", lambda row: None if idle(row) else row.measured_speedup),
 )
 GUARANTEED = (
     CLIENT,
@@ -99,19 +91,16 @@ NOTEBOOK = (
 SUMMARY = (
     Column("eps", lambda one: one[0]),
     Column("clients", lambda one: len(one[1])),
+    Column("to plan", lambda one: len(busy(one[1]))),
     Column("with peers", lambda one: sum(bool(row.collaborators) for row in one[1])),
-    Column("groups", lambda one: _groups(one[1])),
-    Column("alone", lambda one: _median(row.exact_local.iterations for row in one[1]), digits=4),
-    Column("together", lambda one: _median(row.exact.iterations for row in one[1]), digits=4),
-    Column("speed-up", lambda one: _over_known(np.median, one[1])),
-    Column("largest", lambda one: _over_known(np.max, one[1])),
+    Column("groups", lambda one: _groups(one[1]), optional=True),
+    Column("plain", lambda one: _median(row.plain and row.plain.iterations for row in busy(one[1])), digits=4),
+    Column("alone", lambda one: _median(row.exact_local.iterations for row in busy(one[1])), digits=4),
+    Column("together", lambda one: _median(row.exact.iterations for row in busy(one[1])), digits=4),
+    Column("speed-up", lambda one: over_known(np.median, one[1])),
+    Column("largest", lambda one: over_known(np.max, one[1])),
 )
-"""Of a precision and its rows."""
-
-
-def noted(text: str) -> str:
-    """A line of notes; those of the data begin with the word already."""
-    return f"note: {text.removeprefix('Note: ')}"
+"""Of a precision and its rows: medians over those with something to plan."""
 
 
 def exact_table(precisions: Precisions) -> Table:
@@ -119,25 +108,20 @@ def exact_table(precisions: Precisions) -> Table:
     rows = [row for there in precisions.values() for row in there]
     notes: dict[str, list[str]] = {}
     for row in rows:
-        told = [row.exact.note, NO_TAU if row.exact.iterations and row.exact.hitting is None else ""]
-        for note in filter(None, (*told, REFUSED.format(row.refusal) if row.refusal else "")):
-            notes.setdefault(note, []).append(row.name)
+        if row.exact.note and not idle(row):
+            notes.setdefault(row.exact.note, []).append(row.name)
     said = [noted(note) + ("" if len(names) == len(rows) else f" ({_some(names)})") for note, names in notes.items()]
-    if len(rows[0].names) > MOST_ROWS:
-        return Table.of(
-            SUMMARY,
-            precisions.items(),
-            title="Exact plan, medians over clients: iterations to a mean excess of at most eps",
-            lines=[QUESTION, *matrix_line(rows), *said, "Every client's plan: --csv FILE, or --json."],
-            width=80,
-        )
-    tau = [TAU] if any(row.exact.hitting is not None for row in rows) else []
-    stop = [STOP] if any(_holds(row) == "stop" for row in rows) else []
+    many = len(rows[0].names) > MOST_ROWS
+    if many:
+        said.insert(0, "Every client's plan: --csv FILE, or --json.")
+    plain = any(row.plain and row.exact_local.matrix is not None for row in rows)
+    columns = [one for one in (SUMMARY if many else EXACT) if one.head != "plain" or plain]
+    reached = "to a mean excess of at most eps" if many else "until the mean excess is at most eps"
     return Table.of(
-        EXACT,
-        rows,
-        title="Exact plan: iterations until the mean excess is at most eps",
-        lines=[QUESTION, *matrix_line(rows), *tau, *stop, *said],
+        columns,
+        precisions.items() if many else rows,
+        title=f"Exact plan{', medians over clients' if many else ''}: iterations {reached}",
+        lines=[*worth(rows), *said],
         width=80,
     )
 
@@ -148,32 +132,38 @@ def measured_plan_table(precisions: Precisions) -> Table:
     shown = rows if len(rows[0].names) <= MOST_ROWS else rows[:MOST_ROWS]
     notes: dict[str, list[str]] = {}
     for row in rows:
-        for note in dict.fromkeys(filter(None, (row.measured.note, row.measured_local.note))):
+        for note in () if idle(row) else dict.fromkeys(filter(None, (row.measured.note, row.measured_local.note))):
             notes.setdefault(note.partition(": ")[0], []).append(row.name)
     return Table.of(
         MEASURED,
         shown,
         title="Measured: iterations until the mean excess is at most eps",
         lines=[
-            f"Means over {max(row.measured.seeds for row in rows)} simulated paths; neither exact nor guaranteed. "
-            "Weights and step are the best found for quadratic models at the optima.",
-            *matrix_line(shown),
-            "In brackets: where the mean less, and plus, two standard errors falls to eps.",
-            *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
+            f"Means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor guaranteed; in "
+            "brackets where they less, and plus, two standard errors fall to eps.",
             *(f"{noted(note)} ({_some(list(dict.fromkeys(names)), None)})" for note, names in notes.items()),
+            *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
+            *matrix_line(shown),
         ],
         width=80,
     )
 
 
-def plan_table(rows: Sequence[Row], *, estimable: bool = False, everybody: Sequence[dict[str, Any]] = ()) -> Table:
-    """What is guaranteed: one line per client and precision, the rows' warnings below.
+def plan_table(
+    rows: Sequence[Row],
+    *,
+    estimable: bool = False,
+    everybody: Sequence[dict[str, Any]] = (),
+    said: Sequence[str] = (),
+) -> Table:
+    """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
 
     estimable  the constants are certified, and estimated ones may be had; everybody  what All-for-all promises
     """
     notes = [
         noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
         for warning, where in _grouped(rows, estimable).items()
+        if warning not in said and not (rows[0].measured and warning.startswith(NO_EXACT_PLAN))
     ]
     refused, many = rows[0].refusal, len(rows[0].names) > MOST_ROWS
     known = [row for row in rows if row.schedules is not None]
@@ -181,12 +171,12 @@ def plan_table(rows: Sequence[Row], *, estimable: bool = False, everybody: Seque
         GUARANTEED,
         known[:MOST_ROWS] if many else known,
         title=f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps",
-        lines=[
+        lines=few([
             *([f"Not guaranteed: {refused}."] if refused else _promised(known)),
             *_everybody(everybody),
             *([f"{len(known) - MOST_ROWS} more rows: --csv FILE, or --json."] if many else ()),
             *notes,
-        ],
+        ]),
         width=80,
     )  # fmt: skip
 
@@ -272,25 +262,19 @@ def weights_tables(precisions: Precisions) -> list[Table]:
 
 def matrix_line(rows: Sequence[Row]) -> list[str]:
     """That the step goes with a matrix, where it does."""
-    kind = "exact" if rows[0].exact is not None else "measured.model"
     plans = {row.name: row.exact or (row.measured and row.measured.model) for row in rows}
     found = [name for name, plan in plans.items() if plan is not None and plan.matrix is not None]
-    if not found:
-        return []
-    row = f"plan[{found[0]!r}]{'[0]' if len(rows) > len(plans) else ''}"  # several precisions have several rows
-    who = "" if len(found) == len(plans) else f"; here: {_some(found)}"
-    return [MATRIX.format(matrix=f"{row}.{kind}.matrix", who=who)]
+    who = "" if len(found) == len(plans) else f" ({_some(found)})"
+    return [f"{MATRIX}{who}."] if found else []
+
+
+def _nobody(row: Row) -> str:
+    return NOTHING if idle(row) else "nobody"
 
 
 def _median(iterations: Iterable[int | None]) -> float:
-    return float(np.median([np.inf if steps is None else steps for steps in iterations]))
-
-
-def _over_known(number_of: Callable[[np.ndarray], np.floating], rows: Sequence[Row]) -> float | None:
-    """A number of the speed-ups that are known."""
-    gains = np.array([row.exact_speedup or np.nan for row in rows])
-    known = gains[np.isfinite(gains)]
-    return float(number_of(known)) if known.size else None
+    known = [np.inf if steps is None else steps for steps in iterations]
+    return float(np.median(known)) if known else float("nan")
 
 
 def _groups(rows: Sequence[Row]) -> int:
@@ -316,7 +300,7 @@ def _gone(row: Row) -> str:
 
 def _peers(row: Row) -> str:
     text = ", ".join(row.collaborators)
-    return "nobody" if not text else text if len(text) <= PEERS else _count(row, "exact")
+    return _nobody(row) if not text else text if len(text) <= PEERS else _count(row, "exact")
 
 
 def _count(row: Row, kind: Kind) -> str:

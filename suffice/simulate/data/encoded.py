@@ -67,7 +67,7 @@ def encoded_tables(
     tables = []
     for name in list(parts):
         X, y = map(np.concatenate, zip(*parts.pop(name)))
-        tables.append(Table(name=name, X=X, y=y, columns=encoding.columns, notes=notes))
+        tables.append(Table(name=name, X=X, y=y, columns=encoding.columns, notes=notes, fills=encoding.gaps))
     return tables
 
 

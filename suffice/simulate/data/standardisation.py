@@ -1,24 +1,55 @@
-"""Standardised predictors: columns of mean 0 and standard deviation 1, over all clients' rows or each client's own."""
+"""Standardised predictors: columns of mean 0 and standard deviation 1, over all clients' rows or each client's own; and
+how what a model multiplies follows from the columns of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import plain
 
 from .table import Table
+
+INTERCEPT = "(intercept)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coordinates:
+    """What the coefficients of a model multiply, in order: (column - mean) / scale, the intercept a column of ones.
+
+    names         of the columns; "NAME=LEVEL" is 1 where NAME is LEVEL, "NAME=missing" where it is missing, else 0
+    means, scales (d,), or (N, d) where each client has its own
+    fills         what stands for a gap in a column, before it is standardised
+    target_mean, target_scale  of the target, (y - mean) / scale
+    positive      of two classes, the labels that count as 1
+    client, target  the columns of the table, where there is one that has them
+    """
+
+    names: tuple[str, ...]
+    means: np.ndarray
+    scales: np.ndarray
+    fills: Mapping[str, float] = field(default_factory=dict)
+    target_mean: float = 0.0
+    target_scale: float = 1.0
+    positive: tuple[Any, ...] = ()
+    client: str = "client"
+    target: str = "target"
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(vars(self))
 
 
 def standardised(
     blocks: list[np.ndarray], labels: Sequence[str], columns: Sequence[str], *, pooled: bool
-) -> list[np.ndarray]:
-    """Rows (n, d) of every client, by the pooled means and deviations or its own; `InputError` for a column that does
-    not vary, by name."""
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Rows (n, d) of every client, by the pooled means and deviations or its own, and these, (d,) or (N, d);
+    `InputError` for a column that does not vary, by name."""
     everything = np.concatenate(blocks)
-    scaled = []
+    scaled, means, scales = [], [], []
     for label, block in zip(labels, blocks):
         reference = everything if pooled else block
         deviation = reference.std(0)
@@ -31,8 +62,12 @@ def standardised(
             owner = "all clients" if pooled else f"client {label}"
             remedy = "the same in every row: drop it, or use standardise = none" + ("" if pooled else " or pooled")
             raise InputError(f"{column} of {owner}", reference[0, constant[0]], remedy)
-        scaled.append((block - reference.mean(0)) / deviation)
-    return scaled
+        means.append(reference.mean(0))
+        scales.append(deviation)
+        scaled.append((block - means[-1]) / deviation)
+    if pooled:
+        return scaled, means[0], scales[0]
+    return scaled, np.array(means), np.array(scales)
 
 
 def standardised_by(tables: list[Table], reference: np.ndarray, *, small: float) -> list[Table]:

@@ -12,7 +12,7 @@ with B and h as in `recursion`, the penalty in both of them. That is about 4 n d
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -68,6 +68,18 @@ class GradientRows:
             optimum.append(origin + np.linalg.lstsq(x, r, rcond=None)[0])
         seen = tuple((x @ basis, y) for x, y in blocks)
         return cls(blocks=seen, start=start, optimum=np.array(optimum), basis=basis, ridge=ridge, batch=batch)
+
+    def plain(self) -> GradientRows:
+        """The same in coordinates that are a multiple of theta, with Hessians of the identity's trace."""
+        size = np.sqrt(np.trace(self.inverse.T @ self.inverse) / len(self.basis))
+        turn = self.inverse / size
+        return replace(self, blocks=tuple((x @ turn, y) for x, y in self.blocks), basis=np.eye(len(turn)) / size)
+
+    @property
+    def scale(self) -> float | None:
+        """P where it is a multiple of the identity; None where it is a matrix."""
+        first = self.basis[0, 0]
+        return float(first**2) if np.array_equal(self.basis, first * np.eye(len(self.basis))) else None
 
     @property
     def clients(self) -> int:

@@ -15,7 +15,7 @@ from suffice.support.numbers import as_choice, as_numbers
 from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, negative_labels, two_classes
 from ..data.memory import MAX_MEMORY, Memory
-from ..data.standardisation import standardised
+from ..data.standardisation import INTERCEPT, Coordinates, standardised
 from ..data.table import Table
 from . import LeastSquares, Logistic
 from .logistic import POINTS, REACH
@@ -91,18 +91,27 @@ def from_arrays(
     if len({block.shape[1] for block in blocks}) > 1:
         raise InputError("X", [block.shape for block in blocks], "give the same predictors for every client")
     memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
+    p = blocks[0].shape[1]
+    means, scales = np.zeros(p), np.ones(p)
     if standardise != "none":
-        blocks = standardised(blocks, labels, columns, pooled=standardise == "pooled")
+        blocks, means, scales = standardised(blocks, labels, columns, pooled=standardise == "pooled")
+    shift, scale = 0.0, 1.0
     if standardise_target:
         pooled = np.concatenate(targets)
         if pooled.std() <= 1e-12 * np.abs(pooled).max():
             remedy = "the same in every row: nothing to learn; give a target that varies"
             raise InputError("target", pooled[0], remedy)
-        targets = [(values - pooled.mean()) / pooled.std() for values in targets]
+        shift, scale = float(pooled.mean()), float(pooled.std())
+        targets = [(values - shift) / scale for values in targets]
+    heads = tuple(columns) if len(columns) == p else tuple(f"x{j}" for j in range(p))
     if intercept:
         blocks = [np.column_stack((np.ones(len(block)), block)) for block in blocks]
+        edge = [(0, 0)] * (means.ndim - 1) + [(1, 0)]
+        heads, means, scales = (INTERCEPT, *heads), np.pad(means, edge), np.pad(scales, edge, constant_values=1.0)
+    coordinates = Coordinates(names=heads, means=means, scales=scales, target_mean=shift, target_scale=scale)
     if loss == "least-squares":
-        return LeastSquares.of(blocks, targets, names=labels, regularisation=regularisation, batch=batch)
+        found = LeastSquares.of(blocks, targets, names=labels, regularisation=regularisation, batch=batch)
+        return replace(found, coordinates=coordinates)
     if isinstance(regularisation, (int, float)) and regularisation == 0:
         check_both_classes(targets, written, labels)
     problem = Logistic.of(
@@ -114,7 +123,9 @@ def from_arrays(
         reach=None if certainty == "everywhere" else REACH,
         points=POINTS if certainty == "estimated" else 0,
     )
-    return replace(problem, remarks=negative_labels(written, positive))
+    ones = [np.asarray(values)[target > 0] for values, target in zip(written, targets)]
+    coordinates = replace(coordinates, positive=tuple(np.unique(np.concatenate(ones)).tolist()))
+    return replace(problem, remarks=negative_labels(written, positive), coordinates=coordinates)
 
 
 def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) -> tuple[str, float]:
@@ -152,4 +163,7 @@ def of_tables(
         positive=positive,
         **options,
     )
-    return replace(problem, remarks=(*notes, *problem.remarks)) if notes else problem
+    coordinates = problem.coordinates
+    if coordinates is not None:
+        coordinates = replace(coordinates, fills=tables[0].fills)
+    return replace(problem, remarks=(*notes, *problem.remarks), coordinates=coordinates)

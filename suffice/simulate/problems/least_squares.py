@@ -8,7 +8,7 @@ distance from the optimum, so Assumption 2 (one sigma for all theta) holds on a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_number, as_whole
 
+from ..data.standardisation import Coordinates
 from ..moments.by_rows import MOST_FEATURES, GradientRows, passable
 from ..moments.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
 from ..oracle import short
@@ -40,7 +41,7 @@ class LeastSquares(RowModel, QuadraticPopulation):
     batch           rows that one stochastic gradient averages
     undetermined    why there are no constants where some client's rows do not determine its coefficients; `optimum` is
                     then its minimiser nearest the start
-    remarks         what of the tables was left out
+    remarks         what of the tables was left out; coordinates  what the coefficients multiply, where that is known
     """
 
     __repr__ = short
@@ -50,6 +51,7 @@ class LeastSquares(RowModel, QuadraticPopulation):
     batch: int = 1
     undetermined: tuple[InputError, ...] = ()
     remarks: tuple[str, ...] = ()
+    coordinates: Coordinates | None = None
 
     without_noise: ClassVar[str] = (
         "its rows' gradients do not vary (a single row, or rows that are fitted exactly): give more rows, merge this "
@@ -165,6 +167,12 @@ class LeastSquares(RowModel, QuadraticPopulation):
             memory.check(f"rows of {self.clients} clients with {self.features} coefficients", 8.0 * 3 * numbers)
         start = self.start.double().cpu().numpy()
         return GradientRows.of(blocks, start=start, ridge=self.regularisation / 2, batch=self.batch)
+
+    def with_start(self, start: Any) -> LeastSquares:
+        """The same problem from another start; a minimiser that rows leave open is the one nearest to it."""
+        X, y = zip(*self.data.blocks())
+        again = self.of(X, y, regularisation=self.regularisation, batch=self.batch, names=self.names, start=start)
+        return replace(again, remarks=self.remarks, coordinates=self.coordinates)
 
     def resample(self, root: int, index: int) -> LeastSquares:
         X, y = self.data.resample(root, index)

@@ -21,6 +21,7 @@ from suffice.bounds import Constants, GradientDissimilarity, entry_precisions
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
+from ..data.standardisation import Coordinates
 from ..oracle import short
 from ..problem import Trust
 from .least_squares import MOST_SINGULAR, LeastSquares
@@ -89,6 +90,7 @@ class Logistic(RowModel):
     reach: float | None = None
     points: int = 0
     remarks: tuple[str, ...] = ()
+    coordinates: Coordinates | None = None
 
     @classmethod
     def of(
@@ -314,6 +316,10 @@ class Logistic(RowModel):
         return LeastSquares.of(
             X, y, regularisation=self.regularisation, batch=self.batch, names=self.names, start=start
         )
+
+    def with_start(self, start: Any) -> Logistic:
+        """The same problem from another start."""
+        return replace(self, start=self.start.new_tensor(starting_points(start, self.clients, self.features)))
 
     def resample(self, root: int, index: int) -> Logistic:
         X, y = self.data.resample(root, index)

@@ -61,16 +61,16 @@ def read(
     """
     memory = Memory(max_memory)
     as_choice("loss", loss, ("auto", *LOSSES))
-    prepared = is_heart_disease(path)
+    prepared, roles = is_heart_disease(path), {}
     if prepared and split is None:
         tables: Sequence[Table] = without(heart_disease(path, standardise=standardise).train, drop)
     else:
         source = source_of(
             path, client=client, target=target, drop=drop, split=split, seed=seed, memory=memory, held=True
         )
-        columns = {"client": source.client, "target": source.target, "drop": drop}
+        roles = {"client": source.client, "target": source.target}
         tables = without(source.tables, drop) or encoded_tables(
-            source.frames(), **columns, memory=memory, classes=None if loss == "auto" else loss == "logistic"
+            source.frames(), **roles, drop=drop, memory=memory, classes=None if loss == "auto" else loss == "logistic"
         )
     if len(tables) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
@@ -81,7 +81,7 @@ def read(
         values = [] if standardise_target and numeric else values  # numbers that are to be standardised are no classes
         loss, penalty, notes = loss_of_a_problem(target, values, numeric=numeric)
         tables = [replace(tables[0], notes=(*tables[0].notes, *notes)), *tables[1:]]
-    return of_tables(
+    problem = of_tables(
         tables,
         loss=loss,
         regularisation=penalty if regularisation is None else regularisation,
@@ -93,6 +93,8 @@ def read(
         certainty=certainty,
         max_memory=max_memory,
     )
+    assert problem.coordinates is not None
+    return replace(problem, coordinates=replace(problem.coordinates, **roles))
 
 
 def _values(tables: Sequence[Table]) -> tuple[list[str], bool]:

@@ -1,0 +1,83 @@
+"""What is said below the tables of plans: few lines, the decisive first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from suffice.support.tables import Table, gathered, number
+
+from ..plan_row import Row
+
+NOTES, LONGEST = 3, 320
+"""A table has at most so many notes, of so many characters each; all are in --json."""
+WORTH = (
+    "Iterations are exact means. {plain}Peers save a factor {peers} (alone / together, median over {where}). The "
+    "matrix multiplies the averaged gradient: `matrices` in --json, or --out DIR."
+)
+PLAIN = "A matrix alone saves a factor {matrix} (plain / alone), with nobody's help. "
+WORTH_PLAIN = (
+    "Iterations are exact means with gradients as they are, without any matrix. Peers save a factor {peers} (alone / "
+    "together, median over {where})."
+)
+NOTHING = "nothing to plan"
+MORE = ". More notes: --json."
+
+
+def noted(text: str) -> str:
+    """A line of notes; those of the data begin with the word already."""
+    return f"note: {text.removeprefix('Note: ')}"
+
+
+def noted_table(table: Table, notes: Sequence[str]) -> Table:
+    """With what a plan has to say, the decisive first: where nothing is to be planned, the table's first line, what was
+    made of the data, and the other lines as far as there is room."""
+    first = [note for note in notes if NOTHING in note]
+    others = " ".join(gathered([note for note in notes if note not in first]))
+    head, *rest = table.lines or [""]
+    lines = [*first, head, others, *rest]
+    return replace(table, lines=few([str(line) for line in lines if line]))
+
+
+def few(lines: Sequence[str]) -> list[str]:
+    """The first `NOTES`, and that there are more."""
+    cut = [line if len(line) <= LONGEST else f"{line[: line.rindex(' ', 0, LONGEST)]} ..." for line in lines[:NOTES]]
+    whole = len(lines) <= NOTES and all(len(line) <= LONGEST for line in lines)
+    return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
+
+
+def worth(rows: Sequence[Row]) -> list[str]:
+    """What the matrix alone saves, and what peers save beside it, of exact plans."""
+    some = busy(rows)
+    if not some:
+        return []
+    ratios = [row.plain.iterations / row.exact_local.iterations for row in some
+              if row.plain and row.plain.iterations and row.exact_local.iterations]  # fmt: skip
+    lost = sum(bool(row.plain and row.exact_local.iterations and not row.plain.iterations) for row in some)
+    factor = "" if not ratios else number(float(np.median([*ratios, *[np.inf] * lost])))
+    if factor == "-":
+        factor = "beyond what was followed,"
+    where = f"{len(some)} clients" if len({row.epsilon_given for row in rows}) == 1 else f"{len(some)} rows"
+    numbers = {"peers": number(over_known(np.median, some)), "where": where}
+    if all(plan.matrix is None for row in some for plan in (row.exact, row.exact_local)):
+        return [WORTH_PLAIN.format(**numbers)]
+    return [WORTH.format(plain=PLAIN.format(matrix=factor) if factor else "", **numbers)]
+
+
+def idle(row: Row) -> bool:
+    """Whether the start is enough."""
+    plan = row.measured or row.exact
+    return plan is not None and plan.iterations == 0
+
+
+def busy(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if not idle(row)]
+
+
+def over_known(number_of: Callable[[np.ndarray], np.floating], rows: Sequence[Row]) -> float | None:
+    """A number of the speed-ups that are known."""
+    gains = np.array([row.exact_speedup or np.nan for row in busy(rows)])
+    known = gains[np.isfinite(gains)]
+    return float(number_of(known)) if known.size else None
