@@ -1,4 +1,4 @@
-"""Exact plans of tables with a column of sites: median iterations alone and together, to a share of every start.
+"""Exact plans of tables with a column of sites: median iterations alone and together, to a share of the excess of every site's mean.
 
     python examples/sites.py 12 10% ../shared/data/sites/*.csv
 

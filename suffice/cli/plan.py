@@ -315,13 +315,13 @@ def _request(
     if is_setup(setup):
         refuse_options(setup, data)
         chosen = read_setup(setup, target=False, **memory_limit(data))
-        if not (precisions or numbers or chosen.epsilon or getattr(chosen.source, "row_counts", None)):
-            remedy = "no [target] table; add it with epsilon = 0.1, or give --epsilon 0.1"
-            raise InputError("setup file", Path(setup).name, remedy)
+        rows = getattr(chosen.source, "row_counts", None)
+        if not (precisions or numbers or chosen.epsilon or rows):
+            read_setup(setup, **memory_limit(data))  # says what is missing
         stated = {"horizon": chosen.horizon, "confidence": chosen.confidence}
         given = {name: value for name, value in targets.items() if value is not None}
         return chosen.source, {
-            "epsilon": precisions or chosen.epsilon or None,
+            "epsilon": precisions or chosen.epsilon or (None if rows else []),
             "criterion": criterion or chosen.criterion,
             **stated,
             **given,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,10 @@ from suffice.support.numbers import plain
 from suffice.support.text import csv_text
 
 from .federated import followed
+from .plan_row import Row
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from suffice.simulate.data.standardisation import Coordinates
 
 
 TRAINER = r'''"""Train by plan.json beside this file: python train.py [DATA.csv] [SEED]; writes models.csv."""
@@ -74,30 +76,29 @@ with open(here / "models.csv", "w", newline="", encoding="utf-8") as file:
 """What train.py holds: plain Python and NumPy, that people read and change."""
 
 
-def export(plan: Plan, folder: str | Path, *, rows: bool) -> list[Path]:
-    """The files written. `plan` has one precision; the rows that it was made from stand in rows.csv, as numbers, with
-    `rows` and wherever columns of levels or of gaps were made of them. Raises `InputError`."""
-    if plan.coordinates is None:
+def export(told: dict[str, Any], plan: Sequence[Row], problem: Any, folder: str | Path, *, rows: bool) -> list[Path]:
+    """The files written for `told`, the dictionary of a plan with one precision, whose rows are `plan`. The rows that
+    it was made from stand in rows.csv, as numbers, with `rows` and wherever columns of levels or of gaps were made of
+    them. Raises `InputError`."""
+    of: Coordinates | None = getattr(problem, "coordinates", None)
+    if of is None:
         raise InputError("out", str(folder), "a trainer reads rows, and this plan has none behind it; use --json")
-    lines: list[list[Any]] = [["client", "stage", "iterations", "step", "matrix", *plan.rows[0].names]]
+    lines: list[list[Any]] = [["client", "stage", "iterations", "step", "matrix", *plan[0].names]]
     for row in plan:
         rule = followed(row)
         for at, stage in enumerate(rule.stages or (rule,), start=1):
             known = [at, stage.iterations, stage.eta, rule.matrix_name(row.name) or ""]
             lines.append([row.name, *known, *stage.weights.tolist()])
     folder = make_folder(folder, "out")
-    text = json.dumps(plain(plan.to_dict()), indent=1)
+    text = json.dumps(plain(told), indent=1)
     files = {"plan.json": text, "weights.csv": csv_text(lines), "train.py": TRAINER}
-    if rows or plan.coordinates.fills or any("=" in name for name in plan.coordinates.names):
-        files["rows.csv"] = csv_text(_table(plan))
+    if rows or of.fills or any("=" in name for name in of.names):
+        files["rows.csv"] = csv_text(_table(problem, of))
     return [write_whole(folder / name, content.encode()) for name, content in files.items()]
 
 
-def _table(plan: Plan) -> list[list[Any]]:
+def _table(problem: Any, of: Coordinates) -> list[list[Any]]:
     """The rows in the units of their columns, those of levels and gaps as 0 and 1."""
-    problem: Any = plan.problem
-    of = plan.coordinates
-    assert of is not None
     first = int(bool((problem.data.X[:, 0] == 1).all()))
     means, scales = (np.broadcast_to(one, (problem.clients, len(of.names))) for one in (of.means, of.scales))
     table: list[list[Any]] = [[of.client, of.target, *of.names[first:]]]

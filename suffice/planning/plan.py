@@ -115,7 +115,8 @@ class Plan:
         trains on, rows.csv, to a folder. The plan is at one `precision` (the first). Raises `InputError`."""
         from .export import export
 
-        return export(replace(self, precisions={self._key(precision): self._at(precision)}), folder, rows=rows)
+        one = replace(self, precisions={self._key(precision): self._at(precision)})
+        return export(one.to_dict(), one.rows, self._planned_for("out"), folder, rows=rows)
 
     def _key(self, precision: float | str | None) -> float | str:
         key = next(iter(self.precisions)) if precision is None else precision

@@ -74,7 +74,8 @@ def planned_rows(
         raise InputError("schedule", schedule, f"stages are found from second moments, which there are not: {why}")
     if isinstance(moments, GradientRows) and not precondition:
         moments = moments.plain()
-    about = None if isinstance(source, Constants) else reference(source, noise=NOISE in _entries(epsilon))
+    asked = any(isinstance(one, str) and one.strip() == NOISE for one in _entries(epsilon))
+    about = None if isinstance(source, Constants) else reference(source, noise=asked)
     epsilon = _referred(epsilon, about)
     constants, refusal = None, ""
     try:
@@ -116,7 +117,8 @@ def _referred(epsilon: Any, about: Reference | None) -> Any:
 
 
 def _entries(epsilon: Any) -> list[Any]:
-    return list(epsilon) if isinstance(epsilon, list | tuple | np.ndarray) and np.ndim(epsilon) else [epsilon]
+    several = isinstance(epsilon, list | tuple) or (isinstance(epsilon, np.ndarray) and epsilon.ndim > 0)
+    return list(epsilon) if several else [epsilon]
 
 
 def _with_exact(
@@ -132,7 +134,7 @@ def _with_exact(
     epsilon = np.array([row.epsilon for row in rows])
     found = moment_plans(moments, epsilon, schedule=schedule, progress=progress, precondition=precondition)
     shown = precondition and isinstance(moments, GradientMoments)
-    plain = plain_plans(moments, epsilon) if shown else [None] * len(rows)
+    plain = plain_plans(moments, [alone for _, alone in found]) if shown else [None] * len(rows)
     return tuple(
         replace(
             row.planned("exact", together, alone),

@@ -206,7 +206,12 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         "one class alone; give two",
     ),
     "three classes": ({"t.csv": CLASSES.replace("9,1", "9,2")}, LOGISTIC, "labels = '3 classes'"),
-    "no precision": ({"t.csv": TABLE}, ("plan", "t.csv"), "name a precision: --epsilon 0.1"),
+    "three texts": (
+        {"t.csv": "client,x,target\n" + "".join(f"{'ab'[k % 2]},{k},{'uvw'[k % 3]}\n" for k in range(12))},
+        ("plan", "t.csv"),
+        "column target = '3 classes': plans are for numbers or two classes: suffice fit takes more, or set one against "
+        "the others: --loss logistic --positive u",
+    ),
     "precision 0": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "0"), "epsilon = 0.0: give positive numbers"),
     "labels of a measurement": (
         {"t.csv": TABLE.replace("client,", "place,").replace("Lyon", "1").replace("Nice", "2")},

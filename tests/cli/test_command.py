@@ -162,7 +162,8 @@ def test_numbers_need_no_precision(command, refused, tmp_path, bootstrap):
         assert (answer["numbers"]["mu"]["interval"] is None) == (bootstrap == 0)
     assert "Constants of the clients" in command("plan", tmp_path / "t.csv", "--numbers").stdout
     assert "--plot needs a plan" in refused("plan", tmp_path / "t.csv", "--numbers", "--plot", tmp_path / "p.png")
-    assert "--numbers instead shows" in refused("plan", tmp_path / "t.csv")
+    rows = json.loads(command("plan", tmp_path / "t.csv", "--json").stdout)["clients"]
+    assert {row["epsilon_of"] for row in rows} == {"noise"}
 
 
 def test_the_folder_that_one_is_in_can_be_planned(command, tmp_path, monkeypatch):

@@ -19,7 +19,9 @@ RUN = re.compile(r"python -m ([a-z_.]+)")
 MODULE = re.compile(r"(?<![\w./-])(?:suffice|bounds|simulate|verify|verification|figures)(?:\.[A-Za-z_]\w*)+(?![\w/])")
 
 
-FILES = {path.name for top in ("suffice", "docs") for path in (ROOT / top).rglob("*")}
+FILES = {path.name for top in ("suffice", "docs") for path in (ROOT / top).rglob("*")} | {
+    "train.py"
+}  # that --out writes
 
 
 def prose(page):

@@ -98,8 +98,8 @@ def test_simulated_tables_follow_the_exact_curves(tmp_path, name):
     (tmp_path / "few.csv").write_text("\n".join([header, *(line for line in lines if line.split(",")[0] in kept)]))
     problem = sf.read(tmp_path / "few.csv", client="site", target="target", standardise_target=True)
     plan = sf.plan(problem, "10%")
-    assert_simulation_is_exact(problem, [row.exact for row in plan])
-    assert_simulation_is_exact(problem, [row.exact_local for row in plan])
+    assert_simulation_is_exact(plan.problem, [row.exact for row in plan])
+    assert_simulation_is_exact(plan.problem, [row.exact_local for row in plan])
 
 
 def test_a_schedule_that_is_printed_is_run(tmp_path):

@@ -76,21 +76,25 @@ def exact_plans(
     return found
 
 
-def plain_plans(moments: GradientMoments, epsilon: np.ndarray, *, horizon: int = HORIZON) -> list[ConstantPlan]:
-    """Of every client alone with gradients as they are: its best step and the time; what a matrix is worth, beside
-    `exact_plans`."""
+def plain_plans(
+    moments: GradientMoments, alone: Sequence[ConstantPlan], *, horizon: int = HORIZON
+) -> list[ConstantPlan]:
+    """Of every client its plan alone with gradients as they are, beside the one that `exact_plans` found: what its
+    matrix is worth. The step is searched more coarsely, so that the time may be a percent too long."""
     from threadpoolctl import threadpool_limits
 
-    excess, N = np.maximum(moments.excess, 0.0), moments.clients
-    plans = [start_of_plan(N, float(e), float(start)) for e, start in zip(epsilon, excess)]
-    todo = [i for i, plan in enumerate(plans) if not plan.note]
+    plans, N = list(alone), moments.clients
+    todo = [i for i, plan in enumerate(plans) if plan.matrix is not None]
     with threadpool_limits(1):
         given = _Coordinates(moments, precondition=False)
-        found, _ = _plans_alone(given, todo, epsilon[todo], horizon) if todo else ([], [])
+        choices = [list(given.own_recursions(i).values()) for i in todo]
+        epsilon, everybody = np.array([plans[i].epsilon for i in todo]), np.ones((len(todo), 1), dtype=bool)
+        found = fastest(choices, epsilon, everybody, [horizon] * len(todo), single_precision=True) if todo else []
     for i, one in zip(todo, found):
+        plan = start_of_plan(N, plans[i].epsilon, plans[i].start)
         if one.steps is not None:
-            eta, time = float(one.v.sum()), Number(one.steps, "exact")
-            plans[i] = replace(plans[i], weights=np.eye(N)[i], eta=eta, time=time)
+            plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), time=Number(one.steps, "exact"))
+        plans[i] = plan
     return plans
 
 

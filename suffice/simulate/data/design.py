@@ -32,7 +32,7 @@ FEW_LEVELS = 10
 GAP = "missing"
 CONSTANT = "{}: the same in all rows, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
-_NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
+NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
@@ -70,7 +70,7 @@ class Facts:
             gone = np.array([value is None for value in values.tolist()])
             counts = Counter(map(str, values[~gone].tolist()))
             self.numeric = self.numeric and not counts
-            strays = {text: count for text, count in counts.items() if not (_NUMBER.fullmatch(text) or is_word(text))}
+            strays = {text: count for text, count in counts.items() if not (NUMBER.fullmatch(text) or is_word(text))}
             if any("\0" in text for text in strays):
                 at = next(row for row, text in enumerate(values.tolist()) if text is not None and "\0" in text)
                 raise InputError(
@@ -257,7 +257,7 @@ def _check_swapped(facts: Mapping[str, Facts], client: str, target: str) -> None
     """`InputError` for sites that are nearly as many numbers as rows and a target of a few texts."""
     numbers, texts, rows = len(facts[client].levels), len(facts[target].levels), facts[client].rows
     whole = all(level.lstrip("-").isdigit() for level in facts[client].levels)
-    numbered = all(_NUMBER.fullmatch(level) for level in facts[client].levels)
+    numbered = all(NUMBER.fullmatch(level) for level in facts[client].levels)
     if not numbered or facts[target].numeric or texts > min(MOST_LEVELS, numbers / 2):
         return
     if numbers > max(FEW_LEVELS, min(0.9 * rows if whole else 0.5 * rows, MOST_CLIENTS)):
@@ -270,7 +270,7 @@ def refuse_strays(facts: Mapping[str, Facts]) -> None:
     found: list[tuple[str, str, str]] = []
     for name, seen in facts.items():
         levels = list(seen.levels)[: MOST_LEVELS + 1]
-        texts = [level for level in levels if not _NUMBER.fullmatch(level)]
+        texts = [level for level in levels if not NUMBER.fullmatch(level)]
         if seen.numeric or len(levels) < FEW_LEVELS or len(texts) > len(levels) / 5:
             continue
         commas = [level for level in levels if _COMMA.fullmatch(level)]

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .design import CHANGED, MOST_LEVELS, NOTE, Design, Facts, check_roles
+from .design import CHANGED, MOST_LEVELS, NOTE, NUMBER, Design, Facts, check_roles
 from .encoding import Encoding
 from .frame import Frame
 from .site_rows import left_rows
@@ -38,6 +38,11 @@ def encoded_tables(
     if not (classes or answer.numeric):
         text = answer.text or next(iter(answer.levels), "missing")
         place = f"{target} in {answer.place}" if answer.text else f"column {target}"
+        levels = list(answer.levels)
+        if 2 < len(levels) <= MOST_LEVELS and not any(map(NUMBER.fullmatch, levels)):
+            more = f"suffice fit takes more, or set one against the others: --loss logistic --positive {levels[0]}"
+            wrong = f"{len(levels)} classes"
+            raise InputError(f"column {target}", wrong, f"plans are for numbers or two classes: {more}")
         remedy = "give a number; for two classes use loss logistic (few rows: also regularisation 0.1)"
         raise InputError(place, text, remedy)
     check_clients(client, len(facts[client].levels))

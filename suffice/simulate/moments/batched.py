@@ -156,7 +156,7 @@ class MomentMaps:
         values, U = np.linalg.eigh(A)
         pairs = 2 * (values[..., :, None] + values[..., None, :])
         seen = (values > RANK * values[..., -1:]).astype(float)
-        inverse = seen[..., :, None] * seen[..., None, :] / np.maximum(pairs, 1e-300)
+        inverse = seen[..., :, None] * seen[..., None, :] / np.maximum(pairs, max(1e-300, np.finfo(pairs.dtype).tiny))
         Q = sandwich(2 * A) + 4 * self.noises(V)[..., 1 + d :]
         Ut, X = U.swapaxes(-1, -2), np.broadcast_to(np.eye(d), A.shape)
         scale = np.ones(V.shape[:2])
