@@ -39,8 +39,12 @@ def _ridged(A: np.ndarray) -> np.ndarray:
     return _power(A, -0.5, RIDGE)
 
 
-SHARED: dict[str, Basis] = {"none": lambda A: np.eye(len(A)), "diagonal": _diagonal, "pooled": _ridged}
-"""Bases from the clients' mean second moment."""
+SHARED: dict[str, Basis] = {
+    "none": lambda A: np.eye(len(A)), "diagonal": _diagonal, "pooled": _ridged, "pooled, whole": _whole,
+}  # fmt: skip
+"""Bases from the clients' mean second moment; the last one differs from "pooled" where columns are nearly dependent."""
+TOLD_APART = 10
+"""Ridges: no eigenvalue below them, and "pooled" is about "pooled, whole"."""
 OWN: dict[str, Basis] = {"own": _whole, "own, ridge": _ridged}
 """Bases from the client's second moment alone."""
 
@@ -52,7 +56,10 @@ def pooled_basis(A: np.ndarray) -> np.ndarray:
 
 def shared_bases(moments: GradientMoments) -> dict[str, np.ndarray]:
     """Bases of all clients' common coordinates, by name; "none" first."""
-    return {name: make(moments.A.mean(0)) for name, make in SHARED.items()}
+    A = moments.A.mean(0)
+    values = np.linalg.eigvalsh(A)
+    near = values[0] > TOLD_APART * RIDGE * values.mean()
+    return {name: make(A) for name, make in SHARED.items() if not (near and name == "pooled, whole")}
 
 
 def own_bases(moments: GradientMoments, client: int) -> dict[str, np.ndarray]:

@@ -69,7 +69,7 @@ def test_coordinates_keep_every_loss(problem):
     moments = problem.gradient_moments()
     shared = {name: moments.in_basis(basis) for name, basis in shared_bases(moments).items()}
     choices = shared | own_coordinates(moments, 1)
-    assert set(choices) == {"none", "diagonal", "pooled", "own", "own, ridge"}
+    assert set(choices) == {"none", "diagonal", "pooled", "pooled, whole", "own", "own, ridge"}
     for there in choices.values():
         np.testing.assert_allclose(there.excess, moments.excess, rtol=1e-10)
     np.testing.assert_allclose(choices["own"].A[1], np.eye(2), atol=1e-10)
