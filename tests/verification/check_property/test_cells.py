@@ -69,7 +69,7 @@ def test_where_a_search_has_to_go(edge):
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("root", range(5))
 def test_everywhere(root, name):
-    """All cells at root 0, about an hour of CPU time; a tenth of them, another one each, at roots 1 to 4."""
+    """All cells at root 0, about 80 minutes of CPU time; a tenth of them, another one each, at roots 1 to 4."""
     chosen = cells()[root::10] if root else cells()
     wrong = [each for cell in chosen if cell.algorithm == name for each in cell.faults(root)]
     assert not wrong, "\n".join(wrong)
