@@ -14,7 +14,7 @@ import torch
 from suffice.bounds import digits, evaluate, find
 from suffice.support.files import write_whole
 
-from . import budgets, fit, gpu, kernels, lines
+from . import budgets, fit, gpu, kernels, lines, networks
 from .timing import alternate, row, shown
 
 
@@ -41,10 +41,11 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "figure": kernels.figure,
     "moments": kernels.moments,
     "threads": kernels.two_cores,
+    "networks": networks.table,
     "fit": fit.table,
     "gpu": gpu.table,
 }
-APART = ("fit", "gpu")
+APART = ("networks", "fit", "gpu")
 """These run only when they are named."""
 
 

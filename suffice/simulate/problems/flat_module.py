@@ -8,6 +8,7 @@ sizes alone, so that a path never depends on the machine's mood.
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -98,18 +99,20 @@ class FlatModule:
         parts = list(_parts(*index.shape, numbers))
         if together and len(parts) == 1:
             return self.total_gradient(models, X[index], y[index], weights)
+        if not together:
+            return torch.stack([self._one(*each, X, y) for each in zip(models, index, weights)])
         found = torch.zeros_like(models)
-        if together:
-            for p, j in parts:
-                rows = index[p, j]
-                found[p] += self.total_gradient(models[p], X[rows], y[rows], weights[p, j])
-            return found
-        for p, model in enumerate(models):
-            kept = weights[p] != 0
-            rows, weight = index[p, kept], weights[p, kept]
-            for _, j in _parts(1, len(rows), numbers):
-                found[p] += self.total_gradient(model, X[rows[j]], y[rows[j]], weight[j])
+        for p, j in parts:
+            rows = index[p, j]
+            found[p] += self.total_gradient(models[p], X[rows], y[rows], weights[p, j])
         return found
+
+    def _one(self, model: Tensor, rows: Tensor, weights: Tensor, X: Tensor, y: Tensor) -> Tensor:
+        kept = weights != 0
+        rows, weights = rows[kept], weights[kept]
+        several = _parts(1, len(rows), math.prod(X.shape[1:]))
+        totals = [self.total_gradient(model, X[rows[j]], y[rows[j]], weights[j]) for _, j in several]
+        return functools.reduce(torch.add, totals) if totals else torch.zeros_like(model)
 
     def total_gradient(self, models: Tensor, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
         """The gradient of the weighted sum of losses at one model (d,), or at each of several (P, d) side by side.
