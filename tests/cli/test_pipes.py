@@ -7,7 +7,6 @@ import signal
 
 import pytest
 from populations import draw, table
-from small_pictures import reduced
 
 import suffice as sf
 from suffice import InputError
@@ -52,7 +51,7 @@ def test_readers_of_tables_and_messages(pipe, ending, split):
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_readers_of_other_files(pipe, ending):
     path = pipe(ending)
-    for call in (sf.load, sf.read_setup, sf.Trace.load, reduced):
+    for call in (sf.load, sf.read_setup, sf.Trace.load):
         with pytest.raises(InputError):
             call(path)
 

@@ -1,4 +1,4 @@
-"""What is cited: BibTeX of statements and errata, and the papers beside the software."""
+"""BibTeX of papers, statements and errata, and the papers that CITATION.cff names beside the software."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from blocks import ROOT
 
 from suffice.bounds import PAPERS
 from suffice.bounds.bibtex import paper_entry
-from suffice.cli.console import wrapped
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.key)
@@ -42,31 +41,3 @@ def test_the_citation_file_has_the_papers_of_the_library():
         title = re.search(r"title = \{(.*)\},\n", text)
         assert title is not None
         assert title[1].replace("{", "").replace("}", "").lower() in titles
-
-
-def test_lists_fit_eighty_columns_with_whole_keys(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = [line.rstrip() for line in command("theorem").stdout.splitlines()]
-    assert max(map(len, lines)) <= 80
-    keys = [line.split()[0] for line in lines if "/" in line.split(" ")[0]]
-    from suffice.bounds import THEOREMS
-
-    assert sorted(keys) == sorted(entry.key for entry in THEOREMS)
-
-
-def test_a_page_is_folded_at_spaces_on_a_terminal_alone(monkeypatch):
-    text = "tight       " + "adaptive/corollary-1-multiplicative-decreasing-confidence-sharp " * 3
-    assert wrapped(text) == text
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = wrapped(text).splitlines()
-    assert len(lines) == 3
-    assert all(line.endswith("confidence-sharp") and len(line) <= 80 for line in lines)
-
-
-def test_a_warning_is_one_line_without_file_and_line(command, monkeypatch):
-    import warnings
-
-    command("errata", "cobo")
-    text = warnings.formatwarning("two\nlines", UserWarning, "library.py", 7)
-    assert text == "suffice: note: two lines\n"
