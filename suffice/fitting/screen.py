@@ -11,7 +11,7 @@ with half a row of ridge.
 - *By any*, B_jf is the least of A_jf and the losses by the slopes of site j without f and one more fold: one of these
   pairs leaves out a second bad fold.
 With t the median over sites of the loss per row, logarithms log (L + 2 t)/(n + 2) are compared. A *site* is suspected
-where the median of its folds' logarithms by others is (1 + 4/n) log 5 above the sites' median (a site of n = 2 rows may
+where the median of its folds' logarithms by others is (1 + 8/n^2) log 5 above the sites' median (a site of 2 rows may
 be far off by chance), and beyond what scatters: above the 1 - 0.1/N quantile of Student's t times their spread. A
 *fold* where its logarithm by any is log 25 above the median of its site's folds, and beyond what scatters likewise. A
 site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
@@ -83,7 +83,7 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
         chosen = np.full(2, bool((above > SITE).any()))
     else:
         above = np.where(judged, a - np.median(a[judged]), 0.0) if judged.any() else np.zeros(sites)
-        limit = np.maximum(SITE * (1 + 4 / counts), _beyond(above[judged], max(int(judged.sum()) - 2, 2)))
+        limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(above[judged], max(int(judged.sum()) - 2, 2)))
         chosen = judged & (above > limit)
     off = np.abs(levels - np.median(levels, axis=0))
     limit = np.maximum(FAR, BEYOND * np.median(off, axis=0))
