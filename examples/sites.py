@@ -1,4 +1,6 @@
-"""Exact plans of tables with a column of sites: median iterations alone and together, to a share of the excess of every site's mean.
+"""Exact plans of tables with a column of sites: median iterations alone and together.
+
+The precision is a share of the excess of every site's mean.
 
     python examples/sites.py 12 10% ../shared/data/sites/*.csv
 

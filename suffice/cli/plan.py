@@ -206,7 +206,7 @@ def plan(
         tables.append(plans.schedules_table(result.rows))
     tables.append(trials.guaranteed_break_even_table(break_even))
     if statistics is not None and numbers:
-        tables.append(replace(statistics, notes=()).table())  # the plan has said them
+        tables += [replace(statistics, notes=()).table(), *statistics.pair_tables()]  # the plan has said the notes
     if stable is not None:
         tables.append(trials.stability_table(stable, result.rows[0].names))
     for table in tables:
@@ -290,7 +290,8 @@ def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_j
     if as_json:
         print_json({"clients": [], "numbers": found.to_dict()})
         return
-    found.table().show()
+    for table in (found.table(), *found.pair_tables()):
+        table.show()
     typer.echo("To plan, name a precision below the initial excess: --epsilon.")
 
 

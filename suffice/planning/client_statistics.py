@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import Constants, entry_precisions
+from suffice.bounds import Constants, GradientDissimilarity, entry_precisions, property_1
 from suffice.simulate.moments.gradient_moments import RANK
 from suffice.support.errors import InputError
 from suffice.support.numbers import plain, quotient
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SHARE = 0.95
 EXTREMES = ("mu", "beta", "factor")
 """Extreme eigenvalues: sampling pushes them outwards, and resampling does so once more."""
+PAIRS = ("b", "c", "entry")
 ALIKE = 1e-9
 """Similarity from which on a pair counts."""
 
@@ -47,8 +48,8 @@ class Estimate:
         shape = " x ".join(map(str, self.value.shape))
         return f"Estimate({shape} numbers, {self.trust}{where}{between}; .value)"
 
-    def interval(self, i: int) -> str:
-        """Of client i, in words; a dash without intervals."""
+    def interval(self, i: int | tuple[int, int]) -> str:
+        """Of client or pair i, in words; a dash without intervals."""
         if self.low is None or self.high is None:
             return "-"
         return f"{number(self.low[i].item())} to {number(self.high[i].item())}"
@@ -68,6 +69,8 @@ class ClientStatistics:
     variance_start, _optimum      (N,) of one stochastic gradient of client i at its own start and optimum
     sigma2                        (N,) variance on the region: what plans use
     floor, factor                 (N,) Var[g_i] <= floor + factor |grad R_i|^2 for all models; factor 0: no growth
+    b, c                          (N, N) |grad R_i - grad R_k|^2 <= b_ik^2 + c_ik |grad R_i|^2 (adaptive, Assumption 3);
+                                  of quadratics the pair of Property 1
     entry                         (N, N) precision from which on peer k is similar to client i at all; inf: never
     similar_pairs                 share of ordered pairs whose entry is below the initial excess: the others are never
                                   similar by these numbers
@@ -104,7 +107,7 @@ class ClientStatistics:
         """Each client's constants and how reliable they are; with intervals one line per number."""
         shown = {"sigma2": "sigma^2", "variance_start": "var(start)", "variance_optimum": "var(optimum)"}
         fields = {
-            shown.get(name, name): entry for name, entry in self.estimates.items() if name not in ("optimum", "entry")
+            shown.get(name, name): entry for name, entry in self.estimates.items() if name not in ("optimum", *PAIRS)
         }
         clients = [(name, str(rows)) for name, rows in zip(self.names, self.rows)]
         if self.mu.low is None:
@@ -141,6 +144,26 @@ class ClientStatistics:
                 *self.notes,
             ],
         )
+
+    def pair_tables(self) -> list[Table]:
+        """Of each client's closest peer b, c, and the least precision at which it is similar; none if unknown."""
+        if self.unknown or len(self.names) == 1:
+            return []
+        itself = np.eye(len(self.names), dtype=bool)
+        rows = [
+            (self.names[i], self.names[k], field, number(entry.value[i, k].item()), entry.trust, entry.interval((i, k)))
+            for i, k in enumerate(np.lexsort((self.b.value, self.entry.value, itself), axis=-1)[:, 0])
+            for field, entry in ((name, self.estimates[name]) for name in PAIRS)
+        ]
+        found = Table(
+            title="Each client's closest peer",
+            columns=("client", "peer", "number", "value", "trust", "95 % interval"),
+            numeric=("value",),
+            rows=rows,
+            lines=["|grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2; entry: the least precision at which they are "
+                   "similar, - if there is none. All pairs: --json."],
+        )  # fmt: skip
+        return [found]
 
     def to_dict(self) -> dict[str, Any]:
         return plain({
@@ -217,7 +240,7 @@ def statistics_with(problem: Any, intervals: Intervals) -> ClientStatistics:
     known: dict[str, tuple[Trust, str]] = {
         "optimum": rows, "mu": (trust, region), "beta": rows, "excess": rows, "variance_start": rows,
         "variance_optimum": rows, "sigma2": (trust, sigma_region), "floor": growth, "factor": growth,
-        "entry": (trust, region),
+        "b": (trust, region), "c": (trust, region), "entry": (trust, region),
     }  # fmt: skip
     return ClientStatistics(
         names=problem.names,
@@ -247,6 +270,13 @@ def _entry(constants: Constants) -> np.ndarray:
     return entry_precisions(constants.heterogeneity, mu=constants.mu, threshold=ALIKE)
 
 
+def _dissimilarity(constants: Constants) -> dict[str, np.ndarray]:
+    """b and c of Assumption 3; the exact certificate of quadratics has none of its own."""
+    known = constants.heterogeneity
+    pair = known if isinstance(known, GradientDissimilarity) else property_1(known.A, known.xi)
+    return {"b": np.sqrt(pair.b2), "c": pair.c}
+
+
 def _share_of_pairs(entry: np.ndarray, excess: np.ndarray) -> float:
     n = len(entry)
     useful = (entry < excess[:, None]) & ~np.eye(n, dtype=bool)
@@ -265,7 +295,7 @@ def _values(problem: Any, constants: Constants | None) -> dict[str, np.ndarray]:
         curvature = 2 * np.linalg.eigvalsh(problem.A.double().cpu().numpy())
         seen = curvature > RANK * curvature[:, -1:]
         known = {
-            "entry": np.full((len(seen), len(seen)), np.nan),
+            **{name: np.full((len(seen), len(seen)), np.nan) for name in PAIRS},
             "mu": np.where(seen, curvature, np.inf).min(1),
             "beta": curvature[:, -1],
             "excess": problem.excess(problem.start[None])[0].double().cpu().numpy(),
@@ -273,7 +303,7 @@ def _values(problem: Any, constants: Constants | None) -> dict[str, np.ndarray]:
         }
     else:
         known = {name: getattr(constants, name) for name in ("mu", "beta", "excess", "sigma2")}
-        known["entry"] = _entry(constants)
+        known |= {"entry": _entry(constants), **_dissimilarity(constants)}
     return known | {
         "optimum": problem.optimum.double().cpu().numpy(),
         "variance_start": at_start,

@@ -133,3 +133,23 @@ def test_intervals_of_pairs_may_be_infinite():
 def test_numbers_of_a_problem_in_single_precision_are_doubles():
     numbers = sf.statistics(logistic(certainty="everywhere").to(torch.float32))
     assert {numbers.floor.value.dtype, numbers.sigma2.value.dtype, numbers.optimum.value.dtype} == {np.dtype(float)}
+
+
+def test_dissimilarities_of_pairs_bound_the_gradients_difference_and_have_intervals():
+    problem = least_squares()
+    numbers = sf.statistics(problem, resamples=40)
+    rng = np.random.default_rng(3)
+    theta = problem.optimum[0] + torch.from_numpy(rng.normal(size=(2000, 1, D + 1)).repeat(3, 1))
+    gradient = problem.gradient(theta).numpy()
+    difference = ((gradient[:, 0] - gradient[:, 1]) ** 2).sum(-1)
+    own = (gradient[:, 0] ** 2).sum(-1)
+    assert (difference <= numbers.b.value[0, 1] ** 2 + numbers.c.value[0, 1] * own).all()
+    assert (difference > numbers.c.value[0, 1] * own).any()  # b is not for nothing
+    assert (numbers.b.low <= numbers.b.high).all()
+    assert numbers.b.low[0, 1] < numbers.b.high[0, 1]
+    (table,) = numbers.pair_tables()
+    assert [row[:3] for row in table.rows][:6] == [
+        (i, k, number) for i, k in (("0", "1"), ("1", "0")) for number in ("b", "c", "entry")
+    ]
+    assert " to " in table.rows[0][5]
+    assert numbers.to_dict()["b"]["interval"][0][0][1] < numbers.to_dict()["b"]["interval"][1][0][1]
