@@ -15,7 +15,7 @@ pytest.importorskip("sphinx")
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """Visible text of each page, code blocks aside: the pages are built without running the gallery's examples."""
+    """Visible text of each page, code aside but for signatures; the gallery's examples are not run."""
     out = tmp_path_factory.mktemp("pages")
     build = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-D", "plot_gallery=0", "docs", str(out)]
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
@@ -23,7 +23,7 @@ def built(tmp_path_factory):
     pages = {}
     for path in out.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        body = re.sub(r"<(script|style|pre)\b.*?</\1>", " ", text.partition('role="main"')[2], flags=re.DOTALL)
+        body = re.sub(r"<(script|style|pre|code)\b.*?</\1>", " ", text.partition('role="main"')[2], flags=re.DOTALL)
         pages[path.relative_to(out).as_posix()] = html.unescape(re.sub(r"<[^>]*>", "", body))
     return pages
 
