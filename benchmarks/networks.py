@@ -86,7 +86,7 @@ def table(quick: bool) -> list[dict[str, Any]]:
         X = [rng.normal(size=(ROWS, *shape)).astype(np.float32) for _ in range(CLIENTS)]
         for batch in BATCHES:
             network = Neural.of(module, X, [rng.integers(0, 10, ROWS) for _ in X], batch=batch)
-            T = 5 if network.features > 10_000 else 20
+            T = (2 if quick else 5) if network.features > 10_000 else (10 if quick else 20)
             for kind, (rule, weights) in rules.items():
                 pair = (ours(network, rule, T), plain_loop(network, weights, T))
                 mine, plain = (1e3 * seconds / T for seconds in alternate(*pair, rounds=3 if quick else 9))
