@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import Theorem
+from suffice.bounds import Theorem, find
 from suffice.figures.catalogue import figure
 from suffice.simulate.threads import one_thread
 from suffice.verification import Claim, Evidence, Family
@@ -68,7 +68,15 @@ def _best(claim: Claim) -> Truth | None:
         told = (0.5 if len(x) > 5 else 0.0) + 0.1 * moves + 0.1 * min(len(truth.curves), 5)
         return tight + told - _unusual(claim.theorem, truth.at)
 
-    return max(made, key=worth, default=None)
+    best = max(made, key=worth, default=None)
+    turned = claim.theorem.direction != find(claim.theorem.key, claim.theorem.edition).direction
+    return _negated(best) if best is not None and turned else best
+
+
+def _negated(truth: Truth) -> Truth:
+    """Of a claim that measures an upper bound of what is negative as a lower bound of its absolute value."""
+    curves = {name: (x, [-value for value in y]) for name, (x, y) in truth.curves.items()}
+    return replace(truth, value=-truth.value, curves=curves)
 
 
 def _candidates(claim: Claim) -> Iterator[tuple[Family | None, Evidence, int]]:
