@@ -146,14 +146,14 @@ export class View {
     if (found.far.length)
       return [make("span", { className: "faded" }, `The exact value is of another instance: ${found.far.join("; ")}.`)];
     if (found.value === null) return ["The exact value is known at the dots of the curve."];
-    const ratio = record.direction === "upper" ? found.value / bound : bound / found.value;
-    const broken = ratio > 1 + 1e-9 || (bound <= 0 && found.value > bound && record.direction === "upper");
     const upper = record.direction === "upper";
+    const broken = (upper ? found.value - bound : bound - found.value) > 1e-9 * Math.abs(bound);
+    const over = upper === bound > 0; // of two negative numbers the larger one is nearer to 0
+    const ratio = over ? found.value / bound : bound / found.value;
     const far = bound > 0 ? `${times(found.value / bound)} times it` : upper ? "above it" : "below it";
     const word = broken
       ? ` The ${record.edition} bound is broken: the truth is ${far}.`
-      : ` The bound holds; ${upper ? "exact/bound" : "bound/exact"} is ${found.value ? ratio.toPrecision(3) : "0"}.`;
-    this.verdict.dataset.ratio = ratio;
+      : ` The bound holds; ${over ? "exact/bound" : "bound/exact"} is ${found.value ? ratio.toPrecision(3) : "0"}.`;
     return [
       "Exactly ",
       make("b", {}, shown(found.value)),
