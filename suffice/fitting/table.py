@@ -130,10 +130,8 @@ def _gains(fit: SiteModels) -> list[str]:
     limit = beyond_chance(len(known))
     sure = [model.name for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]
     if known:
-        where = f"at {some(sure)}" if sure else "at no single site"
-        lines.append(
-            f"Beyond chance, for {len(known)} sites at once ({limit:.2g} standard errors), is the gain shown {where}."
-        )
+        whose = f"the gain at {some(sure)}" if sure else "no single site's gain"
+        lines.append(f"With {len(known)} sites, {whose} is beyond chance (above {limit:.2g} standard errors).")
     return lines
 
 

@@ -19,8 +19,9 @@ def test_the_readme_shows_python_with_its_output_and_commands():
     assert len(commands(PAGE)) >= 2
 
 
-def test_sixty_lines_come_before_the_first_table():
-    assert next(at for at, line in enumerate(README.splitlines()) if line.startswith("|")) >= 60
+def test_it_is_short_and_shows_what_the_library_does_before_the_first_table_of_links():
+    assert len(README.splitlines()) <= 80
+    assert README.index("```python") < README.index("\n|")
 
 
 def test_the_python_block_prints_what_stands_below_it(monkeypatch):

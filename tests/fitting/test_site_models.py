@@ -101,7 +101,7 @@ def test_a_site_that_decides_the_network_s_gain_is_named():
     assert "Most of that is tiny (4 rows): without it" in str(fit)
     assert "below 9 rows, 3 for each of 3 coefficients" in " ".join(str(fit).split())
     said = " ".join(str(fit).split())
-    assert "for 3 sites at once (2.4 standard errors), is the gain shown at no single site" in said
+    assert "With 3 sites, no single site's gain is beyond chance (above 2.4 standard errors)." in said
 
 
 def test_the_site_that_differs_most_is_named_unless_chance_may_be_the_reason():
