@@ -105,7 +105,7 @@ def headline(entry: Erratum, found: Finding) -> str:
     """What is wrong, in words: where, and by how much."""
     times = float(f"{_apart(found):.3g}")
     shown = f"{times:,g}" if times < 1e6 else f"${tex(f'{times:g}')}$"
-    much = f" {shown} times" if times >= 1.1 else ""
+    much = f" by a factor of {shown}" if times >= 1.1 else ""
     words = f"printed {found.printed:.4g}, true {found.measured:.4g}"
     if not entry.counts:
         words = "true, with a remark"

@@ -37,7 +37,8 @@ def data_folder(data: str | Path | None) -> Path:
     """The folder of the four files: `data`, one below it, or that of the variable SUFFICE_DATA. Raises `InputError`."""
     given = data if data is not None else os.environ.get("SUFFICE_DATA")
     if not given:
-        remedy = "give --data FOLDER or set SUFFICE_DATA: UCI Heart Disease's four files processed.*.data"
+        files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
+        remedy = f"give --data FOLDER or set SUFFICE_DATA: {files}"
         raise InputError("data", "missing", remedy)
     for folder in (Path(given), Path(given) / "heart_disease"):
         if (folder / f"processed.{CENTRES[0]}.data").is_file():

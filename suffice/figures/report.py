@@ -173,7 +173,7 @@ def _planned(source: str | Path, epsilon: float | str | None, options: dict[str,
     from suffice.simulate.problems.read import read
 
     if labels:
-        raise InputError("loss", "multinomial", "plans are for targets of numbers or of two classes, not of more")
+        raise InputError("loss", "multinomial", "plans are for numeric targets or two classes, not for more")
     return plan(read(source, **options), epsilon=epsilon)
 
 

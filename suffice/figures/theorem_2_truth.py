@@ -134,7 +134,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     truth, bound = figure.data[TRUTH]["excess"], figure.data[BOUND]["excess"]
     worst = int(np.argmax(truth / bound))
     axes.annotate(
-        f"exceeded\n{truth[worst] / bound[worst]:.0f} times",
+        f"exceeded by\na factor of {truth[worst] / bound[worst]:.0f}",
         (worst, np.sqrt(truth[worst] * bound[worst])),
         xytext=(6, 0),
         textcoords="offset points",
@@ -151,7 +151,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_ylabel("excess of client 0 (loss)")
     axes.xaxis.set_major_locator(MaxNLocator(9, integer=True))
     holds = (figure.data[RUNNING]["excess"] <= figure.data[STOPPED]["excess"] * (1 + 1e-9)).all()
-    message = f"Theorem 2 as printed is exceeded {truth[worst] / bound[worst]:.0f} times"
+    message = f"Theorem 2 as printed is exceeded by a factor of {truth[worst] / bound[worst]:.0f}"
     message += "; corrected, it holds" if holds else ""
     headline(
         canvas,

@@ -113,7 +113,7 @@ def _gains(fit: SiteModels) -> list[str]:
         sure = "collaboration pays off" if gain > 0 else "working alone is better"
         verdict = sure if abs(gain) > 2 * error else "not significant"
         which = "All sites" if len(held) == len(fit) else f"Over {len(held)} of {len(fit)} sites"
-        lines.append(f"{which}, weighted by rows, gain {gain:.3g} +- {2 * error:.2g}: {verdict}.")
+        lines.append(f"{which}, weighted by rows, gain {beside(gain, error)} +- {rounded(2 * error, 2)}: {verdict}.")
     decisive = fit.rule.get("network_gain_decided_by")
     if decisive is not None:
         without = fit.rule["network_gain_without"]
@@ -157,6 +157,6 @@ def _exchanged(fit: SiteModels) -> str:
     if fit.classes:
         return (
             f"The method takes {fit.rule['rounds']} rounds of {most} numbers per site, which suffice does not run "
-            "between sites: messages (suffice.summarise) are for targets of numbers."
+            "between sites: messages (suffice.summarise) are for numeric targets."
         )
     return f"Federated, each site would send one message of {most} numbers, and no rows (suffice.summarise)."

@@ -100,7 +100,8 @@ def test_pages_count_errors_alone_and_list_the_others_apart():
     wrong, rest = text.split("\n## True, but\n")
     loose, gone = rest.split("\n## Withdrawn\n")
     assert (
-        "\n### Theorem 2, Table 1: the bound is exceeded 36.1 times\n\n#### adaptive-theorem-2-expectation\n" in wrong
+        "\n### Theorem 2, Table 1: the bound is exceeded by a factor of 36.1\n\n#### adaptive-theorem-2-expectation\n"
+        in wrong
     )
     assert wrong.index("\n## False\n") < wrong.index("\n## A hypothesis is missing\n") < wrong.index("\n## Slips\n")
     counted = [entry for entry in ERRATA if entry.counts]

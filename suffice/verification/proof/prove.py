@@ -214,7 +214,7 @@ def _searched(
             for one in certificates:
                 reason = refusal(json.loads(json.dumps(one)))
                 assert not reason, f"a certificate that the checker refuses: {reason}"
-            return _done("proved", f"for all T >= {earliest}, {domain.says}", began, certificates, slack)
+            return _done("proved", f"on quadratics, for all T >= {earliest}, {domain.says}", began, certificates, slack)
         if len(parts[0].rho) > 1 or budget.left() <= 0:
             break
     if isinstance(failed, Negative):

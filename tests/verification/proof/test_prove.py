@@ -146,7 +146,7 @@ def test_what_is_proved_is_valid_and_what_nobody_asked_has_no_proof():
     verdict = sf.check(theorem_2, conditions=limit, prove=True)
     assert verdict.valid
     assert verdict.proof.outcome == "proved"
-    assert "proof: proved: for all T >= 0" in str(verdict)
+    assert "proof: proved: on quadratics, for all T >= 0" in str(verdict)
     assert sf.check(theorem_2, conditions=limit, family=sf.families.quadratics(longest=3)).proof is None
 
 
