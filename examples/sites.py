@@ -1,6 +1,4 @@
-"""Exact plans of tables with a column of sites: median iterations alone and together.
-
-The precision is a share of the excess of every site's mean.
+"""Exact plans of tables with a column of sites: median iterations alone and together, and sites that gain, at a share.
 
     python examples/sites.py 12 10% ../shared/data/sites/*.csv
 
