@@ -2,7 +2,7 @@
 
 N = 20 clients, R_i = |theta - theta_i|^2 in R^10 (mu = beta = 2), minimisers theta_i = theta + v N(0, I), variances
 1. For each spread v and precision eps, as in the plan of client 0: the size of its sufficient cluster at the best
-binary threshold, and the ratio of expected iterations to eps, alone over together (bounds of both, Corollary 1,
+binary threshold, and the ratio of expected hitting times of eps, alone over together (bounds of both, Corollary 1,
 corrected), from an excess of ten times the larger of 1 and eps. Below 1 collaboration does not pay: its step limit is
 smaller.
 """

@@ -13,6 +13,7 @@ from client_data import near_and_far
 import suffice as sf
 from suffice.cli.demo import diabetes
 from suffice.planning.tables.csv import write_csv
+from suffice.support.text import csv_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -90,7 +91,7 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     assert not any(row["method"] in ("all-for-one", "local") and row["client"] for row in body)
 
     drawn = plan.plot()
-    curves = list(csv.DictReader(drawn._csv().splitlines()))
+    curves = list(csv.DictReader(csv_text(drawn._rows()).splitlines()))
     row = plan["59-64"]
     mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
     assert float(mine[0]["excess"]) == pytest.approx(row.exact.start, rel=1e-12)

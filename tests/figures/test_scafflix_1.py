@@ -11,6 +11,7 @@ from site_data import DATA
 
 from suffice.figures import figure
 from suffice.figures.flix_regression import Regression
+from suffice.support.text import csv_text
 
 LIBSVM = DATA / "libsvm"
 ALPHAS, CLIENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4), 8
@@ -55,7 +56,7 @@ def test_scafflix_needs_fewer_rounds_than_gradient_descent_and_both_fall(drawn, 
 def test_rows_of_the_page_are_these_to_the_last_digit(drawn, tmp_path):
     if drawn.edition == "stated":
         return  # nothing of it is in print
-    for kind, text in (("csv", drawn._csv()), ("json", drawn._json())):
+    for kind, text in (("csv", csv_text(drawn._rows())), ("json", drawn._json())):
         (tmp_path / f"scafflix-1.{kind}").write_text(text)
     page = (Path(__file__).parents[2] / "docs" / "figures.md").read_text()
     rows = table(features(tmp_path)).splitlines()[2:]
