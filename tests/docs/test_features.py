@@ -12,13 +12,14 @@ from features import Feature, elbow, features, main, table
 
 from suffice.bounds import InputError
 from suffice.figures import Figure, figure
+from suffice.support.text import csv_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
 
 
 def keep(drawn: Figure, folder: Path) -> None:
     """The two files that `features` reads, without the drawings."""
-    (folder / f"{drawn.name}.csv").write_text(drawn._csv())
+    (folder / f"{drawn.name}.csv").write_text(csv_text(drawn._rows()))
     (folder / f"{drawn.name}.json").write_text(drawn._json())
 
 
