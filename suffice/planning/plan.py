@@ -26,7 +26,7 @@ from .federated import Round, matrices, rounds, without_rounds
 from .guaranteed.break_even import MOST_CLIENTS, break_even
 from .guaranteed.fixed_weights import everybody
 from .logistic import with_measured
-from .plan_row import Row
+from .plan_row import Row, Rows
 from .plan_rows import planned_rows, why_no_moments
 from .precision import NOISE
 from .simulated import Measured, measure, multiplications, path_work, paths
@@ -53,20 +53,6 @@ class Fitted(Protocol):
     """Models that a fit found, which can be planned for: `suffice.Fit` has it."""
 
     quadratics: Any
-
-
-class Rows(tuple[Row, ...]):
-    """The rows of one client, one per precision, in the order in which the precisions were given."""
-
-    def __getattr__(self, name: str) -> Any:
-        # an AttributeError, not an InputError: hasattr must go on working
-        if name.startswith("__") or (not hasattr(Row, name) and name not in Row.__dataclass_fields__):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        who, count = self[0].name, len(self)
-        raise AttributeError(
-            f"the plan has {count} precisions, so plan[{who!r}] has {count} rows: choose one, "
-            f"as plan[{who!r}][0].{name}, or go through them"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -197,6 +197,20 @@ class Row:
         return plain(answer)
 
 
+class Rows(tuple[Row, ...]):
+    """The rows of one client, one per precision, in the order in which the precisions were given."""
+
+    def __getattr__(self, name: str) -> Any:
+        # an AttributeError, not an InputError: hasattr must go on working
+        if name.startswith("__") or (not hasattr(Row, name) and name not in Row.__dataclass_fields__):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        who, count = self[0].name, len(self)
+        raise AttributeError(
+            f"the plan has {count} precisions, so plan[{who!r}] has {count} rows: choose one, "
+            f"as plan[{who!r}][0].{name}, or go through them"
+        )
+
+
 LABELS = {
     "constant": "E[e_T 1{tau >= T}] <= bound at eta = step limit",
     "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",

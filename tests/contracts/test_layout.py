@@ -28,6 +28,9 @@ CROSS_CUTTING = {
     "cli/test_pipes.py": "pipes and devices wherever a file is read",
     "cli/test_readme.py": "the README, with the command's fixtures",
     "fitting/test_fit_arguments.py": "arguments of `fit` and of what it hands back that are none",
+    "fitting/test_neighbours.py": "what users of other libraries look for",
+    "planning/exact/test_simple_rules.py": "rules that no exact plan may be slower than",
+    "planning/test_replay.py": "plans that a trainer carries out from their files alone",
     "planning/test_results.py": "what the classes of a plan have in common",
     "planning/test_two_sided.py": "exact and guaranteed plans, held from above and from below",
     "simulate/algorithms/test_special_cases.py": "where one algorithm is another one",
@@ -45,6 +48,7 @@ CROSS_CUTTING = {
     "verification/test_check_mean_loss.py": "quantities of the clients' mean loss",
     "verification/test_check_one_outcome.py": "participation of all, and states of one name, in the check of a bound",
     "verification/test_check_shapes.py": "every pair of clients and features",
+    "verification/test_few_instances.py": "families of few instances, whole",
     "verification/test_planted.py": "faults planted in any package, which verification has to catch",
     "verification/test_roots.py": "all claims at ten roots of the random numbers",
 }
