@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from suffice.bounds import PARAMETERS
+from suffice.bounds import PAPERS, PARAMETERS
 
 from .markdown import escaped
 
@@ -64,7 +64,7 @@ _LABELS = re.compile(
 )
 _CODE = re.compile(
     r"[a-z][a-z0-9]*(_[a-z0-9]{2,}){2,}|[a-z]{3,}_(weights?|based|index|batch|loss|rate|size|clients?|p)|[\w/]+\.(py|md|csv)|"
-    r"[A-Z][a-z]+[A-Z]\w+\.\w+|(adaptive|worst-case|sample-optimal|cobo|scafflix|averaged-sgd|stein)/[\w-]+"
+    r"[A-Z][a-z]+[A-Z]\w+\.\w+|(" + "|".join(paper.key for paper in PAPERS) + r")/[\w-]+"
 )
 _ENGLISH = ("near", "noise", "start", "level", "half", "step")
 """Keywords that are words unless an operator stands beside them."""
