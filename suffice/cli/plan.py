@@ -121,10 +121,10 @@ def plan(
     if methods:
         others = {"--horizon": horizon, "--confidence": confidence, "--criterion": criterion, "--numbers": numbers,
                   "--schedule": schedule, "--break-even": where, "--simulate": simulate, "--bootstrap": bootstrap,
-                  "--plot": plot, "--out": out}  # fmt: skip
+                  "--plot": plot, "--out": out, "--gradients": gradients != "preconditioned"}  # fmt: skip
         share = None if participation is None else parse_number("participation", participation)
-        _compare(source, request["epsilon"], others, {"participation": share, "cost": cost, "seeds": seeds} | random,
-                 save_csv, as_json)  # fmt: skip
+        options = {"start": start, "participation": share, "cost": cost, "seeds": seeds} | random
+        _compare(source, request["epsilon"], others, options, save_csv, as_json)
         return
     if not precisions and not request["epsilon"] and numbers:
         planned = targets | {"criterion": criterion, "csv": save_csv, "plot": plot, "out": out}

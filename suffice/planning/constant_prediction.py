@@ -3,17 +3,18 @@ that is at most the precision, there is nothing to plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
 
+from suffice.bounds import Constants
 from suffice.simulate.moments.gradient_moments import RANK
 from suffice.support.errors import InputError
 
 from .plan_row import Row
-from .precision import Reference
+from .precision import NOISE, Precision, Reference, entries, precisions
 
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic, Problem
@@ -50,6 +51,17 @@ def started(problem: Any, start: str | None) -> Any:
     points = np.zeros((found.clients, found.features))
     points[:, 0] = best_constants(found)
     return found.with_start(points)
+
+
+def referred(source: Any, epsilon: Any) -> float | str | Sequence[float | str | Precision]:
+    """The precisions of rows, with what shares are of and "noise" is, which is the default; of other sources those
+    that are given, by default "10%". Raises `InputError`."""
+    if epsilon is None:
+        rows = not isinstance(source, Constants) and source.row_counts is not None
+        epsilon = NOISE if rows else "10%"
+    asked = any(isinstance(one, str) and one.strip() == NOISE for one in entries(epsilon))
+    about = None if isinstance(source, Constants) else reference(source, noise=asked)
+    return epsilon if about is None else precisions(epsilon, about)
 
 
 def reference(problem: Any, *, noise: bool) -> Reference | None:

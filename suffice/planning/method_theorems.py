@@ -38,6 +38,8 @@ def coverage(problem: Problem, epsilon: np.ndarray, share: float) -> Covered:
     except InputError as error:
         why = str(error)
         return lambda name, setting: (None, why)
+    first = problem.start.mean(0).expand_as(problem.start)  # where a server's model starts
+    together, apart = problem.excess(first[None])[0].double().cpu().numpy(), bool((problem.start != first).any())
     free = not constants.unbounded and not getattr(problem, "shared_noise", False)
     found = promises(constants, [float(epsilon.mean())]) if free else []
 
@@ -52,7 +54,6 @@ def coverage(problem: Problem, epsilon: np.ndarray, share: float) -> Covered:
     def equal() -> tuple[Promise | None, str]:
         """Equal weights on everybody, one step a round: theorem-2-rounds of every client."""
         mu, beta, N = constants.mu, constants.beta, constants.clients
-        assert constants.excess is not None
         bias, lambda2, sigma2 = uniform_dissimilarity(constants).mean(1), 1 / N, constants.sigma2.mean()
         if not np.isfinite(bias).all():
             return None, "|grad R_i - grad R_k| <= b_ik at all models: no finite b"
@@ -62,9 +63,7 @@ def coverage(problem: Problem, epsilon: np.ndarray, share: float) -> Covered:
             return None, f"bias^2 <= 1.8 mu epsilon fails ({left:.3g} > {right:.3g}, {constants.names[worst]})"
         slack = epsilon - bias**2 / (2 * mu)
         step = np.minimum(1 / beta, mu * slack / (beta * sigma2 * lambda2))
-        T = evaluate(
-            ROUNDS, mu=mu, beta=beta, eps=epsilon, e0=constants.excess, sigma2=sigma2, lambda2=lambda2, bias=bias
-        )
+        T = evaluate(ROUNDS, mu=mu, beta=beta, eps=epsilon, e0=together, sigma2=sigma2, lambda2=lambda2, bias=bias)
         return Promise(
             method="FedAvg", theorem=ROUNDS, client=None, epsilon=float(epsilon.mean()), eta=float(step.min()),
             rounds=float(np.ceil(T.max())), variance=float(sigma2 * lambda2),
@@ -84,6 +83,8 @@ def coverage(problem: Problem, epsilon: np.ndarray, share: float) -> Covered:
             )
         if name == "FedAvg":
             return equal()
+        if name == "All-for-all" and apart:
+            return None, "sites start apart"
         mine = [two for two in found if two.method.partition(",")[0] == one and not two.why_not and two.eta]
         if not mine:
             why = next((two.why_not for two in found if two.method.partition(",")[0] == one), "")

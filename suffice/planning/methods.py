@@ -8,7 +8,7 @@ of losses that are not quadratic, are measured: the best step by few paths, the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, as_whole, plain
 
 from .constant_plan import ConstantPlan
+from .constant_prediction import referred, started
 from .exact.plan import exact_plans
 from .guaranteed.records import Promise, promises
 from .measured_methods import LOCAL_STEPS, MEASURED, PROX_STEPS, PULLS, Setting, local_steps, measured_methods
@@ -103,9 +104,13 @@ class Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The methods at each precision, cheapest first, or the records' promises where there are constants alone."""
+    """The methods at each precision, cheapest first, or the records' promises where there are constants alone.
+
+    epsilon_of  of each precision what it is of, as `Precision.of` has it
+    """
 
     precisions: Mapping[float | str, tuple[Method, ...]]
+    epsilon_of: Mapping[float | str, str] = field(default_factory=dict)
     promises: tuple[Promise, ...] = ()
     prices: Prices
     participation: float = 1.0
@@ -126,7 +131,9 @@ class Comparison:
         """The object of `suffice plan --methods --json`."""
         return {
             "methods": [
-                {"epsilon": key} | one.to_dict() for key, there in self.precisions.items() for one in there
+                {"epsilon": key, "epsilon_of": self.epsilon_of[key]} | one.to_dict()
+                for key, there in self.precisions.items()
+                for one in there
             ],
             "promises": [one.to_dict() for one in self.promises],
             "cost": self.prices._asdict(),
@@ -136,8 +143,9 @@ class Comparison:
 
 def compare_methods(
     source: Problem | Constants,
-    epsilon: float | str | Sequence[float | str] = "10%",
+    epsilon: float | str | Sequence[float | str] | None = None,
     *,
+    start: str | None = None,
     participation: float = 1.0,
     cost: str | Mapping[str, float] | None = None,
     only: Sequence[str] | None = None,
@@ -147,6 +155,7 @@ def compare_methods(
 ) -> Comparison:
     """One table per precision: each method at its best step, what it sends and computes, and which theorem covers it.
 
+    epsilon, start  as in `plan`: shares are of the excess over the best constant on rows, whose default is "noise"
     participation  share in (0, 1] of the clients that take part in a round, of methods with a server that draws them
     cost           prices such as "round=1 vector=.1 gradient=.001"; with one of gradients, the batch is chosen, too
     only           names of methods; all by default
@@ -165,21 +174,22 @@ def compare_methods(
             raise InputError("only", name, f"there are {', '.join(NAMES)}")
     if isinstance(source, Constants):
         if share < 1 or cost is not None:
-            field = "participation" if share < 1 else "cost"
-            raise InputError(field, participation if share < 1 else cost, "constants alone run nothing; give data")
-        found = promises(source, epsilon)
+            name = "participation" if share < 1 else "cost"
+            raise InputError(name, participation if share < 1 else cost, "constants alone run nothing; give data")
+        found = promises(source, referred(source, epsilon))
         return Comparison(precisions={}, promises=tuple(found), prices=prices, names=source.names)
-    start = source.excess(source.start[None])[0].double().cpu().numpy()
-    if len(start) < 2:
-        raise InputError("methods", f"{len(start)} client", "there is nobody to compare with; give at least two")
+    if source.clients < 2:
+        raise InputError("methods", f"{source.clients} client", "there is nobody to compare with; give at least two")
+    source = started(source, start)
     known: dict[float | str, tuple[Method, ...]] = {}
-    wanted = precisions(epsilon, start)
+    wanted = precisions(referred(source, epsilon), source.excess(source.start[None])[0].double().cpu().numpy())
     for done, one in enumerate(wanted):
-        setting = Setting(source, one.levels(len(start)), share, prices, names, seeds, root)
+        setting = Setting(source, one.levels(source.clients), share, prices, names, seeds, root)
         known[one.key] = tuple(sorted(_methods(setting), key=_order))
         if progress is not None:
             progress(done + 1, len(wanted))
-    return Comparison(precisions=known, prices=prices, participation=share, names=source.names)
+    of = {one.key: one.of for one in wanted}
+    return Comparison(precisions=known, epsilon_of=of, prices=prices, participation=share, names=source.names)
 
 
 def _order(method: Method) -> tuple[float, float]:

@@ -28,7 +28,6 @@ from .guaranteed.fixed_weights import everybody
 from .logistic import with_measured
 from .plan_row import Row, Rows
 from .plan_rows import planned_rows, why_no_moments
-from .precision import NOISE
 from .simulated import Measured, measure, multiplications, path_work, paths
 
 if TYPE_CHECKING:
@@ -379,9 +378,6 @@ def plan(
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     as_choice("gradients", gradients, ("preconditioned", "plain"))
     source = source if isinstance(source, Constants) else started(source, start)
-    if epsilon is None:
-        of_rows = not isinstance(source, Constants) and source.row_counts is not None
-        epsilon = NOISE if of_rows else "10%"
     precondition = gradients != "plain"
     rule = named(criterion) if isinstance(criterion, str) else criterion
     found, constants = planned_rows(

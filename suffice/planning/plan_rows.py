@@ -15,12 +15,12 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from .constant_plan import ConstantPlan
-from .constant_prediction import reference
+from .constant_prediction import referred
 from .exact.large_models import row_plans
 from .exact.plan import exact_plans, plain_plans
 from .guaranteed.plan import checked, plan_rows
 from .plan_row import Row, unguaranteed_rows
-from .precision import NOISE, Reference, precisions
+from .precision import entries, precisions
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
@@ -74,9 +74,7 @@ def planned_rows(
         raise InputError("schedule", schedule, f"stages are found from second moments, which there are not: {why}")
     if isinstance(moments, GradientRows) and not precondition:
         moments = moments.plain()
-    asked = any(isinstance(one, str) and one.strip() == NOISE for one in _entries(epsilon))
-    about = None if isinstance(source, Constants) else reference(source, noise=asked)
-    epsilon = _referred(epsilon, about)
+    epsilon = referred(source, epsilon)
     constants, refusal = None, ""
     try:
         constants = source if isinstance(source, Constants) else source.constants()
@@ -100,7 +98,7 @@ def planned_rows(
             refusal = SHARED if getattr(source, "shared_noise", False) else constants.unbounded
             constants = replace(constants, unbounded="", notes=(f"no exact plan: {why}", *constants.notes))
         if memory is not None:
-            memory.check(*_matrices(constants, len(_entries(epsilon))))
+            memory.check(*_matrices(constants, len(entries(epsilon))))
         rows = [replace(row, refusal=row.refusal or refusal) for row in plan_rows(constants, epsilon, **how)]
     excess = constants.excess if constants is not None else None if moments is None else moments.excess
     given = {one.given: one for one in precisions(epsilon, excess)}
@@ -110,15 +108,6 @@ def planned_rows(
         grouped.setdefault(one.key, []).append(replace(row, epsilon_of=one.of))
     found = {key: _with_exact(there, moments, progress, schedule, precondition) for key, there in grouped.items()}
     return found, constants
-
-
-def _referred(epsilon: Any, about: Reference | None) -> Any:
-    return epsilon if about is None else precisions(epsilon, about)
-
-
-def _entries(epsilon: Any) -> list[Any]:
-    several = isinstance(epsilon, list | tuple) or (isinstance(epsilon, np.ndarray) and epsilon.ndim > 0)
-    return list(epsilon) if several else [epsilon]
 
 
 def _with_exact(

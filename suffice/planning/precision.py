@@ -54,14 +54,17 @@ def precisions(epsilon: Any, reference: Reference | np.ndarray | None) -> list[P
     """Those of numbers and texts such as "10%", every one once; `reference` may be the excess alone. Raises
     `InputError`."""
     about = reference if isinstance(reference, Reference) else Reference(excess=reference)
-    several = isinstance(epsilon, (Sequence, np.ndarray)) and not isinstance(epsilon, str)
-    if isinstance(epsilon, np.ndarray) and epsilon.ndim == 0:
-        several = False
-    entries = list(epsilon) if several else [epsilon]
-    if not entries:
+    asked = entries(epsilon)
+    if not asked:
         raise InputError("epsilon", epsilon, "give at least one precision")
-    found = [entry if isinstance(entry, Precision) else _precision(entry, about) for entry in entries]
+    found = [entry if isinstance(entry, Precision) else _precision(entry, about) for entry in asked]
     return list({one.key: one for one in found}.values())
+
+
+def entries(epsilon: Any) -> list[Any]:
+    """One precision, or several."""
+    several = isinstance(epsilon, (Sequence, np.ndarray)) and not isinstance(epsilon, str)
+    return list(epsilon) if several and np.ndim(epsilon) else [epsilon]
 
 
 def _precision(entry: Any, about: Reference) -> Precision:

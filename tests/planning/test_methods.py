@@ -199,3 +199,50 @@ def test_files_have_what_the_table_has(compared, tmp_path):
         np.inf if one["cost"] is None else one["cost"] for one in told["methods"]
     ]
     assert "Methods at their best steps, precision 10%" in str(compared)
+
+
+def test_precisions_mean_what_they_mean_in_a_plan(problem):
+    """The default on rows, shares of the excess over the best constant, and starts there; the words say so."""
+    found = compare_methods(problem, only=["Local"])
+    assert found.epsilon_of == {"noise": "noise"}
+    for epsilon in ("noise", "10%"):
+        plan = sf.plan(problem, epsilon)
+        (methods,) = compare_methods(problem, epsilon, only=["Local"]).precisions.values()
+        (alone,) = (one for one in methods if one.key == "Local matrix")
+        times = [row.exact_local.iterations for row in plan]
+        assert alone.spent.gradients == sum(min(T, alone.time.value) for T in times)
+        assert alone.excess <= np.mean([row.epsilon for row in plan])
+    (zero,) = compare_methods(problem, "10%", start="zero", only=["Local"]).precisions.values()
+    assert zero[0].time.value != methods[0].time.value
+    text = str(compare_methods(problem, "10%", only=["Local"]))
+    assert "10% of the excess over the sites' best constants" in " ".join(text.split())
+    assert "of the excess at the start" in " ".join(str(compare_methods(quadratics(), "10%", only=["Local"])).split())
+    with pytest.raises(sf.InputError, match="there are no rows"):
+        compare_methods(quadratics(), "noise", only=["Local"])
+
+
+def quadratics(start=1.0):
+    A = np.stack([np.diag([1.0, 0.5])] * 2)
+    return sf.Quadratics.of(A, 0.01 * np.eye(2), sigma2=0.01, start=start * np.ones((2, 2)))
+
+
+def test_the_start_of_a_server_is_what_its_guarantee_is_of():
+    """Sites that start at their optima have nothing to do by themselves; the server's model is far from both."""
+    apart = np.array([[3.0, 0.0], [-3.0, 0.0]])
+    problem = sf.Quadratics.of(np.stack([np.eye(2)] * 2), 1e-3 * apart, sigma2=0.01, start=apart + 3)
+    (methods,) = compare_methods(problem, "5%", only=["FedAvg", "All-for-all"]).precisions.values()
+    first = {one.key: one for one in methods}["FedAvg K=1"]
+    assert first.promise.rounds >= first.time.value
+    reasons = {one.name: one.covered for one in methods if one.promise is None}
+    assert reasons["All-for-all"] == "sites start apart"
+
+
+def test_a_table_of_methods_fits_eighty_columns_with_whole_names(compared):
+    lines = str(compared).splitlines()
+    assert max(map(len, lines)) <= 80
+    for one in compared.precisions["10%"]:
+        name = ", ".join(filter(None, (one.name, one.setting)))
+        assert any(line.startswith(name) for line in lines)
+    paid = str(compare_methods(table(), "10%", only=["Local", "FedProx"], cost="round=1 gradient=.001"))
+    assert "batch" in paid
+    assert max(map(len, paid.splitlines())) <= 80

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,20 @@ from suffice.support.files import make_folder, write_whole
 from suffice.support.tables import Column, Table, number
 from suffice.support.text import csv_text
 
+from ..prices import Prices
+
+ROUNDS = str(Prices.of(None))
 COLUMNS = (
     Column("method", lambda one: ", ".join(filter(None, (one.name, one.setting))), numeric=False),
-    Column("step", lambda one: one.eta),
+    Column("step", lambda one: one.eta, optional=True),
     Column("iterations", lambda one: _time(one)),
-    Column("rounds", lambda one: one.spent and one.spent.rounds, digits=4),
-    Column("vectors", lambda one: one.spent and one.spent.down + one.spent.up, digits=4),
-    Column("kB", lambda one: one.spent and (one.spent.bytes_down + one.spent.bytes_up) / 1000, digits=4),
-    Column("gradients", lambda one: one.spent and one.spent.gradients, digits=4),
+    Column("rounds", lambda one: one.spent and one.spent.rounds),
+    Column("vectors", lambda one: one.spent and one.spent.down + one.spent.up),
+    Column("kB", lambda one: one.spent and (one.spent.bytes_down + one.spent.bytes_up) / 1000, optional=True),
+    Column("gradients", lambda one: one.spent and one.spent.gradients),
     Column("sites", lambda one: one.sites),
-    Column("cost", lambda one: one.cost if one.spent else None, digits=4),
-    Column("batch", lambda one: one.batch, optional=True),
+    Column("batch", lambda one: one.batch),
+    Column("cost", lambda one: one.cost if one.spent else None),
 )
 RECORDS = (
     Column("method", lambda one: one.method, numeric=False),
@@ -31,6 +35,14 @@ RECORDS = (
     Column("with", lambda one: " ".join(one.cluster), numeric=False),
     Column("theorem, or what fails", lambda one: one.why_not or one.theorem.partition("/")[2], numeric=False),
 )
+OF = {
+    "constant": " of the excess over the sites' best constants",
+    "base rate": " of the excess over the sites' base rates",
+    "start": " of the excess at the start",
+    "noise": " (what a site's rows can tell)",
+    "loss": "",
+}
+"""By `Precision.of`."""
 MOST = 60
 """Promises that are shown."""
 
@@ -38,7 +50,7 @@ MOST = 60
 def _time(one: Any) -> str:
     value, (low, high) = one.time.value, one.time.error
     if value is None:
-        return "never" if one.excess is None else f"never ({number(one.excess)})"
+        return "never"
     return f"{value}" if one.time.kind == "exact" else f"{value} ({low if low is not None else '?'}-{high or '?'})"
 
 
@@ -57,16 +69,19 @@ def method_tables(comparison: Any) -> list[Table]:
     tables = []
     for key, methods in comparison.precisions.items():
         at = key if isinstance(key, str) else f"{key:.3g}"
+        usual = str(comparison.prices) == ROUNDS and len({one.batch for one in methods}) == 1
+        columns = [one for one in COLUMNS if not (usual and one.head in ("batch", "cost"))]
         lines = [
-            f"Iterations until the mean excess over sites is at most {at} (of starts, or loss); sites: at their own "
-            "precision then. In brackets: measured, two standard errors; after never: the least mean met.",
-            f"vectors: to and from all sites; cost: {comparison.prices}; matrix: gradients times a site's, as planned."
+            f"Iterations until the mean excess over sites is at most {at}{OF[comparison.epsilon_of[key]]}; sites: at "
+            "their own precision then. In brackets: measured, two standard errors.",
+            f"vectors: to and from all sites; by cost: {comparison.prices}; matrix: times a site's, as planned."
             + (f" {100 * comparison.participation:g} % of the sites take part in a round, where a server draws them."
                if comparison.participation < 1 else ""),
             *_theorems(methods),
             *dict.fromkeys(f"{one.name}: {one.time.why_not}." for one in methods if one.excess is None),
         ]  # fmt: skip
-        tables.append(Table.of(COLUMNS, methods, title=f"Methods at their best steps, precision {at}", lines=lines))
+        title = f"Methods at their best steps, precision {at}"
+        tables.append(replace(Table.of(columns, methods, title=title, lines=lines), named=("method",)))
     return tables
 
 
