@@ -58,7 +58,8 @@ class Row:
     names          of all N clients
     epsilon        precision [loss]; epsilon_given  as it was given, "10%", say; epsilon_of  of what: the excess of the
                    "start", of the best "constant" or the "base rate"; the "noise" of rows; or "loss", a number
-    plain          the exact plan alone with plain gradients, where plans multiply them by matrices
+    plain          the exact plan alone with plain gradients, where plans multiply them by matrices; of many clients
+                   some have it
     sufficient     the cluster, with its variances; its attributes are the row's, too
     plans          of each kind with peers and alone. guaranteed: `schedules` and `local`, of theorems; exact: `exact`
                    and `exact_local`, where there are second moments; measured: `measured` and `measured_local`, of

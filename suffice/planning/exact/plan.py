@@ -37,6 +37,8 @@ TOGETHER = 64
 """Clients whose noises are added up at a time where there are many."""
 CLOSE = 8
 """Lengths tried about those that suited the pilots."""
+SAMPLED = 20
+"""Clients of many whose plans with plain gradients are found."""
 PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 
@@ -78,20 +80,23 @@ def exact_plans(
 
 def plain_plans(
     moments: GradientMoments, alone: Sequence[ConstantPlan], *, horizon: int = HORIZON
-) -> list[ConstantPlan]:
+) -> list[ConstantPlan | None]:
     """Of every client its plan alone with gradients as they are, beside the one that `exact_plans` found: what its
-    matrix is worth. The step is searched more coarsely, so that the time may be a percent too long."""
+    matrix is worth. The step is searched more coarsely, so that the time may be a percent too long. Where there are
+    more than `SAMPLED`, so many have one, which is enough for a median, and the others None."""
     from threadpoolctl import threadpool_limits
 
-    plans, N = list(alone), moments.clients
-    todo = [i for i, plan in enumerate(plans) if plan.matrix is not None]
+    N = moments.clients
+    some = range(N) if N <= SAMPLED else np.linspace(0, N - 1, SAMPLED).astype(int).tolist()
+    plans = [plan if i in some else None for i, plan in enumerate(alone)]
+    todo = [i for i in some if alone[i].matrix is not None]
     with threadpool_limits(1):
         given = _Coordinates(moments, precondition=False)
         choices = [list(given.own_recursions(i).values()) for i in todo]
-        epsilon, everybody = np.array([plans[i].epsilon for i in todo]), np.ones((len(todo), 1), dtype=bool)
+        epsilon, everybody = np.array([alone[i].epsilon for i in todo]), np.ones((len(todo), 1), dtype=bool)
         found = fastest(choices, epsilon, everybody, [horizon] * len(todo), single_precision=True) if todo else []
     for i, one in zip(todo, found):
-        plan = start_of_plan(N, plans[i].epsilon, plans[i].start)
+        plan = start_of_plan(N, alone[i].epsilon, alone[i].start)
         if one.steps is not None:
             plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), time=Number(one.steps, "exact"))
         plans[i] = plan

@@ -94,7 +94,7 @@ SUMMARY = (
     Column("to plan", lambda one: len(busy(one[1]))),
     Column("with peers", lambda one: sum(bool(row.collaborators) for row in one[1])),
     Column("groups", lambda one: _groups(one[1]), optional=True),
-    Column("plain", lambda one: _median(row.plain and row.plain.iterations for row in busy(one[1])), digits=4),
+    Column("plain", lambda one: _median(row.plain.iterations for row in busy(one[1]) if row.plain), digits=4),
     Column("alone", lambda one: _median(row.exact_local.iterations for row in busy(one[1])), digits=4),
     Column("together", lambda one: _median(row.exact.iterations for row in busy(one[1])), digits=4),
     Column("speed-up", lambda one: over_known(np.median, one[1])),
