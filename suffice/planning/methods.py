@@ -39,6 +39,8 @@ LARGEST = 150
 """Numbers 1 + d + d(d+1)/2 up to which the moments of a server's model are followed."""
 MOST_BATCH = 64
 """Times the problem's own batch."""
+NEARER = 0.98
+"""Of the least excess: what does not come down to it with twice the batch never arrives by larger ones."""
 NAMES = (*MEASURED, "Fixed weights")
 MERGED = ("FedProx", "SCAFFOLD", "Scaffnew", "All-for-all")
 """Methods that are shown at the cheapest of their settings."""
@@ -231,13 +233,21 @@ def _exact(setting: Setting, moments: GradientMoments) -> list[Method]:
         gained = set()
         for one in _of_batch(setting, replace(moments, batch=batch), wanted):
             one = replace(one, cost=np.inf if one.spent is None else setting.prices.of_all(one.spent))
-            if one.key not in best or one.cost < best[one.key].cost or best[one.key].spent is None:
+            if one.key not in best or _gains(one, best[one.key]):
                 gained.add(one.key)
                 best[one.key] = one
         free = not setting.prices.gradient or not any(setting.prices._replace(gradient=0.0))
         if free or not gained or batch >= MOST_BATCH * moments.batch:
             return list(best.values())
         batch, wanted = 2 * batch, gained
+
+
+def _gains(one: Method, before: Method) -> bool:
+    """Whether a larger batch is cheaper; or where neither arrives, brings the least excess down, as noise does, not
+    bias."""
+    if one.spent is None and before.spent is None:
+        return (one.excess or np.inf) < NEARER * (before.excess or np.inf)
+    return one.cost < before.cost
 
 
 def _of_batch(setting: Setting, moments: GradientMoments, wanted: set[str] | None) -> Iterator[Method]:
@@ -248,8 +258,9 @@ def _of_batch(setting: Setting, moments: GradientMoments, wanted: set[str] | Non
             yield _separate("Local", words, [alone for _, alone in plans], setting, moments)
             yield _separate("Fixed weights", words, [together for together, _ in plans], setting, moments)
     scale = 1 / (2 * float(np.linalg.eigvalsh(moments.A)[:, -1].max()))
-    if "All-for-all" in setting.names and (wanted is None or any(key.startswith("All-for-all") for key in wanted)):
-        yield _all_for_all(setting, moments, scale)
+    groups = [int(key.split()[1]) for key in wanted or () if key.startswith("All-for-all")]
+    if "All-for-all" in setting.names and (wanted is None or groups):
+        yield _all_for_all(setting, moments, scale, groups)
     rounds = [("FedAvg", steps, 0.0) for steps in LOCAL_STEPS]
     rounds += [("FedProx", steps, share / scale) for steps in PROX_STEPS for share in PULLS]
     for name, steps, pull in rounds:
@@ -300,15 +311,17 @@ def _server(
     return _arrived(name, chosen, found, spent, setting, moments)
 
 
-def _all_for_all(setting: Setting, moments: GradientMoments, scale: float) -> Method:
-    """Equal weights inside groups of sites, by their optima: the best number of groups."""
+def _all_for_all(setting: Setting, moments: GradientMoments, scale: float, known: Sequence[int]) -> Method:
+    """Equal weights inside groups of sites, by their optima: the best number of groups, beside the `known` best."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     N = len(setting.epsilon)
     root = np.linalg.cholesky(moments.A.mean(0) + 1e-12 * np.trace(moments.A.mean(0)) * np.eye(moments.features))
     tree = linkage(moments.optimum @ root, "average")
     best: tuple[Any, Method] | None = None
-    for groups in sorted({1, 2, 3, 4, 6, 8, 12, N // 2, N} & set(range(1, N + 1))):
+    counts = sorted({1, 2, 3, 4, 6, 8, 12, N // 2, N} & set(range(1, N + 1)))
+    near = [counts.index(groups) + step for groups in known for step in (-1, 0, 1)]
+    for groups in [counts[at] for at in near if 0 <= at < len(counts)] or counts:
         labels = fcluster(tree, groups, "maxclust")
         members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
         servers = [

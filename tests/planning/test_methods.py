@@ -10,6 +10,7 @@ import pytest
 
 import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity
+from suffice.planning import methods
 from suffice.planning.guaranteed.records import promises
 from suffice.planning.measured_methods import FEW
 from suffice.planning.methods import compare_methods
@@ -246,3 +247,23 @@ def test_a_table_of_methods_fits_eighty_columns_with_whole_names(compared):
     paid = str(compare_methods(table(), "10%", only=["Local", "FedProx"], cost="round=1 gradient=.001"))
     assert "batch" in paid
     assert max(map(len, paid.splitlines())) <= 80
+
+
+def test_a_method_that_its_bias_keeps_from_arriving_is_not_tried_in_every_batch(monkeypatch):
+    batches = []
+    follow = methods._server
+    monkeypatch.setattr(methods, "_server", lambda *args: batches.append((args[1], args[3].batch)) or follow(*args))
+    problem = table(sites=3, spread=3.0)
+    (found,) = compare_methods(problem, "1%", cost="round=1 gradient=1e-6", only=["FedAvg"]).precisions.values()
+    assert all(one.time.value is None for one in found)
+    assert 4 <= len(batches) <= 12
+
+
+def test_fewer_groups_are_tried_about_the_best_and_nothing_is_lost(monkeypatch):
+    """With twice the batch about the best of the batch before; the cost is that of all numbers of groups."""
+    problem = table(sites=8, spread=0.3)
+    about = compare_methods(problem, "10%", cost="round=1 gradient=1e-4", only=["All-for-all"])
+    tried = methods._all_for_all
+    monkeypatch.setattr(methods, "_all_for_all", lambda *args: tried(*args[:3], ()))
+    every = compare_methods(problem, "10%", cost="round=1 gradient=1e-4", only=["All-for-all"])
+    assert about.to_dict() == every.to_dict()

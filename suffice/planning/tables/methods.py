@@ -15,15 +15,15 @@ from ..prices import Prices
 ROUNDS = str(Prices.of(None))
 COLUMNS = (
     Column("method", lambda one: ", ".join(filter(None, (one.name, one.setting))), numeric=False),
-    Column("step", lambda one: one.eta, optional=True),
     Column("iterations", lambda one: _time(one)),
-    Column("rounds", lambda one: one.spent and one.spent.rounds),
-    Column("vectors", lambda one: one.spent and one.spent.down + one.spent.up),
+    Column("rounds", lambda one: one.spent and _whole(one.spent.rounds)),
+    Column("vectors", lambda one: one.spent and _whole(one.spent.down + one.spent.up)),
+    Column("gradients", lambda one: one.spent and _whole(one.spent.gradients)),
+    Column("batch", lambda one: one.batch, optional=True),
+    Column("sites", lambda one: one.sites, optional=True),
+    Column("step", lambda one: one.eta, optional=True),
     Column("kB", lambda one: one.spent and (one.spent.bytes_down + one.spent.bytes_up) / 1000, optional=True),
-    Column("gradients", lambda one: one.spent and one.spent.gradients),
-    Column("sites", lambda one: one.sites),
-    Column("batch", lambda one: one.batch),
-    Column("cost", lambda one: one.cost if one.spent else None),
+    Column("cost", lambda one: one.cost if one.spent else None, digits=4),
 )
 RECORDS = (
     Column("method", lambda one: one.method, numeric=False),
@@ -45,6 +45,11 @@ OF = {
 """By `Precision.of`."""
 MOST = 60
 """Promises that are shown."""
+
+
+def _whole(value: float) -> str:
+    """Counts to the unit, which are shorter than 1.23e+04."""
+    return f"{value:.0f}" if value < 1e6 else number(value)
 
 
 def _time(one: Any) -> str:

@@ -118,6 +118,8 @@ def fastest_step(servers: Sequence[ServerRounds], scale: float, epsilon: float, 
     """The best of many steps, up to twice `scale` and down to a thousandth of it, then of some about that one."""
     coarse = scale * np.geomspace(1e-3, 2, COARSE)
     found = first_round(servers, coarse, epsilon, most)
+    if found.rounds is None and found.least > FAR * epsilon:
+        return found
     ratio = (coarse[1] / coarse[0]) ** np.linspace(-0.9, 0.9, FINE)
     closer = first_round(servers, found.eta * ratio, epsilon, most if found.rounds is None else max(found.rounds, 1))
     return min(found, closer, key=lambda one: (one.rounds is None, one.rounds or 0, one.least))
@@ -125,6 +127,8 @@ def fastest_step(servers: Sequence[ServerRounds], scale: float, epsilon: float, 
 
 COARSE, FINE = 16, 9
 """Steps that are tried."""
+FAR = 2
+"""Times the precision: where no coarse step comes so near, none between them arrives."""
 
 
 def _square(P: np.ndarray) -> np.ndarray:
