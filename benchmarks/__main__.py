@@ -14,7 +14,7 @@ import torch
 from suffice.bounds import digits, evaluate, find
 from suffice.support.files import write_whole
 
-from . import budgets, fit, gpu, kernels, lines, networks
+from . import budgets, fit, gpu, kernels, lines, networks, plans
 from .timing import alternate, row, shown
 
 
@@ -43,9 +43,10 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "threads": kernels.two_cores,
     "networks": networks.table,
     "fit": fit.table,
+    "plans": plans.table,
     "gpu": gpu.table,
 }
-APART = ("networks", "fit", "gpu")
+APART = ("networks", "fit", "plans", "gpu")
 """These run only when they are named."""
 
 
