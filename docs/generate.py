@@ -1,6 +1,7 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is proofs, theorems, statements, routes, errata, notation, quantities, pictures or verdicts; without one, all.
+NAME is proofs, theorems, statements, routes, errata, notation, quantities, pictures or verdicts; without one, all of
+these. `exact-values`, what the page with every bound knows, takes half a minute and is written when it is named.
 Pages are written below DIR, by default this checkout.
 """
 
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from pages import errata, notation, pictures, proofs, quantities, routes, statements, theorems, verdicts
 
+from suffice.explorer import exact_values
 from suffice.support.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,6 +30,8 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
 }
 """What makes a group of pages: each path with its text."""
+NAMED = {"exact-values": lambda: {"suffice/explorer/exact_values.json": exact_values.text()}}
+"""What is made when it is named alone."""
 
 
 def stale(name: str) -> list[str]:
@@ -39,13 +43,13 @@ def stale(name: str) -> list[str]:
 def main() -> None:
     """Write the pages that the command line asks for."""
     parser = argparse.ArgumentParser(description="Write the generated pages.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PAGES))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*PAGES, *NAMED]))
     parser.add_argument("--out", type=Path, default=ROOT, help="the folder to write below")
-    asked = parser.parse_args()
+    asked, known = parser.parse_args(), {**PAGES, **NAMED}
     for name in asked.names or PAGES:
-        if name not in PAGES:
-            parser.error(f"{name} is none of {', '.join(PAGES)}")
-        for path, text in PAGES[name]().items():
+        if name not in known:
+            parser.error(f"{name} is none of {', '.join(known)}")
+        for path, text in known[name]().items():
             (asked.out / path).parent.mkdir(parents=True, exist_ok=True)
             write_whole(asked.out / path, text.encode())
 

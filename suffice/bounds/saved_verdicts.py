@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -75,9 +75,9 @@ def _rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["key"], row["edition"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
 
 
-def saved_verdict(theorem: Theorem) -> str:
-    """The kept verdict in words, with what it rests on."""
-    row = known().get((theorem.key, theorem.edition))
+def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any]] | None = None) -> str:
+    """The kept verdict in words, with what it rests on; `rows` is `known()` where many are asked for."""
+    row = (known() if rows is None else rows).get((theorem.key, theorem.edition))
     if row is None:
         return f"none: it cannot be evaluated ({theorem.order_only})" if theorem.order_only else "none kept"
     ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}{attained(row)}"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
+from suffice.bounds import find
+from suffice.bounds.theorems import rows
 from suffice.support.files import write_whole
 
 from .content import content, formulas
@@ -39,9 +42,22 @@ def script() -> str:
     return "\n".join([numbers, formulas(), *others])
 
 
-def explore(out: str | Path, *, start: str = "", progress: Callable[[int, int], None] | None = None) -> Path:
-    """Write the page, which takes half a minute."""
-    return write_whole(Path(out), page(content(progress), start=start).encode())
+def explore(out: str | Path, key: str | None = None) -> Path:
+    """Write the page, which opens at the statement or erratum `key`."""
+    data = content()
+    return write_whole(Path(out), page(data, start=_start(key, data["errata"])).encode())
+
+
+def _start(key: str | None, errata: Sequence[Mapping[str, Any]]) -> str:
+    """What the address of the page names: an erratum by its id, or a record; where a part of a key names several, the
+    first that is printed and can be evaluated."""
+    if key is None:
+        return ""
+    if any(entry["id"] == key for entry in errata):
+        return f"#{urlencode({'erratum': key})}"
+    found = rows(key) or [find(key)]
+    record = next((one for one in found if one.edition == "printed" and one.bound), found[0])
+    return f"#{urlencode({'key': record.key, 'edition': record.edition})}"
 
 
 def _asset(name: str) -> str:

@@ -7,7 +7,7 @@ argument of the record follows and no other changes, so that the curve and the b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,7 +18,6 @@ from suffice.figures.catalogue import figure
 from suffice.simulate.threads import one_thread
 from suffice.verification import Claim, Evidence, Family
 from suffice.verification.claim import EFFORTS
-from suffice.verification.claims import all_claims
 from suffice.verification.instances.quadrature_1d import counterexample
 
 _DRAWS, _CANDIDATES, _POINTS = 24, 6, 25
@@ -33,33 +32,38 @@ _FALLEN = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """The exact value at the arguments `at` of an instance in `words`; by argument, the exact values along it."""
+    """The exact value at the arguments `at` of an instance in `words`; by argument, the exact values along it.
+
+    The instance is that of `values` in a family, or the row `row` of evidence that belongs to no family.
+    """
 
     at: Mapping[str, float]
     value: float
     words: str
     curves: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+    values: dict[str, np.ndarray] = field(default_factory=dict)
+    row: int = 0
 
 
-def truths(progress: Callable[[int, int], None] | None = None) -> dict[tuple[str, str], Truth]:
-    """By key and edition, where a claim measures the record's quantity; superseded records are compared with bounds."""
-    found: dict[tuple[str, str], Truth] = {}
-    claims = [claim for claim in all_claims() if claim.theorem.superseded_by is None]
+def truths(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Truth]]:
+    """By key and edition, where a claim measures the record's quantity: its own instance, and that of the print.
+
+    Superseded records have none: their claims compare bounds.
+    """
+    asked = {(one.theorem.key, one.theorem.edition): one for one in claims if one.theorem.superseded_by is None}
+    found: dict[tuple[str, str], list[Truth]] = {}
     with one_thread():
-        for done, claim in enumerate(claims, 1):
-            if (best := _best(claim)) is not None:
-                found[claim.theorem.key, claim.theorem.edition] = best
-            if progress is not None:
-                progress(done, len(claims))
-    printed = ("adaptive/theorem-2-constant", "printed")
-    if printed in found:
-        found[printed] = _with_figure(found[printed])
+        for (key, edition), claim in sorted(asked.items(), key=lambda one: one[0][1], reverse=True):  # printed first
+            own, printed = _best(claim), found.get((key, "printed"))
+            same = _measured_on(claim, printed[0]) if printed else None
+            found[key, edition] = [truth for truth in (own, same) if truth is not None]
+    _add_figure(found)
     return found
 
 
 def _best(claim: Claim) -> Truth | None:
     """The instance that is tightest, usual, and has curves, T above all."""
-    made = [truth for candidate in _candidates(claim) if (truth := _measured(claim.theorem, *candidate)) is not None]
+    made = [_measured(claim.theorem, *candidate) for candidate in _candidates(claim)]
 
     def worth(truth: Truth) -> float:
         tight = min(_ratio(claim.theorem, truth), 1.0)
@@ -69,14 +73,29 @@ def _best(claim: Claim) -> Truth | None:
         return tight + told - _unusual(claim.theorem, truth.at)
 
     best = max(made, key=worth, default=None)
-    turned = claim.theorem.direction != find(claim.theorem.key, claim.theorem.edition).direction
-    return _negated(best) if best is not None and turned else best
+    return best and _signed(claim, best)
 
 
-def _negated(truth: Truth) -> Truth:
-    """Of a claim that measures an upper bound of what is negative as a lower bound of its absolute value."""
+def _signed(claim: Claim, truth: Truth) -> Truth:
+    """With the record's sign, where the claim bounds the absolute value of what is negative from the other side."""
+    if claim.theorem.direction == find(claim.theorem.key, claim.theorem.edition).direction:
+        return truth
     curves = {name: (x, [-value for value in y]) for name, (x, y) in truth.curves.items()}
     return replace(truth, value=-truth.value, curves=curves)
+
+
+def _measured_on(claim: Claim, other: Truth) -> Truth | None:
+    """What the claim measures on the instance of another edition's claim, where the two are of one family or label."""
+    for family in claim.families:
+        if other.values and other.words.startswith(family.name) and set(other.values) == set(family.domains):
+            found = family.evidence(other.values)
+            if found.measured.shape == (1,) and found.counted(claim.theorem)[0]:
+                truth = _measured(claim.theorem, family, replace(found, values=other.values), 0)
+                return _signed(claim, truth)
+    for found in claim.exact(EFFORTS["quick"], 0) if claim.exact is not None and not other.values else ():
+        if found.label and f"{found.label}; {found.engine}" == other.words and found.counted(claim.theorem)[other.row]:
+            return _signed(claim, _measured(claim.theorem, None, found, other.row))
+    return None
 
 
 def _candidates(claim: Claim) -> Iterator[tuple[Family | None, Evidence, int]]:
@@ -128,15 +147,16 @@ def _ratio(theorem: Theorem, truth: Truth) -> float:
     return float(piece.ratio(theorem)[0])
 
 
-def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int) -> Truth | None:
+def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int) -> Truth:
     at = {name: float(value[row]) for name, value in _arguments(theorem, found).items()}
     where = found.label or (family.name if family is not None else "")
     words = f"{where}; {found.engine}" if where else found.engine
-    truth = Truth(at=at, value=float(found.measured[row]), words=words)
+    truth = Truth(at=at, value=float(found.measured[row]), words=words, row=row)
     if family is None:
         return replace(truth, curves=_followed(theorem, found, truth, [np.arange(len(found.measured))]))
     assert found.values is not None
     values = {name: value[[row]] for name, value in found.values.items()}
+    truth = replace(truth, values=values)
     scalars = [name for name, one in family.domains.items() if name in values and not one.shape and one.low < one.high]
     if not scalars:
         return truth
@@ -169,7 +189,7 @@ def _followed(
             y = found.measured[kept][alone][first]
             told = (y > _FALLEN * np.abs(y).max(initial=0)) | (y == 0)
             if told.sum() > 2 and len(x[told]) > len(curves.get(name, ([], []))[0]):
-                curves[name] = ([_short(each) for each in x[told]], [_short(each) for each in y[told]])
+                curves[name] = (_short(x[told], 12), _short(y[told]))
     return curves
 
 
@@ -177,19 +197,23 @@ def _near(value: np.ndarray, base: float) -> np.ndarray:
     return np.abs(value - base) <= _SAME * np.abs(base)
 
 
-def _short(value: float) -> float:
-    """Twelve digits: the last ones of a computed number differ between processors."""
-    return float(f"{value:.12g}")
+def _short(values: np.ndarray, digits: int = 10) -> list[float]:
+    """Without the last digits, which differ between processors; arguments keep more, as values may be steep in them."""
+    return [float(f"{value:.{digits}g}") for value in values]
 
 
-def _with_figure(truth: Truth) -> Truth:
-    """The first row of the printed Theorem 2 at its counterexample, whose law after every step a figure has."""
-    from suffice.figures.theorem_2_truth import TRUTH
+def _add_figure(found: dict[tuple[str, str], list[Truth]]) -> None:
+    """The first row of Theorem 2 at its counterexample, whose law after every step a figure has."""
+    from suffice.figures.theorem_2_truth import RUNNING, TRUTH
 
     _, given = counterexample()
-    drawn = figure("theorem-2-truth").data[TRUTH]
-    x, y = drawn["iteration"][1:].tolist(), [_short(each) for each in drawn["excess"][1:]]
-    at = {name: given[name] for name in truth.at}
-    same = all(math.isclose(at[name], value, rel_tol=_SAME) for name, value in truth.at.items() if name != "e0")
-    curves = {name: truth.curves[name] for name in ("e0",) if same and name in truth.curves}
-    return replace(truth, at=at, value=y[x.index(at["T"])], curves={**curves, "T": (x, y)})
+    key = "adaptive/theorem-2-constant"
+    for edition, at, name, s2 in (("printed", 0, TRUTH, "s2"), ("corrected", 1, RUNNING, "tight")):
+        if len(found.get((key, edition), ())) <= at:
+            continue
+        truth, drawn = found[key, edition][at], figure("theorem-2-truth").data[name]
+        x, y = drawn["iteration"][1:].tolist(), _short(drawn["excess"][1:])
+        own = {name: float(given[s2 if name == "s2" else name]) for name in truth.at}
+        assert all(math.isclose(own[name], truth.at[name], rel_tol=_SAME) for name in own if name != "e0"), truth.at
+        curves = {**truth.curves, "T": (x, y)}
+        found[key, edition][at] = replace(truth, at=own, value=float(drawn["excess"][int(own["T"])]), curves=curves)

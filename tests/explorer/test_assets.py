@@ -17,6 +17,7 @@ from suffice.bounds import THEOREMS, evaluate, find
 from suffice.cli import load
 from suffice.cli.app import app
 from suffice.explorer.content import _record, formulas
+from suffice.explorer.exact_values import exact_values, middle
 
 pytestmark = needs_node
 
@@ -27,7 +28,7 @@ AT = {"eta": 0.5, "mu": 0.25, "beta": 1.0, "e0": 1.0, "s2": 0.125, "T": 7.0, "q"
 def told(key=KEY, edition="corrected"):
     """A record as the page has it, with the index of its formulas."""
     index = next(at for at, one in enumerate(THEOREMS) if (one.key, one.edition) == (key, edition))
-    return {**_record(THEOREMS[index], None, {}), "index": index}
+    return {**_record(THEOREMS[index], {"at": middle(THEOREMS[index]), "instances": []}, {}), "index": index}
 
 
 WITH_FORMULA = "const record = { ...given.record, formula: FORMULAS[given.record.index] };"
@@ -60,6 +61,27 @@ def test_a_link_restores_the_state(tmp_path):
     assert parse_qs(got["link"][1:])["key"] == [KEY]
     assert got["back"]["values"] == {**AT, "s2": 0.1 + 0.2}
     assert (got["back"]["along"], got["back"]["wrong"]) == ("eta", "")
+
+
+def test_the_other_edition_opens_at_the_same_instance(tmp_path):
+    rows = exact_values()["rows"]
+    records = [{**told(edition=edition), **rows[f"{KEY} {edition}"]} for edition in ("printed", "corrected")]
+    (printed,), (tight, corrected) = (record["instances"] for record in records)
+    at = {**printed["at"], "T": 5}
+    body = """const [printed, corrected] = given.records;
+        const values = curves.sameInstance({ record: printed, values: given.at, along: "T" }, corrected);
+        const found = curves.truthAt({ record: corrected, values, along: "T", erratum: null });
+        const apart = { ...values, eta: 0.8 };
+        return [values, found, curves.truthAt({ record: corrected, values: apart, along: "T" }).far,
+          curves.sameInstance({ record: corrected, values: apart, along: "T" }, printed),
+          curves.truthAt({ record: corrected, values: given.tight, along: "T" }).value];"""
+    values, found, far, none, value = run(tmp_path, body, {"records": records, "at": at, "tight": tight["at"]})
+    assert values == {**corrected["at"], "T": 5}
+    assert (found["far"], found["value"]) == ([], corrected["curves"]["T"][1][4])
+    assert found["words"] == printed["words"]
+    assert far == ["eta = 0.8 here, 0.9 there"]
+    assert none is None
+    assert value == tight["value"]
 
 
 @pytest.mark.parametrize(

@@ -5,46 +5,39 @@ import { allowed, boundAt, carried, departures, exactAt } from "./solve.mjs";
 
 const SAMPLES = 160;
 
-// The known exact value along the axis: of the erratum that is open, or of the record's own instance.
+// The exact values along the axis: of the erratum that is open, or of the instance nearest to the sliders.
 export function truthAt({ record, values, along, erratum }) {
-  const own = record.truth;
-  const told =
-    erratum && erratum.key === record.key && erratum.edition === record.edition && Object.keys(erratum.at).length;
-  const differs = at =>
-    departures(at, values, along).map(name => `${name} = ${brief(values[name], 4)} here, ${brief(at[name], 4)} there`);
-  const instance = told ? Object.fromEntries(erratum.inputs) : null;
-  const marks = told
-    ? [{ x: erratum.at[along], y: erratum.measured }]
-    : own
-      ? [{ x: own.at[along], y: own.value }]
-      : [];
-  const at = told ? erratum.at : own?.at;
-  if (!at) return null;
-  const sameInstance = own && departures(own.at, at, along).length === 0;
-  const curve = sameInstance ? own.curves[along] : null;
-  const far = differs(at);
-  const x = values[along];
-  const value = exactAt(curve, x) ?? exactAt([marks.map(mark => mark.x), marks.map(mark => mark.y)], x);
-  const words = instance
-    ? Object.entries(instance)
-        .map(([name, text]) => `${name} = ${text}`)
-        .join(", ")
-    : own.words;
-  return { value, far, marks, curve, words, at };
+  const told = erratum?.key === record.key && erratum.edition === record.edition && Object.keys(erratum.at).length;
+  const own = told ? record.instances.find(one => !departures(one.at, erratum.at, along).length) : null;
+  const words = told ? erratum.inputs.map(([name, text]) => `${name} = ${text}`).join(", ") : "";
+  const instances = told
+    ? [{ at: erratum.at, value: erratum.measured, words, curves: own?.curves ?? {} }]
+    : record.instances;
+  const away = one => departures(one.at, values, along);
+  const near = instances.reduce((best, one) => (away(one).length < away(best).length ? one : best), instances[0]);
+  if (!near) return null;
+  const point = [[near.at[along]], [near.value]];
+  const curve = near.curves[along] ?? point;
+  const value = exactAt(point, values[along]) ?? exactAt(curve, values[along]);
+  const far = away(near).map(name => `${name} = ${brief(values[name], 4)} here, ${brief(near.at[name], 4)} there`);
+  return { words: near.words, at: near.at, curve, value, far };
+}
+
+// The values at which another edition is about the instance where the sliders stand; null where they stand at none.
+export function sameInstance({ record, values, along }, other) {
+  const [here, there] = [record, other].map(one => one.instances[one.edition === "printed" ? 0 : 1]);
+  if (record === other || !here || !there || departures(here.at, values, along).length) return null;
+  return along in values && along in there.at ? { ...there.at, [along]: values[along] } : there.at;
 }
 
 // The horizontal range: around the known exact values, or that of the slider.
 function rangeAlong(parameter, x, found) {
-  const known =
-    found && !found.far.length
-      ? [...(found.curve?.[0] ?? []), ...found.marks.map(mark => mark.x), x].filter(one => one > 0)
-      : [];
-  if (known.length > 1 && Math.max(...known) > Math.min(...known)) {
-    const [low, high] = [Math.min(...known), Math.max(...known)];
-    const spare = Math.max((high / low) ** 0.05, 1.3);
-    const within = one =>
-      Math.min(Math.max(one, parameter.lower || (parameter.integer ? 1 : 0)), parameter.upper ?? Infinity);
-    return [within(low / spare), within(high * spare)];
+  const known = found && !found.far.length ? [...found.curve[0], x].filter(one => one > 0) : [];
+  const [least, most] = [Math.min(...known), Math.max(...known)];
+  if (most > least) {
+    const spare = Math.max((most / least) ** 0.05, 1.3);
+    const lowest = parameter.lower || (parameter.integer ? 1 : 0);
+    return [Math.max(least / spare, lowest), Math.min(most * spare, parameter.upper ?? Infinity)];
   }
   const [low, high] = rangeOf(parameter, x);
   return [Math.max(low, x > 0 ? x / 1000 : low), Math.min(high, Math.max(x, low) * 1000)];
@@ -72,12 +65,10 @@ export function linesOf(state, editions) {
       });
       return { name: `${one.edition}: ${relation(one)} bound of ${one.quantity}`, look: one.edition, points };
     });
-  const dots =
-    found &&
-    (found.curve ? found.curve[0].map((x, k) => [x, found.curve[1][k]]) : found.marks.map(mark => [mark.x, mark.y]));
-  const shownDots = dots ? dots.filter(([x]) => x >= range[0] && x <= range[1]) : [];
-  const exact = shownDots.length
-    ? [{ name: `exact: ${record.quantity}`, look: "exact", points: shownDots, dots: true, faded: found.far.length > 0 }]
+  const dots = found ? found.curve[0].map((x, k) => [x, found.curve[1][k]]) : [];
+  const points = dots.filter(([x]) => x >= range[0] && x <= range[1]);
+  const exact = points.length
+    ? [{ name: `exact: ${record.quantity}`, look: "exact", points, dots: true, faded: found.far.length > 0 }]
     : [];
   return { curves, exact, range, found, parameter };
 }

@@ -15,7 +15,7 @@ let written = null;
 
 function first(record) {
   const names = record.parameters.map(({ name }) => name);
-  return names.includes("T") ? "T" : (Object.keys(record.truth?.curves ?? {})[0] ?? names[0] ?? "");
+  return names.includes("T") ? "T" : (Object.keys(record.instances[0]?.curves ?? {})[0] ?? names[0] ?? "");
 }
 
 // Shows a record, an erratum, or both; an erratum sets the sliders to its counterexample.

@@ -1,6 +1,6 @@
 // One record: its statement, value, conditions, sliders, plot, what holds instead, and what people take away.
 import { asCommand, asCsv, asLatex, asPython } from "./copies.mjs";
-import { linesOf, truthAt } from "./curves.mjs";
+import { linesOf, sameInstance, truthAt } from "./curves.mjs";
 import { brief, make, math, relation, times, unitOf } from "./elements.mjs";
 import { linkOf } from "./link.mjs";
 import { plain, shown } from "./numbers.mjs";
@@ -36,7 +36,7 @@ export class View {
   turn(record) {
     this.open({
       record,
-      values: { ...record.at, ...this.shared(record) },
+      values: sameInstance(this.state, record) ?? { ...record.at, ...this.shared(record) },
       along: this.state.along,
       erratum: this.state.erratum,
     });
@@ -225,7 +225,7 @@ export class View {
     const where = `Exact values: ${found.words}.`;
     const dotted = " Dotted parts of a bound are beyond its conditions.";
     if (found.far.length) return `${where} Faded: the sliders have left that instance.${dotted}`;
-    if (!found.curve) return `${where} Along ${along} the instance is known at one point.${dotted}`;
+    if (found.curve[0].length < 2) return `${where} Along ${along} the instance is known at one point.${dotted}`;
     return where + dotted;
   }
 

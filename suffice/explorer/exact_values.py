@@ -1,0 +1,144 @@
+"""What takes half a minute to compute is kept in `exact_values.json`: exact values of bounds, and errata with numbers.
+
+`python docs/generate.py exact-values` renews it; what packages of other papers add is computed when it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.bounds import THEOREMS, Theorem
+from suffice.bounds.evaluate import EVALUATED
+from suffice.bounds.papers import OWN, PAPERS
+
+if TYPE_CHECKING:  # what measures takes seconds to import
+    from suffice.verification.errata import Erratum
+
+    from .truth import Truth
+
+FILE = Path(__file__).with_name("exact_values.json")
+_ROWS = 20_000
+
+
+def exact_values() -> dict[str, Any]:
+    """`rows` by key and edition: instances, and where the sliders stand first if not at the first; `errata`."""
+    found = json.loads(FILE.read_text(encoding="utf-8"))
+    if others := {paper.key for paper in PAPERS} - set(OWN):
+        more = measured(others)
+        found = {"rows": found["rows"] | more["rows"], "errata": found["errata"] + more["errata"]}
+    return found
+
+
+def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
+    """The same of these papers, computed now."""
+    from suffice.verification.claims import all_claims
+    from suffice.verification.errata import ERRATA
+
+    from .truth import truths
+
+    found = truths(claim for claim in all_claims() if _paper(claim.theorem.key) in papers)
+    errata = [row for entry in ERRATA if (row := erratum(entry))["paper"] in papers]
+    shown = {(row["key"], row["edition"]): row["at"] for row in reversed(errata) if row["at"]}
+    rows = {}
+    for record in THEOREMS:
+        if _paper(record.key) in papers:
+            instances = [_instance(truth) for truth in found.get((record.key, record.edition), ())]
+            start = shown.get((record.key, record.edition)) or (None if instances else middle(record))
+            rows[f"{record.key} {record.edition}"] = ({} if start is None else {"at": start}) | {"instances": instances}
+    return {"rows": rows, "errata": errata}
+
+
+def text() -> str:
+    """The file: a line a record, and a line an erratum."""
+    found = measured()
+    rows = ",\n".join(f"{json.dumps(name)}: {_json(row)}" for name, row in found["rows"].items())
+    errata = ",\n".join(map(_json, found["errata"]))
+    return f'{{"rows": {{\n{rows}\n}}, "errata": [\n{errata}\n]}}\n'
+
+
+def _json(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _paper(key: str) -> str:
+    return key.partition("/")[0]
+
+
+def _instance(truth: Truth) -> dict[str, Any]:
+    at = {name: short(value) for name, value in truth.at.items()}
+    return {"at": at, "value": short(truth.value), "words": truth.words, "curves": truth.curves}
+
+
+def middle(record: Theorem) -> dict[str, float]:
+    """Values of the typical ranges, nearest to their middles among those that meet the conditions."""
+    points = typical_points(record, _ROWS)
+    centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters}
+    far = sum((np.log(value / centre[name]) ** 2 for name, value in points.items()), np.zeros(1))
+    if points and len(far):
+        centre = {name: float(value[int(np.argmin(far))]) for name, value in points.items()}
+    return {p.name: rounded(centre[p.name], p.integer) for p in record.parameters}
+
+
+def typical_points(theorem: Theorem, count: int, *, seed: int = 0, unmet: bool = False) -> dict[str, np.ndarray]:
+    """Up to `count` points of the typical ranges, log-uniform, that meet the conditions, or with `unmet` do not."""
+    from suffice.verification.evidence import met
+
+    rng, values = np.random.default_rng((11, seed)), {}
+    for parameter in theorem.parameters:
+        x = np.exp(rng.uniform(*np.log(parameter.typical), _ROWS))
+        values[parameter.name] = np.floor(x) if parameter.integer else x
+    good = np.flatnonzero(met(theorem, values, (_ROWS,)) != unmet)[:count]
+    return {name: value[good] for name, value in values.items()}
+
+
+def rounded(value: float, whole: bool) -> float:
+    return float(math.floor(value)) if whole else float(f"{value:.3g}")
+
+
+def erratum(entry: Erratum) -> dict[str, Any]:
+    """One erratum with its numbers, and the arguments at which a record gives the printed one, where a record does."""
+    asked: list[Any] = []
+    token = EVALUATED.set(asked)
+    try:
+        found = entry.compute()
+    finally:
+        EVALUATED.reset(token)
+    gave = (
+        (theorem, values)
+        for theorem, values, bound in asked
+        if np.ndim(bound) == 0 and math.isclose(bound, found.printed, rel_tol=1e-12)
+    )
+    theorem, values = next(gave, (None, {}))
+    return {
+        "id": entry.id,
+        "paper": next(paper.key for paper in PAPERS if entry.id.startswith(f"{paper.key}-")),
+        "location": entry.location,
+        "kind": entry.kind,
+        "claim": entry.claim,
+        "truth": entry.truth,
+        "correct": entry.key or "",
+        "side": entry.side,
+        "inputs": [[name, _as_written(value)] for name, value in found.inputs.items()],
+        "printed": short(found.printed),
+        "measured": short(found.measured),
+        "key": theorem.key if theorem is not None else "",
+        "edition": theorem.edition if theorem is not None else "",
+        "at": {name: short(float(value)) for name, value in values.items()},
+    }
+
+
+def short(value: float) -> float:
+    """Without the last roundings: 0.5 * 0.2**2 is meant as 0.02. What needs all its digits keeps them."""
+    brief = float(f"{value:.12g}")
+    return brief if math.isclose(brief, value, rel_tol=2.0**-51) else float(value)
+
+
+def _as_written(value: Any) -> str:
+    """Twelve digits: the last ones of a computed number differ between processors."""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
