@@ -120,9 +120,7 @@ def headline(entry: Erratum, found: Finding) -> str:
 
 def _entry(entry: Erratum, found: Finding) -> list[str]:
     # 12 digits: the last ones of a computed number differ between processors
-    given = {
-        name: float(f"{value:.12g}") if isinstance(value, float) else value for name, value in found.inputs.items()
-    }
+    given = {name: f"{value:.12g}" if isinstance(value, float) else value for name, value in found.inputs.items()}
     of = f"{typeset(str(given.pop('quantity')))}: " if "quantity" in given else ""
     inputs = typeset("; ".join(f"{name} = {value}" for name, value in given.items()))
     return [

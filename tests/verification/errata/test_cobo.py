@@ -61,3 +61,7 @@ def test_both_numbers(identifier):
         np.testing.assert_allclose([printed, measured], KNOWN[identifier], rtol=7e-3)
     else:
         assert measured > 1e20 * printed > 0
+
+
+def test_a_small_step_is_shown_with_its_digits():
+    assert ENTRIES["theorem-1-small-step"].compute().inputs["eta"] == 1e-9

@@ -30,7 +30,7 @@ def _average(statement: tuple[str, str, str], case: int) -> Finding:
     arguments: dict[str, Any] = {name: float(evidence.arguments[name][case]) for name in names}
     shown = {
         "f_1": "x^2/2", "f_2": f"{arguments['beta']:g} x^2/2", "case": CASES[case],
-        **{name: round(arguments[name], 6) for name in ("rho", "eta", "T")},
+        **{name: float(f"{arguments[name]:.6g}") for name in ("rho", "eta", "T")},
         "sigma": arguments["sigma2"] ** 0.5, "quantity": quantity,
     }  # fmt: skip
     return Finding(inputs=shown, printed=float(evaluate(theorem, **arguments)), measured=float(evidence.measured[case]))
