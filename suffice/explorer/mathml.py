@@ -20,8 +20,12 @@ _SIGNS = dict(
 )  # fmt: skip
 _NAMES = ("max", "min", "log", "ln", "exp", "sqrt", "arg", "sup", "inf")
 _ACCENTS = {"bar": "¯", "overline": "‾", "tilde": "~", "hat": "^"}
-_STYLES = {"mathrm": "normal", "mathbb": "double-struck", "mathcal": "script", "mathbf": "bold"}
-_WORDS = ("text", "operatorname")
+_ALPHABETS = {
+    **{upright: {} for upright in ("mathrm", "text", "operatorname")},
+    "mathbb": {"E": "𝔼", "P": "ℙ", "V": "𝕍", "R": "ℝ"},
+    "mathcal": {"N": "𝒩", "A": "𝒜", "F": "ℱ"},
+    "mathbf": {"0": "𝟎", "1": "𝟏"},
+}
 _SPACES = {r"\,": "0.17em", r"\ ": "0.3em", r"\;": "0.28em", r"\quad": "1em"}
 _SIZES = (r"\left", r"\right", r"\Big", r"\big", r"\bigl", r"\bigr", r"\!")
 _CLOSE = ' lspace="0" rspace="0"'
@@ -74,8 +78,6 @@ def _scripts(base: str, token: str, tokens: list[str]) -> str:
 def _argument(tokens: list[str]) -> str:
     """The group, or the one token, that a command takes."""
     token = tokens.pop(0)
-    if token == "{":
-        return f"<mrow>{''.join(_row(tokens, lambda token: token == '}'))}</mrow>"
     if token.isdigit() and len(token) > 1:  # \frac12 is one half
         tokens.insert(0, token[1:])
         token = token[0]
@@ -98,7 +100,7 @@ def _element(token: str, tokens: list[str]) -> str:
 
 def _command(token: str, tokens: list[str]) -> str:
     name = token[1:]
-    if token in (r"\left", r"\right", *_SIZES):
+    if token in _SIZES:
         return _fence(token, tokens)
     if name in ("frac", "tfrac"):
         return f"<mfrac>{_argument(tokens)}{_argument(tokens)}</mfrac>"
@@ -106,7 +108,7 @@ def _command(token: str, tokens: list[str]) -> str:
         return f"<msqrt>{_argument(tokens)}</msqrt>"
     if name in _ACCENTS:
         return f'<mover accent="true">{_argument(tokens)}<mo>{_ACCENTS[name]}</mo></mover>'
-    if name in _STYLES or name in _WORDS:
+    if name in _ALPHABETS:
         return _styled(name, tokens)
     if token in _SPACES:
         return f'<mspace width="{_SPACES[token]}"/>'
@@ -120,8 +122,8 @@ def _command(token: str, tokens: list[str]) -> str:
     if name in _STRIPPED:
         kind = "mo" if name in _SIGNS or f"{name}_" in _SIGNS else "mi"
         return f"<{kind}>{_STRIPPED[name]}</{kind}>"
-    if token in (r"\{", r"\}", r"\|", r"\#", r"\%", r"\&"):
-        return f'<mo stretchy="false">{escape("‖" if token == chr(92) + "|" else name)}</mo>'
+    if name in "{}|#%&":
+        return f'<mo stretchy="false">{escape("‖" if name == "|" else name)}</mo>'
     raise InputError("formula", token, "explorer/mathml.py does not know this command")
 
 
@@ -148,22 +150,12 @@ def _fence(token: str, tokens: list[str]) -> str:
 
 
 def _styled(name: str, tokens: list[str]) -> str:
-    """Letters in another alphabet, or upright words."""
+    """Letters in another alphabet, by their place in Unicode, as browsers know no other variants; or upright words."""
     token = tokens.pop(0)
     letters = [token]
     if token == "{":
         letters = []
         while tokens and (token := tokens.pop(0)) != "}":
             letters.append(token)
-    text = "".join(_alphabet(letter, _STYLES.get(name, "normal")) for letter in letters)
+    text = "".join(_ALPHABETS[name].get(letter, letter) for letter in letters)
     return f'<mi mathvariant="normal">{escape(text)}</mi>'
-
-
-def _alphabet(letter: str, style: str) -> str:
-    """A letter by its place in Unicode's mathematical alphabets: browsers know no other variants."""
-    special = {"E": "𝔼", "P": "ℙ", "V": "𝕍", "R": "ℝ"} if style == "double-struck" else {}
-    if style == "script":
-        special = {"N": "𝒩", "A": "𝒜", "F": "ℱ"}
-    if style == "bold" and letter in "01":
-        special = {"0": "𝟎", "1": "𝟏"}
-    return special.get(letter, letter)

@@ -8,6 +8,8 @@ export function make(name, properties = {}, ...children) {
   return element;
 }
 
+export const button = (onclick, className, ...children) =>
+  make("button", { type: "button", onclick, className }, ...children);
 export const math = html => make("span", { innerHTML: html }); // written by Python, escaped there
 export const relation = record => (record.direction === "upper" ? "≤" : "≥");
 export const unitOf = ({ unit }) => (unit === "none" ? "" : ` [${unit}]`);

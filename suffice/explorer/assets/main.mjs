@@ -1,5 +1,5 @@
 // The page: data, the list, the view of one record, and the address that restores them.
-import { make } from "./elements.mjs";
+import { button, make } from "./elements.mjs";
 import { linkOf, readLink } from "./link.mjs";
 import { shown } from "./numbers.mjs";
 import { carried } from "./solve.mjs";
@@ -50,31 +50,18 @@ function welcome(line) {
   const card = erratum => {
     const limit = erratum.side === "upper" ? "at most" : "at least";
     const numbers = `${limit} ${shown(erratum.printed)} in print, in truth ${shown(erratum.measured)}`;
-    const button = make(
-      "button",
-      { type: "button", className: "counter" },
-      make("b", {}, `${erratum.location}: `),
-      numbers,
-    );
-    button.onclick = () => open({ erratum });
-    return button;
+    return button(() => open({ erratum }), "counter", make("b", {}, `${erratum.location}: `), numbers);
   };
   const cards = data.papers.flatMap(({ key, citation }) => {
     const own = seen.filter(erratum => erratum.paper === key);
     return own.length ? [make("h3", {}, citation), ...own.map(card)] : [];
   });
+  const counted = data.errata.filter(entry => entry.kind !== "loose").length;
+  const task = "Choose a statement from the list to move its parameters, or see a printed bound fall below the truth:";
   root.replaceChildren(
-    make(
-      "h2",
-      {},
-      `${data.records.length} statements, ${data.errata.filter(entry => entry.kind !== "loose").length} errata`,
-    ),
+    make("h2", {}, `${data.records.length} statements, ${counted} errata`),
     ...(line ? [make("p", { className: "notice" }, `The link was not followed: ${line}.`)] : []),
-    make(
-      "p",
-      {},
-      "Choose a statement from the list to move its parameters, or see a printed bound fall below the truth:",
-    ),
+    make("p", {}, task),
     ...cards,
   );
 }

@@ -66,79 +66,44 @@ export function plot(svg, { lines, marks, xRange, xLog, xName, yName, here }) {
   const height = Math.min(Math.max(width * 0.55, 240), 400);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
-  const near = lines.filter(line => !line.faded); // what is faded is of another instance and may lie anywhere
-  const y = frame([...near.flatMap(line => line.points.map(point => point[1])), ...marks.map(mark => mark.y)]);
+  const near = lines.filter(({ faded }) => !faded); // what is faded is of another instance and may lie anywhere
+  const y = frame([...near.flatMap(({ points }) => points.map(point => point[1])), ...marks.map(mark => mark.y)]);
   if (!Number.isFinite(y.range[0])) return;
-  const across = scale(xRange, [SPACE.left, width - SPACE.right], xLog);
-  const upward = scale(y.range, [height - SPACE.bottom, SPACE.top], y.log);
-  for (const tick of across.ticks) {
-    draw(svg, "line", {
-      class: "grid",
-      x1: across.at(tick),
-      x2: across.at(tick),
-      y1: SPACE.top,
-      y2: height - SPACE.bottom,
-    });
-    draw(
-      svg,
-      "text",
-      { class: "tick", x: across.at(tick), y: height - SPACE.bottom + 16, "text-anchor": "middle" },
-      plain(tick),
-    );
+  const [right, bottom] = [width - SPACE.right, height - SPACE.bottom];
+  const across = scale(xRange, [SPACE.left, right], xLog);
+  const upward = scale(y.range, [bottom, SPACE.top], y.log);
+  const line = (look, x1, x2, y1, y2) => draw(svg, "line", { class: look, x1, x2, y1, y2 });
+  const label = (look, x, y, anchor, text) => draw(svg, "text", { class: look, x, y, "text-anchor": anchor }, text);
+  for (const x of across.ticks) {
+    line("grid", across.at(x), across.at(x), SPACE.top, bottom);
+    label("tick", across.at(x), bottom + 16, "middle", plain(x));
   }
-  for (const tick of upward.ticks) {
-    draw(svg, "line", {
-      class: "grid",
-      x1: SPACE.left,
-      x2: width - SPACE.right,
-      y1: upward.at(tick),
-      y2: upward.at(tick),
-    });
-    draw(svg, "text", { class: "tick", x: SPACE.left - 6, y: upward.at(tick) + 4, "text-anchor": "end" }, plain(tick));
+  for (const value of upward.ticks) {
+    line("grid", SPACE.left, right, upward.at(value), upward.at(value));
+    label("tick", SPACE.left - 6, upward.at(value) + 4, "end", plain(value));
   }
-  draw(
-    svg,
-    "text",
-    { class: "name", x: (SPACE.left + width - SPACE.right) / 2, y: height - 8, "text-anchor": "middle" },
-    xName,
-  );
-  const turned = `translate(14 ${(height - SPACE.bottom + SPACE.top) / 2}) rotate(-90)`;
-  draw(svg, "text", { class: "name", transform: turned, "text-anchor": "middle" }, yName);
-  if (here >= xRange[0] && here <= xRange[1]) {
-    draw(svg, "line", {
-      class: "here",
-      x1: across.at(here),
-      x2: across.at(here),
-      y1: SPACE.top,
-      y2: height - SPACE.bottom,
-    });
-  }
+  label("name", (SPACE.left + right) / 2, height - 8, "middle", xName);
+  const turned = `translate(14 ${(bottom + SPACE.top) / 2}) rotate(-90)`;
+  label("name", 0, 0, "middle", yName).setAttribute("transform", turned);
+  if (here >= xRange[0] && here <= xRange[1]) line("here", across.at(here), across.at(here), SPACE.top, bottom);
   const visible = ([, value]) => value >= y.range[0] && value <= y.range[1];
-  for (const line of lines) {
-    const style = `curve ${line.look}${line.faded ? " faded" : ""}`;
-    for (const piece of pieces(line.points, visible)) {
+  for (const { points, look, faded, dots } of lines) {
+    const style = `curve ${look}${faded ? " faded" : ""}`;
+    for (const piece of pieces(points, visible)) {
       const path = piece.map(([a, b]) => `${across.at(a).toFixed(1)},${upward.at(b).toFixed(1)}`).join(" ");
       const kind = piece[0][2] === false ? `${style} beyond` : style;
       if (piece.length > 1) draw(svg, "polyline", { class: kind, points: path });
     }
-    for (const [a, b] of line.dots ? line.points.filter(visible) : []) {
+    for (const [a, b] of dots ? points.filter(visible) : []) {
       draw(svg, "circle", { class: style, cx: across.at(a), cy: upward.at(b), r: 3 });
     }
   }
-  for (const mark of marks) {
-    const [a, b] = [across.at(mark.x), upward.at(mark.y)];
-    draw(svg, "circle", { class: `mark ${mark.look}${mark.faded ? " faded" : ""}`, cx: a, cy: b, r: 6 });
-    if (mark.words) {
-      const left = a > width * 0.6;
-      draw(
-        svg,
-        "text",
-        { class: "words", x: a + (left ? -10 : 10), y: b + 4, "text-anchor": left ? "end" : "start" },
-        mark.words,
-      );
-    }
+  for (const { x, y: value, look, words } of marks) {
+    const [a, b] = [across.at(x), upward.at(value)];
+    draw(svg, "circle", { class: `mark ${look}`, cx: a, cy: b, r: 6 });
+    if (words && a > width * 0.6) label("words", a - 10, b + 4, "end", words);
+    else if (words) label("words", a + 10, b + 4, "start", words);
   }
-  return { across: x => across.at(x) };
 }
 
 // The runs of visible points on which the conditions hold, or fail; neighbouring runs share a point.

@@ -1,14 +1,13 @@
 // What a record states, and what an erratum says against a print.
-import { make, math, times } from "./elements.mjs";
+import { button, make, math, times } from "./elements.mjs";
 import { shown } from "./numbers.mjs";
 
 // `editions` are those of its key, `turn` opens another one.
 export function statement(record, editions, turn) {
   const tabs = editions.map(one => {
-    const chosen = one === record;
-    const button = make("button", { type: "button", onclick: () => turn(one) }, one.edition);
-    button.setAttribute("aria-pressed", String(chosen));
-    return button;
+    const tab = button(() => turn(one), "", one.edition);
+    tab.setAttribute("aria-pressed", String(one === record));
+    return tab;
   });
   const badge = make("span", { className: `badge ${record.verdict.replaceAll(" ", "-")}` }, record.verdict);
   const facts = [
@@ -21,18 +20,13 @@ export function statement(record, editions, turn) {
   for (const [name, value] of facts.filter(([, value]) => value)) {
     list.append(make("dt", {}, name), make("dd", { className: name.toLowerCase() }, value));
   }
+  const names = [make("code", {}, record.key), " ", make("span", { className: "tabs" }, ...tabs)];
+  const place = make("p", { className: "place" }, `${record.place} · `, ...names);
   return make(
     "section",
     { className: "head" },
     make("h2", {}, record.title, " ", badge),
-    make(
-      "p",
-      { className: "place" },
-      `${record.place} · `,
-      make("code", {}, record.key),
-      " ",
-      make("span", { className: "tabs" }, ...tabs),
-    ),
+    place,
     make("p", {}, record.statement),
     make("div", { className: "formula" }, record.math ? math(record.math) : `No number: ${record.reason}`),
     list,
@@ -45,20 +39,13 @@ export function counterexample(entry, record, instead, turn) {
   const inputs = entry.inputs.map(([name, value]) => `${name} = ${value}`).join("; ");
   const ratio =
     entry.printed * entry.measured > 0 ? ` (true over printed: ${times(entry.measured / entry.printed)})` : "";
-  const numbers = make(
-    "p",
-    { className: "numbers" },
-    "printed ",
-    make("b", {}, shown(entry.printed)),
-    ", true ",
-    make("b", {}, shown(entry.measured)),
-    ratio,
-  );
+  const [printed, measured] = [entry.printed, entry.measured].map(value => make("b", {}, shown(value)));
+  const numbers = make("p", { className: "numbers" }, "printed ", printed, ", true ", measured, ratio);
   Object.assign(numbers.dataset, { erratum: entry.id, printed: entry.printed, measured: entry.measured });
-  const next = [];
-  if (instead && instead !== record) {
-    next.push(make("button", { type: "button", onclick: () => turn(instead) }, `Corrected statement: ${instead.key}`));
-  }
+  const other = instead && instead !== record;
+  const next = other ? [button(() => turn(instead), "", `Corrected statement: ${instead.key}`)] : [];
+  const set = Object.keys(entry.at).length;
+  const where = set ? "The sliders stand at it." : "It is about no number that sliders could set.";
   return make(
     "section",
     { className: `erratum ${entry.kind === "loose" ? "loose" : ""}` },
@@ -68,12 +55,6 @@ export function counterexample(entry, record, instead, turn) {
     make("p", {}, make("b", {}, "Counterexample: "), inputs),
     numbers,
     ...next,
-    make(
-      "p",
-      { className: "small" },
-      entry.at && Object.keys(entry.at).length
-        ? "The sliders stand at it."
-        : "It is about no number that sliders could set.",
-    ),
+    make("p", { className: "small" }, where),
   );
 }

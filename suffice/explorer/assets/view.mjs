@@ -1,7 +1,7 @@
 // One record: its statement, value, conditions, sliders, plot, what holds instead, and what people take away.
 import { asCommand, asCsv, asLatex, asPython } from "./copies.mjs";
 import { linesOf, sameInstance, truthAt } from "./curves.mjs";
-import { brief, make, math, relation, times, unitOf } from "./elements.mjs";
+import { brief, button, make, math, relation, times, unitOf } from "./elements.mjs";
 import { linkOf } from "./link.mjs";
 import { plain, shown } from "./numbers.mjs";
 import { plot } from "./plot.mjs";
@@ -53,11 +53,7 @@ export class View {
     this.limits = make("ul", { className: "conditions" });
     const about = this.data.errata.filter(entry => entry.correct === record.key);
     const errata = about.map(erratum =>
-      make(
-        "button",
-        { type: "button", className: "counter", onclick: () => this.open({ erratum }) },
-        `${erratum.location}: ${erratum.truth}`,
-      ),
+      button(() => this.open({ erratum }), "counter", `${erratum.location}: ${erratum.truth}`),
     );
     const wrong = errata.length
       ? [make("section", {}, make("h3", {}, "What is wrong in print, with counterexamples"), ...errata)]
@@ -65,14 +61,10 @@ export class View {
     const instead = this.alternatives(record);
     if (!record.parameters.length || !record.formula.bound) {
       this.sliders = null;
-      const why = record.reason
-        ? ""
+      const words = record.reason
+        ? `It cannot be evaluated: ${record.reason}`
         : "The library evaluates this bound, this page does not: it takes a special function, or numbers of Python alone.";
-      return [
-        make("p", { className: "notice" }, why || `It cannot be evaluated: ${record.reason}`),
-        ...wrong,
-        ...instead,
-      ];
+      return [make("p", { className: "notice" }, words), ...wrong, ...instead];
     }
     this.sliders = record.parameters.map(parameter =>
       slider(parameter, this.state.values[parameter.name], value => this.set(parameter.name, value)),
@@ -84,23 +76,12 @@ export class View {
     this.svg.setAttribute("role", "img");
     this.legend = make("ul", { className: "legend" });
     this.note = make("p", { className: "small" });
+    const move = make("section", {}, make("h3", {}, "Move"), ...this.sliders.map(one => one.box));
+    const heads = [make("h3", {}, "Conditions"), make("h3", {}, "Plot against ", this.choice)];
+    const see = make("section", {}, heads[0], this.limits, heads[1], this.svg, this.legend, this.note);
     return [
       make("section", { className: "now" }, this.value, this.verdict),
-      make(
-        "div",
-        { className: "columns" },
-        make("section", {}, make("h3", {}, "Move"), ...this.sliders.map(one => one.box)),
-        make(
-          "section",
-          {},
-          make("h3", {}, "Conditions"),
-          this.limits,
-          make("h3", {}, "Plot against ", this.choice),
-          this.svg,
-          this.legend,
-          this.note,
-        ),
-      ),
+      make("div", { className: "columns" }, move, see),
       ...wrong,
       ...instead,
       this.takeaway(),
@@ -176,7 +157,7 @@ export class View {
       for (const { name: which, value } of good ? [] : remedies(record, index, values)) {
         item.append(
           " ",
-          make("button", { type: "button", onclick: () => this.set(which, value) }, `set ${which} = ${plain(value)}`),
+          button(() => this.set(which, value), "", `set ${which} = ${plain(value)}`),
         );
       }
       return item;
@@ -239,8 +220,8 @@ export class View {
     if (!siblings.length) return [];
     const rows = this.readings.map(({ one, cell }) => {
       const open = () => this.open({ record: one, values: carried(one, this.known()), along: this.state.along });
-      const button = make("button", { type: "button", onclick: open }, one.title);
-      return make("tr", {}, make("td", {}, button), make("td", {}, math(one.quantityMath)), cell);
+      const title = make("td", {}, button(open, "", one.title));
+      return make("tr", {}, title, make("td", {}, math(one.quantityMath)), cell);
     });
     const head =
       record.edition === "printed" ? "What holds instead, at these values" : "Other readings of it, at these values";
@@ -283,25 +264,17 @@ export class View {
         return asCsv(this.state.along, [...curves, ...exact]);
       },
     };
-    const buttons = Object.entries(kinds).map(([name, give]) =>
-      make(
-        "button",
-        {
-          type: "button",
-          onclick: async () => {
-            text.value = give(this.state);
-            text.hidden = false;
-            text.select();
-            const kept = await navigator.clipboard?.writeText(text.value).then(
-              () => true,
-              () => false,
-            );
-            say.textContent = kept ? `${name} copied.` : `${name}: copy the text below.`;
-          },
-        },
-        `Copy ${name}`,
-      ),
-    );
+    const copy = async (name, give) => {
+      text.value = give(this.state);
+      text.hidden = false;
+      text.select();
+      const kept = await navigator.clipboard?.writeText(text.value).then(
+        () => true,
+        () => false,
+      );
+      say.textContent = kept ? `${name} copied.` : `${name}: copy the text below.`;
+    };
+    const buttons = Object.entries(kinds).map(([name, give]) => button(() => copy(name, give), "", `Copy ${name}`));
     return make("section", { className: "take" }, make("h3", {}, "Take away"), ...buttons, " ", say, text);
   }
 }
