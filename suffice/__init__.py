@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from .simulate import Quadratics as Quadratics
     from .simulate import Trace as Trace
     from .simulate import algorithms as algorithms
+    from .simulate import collaborators as collaborators
     from .simulate import expected_excess as expected_excess
     from .simulate import hitting_times as hitting_times
     from .simulate import problems as problems

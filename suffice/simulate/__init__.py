@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from .runner import hitting_times as hitting_times
     from .runner import iterate as iterate
     from .runner import run as run
+    from .scouts import Collaborators as Collaborators
+    from .scouts import collaborators as collaborators
     from .seed_blocks import block_size as block_size
     from .seed_blocks import padded_seeds as padded_seeds
     from .similarity import DebiasedSimilarity as DebiasedSimilarity

@@ -44,6 +44,7 @@ from .algorithms import (
 from .oracle import Oracle
 from .problem import known
 from .randomness import Stream, single
+from .scouts import FOLDS, LONGEST, collaborators
 from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
 
 Options = Mapping[str, float | str]
@@ -179,8 +180,13 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     "federated-clustering": lambda problem, eta, *, fraction=0.2, rounds=10: FederatedClustering(
         radius=QuantileRadius(fraction=fraction), rounds=rounds
     ),
+    "scouts": lambda problem, eta, *, folds=FOLDS, iterations=LONGEST, together=0, seed=0: collaborators(
+        problem, eta=eta, iterations=iterations, folds=folds, seed=seed
+    ).algorithm(together=together),
 }
-ALGORITHMS = tuple(_FACTORIES)
+_ON_ROWS = ("scouts",)
+ALGORITHMS = tuple(name for name in _FACTORIES if name not in _ON_ROWS)
+"""Those that any problem can be given to; "scouts" takes rows."""
 _ONLY_WITH: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
     "all-for-one": {"threshold": ("criterion", ("binary",)), "samples": ("similarity", ("sampled", "debiased"))},
     "cobo": {"horizon": ("sampling", ("mixed",))},

@@ -55,6 +55,7 @@ from suffice.simulate.algorithms import (
     Momentum,
     Optimised,
     Scaffold,
+    Scouts,
     TwoStageAllForAll,
     ValidationBased,
 )
@@ -69,6 +70,7 @@ SIZES = torch.tensor([1.0, 2, 3, 2], dtype=torch.float64)
 EXAMPLES: list[tuple[str, Callable[[Any], Algorithm]]] = [
     ("local", lambda _: Local()),
     ("fixed weights", lambda _: FixedWeights(alpha=PAIR / 2)),
+    ("scouts after three iterations together", lambda _: Scouts(alpha=PAIR / 2, together=3)),
     ("all-for-one continuous", lambda _: AllForOne(criterion=Continuous())),
     ("all-for-one sharp normalised", lambda _: AllForOne(criterion=Sharp(), normalised=True)),
     ("all-for-one released", lambda _: AllForOne.released(binary=True)),

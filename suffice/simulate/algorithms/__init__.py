@@ -32,5 +32,6 @@ from .momentum import Momentum as Momentum
 from .optimised import Optimised as Optimised
 from .scafflix import Scaffnew as Scaffnew
 from .scaffold import Scaffold as Scaffold
+from .scouts import Scouts as Scouts
 from .validation_based import ValidationBased as ValidationBased
 from .wga import WGABC as WGABC

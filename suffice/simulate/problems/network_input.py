@@ -144,6 +144,10 @@ def _squared(outputs: Tensor, y: Tensor) -> Tensor:
     return mse_loss(outputs.reshape(y.shape) if outputs.numel() == y.numel() else outputs, y, reduction="none")
 
 
+def is_squared(loss: RowLoss) -> bool:
+    return loss is _squared
+
+
 _LOSSES: dict[str, RowLoss] = {"cross-entropy": _cross_entropy, "squared": _squared}
 
 

@@ -1,0 +1,148 @@
+"""Test accuracy with the collaborators that scouts find, beside nobody's, everybody's and told ones.
+
+    python -m benchmarks.scouts FOLDER [SEEDS]
+
+Each split and seed is one file of FOLDER, so that a run that was stopped goes on. Digits of scikit-learn, 10 clients x
+60 rows, a network 64-64-10, 400 iterations of batch 16 at step size .2; a seed decides rows, start and batches.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.datasets import load_digits
+from torch import nn
+
+import suffice as sf
+from suffice.simulate import FedAvg, FixedWeights, Local
+from suffice.simulate.data.splits import Split, parts_of
+from suffice.support.files import write_whole
+
+CLIENTS, ROWS, T, ETA, BATCH = 10, 60, 400, 0.2, 16
+FIRST_SEED = 100
+"""Seeds below were looked at when the rule was made."""
+SPLITS = ("permuted", "outlier", "rotated", "labels", "iid", "dirichlet", "near", "rows", "shuffled")
+
+
+def module() -> nn.Module:
+    return nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def clients(split: str, seed: int) -> tuple[Any, list[int]]:
+    """Rows for training and for tests (X, y, X, y) of each client, and the clusters that are told.
+
+    permuted  the second half numbers the digits in another way; near: two digits change places there; outlier: the
+              last client alone
+    rotated   the second half's images are turned by 90 degrees
+    labels    Definition S1; dirichlet: concentration .1; iid: as they come; rows: from 10 to 300 of the permuted split
+    shuffled  the last client's labels are in random order
+    """
+    digits, rng = load_digits(), np.random.default_rng(seed)
+    images, labels = digits.data / 16, digits.target
+    order = rng.permutation(len(images))
+    many = [ROWS] * CLIENTS if split != "rows" else [10, 30, 60, 100, 300] * 2
+    half = sum(many) if split == "rows" else len(order) // 2
+    train, test = order[:half], order[half:]
+    told = [0] * CLIENTS
+    if split in ("labels", "dirichlet"):
+        kind = Split(kind=split, clients=CLIENTS, concentration=0.1)
+        # the same shares of each class for training and for tests
+        own = [parts_of(labels[part], kind, seed) for part in (train, test)]
+        parts = [(train[a][:ROWS], test[b]) for a, b in zip(*own)]
+        told = [k % 2 for k in range(CLIENTS)] if split == "labels" else told
+    else:
+        ends = np.cumsum(many)
+        parts = [(train[end - n : end], test) for n, end in zip(many, ends)]
+    renamed = rng.permutation(10)
+    near, pair = np.arange(10), rng.choice(10, 2, replace=False)
+    near[pair] = pair[::-1]
+    found: tuple[list[Any], ...] = ([], [], [], [])
+    for k, each in enumerate(parts):
+        other = k >= CLIENTS // 2
+        if split in ("permuted", "rotated", "rows", "near"):
+            told[k] = int(other)
+        if split in ("outlier", "shuffled"):
+            told[k] = int(k == CLIENTS - 1)
+        for place, rows in enumerate(each):
+            X, y = images[rows], labels[rows]
+            if (split in ("permuted", "rows") and other) or (split == "outlier" and told[k]):
+                y = renamed[y]
+            if split == "near" and other:
+                y = near[y]
+            if split == "shuffled" and told[k] and place == 0:
+                y = rng.permutation(y)
+            if split == "rotated" and other:
+                X = np.rot90(X.reshape(-1, 8, 8), axes=(1, 2)).reshape(-1, 64)
+            found[2 * place].append(X)
+            found[2 * place + 1].append(y)
+    return found, told
+
+
+def cell(split: str, seed: int) -> dict[str, Any]:
+    """Accuracies in percent, mean of the clients (without the last one, where its labels are shuffled)."""
+    (X, y, X_test, y_test), told = clients(split, seed)
+    problem = sf.Neural.of(module, X, y, batch=BATCH, test=(X_test, y_test), seed=seed)
+    options: dict[str, Any] = {"iterations": T, "eta": ETA, "seeds": range(seed, seed + 1), "grid": [T]}
+    began = time.process_time()
+    found = sf.collaborators(problem, eta=ETA, seed=seed)
+    seconds = [time.process_time() - began]
+    rules = {
+        "alone": Local(),
+        "everyone": FedAvg(),
+        "told": FedAvg(fine_tune_after=T // 2) if split == "dirichlet" else FixedWeights.clusters(told),
+        "scouts": found.algorithm(),
+        "scouts, a quarter together": found.algorithm(together=T // 4),
+    }
+    counted = slice(0, CLIENTS - 1) if split == "shuffled" else slice(None)
+    result: dict[str, Any] = {}
+    for name, rule in rules.items():
+        began = time.process_time()
+        trace = sf.run(problem, rule, **options)
+        seconds.append(time.process_time() - began)
+        result[name] = 100 * float(trace.metrics["test accuracy"][0, -1][counted].mean())
+    apart = np.not_equal.outer(told, told)
+    result["weight outside"] = float((found.weights * apart).sum(1)[counted].mean())
+    result["stopped"] = found.iterations
+    result["share of the time"] = seconds[0] / seconds[4]
+    return result
+
+
+def table(folder: Path) -> str:
+    """Mean +- standard error over the seeds that are done, a row for each split, in Markdown."""
+    lines: list[str] = []
+    for split in SPLITS:
+        cells = [json.loads(path.read_text()) for path in sorted(folder.glob(f"{split}-*.json"))]
+        if not cells:
+            continue
+        if not lines:
+            lines = [f"| split | seeds | {' | '.join(cells[0])} |", "|---" * (len(cells[0]) + 2) + "|"]
+        shown = []
+        for name in cells[0]:
+            values = np.array([one[name] for one in cells])
+            error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.nan
+            digits = 1 if values.mean() > 3 else 3
+            shown.append(f"{values.mean():.{digits}f} +- {error:.{digits}f}")
+        lines.append(f"| {split} | {len(cells)} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    folder, count = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    for seed in range(FIRST_SEED, FIRST_SEED + count):
+        for split in SPLITS:
+            path = folder / f"{split}-{seed}.json"
+            if not path.exists():
+                write_whole(path, json.dumps(cell(split, seed)).encode())
+    print(table(folder))
+
+
+if __name__ == "__main__":
+    main()

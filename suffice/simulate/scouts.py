@@ -1,0 +1,342 @@
+"""Who should learn with whom, from rows alone: nested scouts. Measured, never guaranteed.
+
+1. Every client trains scouts alone, each without one fold of its rows; all stop at one iteration, where the mean of
+   their losses on these folds is least.
+2. Everybody evaluates everybody's scouts once. L_ik is the mean loss of client i's rows under the scouts of k, each row
+   under the one of its fold's number, d_ik = ((L_ik - L_ii) + (L_ki - L_kk)) / 2.
+3. Client i sorts its peers by d_ik, itself first. For m = 1, ..., N the scouts of the first m predict i's rows in the
+   mean, weighted by their rows; the logarithmic scores s_m weigh the sets: alpha_i = sum_m softmax(s)_m shares of m.
+
+Scouts of clients of one law with as many rows are exchangeable, so that E d_ik = 0 whatever noise and over-fitting.
+Otherwise, to second order, with scouts of mean theta*_k and covariance C_k, and R_i - min R_i = |theta - theta*_i|^2 in
+the metric H_i (the mean square of a Gaussian vector is the square of its mean and its trace):
+
+    E(L_ik - L_ii) = |theta*_k - theta*_i|^2_{H_i} + tr H_i (C_k - C_i),
+    E d_ik = |theta*_k - theta*_i|^2_{(H_i + H_k)/2} + tr (H_i - H_k) (C_k - C_i) / 2.
+
+grad R_k is 0 at theta*_k, so that Assumption 3 of Philippenko et al. (2025) says |grad R_i(theta*_k)|^2 <= b_ik^2
+there, and R_i(theta*_k) - min R_i <= b_ik^2 / (2 mu) under PL: d measures b in units of loss, where c plays no part.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
+from suffice.support.pictures import Picture, draw
+
+from .algorithms import Local, Optimised
+from .algorithms.scouts import Scouts
+from .checked_step_sizes import step_sizes
+from .oracle import Oracle, check_problem
+from .problems import LeastSquares, Logistic, Neural
+from .problems.flat_module import FlatModule
+from .problems.network_input import is_squared
+from .problems.rows import Rows
+from .randomness import Stream, single
+from .runner import iterate
+from .threads import one_thread
+
+FOLDS = 4
+LONGEST = 1000
+"""Scouts train for at most so many iterations."""
+_FIRST, _LATER = 10, 1.25
+"""Held-out losses are looked at after 10 iterations, and whenever their number has grown by a quarter."""
+_FALL = 0.05
+"""Scouts stop when the mean held-out loss has fallen by less than this share of its whole fall since the last look."""
+_LEAST = 1e-3
+"""Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collaborators:
+    """What scouts found; `weights` [i, k] (N, N) are those with which client i uses the gradients of k.
+
+    distance    d_ik (N, N), symmetric [loss]; about 0 between clients of one law, and estimated, so also below 0
+    set_size    how many clients learn together with i, itself included, in the mean over its nested sets, (N,)
+    iterations  after which the scouts stopped; looked_at, held_out: where their mean held-out loss was computed
+    gradients, vectors_sent  what the scouts cost: stochastic gradients computed, models sent
+    """
+
+    names: tuple[str, ...]
+    weights: np.ndarray
+    distance: np.ndarray
+    set_size: np.ndarray
+    iterations: int
+    looked_at: np.ndarray
+    held_out: np.ndarray
+    gradients: int
+    vectors_sent: int
+    remarks: tuple[str, ...]
+
+    def algorithm(self, *, together: int = 0) -> Scouts:
+        """All-for-one with these weights, after `together` iterations of everybody."""
+        weights = torch.from_numpy(self.weights)
+        return Scouts(alpha=weights, together=together, scouting=(self.gradients, self.vectors_sent))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, as JSON has them; weights and distances by name."""
+        arrays = {name: getattr(self, name).tolist() for name in ("weights", "distance", "set_size", "held_out")}
+        return {
+            "clients": list(self.names),
+            **arrays,
+            "looked_at": self.looked_at.tolist(),
+            "iterations": self.iterations,
+            "gradients": self.gradients,
+            "vectors_sent": self.vectors_sent,
+            "remarks": list(self.remarks),
+        }
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Who learns with whom; written to `path` if given."""
+        drawn = draw("collaborators", self.to_dict())
+        if path is not None:
+            drawn.write(path)
+        return drawn
+
+
+def collaborators(
+    problem: Oracle,
+    *,
+    eta: Any,
+    iterations: int = LONGEST,
+    folds: int = FOLDS,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Collaborators:
+    """Who should learn with whom, by nested scouts, of a network or of a linear model on rows.
+
+    eta         step size of the scouts' training, one number or one per client; so are momentum and weight_decay theirs
+    iterations  scouts stop when their held-out loss stops falling, at the latest after so many
+    folds       each is left out by one scout of every client; of a client with fewer rows, as many as it has rows
+    seed        of the folds and of the scouts' batches
+
+    `.weights` is the answer, `.plot()` its picture and `.algorithm()` trains with it. Measured, never guaranteed.
+    Raises `InputError`.
+    """
+    network, decay = _as_network(problem)
+    as_whole("folds", folds, least=2)
+    as_whole("iterations", iterations)
+    as_whole("seed", seed, least=0)
+    decay += as_number("weight_decay", weight_decay, least=0)
+    step = step_sizes(eta, network)(1).expand(network.clients)
+    remarks, counts = list(network.remarks), network.data.counts.clamp_max(folds)
+    for name, own in zip(network.names, counts.tolist()):
+        if own < folds:
+            why = f"has {own} rows: {own} folds, not {folds}" if own > 1 else "has one row: no scout of its own"
+            remarks.append(f"client {name} {why}")
+    fold = _folds(network.data, counts, seed)
+    scouts, left_out = _without_folds(network, fold, counts), _left_out(network.data, fold, counts)
+    # a scout without rows stays where it started
+    alone = Optimised(of=Local(), momentum=momentum, weight_decay=decay)
+    steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
+    models, looked_at, held_out = scouts.start, [0], [_own(network, scouts.start, left_out)]
+    best, gradients, stopped = 0, 0, False
+    with one_thread():
+        path = iterate(
+            scouts, alone, seeds=torch.tensor([seed % 2**32]), iterations=iterations, eta=lambda t: steps
+        )  # fmt: skip
+        for t, _, _, state in path:
+            if t == 0 or (t not in _checks(iterations) and t < iterations):
+                continue
+            looked_at.append(t)
+            held_out.append(_own(network, state["models"][0], left_out))
+            gradients = t * int(counts.sum())
+            before, now = held_out[best], held_out[-1]
+            if now < before:
+                best, models = len(held_out) - 1, state["models"][0]
+            if progress is not None:
+                progress(t, iterations)
+            fallen = held_out[0] - min(held_out)
+            if fallen > 0 and held_out[-2] - now < _FALL * fallen:
+                stopped = True
+                break
+        clients, sent = network.clients, int(counts.sum()) * (network.clients - 1)
+        if best == 0:
+            remarks.append("the scouts never improved on rows left out: every client has its weight on itself")
+            weights, distance = torch.eye(clients, dtype=torch.float64), torch.zeros(clients, clients)
+        else:
+            if not stopped and best == len(held_out) - 1:
+                remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
+            seen = of_rows(network, models.split(counts.tolist()), fold)
+            distance = distances(network.data, seen.losses)
+            weights = nested_weights(network, seen, distance)
+    return Collaborators(
+        names=network.names,
+        weights=weights.double().numpy(),
+        distance=distance.double().numpy(),
+        set_size=(weights > 0).sum(1).double().numpy(),
+        iterations=looked_at[best],
+        looked_at=np.array(looked_at),
+        held_out=np.array(held_out),
+        gradients=gradients,
+        vectors_sent=0 if best == 0 else sent,
+        remarks=tuple(remarks),
+    )
+
+
+def _checks(iterations: int) -> set[int]:
+    grown = itertools.accumulate(itertools.repeat(_LATER), lambda at, by: math.ceil(at * by), initial=_FIRST)
+    return set(itertools.takewhile(lambda at: at < iterations, grown))
+
+
+class _TwoClasses(nn.Module):
+    """x . w as the logit of the second class."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(features, dtype=torch.float64))
+
+    def forward(self, x: Tensor) -> Tensor:
+        logit = x @ self.w
+        return torch.stack((torch.zeros_like(logit), logit), dim=-1)
+
+
+def _as_network(problem: Oracle) -> tuple[Neural, float]:
+    """The network, or the linear model as one, with its weight decay."""
+    check_problem(problem)
+    if isinstance(problem, Neural):
+        return problem, 0.0
+    if not isinstance(problem, (LeastSquares, Logistic)):
+        raise InputError("problem", type(problem).__name__, "scouts train on rows: give a network or client data")
+    X, y = zip(*problem.data.blocks())
+    squares = isinstance(problem, LeastSquares)
+    module = nn.Linear(problem.features, 1, bias=False).double() if squares else _TwoClasses(problem.features)
+    targets = y if squares else [(labels > 0).astype(int) for labels in y]
+    network = Neural.of(
+        module, X, targets, batch=problem.batch, names=problem.names, loss="squared" if squares else None
+    )
+    return replace(network, start=problem.start.double().cpu()), problem.regularisation
+
+
+def _folds(data: Rows, counts: Tensor, seed: int) -> Tensor:
+    """The fold of each row, (rows,): each client's rows in a random order are dealt to its folds."""
+    fold = torch.empty(len(data.X), dtype=torch.int64)
+    for client, (here, own) in enumerate(zip(_rows(data), counts.tolist())):
+        order = single(seed).permutation(len(here), iteration=client, stream=Stream.SPLIT)[0]
+        fold[here[order]] = torch.arange(len(here)) % own
+    return fold
+
+
+def _without_folds(network: Neural, fold: Tensor, counts: Tensor) -> Neural:
+    """A client for each scout, with the rows that train it; one that would have none has all, and takes no steps."""
+    data, parts, names, owners = network.data, [], [], []
+    for client, (here, own) in enumerate(zip(_rows(data), counts.tolist())):
+        for left_out in range(own):
+            parts.append(here[fold[here] != left_out] if own > 1 else here)
+            names.append(f"{network.names[client]} without fold {left_out + 1}")
+            owners.append(client)
+    index, sizes = torch.cat(parts), torch.tensor([len(part) for part in parts])
+    rows = Rows(X=data.X[index], y=data.y[index], first=sizes.cumsum(0) - sizes, counts=sizes)
+    return replace(network, data=rows, names=tuple(names), start=network.start[owners], validation=None, test=None)
+
+
+def _left_out(data: Rows, fold: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows that each scout did not see, (scouts, J), and their shares of their client's, 0 where padded."""
+    parts = [here[fold[here] == f] for here, own in zip(_rows(data), counts.tolist()) for f in range(own)]
+    index = nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=-1)
+    share = (index >= 0) / data.counts.repeat_interleave(counts)[:, None]
+    return torch.where(index >= 0, index, index[:, :1]), share
+
+
+def _own(network: Neural, models: Tensor, left_out: tuple[Tensor, Tensor]) -> float:
+    """The mean over clients of the loss of their rows, each under the own scout that did not see it."""
+    index, share = left_out
+    return float((_losses(network.flat, models, network.data, index) * share).sum() / network.clients)
+
+
+def _losses(flat: FlatModule, models: Tensor, data: Rows, index: Tensor) -> Tensor:
+    """Of models (P, d) on rows index (P, J), (P, J)."""
+    with torch.no_grad():
+        return flat.evaluate(flat.row_losses, models, data.X, data.y, index)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """Of every row under each client's scout of its fold: losses (N, rows), and predictions (N, rows, ...) where
+    means of predictions are asked for, not means of probabilities."""
+
+    losses: Tensor
+    outputs: Tensor | None
+
+
+def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> Seen:
+    """All rows under everybody's scouts: scouts[k] (K_k, d) of client k, `fold` (rows,)."""
+    data, flat = network.data, network.flat
+    losses = data.X.new_empty(len(scouts), len(data.X), dtype=network.dtype)
+    parts: list[tuple[Tensor, Tensor]] = []
+    for f in range(int(fold.max()) + 1):
+        rows = (fold == f).nonzero()[:, 0]
+        models = torch.stack([own[f % len(own)] for own in scouts])
+        index = rows.expand(len(models), -1)
+        losses[:, rows] = _losses(flat, models, data, index)
+        if data.y.is_floating_point():
+            with torch.no_grad():
+                found = flat.evaluate(lambda model, x, y: flat.outputs(model, x), models, data.X, data.y, index)
+            parts.append((rows, found))
+    if not parts:
+        return Seen(losses=losses, outputs=None)
+    outputs = parts[0][1].new_empty(len(scouts), len(data.X), *parts[0][1].shape[2:])
+    for rows, found in parts:
+        outputs[:, rows] = found
+    return Seen(losses=losses, outputs=outputs)
+
+
+def distances(data: Rows, losses: Tensor) -> Tensor:
+    """d_ik (N, N) from the losses (N, rows) of all rows under everybody's scouts."""
+    L = data.means(losses.double()).T  # [i, k]
+    worse = L - L.diagonal()[:, None]
+    return (worse + worse.T) / 2
+
+
+def nested_weights(network: Neural, seen: Seen, distance: Tensor) -> Tensor:
+    """alpha (N, N): the sets of the first m by distance, weighed by how the mean of their scouts predicts."""
+    data, n = network.data, network.clients
+    size, alpha = data.counts.double(), torch.zeros(n, n, dtype=torch.float64)
+    for i, mine in enumerate(_rows(data)):
+        key = distance[i].clone()
+        key[i] = -torch.inf
+        order = key.argsort(stable=True)
+        share = torch.ones(n, n, dtype=torch.float64).tril() * size[order]  # [m, its members in their order]
+        share /= share.sum(1, keepdim=True)
+        chosen = torch.softmax(_scores(network.flat, seen, data.y[mine], mine, order, share), 0)
+        chosen = torch.where(chosen < _LEAST, 0, chosen)
+        alpha[i, order] = chosen @ share / chosen.sum()
+    return alpha
+
+
+def _scores(flat: FlatModule, seen: Seen, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
+    """The logarithmic score of client i's rows under the mean of the first m scouts, (N,).
+
+    Labels: means of probabilities. Squared errors: means of predictions, and the Gaussian likelihood at the variance
+    that fits best. Any other loss of other targets: means of predictions, the loss as a negative log-likelihood.
+    """
+    if seen.outputs is None:
+        logarithm = -seen.losses[order][:, mine].double()
+        top = logarithm.max(0).values  # exp underflows nowhere near the largest
+        mixed = (share @ torch.exp(logarithm - top)).clamp_min(1e-300).log() + top
+        return mixed.sum(1)
+    outputs = seen.outputs[order][:, mine].double()
+    mixed = torch.tensordot(share, outputs, dims=1)
+    mean = torch.stack([flat.loss(each.to(y), y).mean() for each in mixed]).double()
+    rows = len(y)
+    return -rows / 2 * mean.clamp_min(1e-300).log() if is_squared(flat.loss) else -rows * mean
+
+
+def _rows(data: Rows) -> list[Tensor]:
+    """The places of each client's rows."""
+    return list(torch.arange(len(data.X)).split(data.counts.tolist()))
