@@ -52,8 +52,9 @@ LONGEST = 1000
 """Scouts train for at most so many iterations."""
 _FIRST, _LATER = 10, 1.25
 """Held-out losses are looked at after 10 iterations, and whenever their number has grown by a quarter."""
-_FALL = 0.05
-"""Scouts stop when the mean held-out loss has fallen by less than this share of its whole fall since the last look."""
+_FALL, _SOONEST = 0.1, 40
+"""Scouts stop when two looks in a row each found the mean held-out loss lower by less than this share of its whole
+fall, not before so many iterations: networks begin with a plateau, and scouts that stop there tell nobody apart."""
 _LEAST = 1e-3
 """Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
 
@@ -145,7 +146,7 @@ def collaborators(
     alone = Optimised(of=Local(), momentum=momentum, weight_decay=decay)
     steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
     models, looked_at, held_out = scouts.start, [0], [_own(network, scouts.start, left_out)]
-    best, gradients, stopped = 0, 0, False
+    best, gradients, slow, stopped = 0, 0, 0, False
     with one_thread():
         path = iterate(
             scouts, alone, seeds=torch.tensor([seed % 2**32]), iterations=iterations, eta=lambda t: steps
@@ -162,8 +163,9 @@ def collaborators(
             if progress is not None:
                 progress(t, iterations)
             fallen = held_out[0] - min(held_out)
-            if fallen > 0 and held_out[-2] - now < _FALL * fallen:
-                stopped = True
+            slow = slow + 1 if fallen > 0 and held_out[-2] - now < _FALL * fallen else 0
+            stopped = slow >= 2 and t >= _SOONEST
+            if stopped:
                 break
         clients, sent = network.clients, int(counts.sum()) * (network.clients - 1)
         if best == 0:

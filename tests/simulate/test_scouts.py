@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_less
 from torch import nn
 
 import suffice as sf
+from benchmarks.scouts import clients, module
 from suffice.simulate import algorithm
 from suffice.simulate.scouts import distances, of_rows
 
@@ -32,11 +33,11 @@ def classes(signs, rows=40):
 def test_clusters_of_least_squares_logistic_and_a_network_are_found():
     X, y = regression(FAR)
     labelled = classes([1, 1, 1, -1, -1])
-    module = lambda: nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))  # noqa: E731
+    small = lambda: nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))  # noqa: E731
     for problem, eta in (
         (sf.LeastSquares.of(X, y, batch=4), 0.05),
         (sf.Logistic.of(*labelled, batch=8, regularisation=0.01), 0.5),
-        (sf.Neural.of(module, *labelled, batch=8), 0.5),
+        (sf.Neural.of(small, *labelled, batch=8), 0.5),
     ):
         found = sf.collaborators(problem, eta=eta, iterations=150)
         assert_allclose(found.weights.sum(1), 1, rtol=1e-12)
@@ -44,6 +45,15 @@ def test_clusters_of_least_squares_logistic_and_a_network_are_found():
         assert found.set_size.mean() > 1.5, type(problem)
         assert found.distance[~SAME].min() > 5 * found.distance[SAME].max()
         assert_allclose(found.distance, found.distance.T, atol=1e-12)
+
+
+def test_scouts_do_not_stop_on_the_plateau_where_networks_begin():
+    """30 digits a client, two clusters that number them in another way; the held-out loss rises before it falls."""
+    (X, y, _, _), told = clients("permuted", 1)
+    problem = sf.Neural.of(module, [x[:30] for x in X], [labels[:30] for labels in y], batch=16, seed=1)
+    found = sf.collaborators(problem, eta=0.2, seed=1)
+    assert found.held_out[2] > found.held_out[1]
+    assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.01
 
 
 def test_what_scouts_send_and_compute_is_counted_once():
