@@ -127,6 +127,7 @@ def collaborators(
     seed        of the folds and of the scouts' batches
 
     `.weights` is the answer, `.plot()` its picture and `.algorithm()` trains with it. Measured, never guaranteed.
+    Scouts are trained on the processor, wherever the problem is.
     Raises `InputError`.
     """
     network, decay = _as_network(problem)
@@ -212,7 +213,7 @@ def _as_network(problem: Oracle) -> tuple[Neural, float]:
     """The network, or the linear model as one, with its weight decay."""
     check_problem(problem)
     if isinstance(problem, Neural):
-        return problem, 0.0
+        return problem.to(problem.dtype), 0.0
     if not isinstance(problem, (LeastSquares, Logistic)):
         raise InputError("problem", type(problem).__name__, "scouts train on rows: give a network or client data")
     X, y = zip(*problem.data.blocks())
@@ -328,11 +329,11 @@ def _scores(flat: FlatModule, seen: Seen, y: Tensor, mine: Tensor, order: Tensor
     that fits best. Any other loss of other targets: means of predictions, the loss as a negative log-likelihood.
     """
     if seen.outputs is None:
-        logarithm = -seen.losses[order][:, mine].double()
+        logarithm = -seen.losses[:, mine][order].double()
         top = logarithm.max(0).values  # exp underflows nowhere near the largest
         mixed = (share @ torch.exp(logarithm - top)).clamp_min(1e-300).log() + top
         return mixed.sum(1)
-    outputs = seen.outputs[order][:, mine].double()
+    outputs = seen.outputs[:, mine][order].double()
     mixed = torch.tensordot(share, outputs, dims=1)
     mean = torch.stack([flat.loss(each.to(y), y).mean() for each in mixed]).double()
     rows = len(y)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_less
+from sklearn.datasets import load_digits
 from torch import nn
 
 import suffice as sf
-from benchmarks.scouts import clients, module
 from suffice.simulate import algorithm
 from suffice.simulate.scouts import distances, of_rows
 
@@ -49,8 +49,13 @@ def test_clusters_of_least_squares_logistic_and_a_network_are_found():
 
 def test_scouts_do_not_stop_on_the_plateau_where_networks_begin():
     """30 digits a client, two clusters that number them in another way; the held-out loss rises before it falls."""
-    (X, y, _, _), told = clients("permuted", 1)
-    problem = sf.Neural.of(module, [x[:30] for x in X], [labels[:30] for labels in y], batch=16, seed=1)
+    digits, rng = load_digits(), np.random.default_rng(1)
+    order = rng.permutation(len(digits.data))
+    renamed, told = rng.permutation(10), np.arange(10) >= 5
+    rows = [order[60 * k :][:30] for k in range(10)]
+    y = [renamed[digits.target[each]] if other else digits.target[each] for each, other in zip(rows, told)]
+    module = lambda: nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))  # noqa: E731
+    problem = sf.Neural.of(module, [digits.data[each] / 16 for each in rows], y, batch=16, seed=1)
     found = sf.collaborators(problem, eta=0.2, seed=1)
     assert found.held_out[2] > found.held_out[1]
     assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.01
