@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import Constants, GradientDissimilarity, entry_precisions, property_1
+from suffice.bounds import Constants, GradientDissimilarity, QuadraticCertificate, entry_precisions, property_1
 from suffice.simulate.moments.gradient_moments import RANK
 from suffice.support.errors import InputError
 from suffice.support.numbers import plain, quotient
@@ -272,8 +272,10 @@ def _entry(constants: Constants) -> np.ndarray:
 
 def _dissimilarity(constants: Constants) -> dict[str, np.ndarray]:
     """b and c of Assumption 3; the exact certificate of quadratics has none of its own."""
-    known = constants.heterogeneity
-    pair = known if isinstance(known, GradientDissimilarity) else property_1(known.A, known.xi)
+    pair = constants.heterogeneity
+    if isinstance(pair, QuadraticCertificate):
+        pair = property_1(pair.A, pair.xi)
+    assert isinstance(pair, GradientDissimilarity)
     return {"b": np.sqrt(pair.b2), "c": pair.c}
 
 

@@ -25,7 +25,7 @@ from .fixed_weights import fixed_rounds
 
 def plan_rows(
     constants: Constants,
-    epsilon: float | str | Sequence[float | str],
+    epsilon: float | str | Sequence[float | str | Precision],
     *,
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
@@ -47,7 +47,7 @@ def plan_rows(
 
 def checked(
     constants: Constants,
-    epsilon: float | str | Sequence[float | str],
+    epsilon: float | str | Sequence[float | str | Precision],
     *,
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
