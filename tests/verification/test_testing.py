@@ -137,7 +137,7 @@ def test_a_family_of_one_s_own_is_drawn_within_its_conditions_and_its_own_scalar
     }  # fmt: skip
     family = ProblemFamily(name="parabolas", build=build, domains=domains, parameters={"far": None})
 
-    @settings(max_examples=30, deadline=None, derandomize=True)
+    @settings(max_examples=10, deadline=None, derandomize=True)
     @given(
         sf.testing.instances(family, conditions=lambda *, far, eta, beta: {"far": (2, far), "step": (eta * beta, 1)})
     )
