@@ -25,6 +25,7 @@ from .exact.break_even import exact_break_even
 from .federated import Round, matrices, rounds, without_rounds
 from .guaranteed.break_even import MOST_CLIENTS, break_even
 from .guaranteed.fixed_weights import everybody
+from .local_steps import fewer_rounds
 from .logistic import with_measured
 from .plan_row import Row, Rows
 from .plan_rows import planned_rows, why_no_moments
@@ -388,6 +389,7 @@ def plan(
     if problem is not None:
         found = with_measured(found, problem, memory=memory, progress=progress, precondition=precondition)
     notes += () if problem is None else problem.remarks
+    notes += () if problem is None else fewer_rounds(problem, next(iter(found.values())))
     notes = coarse(problem, [row for there in found.values() for row in there]) + notes
     how = {"criterion": rule, "notes": notes, "gradients": gradients}
     return Plan(precisions=found, problem=problem, constants=constants, **how)
