@@ -43,7 +43,7 @@ def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
     from .truth import truths
 
     found = truths(claim for claim in all_claims() if _paper(claim.theorem.key) in papers)
-    errata = [row for entry in ERRATA if (row := erratum(entry))["paper"] in papers]
+    errata = [erratum(entry) for entry in ERRATA if entry.id.startswith(tuple(f"{paper}-" for paper in papers))]
     shown = {(row["key"], row["edition"]): row["at"] for row in reversed(errata) if row["at"]}
     rows = {}
     for record in THEOREMS:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from suffice.bounds import THEOREMS, evaluate, find
+from suffice.explorer import exact_values as module
 from suffice.explorer.exact_values import erratum, exact_values, measured
 from suffice.explorer.truth import Truth, _followed, truths
 from suffice.verification import Evidence
@@ -76,6 +79,22 @@ def test_instances_are_kept_as_they_are_measured_now(kept, key):
             if edition == "corrected" and truth is found[0]:
                 assert row["curves"]
                 assert truth.value / evaluate(find(key), **truth.at) > 0.5
+
+
+def test_what_another_package_adds_is_measured_when_it_is_asked_for(kept, monkeypatch, tmp_path):
+    own = {name: paper for name, paper in module.OWN.items() if name != "averaged-sgd"}
+    monkeypatch.setattr(module, "OWN", own)
+    added = [name for name in kept["rows"] if name.startswith("averaged-sgd/")]
+    file = tmp_path / "kept.json"
+    rows = {name: row for name, row in kept["rows"].items() if name not in added}
+    file.write_text(json.dumps({"rows": rows, "errata": kept["errata"]}), encoding="utf-8")
+    monkeypatch.setattr(module, "FILE", file)
+    found = exact_values()
+    assert added
+    assert set(found["rows"]) == set(kept["rows"])
+    for name in added:
+        assert_same(kept["rows"][name], found["rows"][name])
+    assert found["errata"] == kept["errata"]
 
 
 def test_the_counterexample_to_theorem_2_is_that_of_its_erratum(kept):
