@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .simulate import collaborators as collaborators
     from .simulate import expected_excess as expected_excess
     from .simulate import hitting_times as hitting_times
+    from .simulate import measured_constants as measured_constants
     from .simulate import problems as problems
     from .simulate import run as run
     from .simulate.data.mnist import mnist as mnist
