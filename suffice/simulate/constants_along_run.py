@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -123,7 +124,8 @@ def _largest(problem: Neural, client: int, model: Tensor) -> float:
     d = len(model)
     if d < 3:  # Lanczos needs room
         return float(np.linalg.eigvalsh(np.stack([product(row) for row in np.eye(d)]))[-1])
-    operator = LinearOperator((d, d), matvec=product, dtype=float)
+    made: Any = LinearOperator  # its arguments are those of a subclass that it picks
+    operator = made((d, d), matvec=product, dtype=float)
     # a start that is the same in every run
     start = np.random.default_rng(0).normal(size=d)
     return float(eigsh(operator, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0])
