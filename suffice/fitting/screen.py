@@ -11,9 +11,11 @@ with half a row of ridge.
 - *By any*, B_jf is the least of A_jf and the losses by the slopes of site j without f and one more fold: one of these
   pairs leaves out a second bad fold.
 With t the median over sites of the loss per row, logarithms log (L + 2 t)/(n + 2) are compared. A *site* is suspected
-where the median of its folds' logarithms by others is (1 + 8/n^2) log 5 above the sites' median (a site of 2 rows may
-be far off by chance), and beyond what scatters: above the 1 - 0.1/N quantile of Student's t times their spread. A
-*fold* where its logarithm by any is log 25 above the median of its site's folds, and beyond what scatters likewise. A
+where the median of its folds' logarithms by others, or the difference between this and that by own slopes, in which
+the site's noise cancels, is (1 + 8/n^2) log 5 above the sites' median (a site of 2 rows may be far off by chance), and
+beyond what scatters: above the 1 - 0.1/N quantile of Student's t times their spread; by others it is at least log 2
+above. A *fold* where its logarithm by any is (1 + 40/n^2) log 25 above the median of its site's folds, and beyond what
+scatters likewise; n/5 rows are in it, and of a site with 4 rows any one is a quarter of what is known of its slopes. A
 site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
 deviations of a site's rows from the sites' median, and fifty times as far as half of them: such numbers leave the
 others no digits. Medians over folds ignore one bad fold of five. Where sites are unrelated, or differ in noise, all
@@ -30,7 +32,7 @@ import numpy as np
 
 from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
 
-SITE, FOLD = np.log(5.0), np.log(25.0)
+SITE, FOLD, LITTLE = np.log(5.0), np.log(25.0), np.log(2.0)
 CHANCE = 0.1
 FAR, BEYOND = 1e3, 50.0
 """A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
@@ -73,18 +75,21 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
 
     b = logs(np.minimum(by_others, by_own))
     apart = np.where(there, b - _median(b, there)[:, None], 0.0)
-    found = apart > max(FOLD, _beyond(apart[there], int(there.sum()) - sites))
+    limit = np.maximum(FOLD * (1 + 40 / np.maximum(counts, 1) ** 2), _beyond(apart[there], int(there.sum()) - sites))
+    found = apart > limit[:, None]
     if sites == 1:
         return replace(nobody, folds=found, fold_times=np.exp(apart / 2))
-    a, levels = _median(logs(by_others), there), _median(mean, there)
+    a, own, levels = _median(logs(by_others), there), _median(logs(by_own), there), _median(mean, there)
+    above, chosen = np.zeros(sites), np.zeros(sites, bool)
     if sites == 2:
         # beside the site's own slopes: by others alone there is nothing to compare with
-        above = a - _median(logs(by_own), there)
-        chosen = np.full(2, bool((above > SITE).any()))
-    else:
-        above = np.where(judged, a - np.median(a[judged]), 0.0) if judged.any() else np.zeros(sites)
-        limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(above[judged], max(int(judged.sum()) - 2, 2)))
-        chosen = judged & (above > limit)
+        above = a - own
+        chosen[:] = (above > SITE).any()
+    elif judged.any():
+        above = np.where(judged, a - np.median(a[judged]), 0.0)
+        for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
+            limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
+            chosen |= judged & (more > limit) & (above > LITTLE)
     off = np.abs(levels - np.median(levels, axis=0))
     limit = np.maximum(FAR, BEYOND * np.median(off, axis=0))
     far = (off > limit).any(1) & (rows > 0)

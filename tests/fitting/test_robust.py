@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import suffice as sf
+from suffice.fitting.screen import suspects
+from suffice.simulate.data.folds import FOLDS, Fold
 
 ROWS = 40
 SLIP = 17  # of the faulty site's rows, from 0
@@ -183,3 +185,24 @@ def test_a_site_with_most_of_the_loss_and_a_row_with_most_of_a_site_s_are_named(
     y[12] += 4
     said = str(fitted(rare | {"s1": (rare["s1"][0], y)})).replace("\n", " ")
     assert f"row {ROWS + 13} has " in said
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5, 9, 15])
+def test_of_three_sites_one_whose_target_is_a_tenth_is_told(seed):
+    """Its rows by others' slopes are not far enough off beside their scatter: beside its own slopes they are."""
+    entries = fitted(drawn(seed, 3, AT_SITE["target x 0.1"])).rule["suspects"]
+    assert [entry["site"] for entry in entries if entry["left_out"] == "site"] == ["s2"]
+
+
+def test_a_row_far_from_the_rest_of_a_site_of_few_rows_stays():
+    """One of four rows is a quarter of what is known of a site's slopes; one of forty is missed by nobody."""
+    found = {}
+    for rows in (4, 40):
+        rng, folds = np.random.default_rng(0), []
+        for k in range(12):
+            X = rng.normal(size=(rows, 2))
+            y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=rows)
+            y[0] += 20 * (k == 5)
+            folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
+        found[rows] = suspects(folds, np.full(12, rows)).folds.sum()
+    assert found == {4: 0, 40: 1}
