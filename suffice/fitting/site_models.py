@@ -74,13 +74,13 @@ class SiteModel:
         others = sorted(((share, name) for name, share in self.weights.items() if name != self.name), reverse=True)
         most = ", ".join(f"{name} {share:.0%}" for share, name in others[:3] if name in self.collaborators)
         own = f"{self.name}: {self.weights.get(self.name, 0.0):.0%} of the model comes from its own {self.rows} rows"
-        text = own + (f", then {most}" if most else ", no other site counts much")
+        text = own + (f", then {most}" if most else ", and no other site counts much")
         if len(self.weights) == 1:
             return f"{self.name}: the model comes from its own {self.rows} rows; there is no other site."
         if LEFT_OUT in self.notes:
             return f"{own}; {LEFT_OUT}."
         if self.gain is None or self.gain_se is None:
-            return f"{text}. Too few rows to tell what this site gains; see the gain of all sites together."
+            return f"{text}. The rows are too few to tell what this site gains; see the gain of all sites together."
         limit = beyond_chance(len(self.weights))
         sure = "" if abs(self.gain) > limit * self.gain_se else ", which may be due to chance"
         verb = "gains" if self.gain >= 0 else "loses"

@@ -81,25 +81,25 @@ def listed(names: Sequence[str], others: int, widest: int = WIDEST) -> str:
 def _lines(fit: SiteModels) -> list[str]:
     losses = "squared error" if fit.loss == "least-squares" else "log-loss"
     lines = [
-        f"alone, together: mean {losses} on held-out rows; gain: their difference +- two standard errors.",
-        "own: its own rows' share in a site's model; the rest is the others', and collaborators have more than half an "
-        "equal share.",
+        f"The losses are the mean {losses} on held-out rows, and the gain is their difference +- two standard errors.",
+        "A site's own rows have the share `own` in its model, and other sites' rows have the rest. Collaborators are "
+        "sites with more than half an equal share.",
     ]
     if len(fit) > MOST:
-        lines.append(f"{len(fit) - MOST} more sites: --json or --out has all of them.")
+        lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
     lines += words(fit.rule.get("suspects", ()), len(fit), fit.target)
     lines += _gains(fit)
     if len(fit.classes) == 2:
-        lines.append(f"Coefficients are of {fit.target}={fit.classes[1]}: one above 0 makes it more probable.")
+        lines.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
     easy = [model.name for model in fit if fit.classes and (model.expected_loss_alone or 1.0) < SEPARATED]
     if easy:
-        lines.append(f"A log-loss near 0 alone ({some(easy)}): does a column tell the target?")
+        lines.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
     lines += _most_different(fit)
     sources = dict.fromkeys(column.source for column in fit.design.columns)
     lines.append(f"Predictors: {some(list(sources))}.")
     lines.append(_exchanged(fit))
     lines += gathered([*map(CHANGED.format, fit.left_out), *map(NOTE.format, fit.notes)])
-    lines.append("For the speed of training see suffice plan.")
+    lines.append("`suffice plan` says how fast such models can be trained.")
     return lines
 
 
@@ -117,15 +117,20 @@ def _gains(fit: SiteModels) -> list[str]:
     decisive = fit.rule.get("network_gain_decided_by")
     if decisive is not None:
         without = fit.rule["network_gain_without"]
-        lines.append(f"Most of that is {decisive} ({fit[decisive].rows} rows): without it, {without:.3g} per new row.")
+        rows = fit[decisive].rows
+        lines.append(
+            f"Most of that comes from {decisive} ({rows} rows), without which the gain is {without:.3g} per row."
+        )
     if len(held) < len(fit):
-        lines.append(f"No loss where all rows came in one part and none is held out: {some(_without(fit, held))}.")
+        lines.append(
+            f"Where all rows came in one part, none is held out and no loss is known: {some(_without(fit, held))}."
+        )
     known = [model for model in held if model.gain is not None]
     if len(known) < len(held):
         size = len(fit.encoding.columns) + 1
         lines.append(
-            f"No gain of a site is shown below {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} "
-            "coefficients: its interval would be unreliable."
+            f"A site with fewer than {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} coefficients, "
+            "has no gain here, because the interval would be unreliable."
         )
     limit = beyond_chance(len(known))
     sure = [model.name for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]
@@ -139,9 +144,11 @@ def _most_different(fit: SiteModels) -> list[str]:
     found = fit.rule.get("differs")
     if not found:
         return []
-    values = f"{found['column']} {found['own']:.3g} by its own rows, {found['others']:.3g} by those of all others"
+    values = f"{found['column']} has {found['own']:.3g} by its own rows, {found['others']:.3g} by those of all others"
     among = f"Of {found['compared']} sites with rows enough to tell, " if found["compared"] < len(fit) else ""
-    return [f"{among}{found['site']} differs most: {values}, {found['standard_errors']:.2g} standard errors apart."]
+    return [
+        f"{among}{found['site']} differs most: {values}, which is {found['standard_errors']:.2g} standard errors apart."
+    ]
 
 
 def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:
@@ -159,4 +166,4 @@ def _exchanged(fit: SiteModels) -> str:
             f"The method takes {fit.rule['rounds']} rounds of {most} numbers per site, which suffice does not run "
             "between sites: messages (suffice.summarise) are for numeric targets."
         )
-    return f"Federated, each site would send one message of {most} numbers, and no rows (suffice.summarise)."
+    return f"If the sites kept their rows, each would send one message of {most} numbers (suffice.summarise)."

@@ -128,7 +128,7 @@ class ClientStatistics:
         if self.estimated_pairs is not None:
             similar += f"; {100 * self.estimated_pairs:.0f} % by sampling (estimated)"
             if self.similar_pairs == 0 < self.estimated_pairs:
-                similar += ": suffice plan --certainty estimated plans with these"
+                similar += "; `suffice plan --certainty estimated` plans with the latter"
         return Table(
             title="Constants of the clients",
             columns=columns,
@@ -136,8 +136,8 @@ class ClientStatistics:
             optional=("var(start)", "var(optimum)"),
             rows=rows,
             lines=[
-                f"sigma^2 holds on: {self.sigma2.region}; mu on: {self.mu.region}. At all models the variance is at "
-                "most floor + factor |grad R_i|^2. Optima and pairs: --json.",
+                f"sigma^2 holds on {self.sigma2.region}, and mu on {self.mu.region}. At all models the variance is at "
+                "most floor + factor |grad R_i|^2. Optima and pairs are in --json.",
                 f"Which pairs are similar is not known: {self.unknown}"
                 if self.unknown
                 else f"At some precision below the initial excess {similar}.",
@@ -160,8 +160,8 @@ class ClientStatistics:
             columns=("client", "peer", "number", "value", "trust", "95 % interval"),
             numeric=("value",),
             rows=rows,
-            lines=["|grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2; entry: the least precision at which they are "
-                   "similar, - if there is none. All pairs: --json."],
+            lines=["The gradients differ by |grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2. The entry is the least "
+                   "precision at which the two are similar, - if there is none. All pairs are in --json."],
         )  # fmt: skip
         return [found]
 

@@ -94,7 +94,7 @@ def coarse(problem: Problem | None, rows: Iterable[Row]) -> tuple[str, ...]:
     names = {row.name for row in served(problem, rows)}
     if problem is None or not names:
         return ()
-    return (f"At {len(names)} of {problem.clients} clients a constant reaches eps: nothing to plan there.",)
+    return (f"At {len(names)} of {problem.clients} clients a constant model reaches eps: there is nothing to plan.",)
 
 
 def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:

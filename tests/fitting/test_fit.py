@@ -125,8 +125,8 @@ def test_small_sites_send_one_message_or_opt_in(sites, tmp_path):
     fit = sf.fit([*rest, sf.summarise(few, site="a")])
     assert fit["a"].expected_loss is None
     shown = " ".join(str(fit).split())
-    assert "Over 4 of 5 sites, weighted by rows, gain" in shown
-    assert "none is held out: a." in shown
+    assert "4 of 5 sites, weighted by rows, gain" in shown
+    assert "none is held out and no loss is known: a." in shown
     assert "one message of 10 to 50 numbers" in shown
     assert "not known" in fit["a"].notes[0]
     assert np.isfinite(models(fit)).all()

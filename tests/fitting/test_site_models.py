@@ -98,8 +98,8 @@ def test_a_site_that_decides_the_network_s_gain_is_named():
     fit = sf.fit(table)
     assert fit.rule["network_gain_decided_by"] == "tiny"
     assert fit.rule["network_gain_without"] < fit.rule["network_gain"] / 2
-    assert "Most of that is tiny (4 rows): without it" in str(fit)
-    assert "below 9 rows, 3 for each of 3 coefficients" in " ".join(str(fit).split())
+    assert "Most of that comes from tiny (4 rows), without which" in str(fit)
+    assert "fewer than 9 rows, 3 for each of 3 coefficients" in " ".join(str(fit).split())
     said = " ".join(str(fit).split())
     assert "With 3 sites, no single site's gain is beyond chance (above 2.4 standard errors)." in said
 
@@ -115,7 +115,7 @@ def test_the_site_that_differs_most_is_named_unless_chance_may_be_the_reason():
     X, y = draw(0, slopes, 20)[3]
     own = np.linalg.lstsq(np.column_stack((np.ones(20), X)), y, rcond=None)[0]
     np.testing.assert_allclose(found["own"], own[2], rtol=1e-9)
-    assert f"s3 differs most: x1 {own[2]:.3g} by its own rows" in str(fit)
+    assert f"s3 differs most: x1 has {own[2]:.3g} by its own rows" in str(fit)
     # a column that the site does not have moves its level alone: the other one is compared still
     rows = table(draw(0, slopes, 20))
     there = np.arange(len(rows["target"])) % 3 == 0
@@ -137,7 +137,7 @@ def test_of_two_classes_the_one_that_coefficients_are_about_is_named():
     fit = sf.fit({"client": ["a", "b"] * 12, "x": x, "target": classes})
     assert fit["a"].coefficients["x"] > 0
     shown = " ".join(str(fit).split())
-    assert "Coefficients are of target=yes: one above 0 makes it more probable." in shown
+    assert "A coefficient above 0 makes target=yes more probable." in shown
     assert "which suffice does not run between sites" in shown
     assert "Predictors: x." in shown
 

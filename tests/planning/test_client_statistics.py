@@ -78,7 +78,7 @@ def test_remedies_are_named_where_nobody_is_similar():
     options = {"loss": "logistic", "regularisation": 0.1, "positive": [1]}
     plan = sf.plan(sf.from_arrays(list(X + y[..., None]), list(y), **options), epsilon=0.01)
     assert "2 labels are taken as negative: 0, 2" in str(plan)
-    assert ("--certainty estimated" in str(plan)) == ("note: 0 of 2 pairs" in str(plan))
+    assert ("--certainty estimated" in str(plan)) == ("Note: 0 of 2 pairs" in str(plan))
     sampled = sf.plan(sf.from_arrays(list(X + y[..., None]), list(y), **options, certainty="estimated"), epsilon=0.01)
     assert "--certainty estimated" not in str(sampled)
 

@@ -43,7 +43,7 @@ def test_a_precision_counts_as_served_from_the_least_excess_of_a_constant_on(los
         for epsilon, reached in ((level * 1.001, True), (level * 0.999, False)):
             rows = sf.plan(problem, epsilon)
             assert (problem.names[i] in {row.name for row in served(problem, rows)}) == reached
-            note = [one for one in rows.notes if "a constant reaches eps" in one]
+            note = [one for one in rows.notes if "a constant model reaches eps" in one]
             assert bool(note) == bool(served(problem, rows))
             assert all("nothing to plan" in one for one in note)
 

@@ -97,7 +97,7 @@ def test_where_there_are_no_second_moments_schedules_stand_as_estimates_and_say_
         assert not told["guaranteed"]["holds"]
         assert any(warning.startswith("no exact plan: 7.0e+06 products a step") for warning in row.warnings)
     assert "Estimated: expected iterations" in str(plan)
-    assert "Not guaranteed: the noise" in str(plan)
+    assert "not guaranteed: the noise" in str(plan)
     assert max(map(len, str(plan).splitlines())) <= 80
 
 
@@ -111,14 +111,14 @@ def test_more_than_twenty_clients_are_summarised():
     assert counted[:4] == ["0.3", "22", "22", str(sum(bool(row.collaborators) for row in plan))]
     assert float(counted[5]) == np.median([row.exact_local.iterations for row in plan])
     assert float(counted[6]) == np.median([row.exact.iterations for row in plan])
-    assert "2 more rows: --csv FILE, or --json." in promised
+    assert "2 more rows are in --csv FILE and --json." in promised
     assert max(map(len, exact + promised)) <= 80
 
 
 def test_a_step_for_multiplied_gradients_is_said_to_be_one(demo):
     name = next(row.name for row in demo if row.exact.matrix is not None)
     shown = " ".join(str(demo).split())
-    assert "The matrix multiplies the averaged gradient: `matrices` in --json, or --out DIR." in shown
+    assert "Multiply the averaged gradient by the client's matrix, which is in `matrices` of --json" in shown
     assert "multiplied by the client&#x27;s matrix" in demo._repr_html_()
     told = demo.to_dict()
     row = next(row for row in told["clients"] if row["name"] == name)

@@ -66,8 +66,11 @@ def method_tables(comparison: Any) -> list[Table]:
         others = [one for one in comparison.promises if one not in shown]
         lines = [f"{one.method}: none; {one.why_not}." for one in others]
         if len(shown) > MOST:
-            lines.append(f"{len(shown) - MOST} more: --csv FILE, or --json.")
-        lines.append("T: E[e_T] <= eps; of All-for-one E[tau], tau = min{t: e_t < eps}; mean: of the clients' mean.")
+            lines.append(f"{len(shown) - MOST} more rows are in --csv FILE and --json.")
+        lines.append(
+            "At T the mean excess E[e_T] is at most eps; for All-for-one T bounds E[tau], tau = min{t: e_t < eps}. "
+            "The client `mean` stands for the mean over clients."
+        )
         return [
             Table.of(RECORDS, shown[:MOST], title="Records compared: what each promises these constants", lines=lines)
         ]
@@ -101,7 +104,7 @@ def _theorems(methods: Any) -> list[str]:
         names = found.setdefault(said, [])
         if one.name not in names:
             names.append(one.name)
-    return [f"Theorem, {', '.join(names)}: {said}." for said, names in found.items()]
+    return [f"Theorem for {', '.join(names)}: {said}." for said, names in found.items()]
 
 
 def write_methods(path: Path, comparison: Any) -> Path:

@@ -14,8 +14,8 @@ from ..plan_row import Row
 NOTES, LONGEST = 3, 320
 """A table has at most so many notes, of so many characters each; all are in --json."""
 WORTH = (
-    "Iterations are exact means. {plain}Peers save a factor {peers} (alone / together, median over {where}). The "
-    "matrix multiplies the averaged gradient: `matrices` in --json, or --out DIR."
+    "Iterations are exact means. {plain}Peers save a factor {peers} (alone / together, median over {where}). Multiply "
+    "the averaged gradient by the client's matrix, which is in `matrices` of --json and in --out DIR."
 )
 PLAIN = "A matrix alone saves a factor {matrix} (plain / alone), with nobody's help. "
 WORTH_PLAIN = (
@@ -23,12 +23,12 @@ WORTH_PLAIN = (
     "together, median over {where})."
 )
 NOTHING = "nothing to plan"
-MORE = ". More notes: --json."
+MORE = ". More notes are in --json."
 
 
 def noted(text: str) -> str:
-    """A line of notes; those of the data begin with the word already."""
-    return f"note: {text.removeprefix('Note: ')}"
+    """A line of notes, which begins with a capital letter; those of the data begin with the word already."""
+    return f"Note: {text.removeprefix('Note: ')}"
 
 
 def noted_table(table: Table, notes: Sequence[str]) -> Table:

@@ -21,9 +21,14 @@ MOST_ROWS = 20
 NO_EXACT_PLAN = "no exact plan"
 NAME, PEERS = 14, 14
 """Characters of a client's name, and of its list of peers."""
-MATRIX = "The step is for averaged gradients multiplied by the client's matrix: `matrices` in --json, or --out DIR"
+MATRIX = (
+    "The step is for averaged gradients multiplied by the client's matrix, which is in `matrices` of --json and in "
+    "--out DIR"
+)
 
-TAU_BOUND = "Predictions bound E[tau], tau = min{t: e_t < eps}: guarantees up to tau, none after it."
+TAU_BOUND = (
+    "Predictions bound E[tau], where tau = min{t: e_t < eps}. They hold up to tau; nothing is guaranteed after it."
+)
 STAGES = ("no step", "one step", "two stages")
 """Of fixed weights, by the number of stages."""
 Precisions = Mapping[float | str, Sequence[Row]]
@@ -113,7 +118,7 @@ def exact_table(precisions: Precisions) -> Table:
     said = [noted(note) + ("" if len(names) == len(rows) else f" ({_some(names)})") for note, names in notes.items()]
     many = len(rows[0].names) > MOST_ROWS
     if many:
-        said.insert(0, "Every client's plan: --csv FILE, or --json.")
+        said.insert(0, "The plan of every client is in --csv FILE and --json.")
     plain = any(row.plain and row.exact_local.matrix is not None for row in rows)
     columns = [one for one in (SUMMARY if many else EXACT) if one.head != "plain" or plain]
     reached = "to a mean excess of at most eps" if many else "until the mean excess is at most eps"
@@ -139,10 +144,10 @@ def measured_plan_table(precisions: Precisions) -> Table:
         shown,
         title="Measured: iterations until the mean excess is at most eps",
         lines=[
-            f"Means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor guaranteed; in "
-            "brackets where they less, and plus, two standard errors fall to eps.",
+            f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
+            "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps.",
             *(f"{noted(note)} ({_some(list(dict.fromkeys(names)), None)})" for note, names in notes.items()),
-            *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
+            *([f"{len(rows) - len(shown)} more rows are in --json."] if len(rows) > len(shown) else ()),
             *matrix_line(shown),
         ],
         width=80,
@@ -172,9 +177,9 @@ def plan_table(
         known[:MOST_ROWS] if many else known,
         title=f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps",
         lines=few([
-            *([f"Not guaranteed: {refused}."] if refused else _promised(known)),
+            *([f"These numbers are not guaranteed: {refused}."] if refused else _promised(known)),
             *_everybody(everybody),
-            *([f"{len(known) - MOST_ROWS} more rows: --csv FILE, or --json."] if many else ()),
+            *([f"{len(known) - MOST_ROWS} more rows are in --csv FILE and --json."] if many else ()),
             *notes,
         ]),
         width=80,
@@ -186,7 +191,7 @@ def stages_table(rows: Sequence[Row]) -> Table:
     found = [row for row in rows if row.exact is not None and row.exact.stages]
     lines = [f"{len(found)} of {len(rows)} plans are faster in stages; the others keep constant rates."]
     if len(found) > MOST_ROWS:
-        lines.append(f"{len(found) - MOST_ROWS} more: --json.")
+        lines.append(f"{len(found) - MOST_ROWS} more plans are in --json.")
     title = "In three stages, fixed in advance: iterations, steps, the client's own weight"
     return Table.of(STAGED, found[:MOST_ROWS], title=title, lines=lines, width=80)
 
@@ -211,8 +216,8 @@ def schedules_table(rows: Sequence[Row]) -> Table:
             Column("together <=", lambda one: number(getattr(one[0].schedules, one[1])[key[one[1]]], 4)),
         ),
         entries,
-        title="Schedules: bounds of E[e_T 1{tau >= T}] at horizon T; hitting: iterations that leave at most delta "
-        "running",
+        title="Schedules: bounds of E[e_T 1{tau >= T}] at horizon T; for hitting, the iterations after which a path "
+        "is still running with probability delta at most",
     )
 
 
@@ -334,9 +339,9 @@ def _grouped(rows: Sequence[Row], estimable: bool) -> dict[str, list[str]]:
 def _remedy(note: str, estimable: bool) -> str:
     """The option that a note leads to; empty where there is none."""
     if note.startswith("continuous weights promise fewer iterations"):
-        return ": --criterion continuous"
+        return "; choose them by --criterion continuous"
     if estimable and note.startswith("0 of ") and "pairs are similar by these constants" in note:
-        return "; sampled ones may admit some: suffice plan --certainty estimated"
+        return "; if sampled similarities will do, give --certainty estimated"
     return ""
 
 
@@ -346,7 +351,7 @@ def _promised(rows: Sequence[Row]) -> list[str]:
     fixed = [one.fixed for one in plans if one.fixed is not None]
     stopped = [TAU_BOUND] if len(fixed) < len(plans) else []
     keys = dict.fromkeys(f"{STAGES[len(one['stages'])]} by {one['theorem']}" for one in fixed if one["stages"])
-    return [*stopped, *([f"With fixed weights E[e_T] <= eps at that T: {'; '.join(keys)}."] if keys else [])]
+    return [*stopped, *([f"With fixed weights E[e_T] <= eps at that T, in {'; '.join(keys)}."] if keys else [])]
 
 
 def _everybody(found: Sequence[dict[str, Any]]) -> list[str]:
@@ -354,7 +359,7 @@ def _everybody(found: Sequence[dict[str, Any]]) -> list[str]:
         return []
     times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in found)
     keys = ", ".join(dict.fromkeys(one["theorem"] for one in found))
-    return [f"All-for-all, one gradient each a round, has a mean excess over clients <= eps after {times} ({keys})."]
+    return [f"With one gradient of each client a round, All-for-all has a mean excess <= eps after {times} ({keys})."]
 
 
 def _rule(row: Row) -> str:

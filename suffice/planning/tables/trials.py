@@ -64,7 +64,9 @@ def measured_table(measured: Sequence[Measured]) -> Table:
         HITTING,
         measured,
         title=f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound",
-        lines=["A share in %: not every path arrived, and the mean is over those that did."] if partial else (),
+        lines=["Where a share in % is shown, not every path arrived, and the mean is over those that did."]
+        if partial
+        else (),
         width=80,
     )
 
@@ -72,16 +74,16 @@ def measured_table(measured: Sequence[Measured]) -> Table:
 def exact_measured_table(measured: Sequence[Measured]) -> Table:
     """What is exact, guaranteed and measured side by side, with peers; the last line is about both, alone too."""
     many = len({entry.client for entry in measured}) > MOST_ROWS
-    lines = ["E[tau]: at the step for which the bound beside it is guaranteed, often a smaller one than the plan's."]
+    lines = ["E[tau] is measured at the step for which the bound beside it is guaranteed, often below the plan's step."]
     for how in ("alone", "together", "scheduled"):
         ratios = [ratio for entry in measured if (ratio := entry.plans[how].excess_ratio) is not None]
         if ratios:
             lines.append(
-                f"Mean excess at T, measured/exact, {how}: {min(ratios):.3f} to {max(ratios):.3f}, "
-                f"median {np.median(ratios):.3f}."
+                f"The mean excess at T, {how}, is {min(ratios):.3f} to {max(ratios):.3f} times the exact one, "
+                f"{np.median(ratios):.3f} in the median."
             )
     if many:
-        lines.append(f"{len(measured) - MOST_ROWS} more: --csv FILE, or --json.")
+        lines.append(f"{len(measured) - MOST_ROWS} more rows are in --csv FILE and --json.")
     return Table.of(
         THREE_NUMBERS,
         measured[:MOST_ROWS] if many else measured,
@@ -97,18 +99,20 @@ def repeated_table(measured: Sequence[Measured]) -> Table:
         REPEATED,
         measured[:MOST_ROWS],
         title=f"The measured plans on {measured[0].seeds} other paths: mean excess at T over eps (standard error)",
-        lines=[f"{len(measured) - MOST_ROWS} more: --json."] if len(measured) > MOST_ROWS else (),
+        lines=[f"{len(measured) - MOST_ROWS} more rows are in --json."] if len(measured) > MOST_ROWS else (),
         width=80,
     )
 
 
 def break_even_table(entries: Sequence[BreakEven]) -> Table:
     """Down to which precision peers help each client; no line of more clients than fit."""
-    lines = ["Precisions are halved from half of the start on; peers help where they save an iteration and 2 %."]
-    lines.append("2 x batch: iterations at the plan's precision if a gradient averaged twice as many rows.")
-    lines.append("For the effect of more rows see suffice fit.")
+    lines = ["The precisions tried are 1/2, 1/4, ... of the start. Peers help where they save an iteration and 2 %."]
+    lines.append(
+        "The last column has the iterations at the plan's precision if a gradient averaged twice as many rows."
+    )
+    lines.append("`suffice fit` shows what the rows of other clients are worth for predictions.")
     if len(entries) > MOST_ROWS:
-        lines.append(f"{len(entries) - MOST_ROWS} more: --json.")
+        lines.append(f"{len(entries) - MOST_ROWS} more clients are in --json.")
     title = "Break-even: precisions at which peers help, and the effect of a larger batch"
     return Table.of(BREAK_EVEN, entries[:MOST_ROWS], title=title, lines=lines, width=80)
 
@@ -118,11 +122,11 @@ def guaranteed_break_even_table(break_even: Sequence[BreakEven]) -> Table:
     shown, more = break_even[:MOST_LISTED], len(break_even) - MOST_LISTED
     stops = [f"{entry.name} {'never' if entry.epsilon is None else f'{entry.epsilon:.3g}'}" for entry in shown]
     line = (
-        f"Break-even precisions of the guaranteed plans (All-for-one), no gain below them: {', '.join(stops)}"
+        f"Below these precisions the guaranteed plans (All-for-one) gain nothing by peers: {', '.join(stops)}"
         f"{f', {more} more in --json' if more > 0 else ''}."
     )
     if all(entry.epsilon is None for entry in break_even):
-        line = "Guaranteed plans (All-for-one): peers help no client at any precision below the initial excess."
+        line = "In the guaranteed plans (All-for-one) peers help no client at any precision below the initial excess."
     return Table(columns=(), rows=(), lines=[line] if break_even else [])
 
 
@@ -132,7 +136,7 @@ def stability_table(entries: Sequence[Stability], names: Sequence[str]) -> Table
     def peers(entry: Stability, chosen: Sequence[int]) -> str:
         return ", ".join(f"{names[k]} ({100 * entry.share[k]:.0f} %)" for k in chosen if k != entry.client)
 
-    failed = f"; {entries[0].failed} more had no constants" if entries[0].failed else ""
+    failed = f"; {entries[0].failed} more resamples had no constants" if entries[0].failed else ""
     return Table.of(
         (
             CLIENT,
@@ -149,8 +153,8 @@ def stability_table(entries: Sequence[Stability], names: Sequence[str]) -> Table
         entries,
         title=f"Is the cluster stable? {entries[0].resamples} resamples of every client's rows",
         lines=[
-            "Iterations and speed-ups: the middle 95 % of the resamples' plans. Resampling adds "
-            f"noise, so the shares overstate instability{failed}."
+            "Iterations and speed-ups are ranges that hold the middle 95 % of the resamples' plans. "
+            f"Resampling adds noise, so the shares overstate instability{failed}."
         ],
     )
 

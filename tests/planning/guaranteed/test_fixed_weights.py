@@ -168,7 +168,7 @@ def test_noise_that_all_share_is_promised_nothing():
     )
     plan = sf.plan(problem, "10%")
     assert all("share their noise" in row.refusal for row in plan)
-    assert "Not guaranteed: all clients share their noise" in str(plan)
+    assert "not guaranteed: all clients share their noise" in str(plan)
     assert plan.all_for_all() == []
 
 
