@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import re
 import warnings
 from pathlib import Path
@@ -44,7 +45,7 @@ mathjax_path = "mathjax/tex-chtml.js"
 bibtex_bibfiles = ["../suffice/bounds/references.bib"]
 bibtex_default_style = "unsrt"
 
-# Docstrings are plain text with shapes in parentheses, often in columns: shown as they are written.
+# Docstrings are plain text with shapes in parentheses; columns of parameters become sections.
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_preserve_defaults = True
@@ -65,19 +66,53 @@ sphinx_gallery_conf = {
 warnings.filterwarnings("ignore", category=UserWarning, message=r".*non-interactive.*cannot be shown.*")
 
 
+def _text(line):
+    """What stands in backquotes is code; all else is shown as it is written."""
+    parts = re.split(r"(`+[^`]+`+)", line)
+    parts[::2] = [re.sub(r"([\\*`|_])", r"\\\1", part) for part in parts[::2]]
+    parts[1::2] = [f"\\ ``{part.strip('`')}``\\ " for part in parts[1::2]]
+    return "".join(parts)
+
+
+def _parameters(written, known):
+    """Lines `name, name  meaning`, the further ones indented, as a section; None for lines about anything else."""
+    entries = []
+    for line in written:
+        head = re.match(r"(\w+(?:, \w+)*)\s{2,}(\S.*)", line)
+        if head and set(head[1].split(", ")) <= known:
+            entries.append((head[1], [head[2]]))
+        elif entries and line.startswith(" "):
+            entries[-1][1].append(line.strip())
+        else:
+            return None
+    shown = [":Parameters:"]
+    for name, meaning in entries:
+        shown += [f"    ``{name}``", *(f"        {_text(one)}" for one in meaning)]
+    return shown
+
+
 def _literal_docstring(app, what, name, obj, options, lines):
-    """Paragraphs flow, but columns keep their lines; what stands in backquotes is code."""
-    shown = []
-    for paragraph in "\n".join(lines).split("\n\n"):
+    """Paragraphs flow and columns keep their lines; parameters, what is returned and errors have their sections."""
+    try:
+        signature = inspect.signature(obj)
+    except (TypeError, ValueError):  # of a constant, say
+        signature = inspect.Signature()
+    text = re.sub(r"\n(?=Raises )", "\n\n", "\n".join(lines))
+    shown, raised = [], ""
+    for paragraph in text.split("\n\n"):
+        if found := re.search(r"(?:^|(?<=\.)\s)Raises (.*)", paragraph, re.DOTALL):
+            paragraph, raised = paragraph[: found.start()], found[1]
         written = paragraph.splitlines()
+        section = _parameters(written, set(signature.parameters)) if written else None
         columns = any(re.search(r"^ |\S {2,}\S", line) for line in written)
-        for line in written:
-            parts = re.split(r"(`+[^`]+`+)", line if columns else line.strip())
-            parts[::2] = [re.sub(r"([\\*`|_])", r"\\\1", part) for part in parts[::2]]
-            parts[1::2] = [f"\\ ``{part.strip('`')}``\\ " for part in parts[1::2]]
-            shown.append("| " * columns + "".join(parts))
+        shown += section or ["| " * columns + _text(line if columns else line.strip()) for line in written]
         shown.append("")
-    lines[:] = shown
+    gives = signature.return_annotation
+    if what in ("function", "method") and gives not in (signature.empty, None, "None"):
+        shown.append(f":Returns: ``{gives}``")
+    if raised:
+        shown += [":Raises: " + _text(" ".join(raised.split()))]
+    lines[:] = [*shown, ""]
 
 
 def _page_of_bounds(app, error):

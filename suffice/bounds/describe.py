@@ -8,7 +8,10 @@ from .theorem import Definition, Theorem
 
 
 def latex(theorem: Theorem | str) -> str:
-    """The inequality of a record or key in LaTeX, terms in the paper's order; "" where there is no bound to print."""
+    """Print the inequality of a theorem (a record, or its key) in LaTeX, with the terms in the paper's order.
+
+    The text is empty where the record has no bound to print.
+    """
     return as_record(theorem).latex()
 
 

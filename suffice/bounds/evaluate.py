@@ -66,7 +66,10 @@ def outward(value: Any, direction: str) -> Any:
 
 
 def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
-    """The bound of a record or key at `count` significant digits (an mpmath number); the values are taken as exact.
+    """Compute the bound of a record at `count` significant digits, as an mpmath number.
+
+    theorem  a record, or its key
+    values   the record's parameters by name, taken as exact
 
     Neither domains nor hypotheses are checked (`check_conditions` does). Raises `InputError` for wrong names, and for
     numbers of a size that `evaluate` refuses, whose digits would take minutes.

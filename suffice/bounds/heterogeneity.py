@@ -79,8 +79,11 @@ class GradientDissimilarity:
 def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> GradientDissimilarity:
     """Property 1's pair for quadratics: c = 2 |I - A_k A_i^{-1}|^2, b^2 = 8 |A_k (xi_i - xi_k)|^2 (printed: 2).
 
-    A (N, d, d) invertible [loss / theta^2] (the statement needs them symmetric, which is not checked: its erratum is
-    an A that is not), xi (N, d) [theta]. Raises `InputError`.
+    A        (N, d, d) invertible [loss / theta^2]; the statement needs them symmetric, which is not checked: its
+             erratum is an A that is not
+    xi       (N, d) [theta], of which -xi_i is the minimiser of R_i
+    edition  "corrected" or "printed"
+    Raises `InputError`.
     """
     if edition not in ("corrected", "printed"):
         raise InputError("edition", edition, "use corrected or printed")

@@ -40,7 +40,11 @@ class Inversion:
 def solve(theorem: Theorem | str, name: str, *, target: float, **values: Any) -> Inversion:
     """Solve for the extreme value of `name` at which `theorem` (a record or its key) guarantees `target`.
 
-    target has the unit of the theorem's quantity. Raises `InputError` when the theorem does not take `name`, when
+    name     the parameter to solve for, such as T, eta or eps
+    target   what the bound must not exceed, in the unit of the theorem's quantity
+    values   the other parameters by name
+
+    Raises `InputError` when the theorem does not take `name`, when
     the target is not a number, or when no value reaches it (the message gives the best possible), and
     `ConditionError` when the conditions hold for no value of `name`.
     """

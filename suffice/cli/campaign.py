@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 @app.command()
 def campaign(
     file: Annotated[Path, typer.Argument(help="A campaign file (TOML).")],
-    out: Annotated[Path | None, typer.Option(help="Folder for the results (overrides the file).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results (default: the file's).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of processes on this machine (default: all cores).")] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to use instead.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Dask scheduler whose workers compute (default: none).")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Recompute failed cells.")] = False,
     collect: Annotated[bool, typer.Option("--collect", help="Print the results so far as CSV.")] = False,
     summarise: Annotated[
         bool, typer.Option("--summary", help="Print a Markdown summary of the results so far.")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="With --collect or --summary: folder for a plot of the worst ratios.")
+        Path | None, typer.Option(help="Folder for a plot of the worst ratios; needs --collect or --summary.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a parameter sweep; it resumes where it was interrupted. Exit 1 if a cell failed."""
+    """Run a parameter sweep, which resumes where it was interrupted. If a cell failed, exit with 1."""
     from suffice.support.errors import InputError
     from suffice.support.files import make_folder
     from suffice.verification.campaign import Interrupted, conduct, read_campaign, report, summary, table
@@ -43,12 +43,12 @@ def campaign(
         raise InputError("summary", True, "give --collect or --summary, not both")
     for name, value in (("jobs", jobs), ("scheduler", scheduler), ("retry", retry or None)):
         if value is not None and (collect or summarise):
-            raise InputError(name, value, "nothing is computed with --collect or --summary; drop one of the two")
+            raise InputError(name, value, "--collect and --summary compute nothing; drop them or this option")
     if jobs is not None and scheduler is not None:
-        raise InputError("jobs", jobs, "the scheduler's workers compute; drop one of the two")
+        raise InputError("jobs", jobs, "with --scheduler its workers compute; drop --jobs or --scheduler")
     definition = read_campaign(file, out=out)
     if plot is not None and not (collect or summarise):
-        raise InputError("plot", str(plot), "give --collect or --summary with it")
+        raise InputError("plot", str(plot), "the plot is of results so far: give --collect or --summary with it")
     if collect or summarise:
         if plot is not None:
             from suffice.figures.sharpness import worst_ratios

@@ -13,10 +13,10 @@ import typer
 PANEL = "How to read a table (suffice.read)"
 Site = Annotated[str | None, typer.Option(help="Column that names the site (default: client).")]
 Target = Annotated[str | None, typer.Option(help="Column to predict (default: target).")]
-Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat for several.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeat the option for several.")]
 Split = Annotated[
     str | None,
-    typer.Option(help="Split a table into sites: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1, labels:8."),
+    typer.Option(help="Split a table into sites: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."),
 ]
 
 
@@ -27,17 +27,17 @@ def _option(kind: Any, help: str, *names: str) -> Any:
 OPTIONS: dict[str, Any] = {
     "client": _option(str, "CSV column that names the client (default: client)."),
     "target": _option(str, "CSV column to predict (default: target)."),
-    "standardise": _option(str, "Standardise predictors: pooled (default), client or none."),
+    "standardise": _option(str, "Scale predictors: pooled (over all clients, default), client (by its own) or none."),
     "standardise_target": _option(bool, "Standardise the target over all clients.", "--standardise-target"),
-    "loss": _option(str, "auto (chosen from the target, default), least-squares or logistic."),
-    "regularisation": _option(str, "Penalty r in (r/2) |theta|^2 (default 0; 0.1 if auto is logistic)."),
+    "loss": _option(str, "Loss of a row: auto (chosen from the target, default), least-squares or logistic."),
+    "regularisation": _option(str, "Penalty r in (r/2) |theta|^2 (default 0, or 0.1 if `auto` chooses logistic)."),
     "intercept": _option(bool, "Add a column of ones (default: yes).", "--intercept/--no-intercept"),
     "batch": _option(int, "Rows per stochastic gradient (default 1)."),
-    "split": _option(str, "Split one table into clients: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
+    "split": _option(str, "Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."),
     "seed": _option(int, "Seed of a random split (default 0)."),
-    "positive": _option(list[str], "Label to count as class 1; repeat for several."),
-    "certainty": _option(str, "Constants of the logistic loss: certified, estimated or everywhere."),
-    "drop": _option(list[str], "CSV column to leave out; repeat for several."),
+    "positive": _option(list[str], "Label to count as class 1. Repeat the option for several."),
+    "certainty": _option(str, "Constants of the logistic loss: certified (default), estimated or everywhere."),
+    "drop": _option(list[str], "CSV column to leave out. Repeat the option for several."),
     "max_memory": _option(str, "Memory limit in bytes for a table or a problem's matrices (default 2e9)."),
 }
 """Arguments of `suffice.read` with their declaration as an option; None where one is not given."""

@@ -67,12 +67,12 @@ def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Pat
     screen.rule("All ten predictors, to a tenth of each client's excess over its best constant")
     plan(diabetes(list(range(10))), epsilon="10%").table().show()
 
-    screen.rule("Some verdicts: suffice verify checks every claim")
+    screen.rule("Some verdicts (`suffice verify` checks every claim)")
     with progress("checking claims") as report:
         verdicts = verify(CLAIMS, progress=report)
     verdict_table(verdicts).show()
 
-    screen.rule("Some of the errata: suffice errata lists all")
+    screen.rule("Some of the errata (`suffice errata` lists all)")
     errata_table([entry.to_dict() for name in ERRATA for entry in errata(name)]).show()
     if not all(verdict.expected for verdict in verdicts):
         raise typer.Exit(1)

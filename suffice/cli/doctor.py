@@ -22,7 +22,7 @@ OPTIONAL = {
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Print versions, compiler, GPU, data folder and optional packages; include this in bug reports."""
+    """Print versions, compiler, GPU, data folder and optional packages, for bug reports."""
     found = diagnosis()
     if as_json:
         print_json(found)
@@ -34,7 +34,7 @@ def diagnosis() -> dict[str, str]:
     """What is checked, with what was found."""
     from importlib.metadata import version
 
-    packages = {name: _version(name) or "missing: pip install suffice again" for name in NEEDED}
+    packages = {name: _version(name) or "it is missing: reinstall suffice with pip" for name in NEEDED}
     return {
         "suffice": f"{version('suffice')} in {Path(__file__).parents[1]}",
         "python": f"{platform.python_version()}, {sys.executable}",
@@ -64,7 +64,7 @@ def _kernel() -> str:
     try:
         library(torch.float64)
     except Unavailable as reason:
-        return f"none, everything runs without it, more slowly: {reason}"
+        return f"none; everything runs without it, but more slowly: {reason}"
     return "ready"
 
 

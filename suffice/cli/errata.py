@@ -19,11 +19,11 @@ from .completion import errata_names
 from .console import print_json
 
 KINDS = {
-    "false": "a claim that does not hold",
+    "false": "the claim does not hold",
     "hypothesis": "an assumption is missing",
     "vacuous": "nothing meets the hypotheses",
     "constant": "a constant or an exponent is wrong",
-    "typo": "a slip in the text",
+    "typo": "the text has a slip",
     "code": "the released code does something else",
 }
 LOOSE, WITHDRAWN = "loose", "withdrawn"

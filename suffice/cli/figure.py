@@ -21,13 +21,13 @@ def figure(
     name: Annotated[
         str | None,
         typer.Argument(
-            help="The figure to draw, or all; without a name the figures are listed.", autocompletion=figure_names
+            help="The figure to draw, or all. Without a name the figures are listed.", autocompletion=figure_names
         ),
     ] = None,
     edition: Annotated[
         str | None,
         typer.Option(
-            help="stated: the paper's text (default); published: what the released code did.",
+            help="Edition: stated (the paper's text, default) or published (what the released code did).",
             autocompletion=of("stated", "published"),
         ),
     ] = None,
@@ -36,14 +36,14 @@ def figure(
     ),
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder that holds the data files (heart disease, LIBSVM); default: $SUFFICE_DATA."),
+        typer.Option(help="Folder that holds the data files (heart disease, LIBSVM; default: $SUFFICE_DATA)."),
     ] = None,
-    seeds: Annotated[str | None, typer.Option(help="Number of runs, or a list of seeds (127,496,1729).")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Number of runs, or a list of seeds such as 127,496,1729.")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="A parameter of the figure as NAME=VALUE (n=50, draws=50, agents=10,100); repeat for several; "
-            "`help` lists them."
+            help="A parameter of the figure as NAME=VALUE (n=50, draws=50, agents=10,100). Repeat the option for "
+            "several; `help` lists them."
         ),
     ] = None,
     animate: Annotated[bool, typer.Option("--animate", help="Also write NAME.gif (collaboration only).")] = False,
@@ -66,23 +66,23 @@ def figure(
         return
     if option:
         if name is None or name == "all":
-            raise InputError("option", ", ".join(option), "name the one figure that it is for")
+            raise InputError("option", ", ".join(option), "name the one figure to which the option belongs")
         given |= _own(name, option, given)
     edited = {} if edition is None else {"edition": edition}
     if name is None:
         for flag, value in (edited | given).items():
-            raise InputError(flag, str(value), "name the figure that it is for")
+            raise InputError(flag, str(value), "name the figure to which the option belongs")
         if reuse:
-            raise InputError("reuse", True, "name the figure that it is for")
+            raise InputError("reuse", True, "name the figure to which the option belongs")
         shown = {known: f"{maker.about} [{', '.join(maker.options)}]" for known, maker in makers().items()}
         listing({known: line.removesuffix(" []") for known, line in shown.items()})
-        echo("In brackets: what --data, --seeds and --option NAME=VALUE set.")
+        echo("The names in brackets are set by --data, --seeds and --option NAME=VALUE.")
         return
     if edition is not None and edition not in EDITIONS:
         raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
     for flag, value in (edited | given).items():
         if reuse:
-            raise InputError(flag, str(value), "nothing is computed anew with --reuse; drop one of the two")
+            raise InputError(flag, str(value), "--reuse computes nothing anew; drop --reuse or this option")
         if name in makers() and flag in given and not takes(name, flag):
             raise InputError(flag, value, _ways(name))
     if animate and name in makers() and not makers()[name].moves:
@@ -131,7 +131,7 @@ def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], 
         for path in written:
             echo(str(path))
     if not drawn:
-        raise InputError("figure", name, "none could be drawn, for the reasons above")
+        raise InputError("figure", name, "no figure could be drawn, for the reasons above")
 
 
 def _ways(name: str) -> str:

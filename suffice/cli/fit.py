@@ -21,9 +21,10 @@ def fit(
     client: Site = None,
     target: Target = None,
     loss: Annotated[
-        str | None, typer.Option(help="auto (chosen from the target, default), least-squares, logistic or multinomial.")
+        str | None,
+        typer.Option(help="Loss: auto (from the target, default), least-squares, logistic or multinomial."),
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column that holds the weight of each row.")] = None,
     drop: Drop = None,
     split: Split = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None,

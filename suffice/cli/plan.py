@@ -29,8 +29,8 @@ def plan(
     epsilon: Annotated[
         list[str] | None,
         typer.Option(
-            help="Excess loss to reach, 10% of each client's excess over its best constant, or noise (default: what "
-            "its rows can tell); repeat for several."
+            help="Excess loss to reach: a number, a share such as 10% of each client's excess over its best constant, "
+            "or noise (what its rows can tell, default). Repeat the option for several."
         ),
     ] = None,
     start: Annotated[
@@ -43,7 +43,7 @@ def plan(
     gradients: Annotated[
         str,
         typer.Option(
-            help="preconditioned (multiplied by a matrix where that is faster, default) or plain.",
+            help="Gradients to average: preconditioned (multiplied by a matrix if that is faster, default) or plain.",
             autocompletion=of("preconditioned", "plain"),
         ),
     ] = "preconditioned",
@@ -54,7 +54,7 @@ def plan(
     criterion: Annotated[
         str | None,
         typer.Option(
-            help="binary, continuous or sharp (overrides the setup file).",
+            help="Criterion that weighs peers: binary, continuous or sharp (default: that of the setup file).",
             autocompletion=of("binary", "continuous", "sharp"),
         ),
     ] = None,
@@ -68,21 +68,23 @@ def plan(
     where: Annotated[
         bool, typer.Option("--break-even", help="Show the precision below which peers stop helping.")
     ] = False,
-    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the plan, to compare.")] = False,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the plan, for comparison.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Number of runs of --simulate (default 256).")] = None,
     methods: Annotated[
-        bool, typer.Option("--methods", help="Compare methods at their best steps: rounds, vectors, gradients.")
+        bool,
+        typer.Option("--methods", help="Compare rounds, vectors and gradients of methods at their best steps."),
     ] = False,
     participation: Annotated[
-        str | None, typer.Option(help="Share of the clients in a round of --methods, in (0, 1].")
+        str | None, typer.Option(help="Share of the clients that take part in a round of --methods, in (0, 1].")
     ] = None,
     cost: Annotated[
-        str | None, typer.Option(help='Prices to sort --methods by: "round=1 vector=.1 gradient=.001".')
+        str | None,
+        typer.Option(help='Prices to sort --methods by, as "round=1 vector=.1 gradient=.001".'),
     ] = None,
     method: Annotated[str | None, typer.Option(hidden=True)] = None,
     alpha: Annotated[str | None, typer.Option(hidden=True)] = None,
     bootstrap: Annotated[
-        int, typer.Option(help="Number of bootstrap resamples to test how stable the plan is (50 is enough).")
+        int, typer.Option(help="Number of bootstrap resamples that show how stable the plan is (50 is enough).")
     ] = 0,
     root: Annotated[int | None, typer.Option(help="Random root of --simulate and --bootstrap (default 0).")] = None,
     save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan to this CSV file.")] = None,
@@ -106,11 +108,11 @@ def plan(
             raise InputError(name, given, WITHDRAWN)
     for name, given in (("participation", participation), ("cost", cost)):
         if given is not None and not methods:
-            raise InputError(name, given, "it is about methods: give --methods, too")
+            raise InputError(name, given, "this option is about methods: give --methods with it")
     if seeds is not None and not (simulate or methods):
-        raise InputError("seeds", seeds, "nothing is simulated without --simulate; give both or neither")
+        raise InputError("seeds", seeds, "without --simulate nothing is simulated; give both or neither")
     if root is not None and not (simulate or bootstrap or methods):
-        raise InputError("root", root, "nothing is random without --simulate or --bootstrap; give one of them too")
+        raise InputError("root", root, "without --simulate or --bootstrap nothing is random; give one of them too")
     targets = {
         "horizon": horizon,
         "confidence": None if confidence is None else parse_number("confidence", confidence),
@@ -152,7 +154,7 @@ def plan(
     if simulate:
         work = result.simulation_work(runs_of)
         if MUCH_WORK < work <= MOST_WORK:
-            typer.echo(f"simulating the plan: up to {work:.0e} multiplications, about 1e9 a second", err=True)
+            typer.echo(f"simulating the plan takes up to {work:.0e} multiplications, at 1e9 a second", err=True)
         with progress("simulating the plan", patience=PATIENCE) as report:
             measured = result.simulate(seeds=runs_of, progress=report, **random)
     if bootstrap:
@@ -225,7 +227,7 @@ def _compare(
 
     for name, value in others.items():
         if value:
-            raise InputError("methods", name, f"{name} is about a plan; give it without --methods")
+            raise InputError("methods", name, f"{name} is about a plan; drop --methods or this option")
     with progress("comparing methods", patience=PATIENCE) as report:
         given = {name: value for name, value in options.items() if value is not None}
         found = compare_methods(source, epsilon, progress=report, **given)
@@ -282,9 +284,9 @@ def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_j
 
     for name, value in planned.items():
         if value is not None:
-            raise InputError("epsilon", "missing", f"--{name} needs a plan: name a precision too, --epsilon 0.1")
+            raise InputError("epsilon", "missing", f"--{name} needs a plan: give --epsilon 0.1, for example")
     if isinstance(source, Constants):
-        raise InputError("numbers", "constants", "there are no rows behind it; it needs client data")
+        raise InputError("numbers", "constants", "a setup without data has no rows; give client data")
     with progress("resampling", patience=PATIENCE) as report:
         found = statistics(source, resamples=bootstrap, root=root, progress=report)
     if as_json:
@@ -292,7 +294,7 @@ def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_j
         return
     for table in (found.table(), *found.pair_tables()):
         table.show()
-    typer.echo("To plan, name a precision below the initial excess: --epsilon.")
+    typer.echo("To plan, name a precision below the initial excess by --epsilon.")
 
 
 def _request(

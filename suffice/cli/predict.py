@@ -21,7 +21,7 @@ def predict(
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
     client: Annotated[str | None, typer.Option(help="Column that names the site (default: as in the fit).")] = None,
     site: Annotated[str | None, typer.Option(help="Site of all rows, where no column names the site.")] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Put the prediction beside the file's own columns.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Write the predictions beside the file's own columns.")] = False,
     as_probabilities: Annotated[
         bool, typer.Option("--probabilities", help="For a classifier, write the probability of each class as a column.")
     ] = False,

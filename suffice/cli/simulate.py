@@ -32,20 +32,21 @@ def simulate(
     algorithm: Annotated[
         str,
         typer.Option(
-            help="local, all-for-one, cobo, scafflix, ...; an unknown name lists all of them.",
+            help="Algorithm to run: local, all-for-one, cobo, scafflix, ... An unknown name lists all of them.",
             autocompletion=algorithm_names,
         ),
     ],
     iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 100,
     seeds: Annotated[int, typer.Option(help="Number of independent runs.")] = 64,
     eta: Annotated[
-        str | None, typer.Option(help="Step size; by default half of the step limit, which is printed.")
+        str | None, typer.Option(help="Step size (default: half of the step limit, which is printed).")
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="A parameter of the algorithm as NAME=VALUE; repeat for several.")
+        list[str] | None,
+        typer.Option(help="Parameter of the algorithm as NAME=VALUE. Repeat it for several."),
     ] = None,
-    points: Annotated[int, typer.Option(help="Number of iterations to report, evenly spaced.")] = 11,
-    root: Annotated[int, typer.Option(help="Root of the random numbers.")] = 0,
+    points: Annotated[int, typer.Option(help="Number of evenly spaced iterations to report.")] = 11,
+    root: Annotated[int, typer.Option(help="Root from which all random numbers are derived.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Save every path to this .npz file.")] = None,
     as_json: Json = False,
     *,
@@ -87,7 +88,7 @@ def simulate(
         return
     for table in simulation_tables(run):
         table.show()
-    remarks = [f"step {run.eta:.3g}: {run.step_from}", *(f"note: {note}" for note in run.notes)]
+    remarks = [f"The step is {run.eta:.3g}: {run.step_from}.", *(f"Note: {note}" for note in run.notes)]
     Table(columns=(), rows=(), lines=[*remarks, *(f"warning: {warning}" for warning in run.warnings)]).show()
 
 
@@ -123,5 +124,5 @@ def simulation_tables(run: Experiment) -> list[Table]:
         (str(t), f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")
         for at, t in enumerate(trace.iterations)
     ]
-    more = [f"{len(names) - shown} more clients: see --json."] if shown < len(names) else []
+    more = [f"{len(names) - shown} more clients are in --json."] if shown < len(names) else []
     return [*tables, Table(columns=columns, numeric=columns, rows=rows, lines=more)]

@@ -30,12 +30,12 @@ def theorem(
     edition: Annotated[
         str | None,
         typer.Option(
-            help="printed or corrected; without it a list shows both, and one statement is the corrected one.",
+            help="Edition: printed or corrected. Without it a list shows both, and one statement is the corrected one.",
             autocompletion=of("printed", "corrected"),
         ),
     ] = None,
     solve: Annotated[str | None, typer.Option(help="Parameter to solve for, such as T, eta or eps.")] = None,
-    target: Annotated[str | None, typer.Option(help="With --solve: the value that the bound must not exceed.")] = None,
+    target: Annotated[str | None, typer.Option(help="Value that the bound must not exceed; needs --solve.")] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print how to cite the statement.")] = False,
     as_json: Json = False,
 ) -> None:

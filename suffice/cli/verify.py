@@ -25,17 +25,19 @@ def verify(
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Keys, papers (cobo) or patterns (cobo/*); without any, everything is checked (minutes).",
+            help="Keys, papers (cobo) or patterns (cobo/*). Without any, everything is checked, which takes minutes.",
             autocompletion=theorem_keys,
         ),
     ] = None,
     edition: Annotated[
-        str, typer.Option(help="printed, corrected or all.", autocompletion=of("printed", "corrected", "all"))
+        str,
+        typer.Option(help="Edition: printed, corrected or all.", autocompletion=of("printed", "corrected", "all")),
     ] = "all",
     effort: Annotated[
-        str, typer.Option(help="quick, or full as for the saved verdicts.", autocompletion=of("quick", "full"))
+        str,
+        typer.Option(help="Effort: quick, or full as for the saved verdicts.", autocompletion=of("quick", "full")),
     ] = "quick",
-    root: Annotated[int, typer.Option(help="Root of the random numbers.")] = 0,
+    root: Annotated[int, typer.Option(help="Root from which all random numbers are derived.")] = 0,
     write: Annotated[
         Path | None, typer.Option(help="Also add the verdicts to this JSON file, replacing earlier ones.")
     ] = None,
@@ -45,7 +47,7 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check that theorems hold. Exit 1 if a corrected statement is violated, or if its test is too weak
+    """Check that theorems hold. The exit code is 1 if a corrected statement is violated, or if its test is too weak
     and no reason is recorded."""
     from suffice.bounds.saved_verdicts import check_target, write_verdicts
     from suffice.verification import unchecked

@@ -59,10 +59,14 @@ def figure(
     ax: Any = None,
     **options: Any,
 ) -> Figure:
-    """A figure by name in one edition: `stated` is the paper's setting with correct formulas, `published` the code's.
+    """Compute a figure by name, in one edition.
 
-    `options` are the figure's own, such as `seeds`, `clients` (or n) and `features` (or d). With `ax`, Matplotlib
-    Axes, a picture of one panel is drawn there too. Raises `InputError` for an unknown name, edition or option.
+    edition   "stated" (the paper's setting with correct formulas) or "published" (that of the released code)
+    progress  is called with the work done and the whole of it
+    ax        Matplotlib Axes, into which a picture of one panel is drawn too
+    options   the figure's own, such as `seeds`, `clients` (or n) and `features` (or d)
+
+    Raises `InputError` for an unknown name, edition or option.
     """
     if ax is not None and not hasattr(ax, "get_subplotspec"):
         raise InputError("ax", ax, "give Matplotlib Axes")

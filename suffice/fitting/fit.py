@@ -46,11 +46,15 @@ def fit(
     source      a CSV with a column of sites, a folder of one CSV per site, .npz or LIBSVM files, a data frame, a
                 mapping of columns, a problem (`suffice.read`; models are then in its columns, standardised or not), or
                 messages of sites (`suffice.summarise`), as they are or as paths
+    client      the column of sites
+    target      the column to predict
     loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target: two
                 texts or 0 and 1, -1 and 1, 1 and 2 are classes, any other numbers are numbers, more texts are labels
     weight      a column of row weights, finite and >= 0
     drop        columns to leave out
-    split       splits one table into sites: "column:NAME", or "iid:8", "contiguous:8", ..., by `seed`
+    split, seed  how one table is split into sites: "column:NAME", or "iid:8", "contiguous:8", ..., drawn by the seed
+    max_memory  bytes that the table may take
+    progress    is called with the work done and the whole of it
 
     Categories become one column per level except the most frequent; missing numbers are replaced by the mean and marked
     by an extra column; a text that differs in nearly every row is left out. There is nothing to tune: the method is in

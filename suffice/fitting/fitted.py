@@ -16,7 +16,7 @@ from .table import fit_table
 
 
 class Fit(SiteModels):
-    """Models of all sites: `fit["Lyon"]` is a `SiteModel`, `fit.predict(table)` predicts, `print(fit)` shows a
+    """The models of all sites: `fit["Lyon"]` is a `SiteModel`, `fit.predict(table)` predicts and `print(fit)` shows a
     table."""
 
     def __repr__(self) -> str:
@@ -65,6 +65,9 @@ class Fit(SiteModels):
 
 
 def load(path: str | Path) -> Fit:
-    """Load models written by `suffice fit --out` or `Fit.save`, without unpickling; `InputError`."""
+    """Load the models in the file `path`, as `suffice fit --out` or `Fit.save` wrote it; nothing is unpickled.
+
+    Raises `InputError`, also for a damaged file.
+    """
     found = read_models(path)
     return Fit(**{field.name: getattr(found, field.name) for field in fields(found)})

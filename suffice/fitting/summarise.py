@@ -23,12 +23,17 @@ def summarise(
     reveal: bool = False,
     max_memory: float = MAX_MEMORY,
 ) -> Message:
-    """The message that a site sends instead of its rows; `summarise(...).write("lyon.json")` writes it to a file.
+    """Sum up a site's rows in the message that it sends instead of them; `.write("lyon.json")` writes it to a file.
 
-    `source` is a table of this site's rows, read as `fit` does; a column `client` in it is ignored. `fit` of all
-    messages gives the models of `fit` of all rows, to rounding, where every site sends five folds. A site with fewer
-    rows in a fold than a model has coefficients sends one message for all of them, unless `reveal`: a fold of one row
-    is that row. Raises `InputError`.
+    source   a table of this site's rows, read as `fit` does
+    site     the name of the site
+    target, weight, drop, client  columns to predict, of row weights, to leave out, and of sites, which is ignored
+    reveal   whether a message may tell single rows
+    max_memory  bytes that the table may take
+
+    `fit` of all messages gives the models of `fit` of all rows, to rounding, if every site sends five folds. If a site
+    has fewer rows in a fold than a model has coefficients, it sends one message for all of them, unless `reveal`: a
+    fold of one row is that row. Raises `InputError`.
     """
     from suffice.simulate.data.message import message_of
     from suffice.simulate.data.site_source import read_sites

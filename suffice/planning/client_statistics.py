@@ -180,7 +180,12 @@ def statistics(
     root: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ClientStatistics:
-    """The constants behind a plan; with `resamples`, bootstrap intervals for the population that the rows come from.
+    """Compute the constants behind a plan and say how reliable each is.
+
+    problem    least squares or logistic regression on rows
+    resamples  bootstrap resamples for intervals of the population that the rows come from; 0 for none
+    root       root of the resampling's random numbers
+    progress   is called with the work done and the whole of it
 
     Raises `InputError`, also for a problem without rows.
     """

@@ -354,7 +354,13 @@ def plan(
     max_memory: float = MAX_MEMORY,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
-    """Plan who collaborates with whom, at which step, per client and precision; arguments as in `bounds.plan_rows`.
+    """Plan who collaborates with whom, at which step, per client and precision.
+
+    epsilon    excess loss to reach [loss], a share such as "10%", or "noise"; or several of them
+    criterion  weighs peers in the guaranteed plans: "binary", "continuous", "sharp" or an object
+    horizon    iterations T, for schedules with a fixed horizon
+    confidence  allowed probability of not reaching epsilon in time, in (0, 1]
+    progress   is called with the work done and the whole of it
 
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
     client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one

@@ -44,7 +44,14 @@ class Moments:
 
 
 def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> np.ndarray:
-    """E[e_t] for t = 0..T, exactly, (T + 1, N): E[e_i] = tr(A_i E[delta_i delta_i^T])."""
+    """Compute E[e_t], t = 0..T, exactly, (T + 1, N) [loss], by second moments: E[e_i] = tr(A_i E[delta_i delta_i^T]).
+
+    problem     N quadratics, or least squares on data
+    algorithm   a linear one: its models after a step are affine in those before
+    iterations  T
+    eta         step size: one number, one per client (N,), or a function of t = 1..T returning either
+    Raises `InputError`, also for an algorithm that is not linear.
+    """
     moments = expected_moments(problem, algorithm, iterations=iterations, eta=eta)
     return _excess(problem, moments).numpy()
 

@@ -73,8 +73,10 @@ def run(
     """Run `algorithm` from the problem's start and record excess losses, or a network's losses and metrics.
 
     problem   one for all seeds, or one for each of them, with as many clients and features
+    iterations  T, the number of steps
     eta       step size: one number, one per client (N,), or a function of t = 1..T returning either
     seeds     how many (0, 1, ...), or a range of seed indices
+    root      root from which all random numbers are derived, with the seed's index
     grid      iterations to record, default 0..T, of a network about a hundred of them
     epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,)
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
@@ -85,6 +87,7 @@ def run(
     kernel    "auto": compiled where possible (`kernels.general_refusal` says why not), else torch, with one
               warning if only a compiler is missing; "c": compiled or an error; "reference". Paths agree up to rounding,
               and bit for bit for one kernel, which the trace names
+    progress  is called with the work done and the whole of it
     Raises `InputError`, of which `Diverged` keeps a network's last models.
     """
     check_algorithm(algorithm)
@@ -157,7 +160,10 @@ def hitting_times(
     kernel: Kernel = "auto",
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """tau = min{t: e_t < epsilon} per seed and client (S, N), epsilon one number or (N,); inf beyond `limit`.
+    """Simulate tau = min{t: e_t < epsilon} per seed and client, (S, N); inf where it is beyond `limit`.
+
+    epsilon  precision [loss]: one number, or one per client (N,)
+    limit    iterations after which a path is given up
 
     The other arguments are those of `run`. Raises `InputError`.
     """

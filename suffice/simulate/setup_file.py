@@ -99,7 +99,7 @@ def read_setup(
     target: bool = True,
     max_memory: float = MAX_MEMORY,
 ) -> Setup:
-    """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`.
+    """Read and check the setup file `path`; paths in it are relative to its folder. Raises `InputError`.
 
     Without `target` the file needs no [target] table. `max_memory` is that of `suffice.read`; it limits the setup file
     itself too, so it cannot be set in one.

@@ -83,6 +83,7 @@ def check(
     client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
     delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
+    root        root from which all random numbers are derived
     effort      "quick" (seconds) or "full" (minutes); full begins with a quick check and ends there where that refutes
     progress    is told how many families are done, of how many. A quick check of a true bound takes 3 to 20 seconds
                 exactly, 10 to 60 on paths, or minutes where a step is slow: `quadratics(longest=20)` ends paths at 20

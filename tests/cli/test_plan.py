@@ -158,7 +158,7 @@ def test_methods_are_compared_by_the_command(command, refused, tmp_path):
     }
     assert path.read_text().startswith("method,theorem,client,epsilon")
     for arguments, start in (
-        (("--cost", "round=1"), "suffice: cost = 'round=1': it is about methods"),
+        (("--cost", "round=1"), "suffice: cost = 'round=1': this option is about methods"),
         (("--methods", "--schedule"), "suffice: methods = '--schedule'"),
         (("--methods", "--participation", "2"), "suffice: participation = 2.0"),
         (("--methods", "--cost", "hop=1"), "suffice: cost = 'hop'"),

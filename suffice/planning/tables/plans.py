@@ -22,8 +22,8 @@ NO_EXACT_PLAN = "no exact plan"
 NAME, PEERS = 14, 14
 """Characters of a client's name, and of its list of peers."""
 MATRIX = (
-    "The step is for averaged gradients multiplied by the client's matrix, which is in `matrices` of --json and in "
-    "--out DIR"
+    "The step is for averaged gradients multiplied by the client's matrix, "
+    "which is in `matrices` of --json and in --out DIR"
 )
 
 TAU_BOUND = (

@@ -64,9 +64,7 @@ def measured_table(measured: Sequence[Measured]) -> Table:
         HITTING,
         measured,
         title=f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound",
-        lines=["Where a share in % is shown, not every path arrived, and the mean is over those that did."]
-        if partial
-        else (),
+        lines=["Where a share in % stands, the mean is over the paths that arrived."] if partial else (),
         width=80,
     )
 
@@ -107,9 +105,7 @@ def repeated_table(measured: Sequence[Measured]) -> Table:
 def break_even_table(entries: Sequence[BreakEven]) -> Table:
     """Down to which precision peers help each client; no line of more clients than fit."""
     lines = ["The precisions tried are 1/2, 1/4, ... of the start. Peers help where they save an iteration and 2 %."]
-    lines.append(
-        "The last column has the iterations at the plan's precision if a gradient averaged twice as many rows."
-    )
+    lines.append("`2 x batch` has the iterations at the plan's precision if gradients averaged twice the rows.")
     lines.append("`suffice fit` shows what the rows of other clients are worth for predictions.")
     if len(entries) > MOST_ROWS:
         lines.append(f"{len(entries) - MOST_ROWS} more clients are in --json.")

@@ -43,8 +43,13 @@ def from_arrays(
     certainty: str = "certified",
     max_memory: float = MAX_MEMORY,
 ) -> LeastSquares | Logistic:
-    """As `read`, from one (n_i, d) array and one (n_i,) array per client.
+    """Make a problem of clients' rows, as `read` does from files.
 
+    X, y            one (n_i, d) array and one (n_i,) array per client
+    names, columns  of the clients and of the predictors
+    intercept       whether a column of ones is added
+    standardise     predictors to mean 0 and deviation 1: "pooled" (over all clients), "client" or "none"
+    standardise_target  the target likewise, over all clients
     loss            "least-squares", mean (x . theta - y)^2 without a factor 1/2, or "logistic", mean log-loss of two
                     classes; plus (regularisation / 2) |theta|^2 over all coefficients, the intercept's too
     positive        values of y that are class 1, all others being class 0; without it the larger of two values is 1

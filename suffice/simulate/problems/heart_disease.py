@@ -31,7 +31,7 @@ class HeartDisease:
 
 
 def heart_disease(path: str | Path, *, standardise: str = "client") -> HeartDisease:
-    """UCI heart disease as FLamby prepares it, from the folder of the four files processed.CENTRE.data.
+    """Read UCI heart disease as FLamby prepares it; `path` is the folder of the four files processed.CENTRE.data.
 
     Columns slope, ca and thal are dropped, then patients with missing values; y is 1 for any disease; cp and restecg
     become indicators without their first level: 13 predictors. 66 % of each centre train, stratified where both classes

@@ -42,22 +42,26 @@ def read(
 ) -> LeastSquares | Logistic:
     """Read clients' data from files as a problem.
 
-    `path` is one CSV with a client column, one .npz file with arrays X, y and client, or a folder of CSV, .npz and
-    LIBSVM files, one per client; or a data frame or mapping of columns with a client column. Categories and gaps of a
-    CSV, frame or mapping become columns of numbers, and a first column without a name is left out, as in `suffice.fit`;
-    `drop` leaves out more columns. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1",
-    "labels:8", "column:NAME"; random ones from `seed`) it is one undivided file. A folder with the UCI heart-disease
-    files is read as `heart_disease`, its training part; a folder or file of MNIST images as `mnist` (the training
-    images where the folder has them), and "sklearn:NAME" is a data set of scikit-learn.
+    path       one CSV with a client column, one .npz file with arrays X, y and client, a folder of CSV, .npz and LIBSVM
+               files, one per client, a data frame or a mapping of columns. Of a folder of the UCI heart-disease files
+               the training part is read (`heart_disease`), of one of MNIST images the training images where it has
+               them (`mnist`); "sklearn:NAME" is a data set of scikit-learn
+    client     the column of clients
+    target     the column to predict; every other column is a predictor
+    loss       as in `from_arrays`; "auto" is what the target asks for, as in `suffice.fit`: logistic for two texts, 0
+               and 1, -1 and 1, 1 and 2
+    regularisation  as in `from_arrays`; unless given 0, or 0.1 where "auto" chooses logistic
+    standardise  predictors to mean 0 and deviation 1: over all clients ("pooled"), per "client" or not at all ("none")
+    standardise_target  the target likewise, always over all clients
+    split, seed  how one undivided file is split: "contiguous:8", "iid:8", "dirichlet:8:0.1", "labels:8",
+               "column:NAME"; random splits are drawn by the seed
+    drop       columns to leave out
+    intercept, positive, batch, certainty  as in `from_arrays`
+    max_memory  bytes that a table or matrices may take: larger ones are rejected before they are allocated; working
+               with them takes a few times as much
 
-    Every other column but `client` and `target` is a predictor. `standardise` sets the predictors to mean
-    0 and deviation 1 per client, over all clients, or not at all; `standardise_target` does so to the target, always
-    over all clients. A table or matrices of more than `max_memory` bytes (2e9) are rejected before they are
-    allocated; working with them takes a few times as much. For the other arguments see `from_arrays`. Raises
-    `InputError`.
-
-    `loss` "auto" is the one that the target asks for, as in `suffice.fit`: logistic for two texts, 0 and 1, -1 and 1, 1
-    and 2; and `regularisation` is then 0.1 unless it is given, else 0.
+    Categories and gaps of a CSV, frame or mapping become columns of numbers, and a first column without a name is left
+    out, as in `suffice.fit`. Raises `InputError`.
     """
     memory = Memory(max_memory)
     as_choice("loss", loss, ("auto", *LOSSES))

@@ -45,12 +45,18 @@ def verify(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Verdict]:
-    """Check the theorems `keys` (all if empty) and return their verdicts, in the order of the library.
+    """Check theorems and return their verdicts, in the order of the library.
 
-    A key may be a paper's name (cobo) or a pattern (cobo/theorem-1*), in which * matches anything. Records without a
-    claim are left out (`unchecked` lists them), and so are superseded ones unless their own key is given.
-    The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims. `jobs`
-    processes share the claims; the verdicts are the same for any number. Raises `InputError`.
+    keys     keys, papers' names (cobo) or patterns (cobo/theorem-1*), in which * matches anything; all if empty
+    edition  "printed", "corrected" or "all"
+    effort   "quick", or "full" as for the saved verdicts
+    root     root from which all random numbers are derived
+    jobs     processes that share the claims; the verdicts are the same for any number
+    progress  is called with the work done and the whole of it
+
+    Records without a claim are left out (`unchecked` lists them), and so are superseded ones unless their own key is
+    given. The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims.
+    Raises `InputError`.
     """
     if edition not in ("printed", "corrected", "all"):
         raise InputError("edition", edition, "use printed, corrected or all")

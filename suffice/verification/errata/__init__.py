@@ -35,7 +35,9 @@ class Entries(list[Any]):
 
 
 def errata(identifier: str | None = None) -> Entries:
-    """All errata, those of a paper ("cobo") or a result ("adaptive/theorem-2"), or the one with an id.
+    """List all errata, those of a paper or of a result, or show the one with an id.
+
+    identifier  a paper ("cobo"), a result ("adaptive/theorem-2") or an id; None lists all
 
     Case does not matter, nor do spaces for hyphens. The id of a withdrawn erratum gives the reason. Raises `InputError`
     with the nearest id if there is none.
