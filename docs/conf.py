@@ -108,7 +108,7 @@ def _literal_docstring(app, what, name, obj, options, lines):
         shown += section or ["| " * columns + _text(line if columns else line.strip()) for line in written]
         shown.append("")
     gives = signature.return_annotation
-    if what in ("function", "method") and gives not in (signature.empty, None, "None"):
+    if what in ("function", "method") and gives not in (signature.empty, None, "None", "Any"):
         shown.append(f":Returns: ``{gives}``")
     if raised:
         shown += [":Raises: " + _text(" ".join(raised.split()))]

@@ -157,8 +157,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     headline(
         canvas,
         "The finer the precision, the fewer clients help",
-        f"Thick: median of {setup['draws']} draws; band: 5 to 95 %; thin: one\n"
-        f"v: spread of the optima in $d = {setup['features']}$; {_RULES[figure.edition]}",
+        f"Thick lines are medians of {setup['draws']} draws, bands hold 90 % of them, and thin lines are one draw\n"
+        f"v is the spread of the optima in $d = {setup['features']}$; {_RULES[figure.edition]}",
     )
     canvas.legend(loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0)
 

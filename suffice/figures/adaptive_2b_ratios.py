@@ -93,7 +93,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         canvas,
         _message(figure),
         f"$N = {figure.setup['clients']}$, $d = {figure.setup['features']}$; "
-        f"mean of {figure.setup['runs']} runs, band: two standard errors",
+        f"the lines are means of {figure.setup['runs']} runs, and the bands two standard errors",
     )
 
 

@@ -161,7 +161,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     panels[0, 0].set_ylabel("excess loss,\ngeometric mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
     headline(canvas, _message(figure), f"$N = {setup['clients']}$, $d = {setup['features']}$; exact similarity, binary "
-             f"weights; mean of {setup['runs']} runs, band: two standard errors")  # fmt: skip
+             f"weights; the lines are means of {setup['runs']} runs, and the bands two standard errors")  # fmt: skip
 
 
 def _message(figure: Figure) -> str:

@@ -147,8 +147,10 @@ def draw(figure: Figure, canvas: Any) -> None:
         row[0].set_yticks(-np.arange(len(rules)), rules)
     panels[-1, 0].set_xlabel(r"$\log_{10}$ test loss (lower is better)")
     panels[-1, 1].set_xlabel("test accuracy in per cent (higher is better)")
-    words = f"After {figure.setup['epochs']} epochs; dot: mean of {figure.setup['runs']} runs, plain over hospitals; "
-    headline(canvas, _message(figure), words + "bar: one standard deviation over runs; grey: Local")
+    words = (
+        f"After {figure.setup['epochs']} epochs, dots are means of {figure.setup['runs']} runs, plain over hospitals; "
+    )
+    headline(canvas, _message(figure), words + "bars are one standard deviation over runs, and Local is grey")
 
 
 def _message(figure: Figure) -> str:

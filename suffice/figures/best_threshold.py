@@ -117,4 +117,4 @@ def draw(figure: Figure, canvas: Any) -> None:
     message = (
         "The best threshold changes with the precision" if np.ptp(curve["threshold"]) > 0 else "One threshold is best"
     )
-    headline(canvas, message, "Variance: the sufficient variance of each criterion")
+    headline(canvas, message, "The variance is the sufficient variance of each criterion")

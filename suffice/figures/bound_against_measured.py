@@ -160,5 +160,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     message = (
         f"Bounds end at most {sharp:.2g} times above the truth on sharp instances, at least {far:.2g} times on others"
     )
-    headline(canvas, message, "Numbers: the ratio at the end. Where the expectation dips towards 0 the ratio peaks")
+    headline(
+        canvas, message, "The numbers are the ratios at the end. Where the expectation dips towards 0 the ratio peaks"
+    )
     canvas.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

@@ -211,4 +211,4 @@ def draw(figure: Figure, canvas: Any) -> None:
     ratios = [curve["bound"] / curve["measured"] for name, curve in figure.data.items() if name.endswith("| sharp")]
     near = sum(bool((ratio < 1.01).all()) for ratio in ratios)
     message = f"Along the horizon {near} of the {len(ratios)} bounds with a sharp instance stay within 1 % of it"
-    headline(canvas, message, "Thick: measured; dashed: bound; blue: an instance made to be sharp")
+    headline(canvas, message, "Thick lines are measured, dashed ones are bounds; blue is an instance made to be sharp")

@@ -134,6 +134,6 @@ def draw(figure: Figure, canvas: Any) -> None:
     headline(
         canvas,
         "CoBo connects two clients where their gradients at the midpoint agree",
-        "Blue: descent at the midpoint; red, dashed: at the two models of C; contours: $(f_1 + f_2)/2$; shaded: "
-        "midpoints that disconnect; product: of the two gradients at the midpoint",
+        "Blue arrows descend at the midpoint, dashed red ones at the two models of C. Contours are those of "
+        "$(f_1 + f_2)/2$; shaded midpoints disconnect; the product is that of the two gradients at the midpoint",
     )

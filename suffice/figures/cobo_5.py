@@ -203,6 +203,6 @@ def draw(figure: Figure, canvas: Any) -> None:
     least = min(figure.data[_name(noise, "constant", ALL, ALL)]["right"][-1] for noise in noises)
     least = min(figure.data[_name(noise, "constant", ALL, ALL)]["right"][-1] for noise in noises)
     share = "all pairs right" if least == 1 else f"at least {np.floor(1000 * least) / 10:g} % of the pairs right"
-    words = "Pairs are sampled with 1/N (lines; band: 5 to 95 %),\nor with 1/N for 0.2 % of the time, then 1/t (dotted)"
+    words = "Pairs are sampled with 1/N (lines and bands),\nor with 1/N for 0.2 % of the time, then 1/t (dots)"
     headline(canvas, f"CoBo ends with {share} at every noise level", words)
     axes.legend(loc="upper left")

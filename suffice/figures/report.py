@@ -215,7 +215,7 @@ def _summary(planned: Plan | None, fitted: Fit | None) -> str:
         idle = {row.client for row in served(planned.problem, rows)}
         sooner = sum(_sooner(row) for row in rows if row.client not in idle)
         where = f"{len(idle)} of {len(rows)} sites"
-        rest = f" At {where} a constant prediction reaches it: nothing to plan." if idle else ""
+        rest = f" At {where} a constant prediction reaches it, so that there is nothing to plan." if idle else ""
         said.append(
             f"In training, {sooner} of {len(rows)} sites reach an excess loss of {level} on their own rows sooner with "
             f"the help of others ({kind}).{rest}"
@@ -255,9 +255,9 @@ def _claim(verdict: Verdict) -> str:
     if theorem.fault:
         facts.append(f"In print: {theorem.fault}.")
     if verdict.error_probability:
-        facts.append(f"Probability of a false alarm: at most {verdict.error_probability:.1g}.")
+        facts.append(f"The probability of a false alarm is at most {verdict.error_probability:.1g}.")
     if verdict.survivors:
-        facts.append(f"Wrong variants not refuted: {'; '.join(verdict.survivors)}.")
+        facts.append(f"These wrong variants are not refuted: {'; '.join(verdict.survivors)}.")
     instance = ", ".join(
         f"{name} = {value:.6g}" if isinstance(value, float) else f"{name}: {value}"
         for name, value in verdict.worst_instance.items()

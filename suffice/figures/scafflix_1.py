@@ -240,8 +240,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     panels[1, 0].set_ylabel(r"$\|\nabla f(x^k)\|^2$ (loss$^2$/$\theta^2$)")
     handles = [panels[0, 0].plot([], [], line, color="0.3")[0] for line in ("-", "--")]
     runs = figure.setup["runs"]
-    words = "Numbers at the lines: alpha. Scafflix: "
-    words += f"median of {runs} runs, band: 5 to 95 %" if runs > 1 else "one run"
+    words = "The numbers at the lines are alpha. Scafflix is shown by "
+    words += f"the median of {runs} runs, with a band from 5 to 95 %" if runs > 1 else "one run"
     if any((curve["gap_low"] <= FLOOR).any() for curve in figure.data.values()):
         words += f". Lines and bands of gaps end where they fall below {FLOOR:g}"
         words += f", or below f* after {REFERENCE} steps of GD" if figure.edition == "published" else ""

@@ -101,6 +101,6 @@ def draw(figure: Figure, canvas: Any) -> None:
     headline(
         canvas,
         message,
-        f"Shown: the {len(keys)} that stay furthest below. An arrow goes on to the left; the CSV has all of them",
+        f"The {len(keys)} that stay furthest below are shown. An arrow goes on to the left; the CSV has all of them",
     )
     canvas.legend(loc="outside lower center", ncols=4)

@@ -144,7 +144,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     headline(
         canvas,
         "The closer the optima and the coarser the precision, the more clients help",
-        r"Dashed: mean precision $\varepsilon = 2 d v^2$ at which a peer enters; numbers at contours: the speed-up",
+        r"Dashed lines show the mean precision $\varepsilon = 2 d v^2$ at which a peer enters, contours the speed-up",
     )
     lines = right.contour(epsilon, spreads, speedup, levels=levels, colors="black", linewidths=0.7)
     for label in right.clabel(lines, fmt=lambda level: f"{level:g}", fontsize=SMALL):

@@ -62,12 +62,12 @@ class Experiment:
         mean, names = self.mean(), self.problem.names
         above = ~(mean[-1] <= mean[0])
         gone = above & (~np.isfinite(mean[-1]) | ((mean[-1] > FAR * mean[0].max()) & (self.eta > self.step_limit)))
-        step = f"step {self.eta:.3g}, limit {self.step_limit:.3g}"
+        step = f"the step is {self.eta:.3g}, its limit {self.step_limit:.3g}"
         lines = []
         if gone.any():
-            lines.append(f"{_names(names, gone)}: diverged; {step}")
+            lines.append(f"{_names(names, gone)}: the models diverged; {step}")
         if (above & ~gone).any():
-            why = "ends above its start (diverged, noise floor above it, or drawn to a shared model)"
+            why = "the excess ends above its start (it diverged, has a higher noise floor, or goes to a shared model)"
             lines.append(f"{_names(names, above & ~gone)}: {why}; {step}")
         return tuple(lines)
 

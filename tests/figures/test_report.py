@@ -123,7 +123,7 @@ def test_sites_that_a_constant_serves_are_not_counted(tmp_path):
     sooner = sum(plan[site].exact_speedup > 1 for site in "AB")
     assert sooner
     assert f"In training, {sooner} of 4 sites reach" in text
-    assert "(exact). At 2 of 4 sites a constant prediction reaches it: nothing to plan." in text
+    assert "(exact). At 2 of 4 sites a constant prediction reaches it, so that there is nothing to plan." in text
 
 
 def test_a_precision_that_is_no_text_is_shown_all_the_same(tmp_path):

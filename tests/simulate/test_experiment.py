@@ -67,7 +67,9 @@ def test_the_default_step_contracts_on_data_and_half_of_the_smoothness_limit_wou
     assert answer["eta"] < 0.25 / beta
     wild = command("simulate", setup, "--algorithm", "local", "--seeds", "32", "--iterations", "60", "--eta", 1 / beta)
     warned = [line for line in wild.stdout.splitlines() if line.startswith("warning: ")]
-    assert ": diverged; " in warned[0]  # and the others, which end above their starts, in a line of their own
+    assert (
+        ": the models diverged; " in warned[0]
+    )  # and the others, which end above their starts, in a line of their own
     assert f"limit {answer['step_limit']:.3g}" in wild.stdout
 
 
@@ -85,7 +87,7 @@ def test_the_step_and_where_it_comes_from_are_a_line(command, tmp_path):
     lines = {}
     for name, more in (("local", ()), ("all-for-one", ()), ("fedavg", ("--eta", "0.001"))):
         out = command("simulate", setup, "--algorithm", name, "--iterations", "2", *more).stdout
-        lines[name] = " ".join(out.partition("\nstep ")[2].split())
+        lines[name] = " ".join(out.partition("\nThe step is ")[2].split())
     assert "half of the limit" in lines["local"]
     assert "All-for-one's ratio q = " in lines["all-for-one"]
     assert lines["fedavg"].startswith("0.001: as given; the limit is ")
@@ -99,7 +101,7 @@ def test_a_diverged_client_is_said_to_be_so_and_nothing_else_is_printed(command,
         )
         assert (done.returncode, done.stderr) == (0, "")
         (line,) = (line for line in done.stdout.splitlines() if line.startswith("warning: "))
-        assert line.startswith("warning: c0, c1: diverged; step 50, limit ")
+        assert line.startswith("warning: c0, c1: the models diverged; the step is 50, its limit ")
 
 
 def test_all_clients_are_shown_up_to_ten(command, tmp_path):
