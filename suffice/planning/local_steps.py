@@ -43,7 +43,7 @@ def fewer_rounds(problem: Problem, rows: Sequence[Row]) -> tuple[str, ...]:
             excess = server.losses @ orbit(
                 server.matrices(eta), start + np.zeros((len(eta), len(start))), max(taken) - 1
             )
-            below = (excess <= epsilon).all(1)
+            below: np.ndarray = np.all(excess <= epsilon, axis=1)
         first = np.where(below.any(1), below.argmax(1), max(taken))
         best = min(best, (int(first.min()), steps, float(eta[first.argmin()])), key=lambda one: one[0])
     rounds, steps, step = best

@@ -370,10 +370,9 @@ def plan(
     of its own or `start` is "zero"; a share such as "10%" is of the excess over that constant. Elsewhere it is of the
     starting excess. "noise", the default on rows, is the excess that is its own standard error when measured on as many
     new rows as a client has; the default elsewhere is "10%". `gradients` "plain" plans for gradients as they are; else
-    clients multiply them by a matrix, where this is faster. Quadratics and least
-    squares get exact plans from second moments; where the noise has no bound these are all there is; with `schedule`
-    also three stages of constant rates, where these are faster. A plan that needs more than `max_memory` bytes
-    (2e9) is rejected before its matrices are allocated. Raises `InputError`.
+    clients multiply them by a matrix, where this is faster. Quadratics and least squares get exact plans from second
+    moments; where the noise has no bound these are all there is; with `schedule` also three stages of constant rates,
+    where these are faster. A plan that needs more than `max_memory` bytes (2e9) is rejected. Raises `InputError`.
     """
     memory, notes = Memory(max_memory), ()
     if isinstance(source, Fitted):

@@ -64,7 +64,7 @@ def precisions(epsilon: Any, reference: Reference | np.ndarray | None) -> list[P
 def entries(epsilon: Any) -> list[Any]:
     """One precision, or several."""
     several = isinstance(epsilon, (Sequence, np.ndarray)) and not isinstance(epsilon, str)
-    return list(epsilon) if several and np.ndim(epsilon) else [epsilon]
+    return list(epsilon) if several and getattr(epsilon, "ndim", 1) else [epsilon]
 
 
 def _precision(entry: Any, about: Reference) -> Precision:

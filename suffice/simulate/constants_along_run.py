@@ -69,8 +69,12 @@ def measured_constants(
 ) -> MeasuredConstants:
     """Measure curvature, noise and dissimilarity of a network's clients along a run of `algorithm`.
 
-    grid     iterations to measure at, default the start, the middle and the end
-    samples  stochastic gradients that the variance is a mean over
+    problem     a network on clients' rows
+    iterations  of the run, at the step size or step sizes `eta`
+    grid        iterations to measure at, default the start, the middle and the end
+    samples     stochastic gradients that the variance is a mean over
+    seed        of the run
+
     Raises `InputError`.
     """
     if not isinstance(problem, Neural):

@@ -27,6 +27,7 @@ CROSS_CUTTING = {
     "cli/test_names.py": "names of clients in everything that shows them",
     "cli/test_pipes.py": "pipes and devices wherever a file is read",
     "cli/test_readme.py": "the README, with the command's fixtures",
+    "planning/exact/test_plain_plans.py": "plans with plain gradients beside those with matrices",
     "fitting/test_fit_arguments.py": "arguments of `fit` and of what it hands back that are none",
     "fitting/test_neighbours.py": "what users of other libraries look for",
     "planning/exact/test_simple_rules.py": "rules that no exact plan may be slower than",

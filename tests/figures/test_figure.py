@@ -51,7 +51,7 @@ def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_pa
     assert "give how many" in refused("figure", "collaboration", "--seeds", "3,2", "--out", tmp_path)
     own = refused("figure", "collaboration", "--option", "table=t.csv", "--option", "spread=0.5", "--out", tmp_path)
     assert "spread = 0.5: it is of the default network; leave it out where data are given" in own
-    assert "drop one of the two" in refused("figure", "adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
+    assert "drop --reuse or this option" in refused("figure", "adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
 
 
 def test_the_command_sets_the_options_that_python_has(refused, command, tmp_path):

@@ -136,7 +136,7 @@ def test_a_precision_that_the_mean_alone_reaches_is_said():
     rows = {"client": np.repeat(["a", "b", "c"], 30)} | columns
     for eps in (share * level for level in explained for share in (0.999, 1.001)):
         coarse = sum(level <= eps for level in explained)
-        said = [note for note in sf.plan(sf.read(rows), eps).notes if "a constant reaches" in note]
+        said = [note for note in sf.plan(sf.read(rows), eps).notes if "a constant model reaches" in note]
         assert [note.partition(" clients")[0] for note in said] == ([f"At {coarse} of 3"] if coarse else [])
     from_the_mean = sf.plan(sf.read(rows, standardise_target=True), "1%")
     assert not any("a constant reaches" in note for note in from_the_mean.notes)
