@@ -47,6 +47,16 @@ def loads(dotted: str) -> bool:
     return True
 
 
+def runs(dotted: str) -> bool:
+    """Whether `python -m` finds a module: in the checkout, whose folder need not be importable here, or installed."""
+    home = ROOT / dotted.replace(".", "/")
+    return (
+        home.with_suffix(".py").exists()
+        or (home / "__main__.py").exists()
+        or bool(importlib.util.find_spec(dotted.partition(".")[0]))
+    )
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_files_folders_and_modules_that_a_page_names_are_there(page):
     text = prose(page)
@@ -58,16 +68,15 @@ def test_files_folders_and_modules_that_a_page_names_are_there(page):
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "Makefile"], ids=lambda page: page.name)
 def test_modules_that_are_run_are_there(page):
     named = set(RUN.findall(page.read_text(encoding="utf-8"))) - {"pytest", "sphinx", "pip"}
-    run_here = {
-        path.name for path in ROOT.iterdir() if (path / "__main__.py").exists()
-    }  # from the folder of the checkout
-    assert [name for name in named - run_here if importlib.util.find_spec(name) is None] == []
+    assert [name for name in named if not runs(name)] == []
 
 
 def test_pages_name_many():
     found = [kind.findall(prose(page)) for page in PAGES for kind in (PATH, MODULE)]
     assert sum(map(len, found)) > 100
     assert not there("suffice/bounds/conductor.py")
+    assert runs("benchmarks.scouts") and runs("benchmarks")
+    assert not runs("benchmark.scouts")
     assert there("suffice/bounds/theorems/<paper>/")
     assert not loads("suffice.bounds.vocabulary")
     assert not loads("bounds.theorem")
