@@ -87,7 +87,7 @@ def probe(
 
     def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
         shown = {name: value[0] for name, value in extra.items()}
-        return _images(problem, algorithm, centre, eta, draws[0], states, iteration, shown)[None]
+        return images_of(problem, algorithm, centre, eta, draws[0], states, iteration, shown)[None]
 
     asked = _asked(weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch)
     return over_tensors(lambda each: each[0], _maps(images, tossed, asked))
@@ -115,7 +115,7 @@ def probe_batch(
         def one(problem: list[Tensor], algorithm: list[Tensor], centre: State, eta: Tensor, draws: Tensor,
                 extra: State) -> Tensor:  # fmt: skip
             rebuilt = with_tensors(problems, problem), with_tensors(algorithms, algorithm)
-            return _images(*rebuilt, centre, eta, draws, states, iteration, extra)
+            return images_of(*rebuilt, centre, eta, draws, states, iteration, extra)
 
         most = max(1, _ENTRIES // (states.numel() * draws.shape[2]))
         return vmap(one, chunk_size=most if most < len(eta) else None)(*given, draws, extra)
@@ -181,11 +181,11 @@ def _asked(weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: i
         shares=weights.mT / batch,
         points=points,
         draws=torch.cat((still, points.repeat_interleave(2, 1)), 1),
-        states=torch.cat((_units(states, weights), generic.repeat(clients * scenarios, 1))),
+        states=torch.cat((unit_states(states, weights), generic.repeat(clients * scenarios, 1))),
     )
 
 
-def _units(states: int, like: Tensor) -> Tensor:
+def unit_states(states: int, like: Tensor) -> Tensor:
     """Unit states, and the origin last, (n + 1, n)."""
     return torch.cat((torch.eye(states), torch.zeros(1, states))).to(like)
 
@@ -207,7 +207,7 @@ def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
         return moved.unflatten(1, (times, -1))
 
     image = after(asked.draws, asked.states)
-    reference = _matrices(image[:, :, : states + 1])
+    reference = matrices_of(image[:, :, : states + 1])
     moved = image[:, :, states + 1 :].unflatten(2, (clients, scenarios, 2))
     grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ asked.states[-1])[:, :, None, None]
     size = torch.maximum(reference.abs().amax((2, 3)), moved.abs().amax((2, 3, 4, 5)))[..., None, None, None]
@@ -222,9 +222,9 @@ def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
         weighted = odds[..., None, None, None] * shares[:, None, ..., None] * column
         noise[:, :-1, :-1] = weighted.flatten(1, 3).mT @ column.flatten(1, 3)
     else:
-        unit = _units(states, weights)
+        unit = unit_states(states, weights)
         maps = after(asked.points.repeat_interleave(len(unit), 1), unit.repeat(clients * scenarios, 1))
-        maps = _matrices(maps.unflatten(2, (clients, scenarios, len(unit))))  # (B, R, N, J, m, m)
+        maps = matrices_of(maps.unflatten(2, (clients, scenarios, len(unit))))  # (B, R, N, J, m, m)
         middle = torch.einsum("bkj,brkjac->brkac", weights.mT, maps)
         mean = reference + (middle - reference[:, :, None]).sum(2)
         kept.append(
@@ -238,7 +238,7 @@ def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
     return Maps(mean=total, noise=noise, weights=factors, deviations=deviations)
 
 
-def _images(
+def images_of(
     problem: QuadraticProblem,
     algorithm: Algorithm,
     centre: State,
@@ -255,7 +255,7 @@ def _images(
         given = problem, algorithm, centre, eta
         split = [dict(zip(extra, part)) for part in zip(*(value.split(most) for value in extra.values()))]
         pieces = zip(draws.split(most), states.split(most), split or [{}] * (len(draws) // most + 1))
-        return torch.cat([_images(*given, few, some, iteration, shown) for few, some, shown in pieces])
+        return torch.cat([images_of(*given, few, some, iteration, shown) for few, some, shown in pieces])
     parts = states.split([value.numel() for value in centre.values()], dim=1)
     state = {
         name: value + part.reshape(len(part), *value.shape[1:]) for (name, value), part in zip(centre.items(), parts)
@@ -265,7 +265,7 @@ def _images(
     return _flatten({name: after[name] - centre[name] for name in centre})
 
 
-def _matrices(images: Tensor) -> Tensor:
+def matrices_of(images: Tensor) -> Tensor:
     """The matrices (..., m, m) on the homogeneous state that take unit states, and the origin last, to the images."""
     origin = images[..., -1:, :]
     upper = torch.cat((images[..., :-1, :] - origin, origin), -2).mT

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from suffice.simulate import Algorithm, Randomness
 from suffice.simulate.algorithms.base import Draw, State
-from suffice.simulate.moment_maps import Maps, origin, probe
+from suffice.simulate.moment_maps import Maps, images_of, matrices_of, origin, probe, unit_states
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.problem import Problem, QuadraticProblem
 from suffice.simulate.problems.additive import AdditiveNoise
@@ -299,19 +299,10 @@ def _map(
     problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: Tensor, noise: Tensor, t: int, extra: Any
 ) -> Tensor:
     """(n, n + 1): the step's linear part at this draw, and in the last column its value at the centre."""
-    sizes = [value.numel() for value in centre.values()]
-    units = torch.cat((torch.eye(sum(sizes), dtype=problem.dtype), torch.zeros(1, sum(sizes), dtype=problem.dtype)))
-    state = {
-        name: value + part.reshape(len(part), *value.shape[1:])
-        for (name, value), part in zip(centre.items(), units.split(sizes, dim=1))
-    }
-    many = Draw(
-        iteration=t,
-        noise=noise.expand(len(units), *noise.shape[1:]),
-        extra={name: value.expand(len(units), *value.shape[1:]) for name, value in extra.items()},
-    )
-    image = _flat(algorithm, problem, state, many, eta, centre)
-    return torch.cat(((image[:-1] - image[-1]).T, image[-1:].T), dim=1)
+    units = unit_states(sum(value.numel() for value in centre.values()), problem.start)
+    many = {name: value.expand(len(units), *value.shape[1:]) for name, value in extra.items()}
+    draws = noise.expand(len(units), *noise.shape[1:])
+    return matrices_of(images_of(problem, algorithm, centre, eta, draws, units, t, many))[:-1]
 
 
 def _noise_gap(

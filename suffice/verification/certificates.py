@@ -28,21 +28,14 @@ def step_certificates(key: str | None = None) -> list[dict[str, Any]]:
     return [step.step().certificate(f"{step.key}: {step.says}") for step in identities(key)]
 
 
-def closed_form_certificates() -> list[dict[str, Any]]:
-    """Start and induction step of every corrected bound that solves an affine recursion."""
-    forms = [closed_form(record) for record in THEOREMS if record.guarantee]
-    return [one for form in forms if isinstance(form, ClosedForm) for one in form.certificates()]
-
-
-def erratum_certificates() -> list[dict[str, Any]]:
-    """Of the errata whose instances are rational."""
-    exact = exact_errata()
-    return [exact[entry.id].certificate(entry) for entry in ERRATA if entry.id in exact]
-
-
 def certificates() -> list[dict[str, Any]]:
-    """All, in the order of the first line of this file."""
-    return [*step_certificates(), *closed_form_certificates(), *erratum_certificates()]
+    """All: of proof steps; start and induction step of every corrected bound that solves an affine recursion; of the
+    errata whose instances are rational."""
+    forms = [closed_form(record) for record in THEOREMS if record.guarantee]
+    solved = [one for form in forms if isinstance(form, ClosedForm) for one in form.certificates()]
+    exact = exact_errata()
+    refuted = [exact[entry.id].certificate(entry) for entry in ERRATA if entry.id in exact]
+    return [*step_certificates(), *solved, *refuted]
 
 
 def proof_of(record: Theorem) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -129,7 +128,10 @@ def check(
         bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
         theorem, opaque = _record(bound, conditions, quantity_of(quantity, meant), direction, own, chosen)
         theorem = theorem if delta is None else replace(theorem, mode="probability")
-        verdict = _tested(theorem, chosen, family, client, opaque, delta, effort, root, progress)
+        verdict = _Check(
+            theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
+            progress=progress,
+        ).verdict(effort)  # fmt: skip
         if not seconds:
             return verdict
         from .proof.prove import with_proof  # SymPy and the search, which few ask for
@@ -137,35 +139,100 @@ def check(
         return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
 
 
-def _tested(
-    theorem: Theorem,
-    chosen: Algorithm,
-    family: ProblemFamily | None,
-    client: int,
-    opaque: str,
-    delta: float | None,
-    effort: str,
-    root: int,
-    progress: Callable[[int, int], None] | None,
-) -> Verdict:
-    """The verdict on instances."""
-    given = theorem, chosen, family, client
-    run: Callable[..., Verdict] = _exact
-    moments = chosen.linear and (family is None or quadratic(family)) and not form_of(theorem).levels
-    if delta is not None or not moments:
-        run = partial(_sampled, delta=delta)
-    verdict = run(*given, opaque=opaque, effort="quick", root=root, progress=progress)
-    if verdict.outcome is Outcome.VACUOUS:
-        some, why = explained(theorem, verdict.unmet)
-        outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
-        return replace(verdict, outcome=outcome, evidence=replace(verdict.evidence, unmet=why))
-    # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
-    # certify fewer instances than `MOST_CERTIFIED`.
-    if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
-        verdict = run(*given, opaque=opaque, effort=effort, root=root, progress=progress)
-    if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
-        return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[theorem.direction])
-    return verdict
+@dataclass(frozen=True, kw_only=True)
+class _Check:
+    """What is checked of which algorithm on which instances."""
+
+    theorem: Theorem
+    algorithm: Algorithm
+    family: ProblemFamily | None
+    client: int
+    opaque: str
+    delta: float | None
+    root: int
+    progress: Callable[[int, int], None] | None
+
+    def verdict(self, effort: str) -> Verdict:
+        """The verdict on instances."""
+        moments = self.algorithm.linear and (self.family is None or quadratic(self.family))
+        run = self._exact if moments and self.delta is None and not form_of(self.theorem).levels else self._sampled
+        verdict = run("quick")
+        if verdict.outcome is Outcome.VACUOUS:
+            some, why = explained(self.theorem, verdict.unmet)
+            outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
+            return replace(verdict, outcome=outcome, evidence=replace(verdict.evidence, unmet=why))
+        # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
+        # certify fewer instances than `MOST_CERTIFIED`.
+        if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
+            verdict = run(effort)
+        if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
+            return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[self.theorem.direction])
+        return verdict
+
+    def _exact(self, effort: str) -> Verdict:
+        """The verdict by exact moments."""
+        theorem = self.theorem
+        measured, reason = measures(theorem, self.algorithm, self.family, self.client, effort=effort)
+        if reason:
+            return Verdict.inconclusive(theorem, reason)
+        families = tuple(each.family(theorem) for each in measured)
+        spend = replace(EFFORTS[effort], corners=2 * EFFORTS[effort].instances)
+        if self.family is not None:  # as much for one as for all that are drawn from otherwise
+            spend = _more(spend, instances=5, corners=5, restarts=3, ascents=3)
+        others = sweep(theorem, measured, self.client, effort=effort) if self.family is None else None
+        claim = Claim(
+            theorem=theorem, families=families, opaque=self.opaque, until_refuted=True, progress=self.progress,
+            further=None if others is None else others.evidence,
+        )  # fmt: skip
+        verdict = claim.verify(effort=spend, root=self.root)
+        every = [*measured, *(others.found if others else [])]
+        verdict = self._with_extent(verdict, every, "", others.left_out if others else [])
+        if verdict.outcome is Outcome.VIOLATED:
+            worst = [each for each in every if each.problems.name == verdict.worst_instance["label"]]
+            return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
+        return loosened(verdict, theorem, measured, root=self.root) if verdict.valid else verdict
+
+    def _sampled(self, effort: str) -> Verdict:
+        """The verdict by simulated paths, see `sampled_check`."""
+        theorem = self.theorem
+        options: dict[str, Any] = {"effort": effort, "root": self.root, "delta": self.delta}
+        measured, reason = path_measures(theorem, self.algorithm, self.family, self.client, **options)
+        if reason:
+            return Verdict.inconclusive(theorem, reason)
+        spend = replace(EFFORTS[effort], corners=EFFORTS[effort].instances)
+        if self.family is not None:
+            spend = _more(spend, instances=3, corners=3, restarts=2, ascents=2)
+        others = path_sweep(theorem, measured, self.client, effort=effort) if self.family is None else None
+        verdict, certified = sampled_verdict(
+            theorem, measured, opaque=self.opaque, spend=spend, root=self.root, progress=self.progress, others=others
+        )
+        every = [*measured, *(others.found if others else [])]
+        verdict = self._with_extent(verdict, every, f"{says(measured, certified, theorem, effort)}; ")
+        if verdict.outcome is Outcome.VIOLATED:
+            return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
+        if not verdict.valid:
+            return verdict
+        return loosened(verdict, theorem, [each.certified(LOOKED_AT[effort]) for each in measured[:2]], root=self.root)
+
+    def _with_extent(
+        self, verdict: Verdict, every: Sequence[Any], left_open: str, left_out: Sequence[tuple[int, int]] = ()
+    ) -> Verdict:
+        """The verdict with what was tried and what was not; `InputError` for a bound that is infinite wherever it was
+        tried."""
+        if verdict.instances and verdict.unbounded == verdict.instances:
+            count = f"all {verdict.instances} instances"
+            remedy = f"it is infinite on {count} tried and says nothing; give a finite one"
+            raise InputError("bound", verdict.theorem.title, remedy)
+        # none was drawn from after the family where a violation ended the search
+        names, label = [each.problems.name for each in every], verdict.worst_instance.get("label")
+        if verdict.outcome is Outcome.VIOLATED and not verdict.undefined and label in names:
+            every = every[: names.index(label) + 1]
+        beyond = f"{left_open}{not_tried(every, verdict, left_out)}"
+        return replace(verdict, extent=Extent(tried=tried(every, self.algorithm, verdict), not_tried=beyond))
+
+
+def _more(spend: Effort, **times: int) -> Effort:
+    return replace(spend, **{name: by * getattr(spend, name) for name, by in times.items()})
 
 
 _NOTHING = {
@@ -191,98 +258,6 @@ def _names(names: Any, *given: Any) -> Mapping[str, Any]:
         if name not in taken:
             raise InputError("names", name, f"no function has this keyword; they have {', '.join(sorted(taken))}")
     return names
-
-
-def _exact(
-    theorem: Theorem,
-    algorithm: Algorithm,
-    family: ProblemFamily | None,
-    client: int,
-    *,
-    opaque: str,
-    effort: str,
-    root: int,
-    progress: Callable[[int, int], None] | None,
-) -> Verdict:
-    """The verdict by exact moments."""
-    measured, reason = measures(theorem, algorithm, family, client, effort=effort)
-    if reason:
-        return Verdict.inconclusive(theorem, reason)
-    families = tuple(each.family(theorem) for each in measured)
-    spend = replace(EFFORTS[effort], corners=2 * EFFORTS[effort].instances)
-    if family is not None:  # as much for one as for all that are drawn from otherwise
-        spend = _more(spend, instances=5, corners=5, restarts=3, ascents=3)
-    others = sweep(theorem, measured, client, effort=effort) if family is None else None
-    further = None if others is None else others.evidence
-    claim = Claim(
-        theorem=theorem, families=families, opaque=opaque, until_refuted=True, progress=progress, further=further
-    )
-    verdict = claim.verify(effort=spend, root=root)
-    _check_finite(verdict)
-    every = [*measured, *(others.found if others else [])]
-    reached = _reached(verdict, every)
-    left_out = not_tried(reached, verdict, others.left_out if others else [])
-    verdict = replace(verdict, extent=Extent(tried=tried(reached, algorithm, verdict), not_tried=left_out))
-    if verdict.outcome is Outcome.VIOLATED:
-        worst = [each for each in every if each.problems.name == verdict.worst_instance["label"]]
-        return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
-    return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict
-
-
-def _more(spend: Effort, **times: int) -> Effort:
-    return replace(spend, **{name: by * getattr(spend, name) for name, by in times.items()})
-
-
-def _reached(verdict: Verdict, measured: Sequence[Any]) -> Sequence[Any]:
-    """The families that were drawn from: none after the one where a violation ended the search."""
-    names = [each.problems.name for each in measured]
-    label = verdict.worst_instance.get("label")
-    if verdict.outcome is not Outcome.VIOLATED or verdict.undefined or label not in names:
-        return measured
-    return measured[: names.index(label) + 1]
-
-
-def _check_finite(verdict: Verdict) -> None:
-    if verdict.instances and verdict.unbounded == verdict.instances:
-        count = f"all {verdict.instances} instances"
-        remedy = f"it is infinite on {count} tried and says nothing; give a finite one"
-        raise InputError("bound", verdict.theorem.title, remedy)
-
-
-def _sampled(
-    theorem: Theorem,
-    algorithm: Algorithm,
-    family: ProblemFamily | None,
-    client: int,
-    *,
-    delta: float | None,
-    opaque: str,
-    effort: str,
-    root: int,
-    progress: Callable[[int, int], None] | None,
-) -> Verdict:
-    """The verdict by simulated paths, see `sampled_check`."""
-    options: dict[str, Any] = {"effort": effort, "root": root, "delta": delta}
-    measured, reason = path_measures(theorem, algorithm, family, client, **options)
-    if reason:
-        return Verdict.inconclusive(theorem, reason)
-    spend = replace(EFFORTS[effort], corners=EFFORTS[effort].instances)
-    if family is not None:
-        spend = _more(spend, instances=3, corners=3, restarts=2, ascents=2)
-    others = path_sweep(theorem, measured, client, effort=effort) if family is None else None
-    verdict, certified = sampled_verdict(
-        theorem, measured, opaque=opaque, spend=spend, root=root, progress=progress, others=others
-    )
-    _check_finite(verdict)
-    every = [*measured, *(others.found if others else [])]
-    reached = _reached(verdict, every)
-    left_out = f"{says(measured, certified, theorem, effort)}; {not_tried(reached, verdict)}"
-    verdict = replace(verdict, extent=Extent(tried=tried(reached, algorithm, verdict), not_tried=left_out))
-    if verdict.outcome is Outcome.VIOLATED:
-        return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
-    if not verdict.valid:
-        return verdict
-    return loosened(verdict, theorem, [each.certified(LOOKED_AT[effort]) for each in measured[:2]], root=root)
 
 
 _SIDES = {"upper": "most", "lower": "least"}

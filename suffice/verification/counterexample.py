@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from suffice.bounds import Theorem
 
 from .evidence import AGREEMENT
+from .families import Setting
 from .family import Values
 from .problem_measure import Measure
 from .search import shrink
 from .suspects import at_digits
 from .verdict import Verdict, unused
+
+M = TypeVar("M", bound=Measure)
 
 
 def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
@@ -46,6 +49,11 @@ def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -
         if clear.any():
             at = int(np.where(clear, values.get("T", 0.0), np.inf).argmin())
             return measure, {name: value[at : at + 1] for name, value in values.items()}
+    return at_worst(verdict, measured)
+
+
+def at_worst(verdict: Verdict, measured: Sequence[M]) -> tuple[M, Values]:
+    """The measure and the values of the worst instance."""
     measure = next(each for each in measured if each.problems.name == verdict.worst_instance["label"])
     return measure, {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
 
@@ -58,15 +66,22 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
         simple = worst
     setting = measure.settings(theorem, simple)[0]
     measured, good = measure.exactly(setting)
-    arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
-    value, exact = at_digits(theorem, arguments)
+    value, exact = at_digits(theorem, {entry.name: setting.arguments[entry.name] for entry in theorem.parameters})
+    return described(theorem, simple, setting, measured, value, digits=min(good, exact))
+
+
+def described(
+    theorem: Theorem, values: Values, setting: Setting, measured: Any, bound: Any, *, digits: int
+) -> dict[str, Any]:
+    """The entries of `Findings.counterexample`."""
+    arguments = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
     return {
-        "values": {name: entry[0].tolist() for name, entry in simple.items()},
+        "values": {name: entry[0].tolist() for name, entry in values.items()},
         "arguments": arguments,
         "instance": unused(setting.arguments, arguments),
         "measured": measured,
-        "bound": value,
-        "margin": measured - value if theorem.direction == "upper" else value - measured,
+        "bound": bound,
+        "margin": measured - bound if theorem.direction == "upper" else bound - measured,
         "clients": setting.problem.clients,
-        "digits": min(good, exact),
+        "digits": digits,
     }

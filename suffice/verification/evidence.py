@@ -60,10 +60,9 @@ class Evidence:
         """
         if not len(self.measured):
             return ""
-        needed = {name: self.arguments[name] for name in theorem.condition_keywords}
         met: dict[str, int] = {}
-        for name, sides in theorem.conditions(**needed).items():
-            left, right = (np.broadcast_to(np.asarray(side, dtype=float), self.measured.shape) for side in sides)
+        for name, pair in sides(theorem, self.arguments).items():
+            left, right = (np.broadcast_to(np.asarray(side, dtype=float), self.measured.shape) for side in pair)
             with np.errstate(all="ignore"):
                 far = np.nan_to_num((left - right) / np.maximum(np.abs(left), np.abs(right)), nan=np.inf)
             met[name] = int((far <= 8 * 2.0**-52).sum())
@@ -128,11 +127,17 @@ def within(parameters: Sequence[Parameter], arguments: Mapping[str, np.ndarray],
     return valid
 
 
+def sides(theorem: Theorem, arguments: Mapping[str, Any]) -> Mapping[str, tuple[Any, Any]]:
+    """Both sides of every condition by its name."""
+    with np.errstate(all="ignore"):
+        return theorem.conditions(**{name: arguments[name] for name in theorem.condition_keywords})
+
+
 def met(theorem: Theorem, arguments: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
     """Which instances meet the conditions of `theorem`, up to rounding."""
     valid = np.ones(shape, dtype=bool)
     with np.errstate(all="ignore"):
-        for lhs, rhs in theorem.conditions(**{name: arguments[name] for name in theorem.condition_keywords}).values():
+        for lhs, rhs in sides(theorem, arguments).values():
             valid &= lhs <= rhs * (1 + 8 * 2.0**-52)
     return valid
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -214,29 +214,20 @@ def _quadratics(
     )
 
 
-def _kink(inner: float, outer: float, width: float) -> tuple[Profile, float]:
-    return Kink(inner=inner, outer=outer, width=width), 1.0
-
-
-def _huber(inner: float, outer: float, width: float) -> tuple[Profile, float]:
-    return Kink(inner=inner, outer=0.0, width=width), 1.0
-
-
-def _well(inner: float, outer: float, width: float) -> tuple[Profile, float]:
-    return Well(), inner / Well().smoothness
-
-
-def _logistic(inner: float, outer: float, width: float) -> tuple[Profile, float]:
-    return LogisticPiece(ridge=outer / inner), inner
-
-
 def _ripple(inner: float, outer: float, width: float) -> tuple[Profile, float]:
     profile = _RIPPLES[int(width > 0.1) + int(width > 1)]
     return profile, inner / profile.smoothness
 
 
 _RIPPLES = tuple(Ripple(amplitude) for amplitude in (1.5, 3.0, 4.6))
-_CURVES = {"kink": _kink, "huber": _huber, "well": _well, "logistic": _logistic, "ripple": _ripple}
+_CURVES: dict[str, Callable[[float, float, float], tuple[Profile, float]]] = {
+    "kink": lambda inner, outer, width: (Kink(inner=inner, outer=outer, width=width), 1.0),
+    "huber": lambda inner, outer, width: (Kink(inner=inner, outer=0.0, width=width), 1.0),
+    "well": lambda inner, outer, width: (Well(), inner / Well().smoothness),
+    "logistic": lambda inner, outer, width: (LogisticPiece(ridge=outer / inner), inner),
+    "ripple": _ripple,
+}
+"""Profile and scale of the inner curvature, the outer one and the width between them."""
 
 
 def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: float = LARGEST_STEP) -> ProblemFamily:

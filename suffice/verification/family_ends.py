@@ -17,7 +17,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import Evidence
+from .evidence import Evidence, sides
 from .family import Domain, Family, Values
 
 _MOVED = 6
@@ -107,8 +107,8 @@ def _with_ends(family: Family, rows: Values) -> Iterator[Values]:
 def _margins(theorem: Theorem, arguments: Any, count: int) -> np.ndarray:
     """rhs - lhs of every condition, (c, n)."""
     with np.errstate(all="ignore"):
-        sides = theorem.conditions(**{name: arguments[name] for name in theorem.condition_keywords}).values()
-        return np.array([np.broadcast_to(np.asarray(rhs, dtype=float) - lhs, (count,)) for lhs, rhs in sides])
+        pairs = sides(theorem, arguments).values()
+        return np.array([np.broadcast_to(np.asarray(rhs, dtype=float) - lhs, (count,)) for lhs, rhs in pairs])
 
 
 def _met(theorem: Theorem, family: Family, values: Values) -> tuple[np.ndarray, np.ndarray]:

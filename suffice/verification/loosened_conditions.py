@@ -9,10 +9,11 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
+from .evidence import sides
 from .problem_measure import Measure
 from .search import search
 from .verdict import Outcome, Verdict
-from .widened_conditions import sides, violates_beyond, widened
+from .widened_conditions import violates_beyond, widened
 
 FACTORS = (1.05, 1.5)
 _DRAWS = 16

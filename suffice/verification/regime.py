@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import CLEAR, Evidence
+from .evidence import CLEAR, Evidence, sides
 
 KAPPA, NEAR = 100.0, 1.1
 """kappa is within this factor of 100: curvatures that a family draws one by one do not meet a number exactly."""
@@ -109,7 +109,7 @@ def outside(theorem: Theorem, found: Evidence) -> np.ndarray:
 
 def _used(theorem: Theorem, given: Mapping[str, Any], silent: Mapping[str, Any]) -> Any:
     """The largest part of a limit that noise alone takes up."""
-    loud, quiet = (theorem.conditions(**{n: v[n] for n in theorem.condition_keywords}) for v in (given, silent))
+    loud, quiet = (sides(theorem, values) for values in (given, silent))
     parts = [
         np.where(np.asarray(quiet[name][0]) < CLEAR * left, left / right, 0.0) for name, (left, right) in loud.items()
     ]

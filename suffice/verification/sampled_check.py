@@ -6,7 +6,7 @@ fresh ones. Only what draws nothing, and what is certified, counts against the b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from suffice.support.errors import InputError
 
 from .assumptions import listed, paths_only, steps_once
 from .claim import FALSE_ALARMS, Claim, Effort
+from .counterexample import at_worst, described
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_level, with_scalars
 from .family import Values
@@ -27,7 +28,7 @@ from .problem_measure import alike, constants, plain_setting, reach_on, seen_by,
 from .quantity_sum import form_of
 from .search import shrink
 from .shapes import Sweep
-from .verdict import Outcome, Verdict, unused
+from .verdict import Outcome, Verdict
 
 SHAPES = {
     "quick": ((1, 1), (1, 3), (2, 1), (3, 2)),
@@ -212,28 +213,17 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
     """The violation at a simpler instance where one is certified too: its values, arguments, both sides."""
     if verdict.outcome is not Outcome.VIOLATED or "values" not in verdict.worst_instance:
         return None
-    measure = next(each for each in measured if each.problems.name == verdict.worst_instance["label"])
+    measure, values = at_worst(verdict, measured)
     measure = measure.certified(_CERTIFIED[0])
-    values = {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
     try:
         values = shrink(theorem, measure.family(theorem), values, margin=10 * AGREEMENT)
     except ValueError:  # it takes more paths than these to see it
         return None
     piece = measure.family(theorem).evidence(values)
     assert isinstance(piece, PathEvidence)
-    setting = measure.settings(theorem, values)[0]
-    arguments: Mapping[str, float] = setting.arguments
     value, bound = float(piece.measured[0]), float(piece.bound(theorem)[0])
-    return {
-        "values": {name: entry[0].tolist() for name, entry in values.items()},
-        "arguments": {parameter.name: arguments[parameter.name] for parameter in theorem.parameters},
-        "instance": unused(arguments, {parameter.name: 0 for parameter in theorem.parameters}),
-        "measured": value,
-        "bound": bound,
-        "margin": value - bound if theorem.direction == "upper" else bound - value,
-        "clients": setting.problem.clients,
-        "digits": 15 if piece.exact[0] else 0,
-    }
+    setting = measure.settings(theorem, values)[0]
+    return described(theorem, values, setting, value, bound, digits=15 if piece.exact[0] else 0)
 
 
 def says(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from suffice.bounds import Theorem
+
+from .evidence import sides
 
 NEARLY = 1e-6
 """Relative excess at which conditions count as met: two that leave one value meet there, and nowhere exactly."""
@@ -25,7 +26,7 @@ _MOST = 6
 
 def explained(theorem: Theorem, unmet: str) -> tuple[bool, str]:
     """Whether some numbers meet all conditions, and which; if none do, the smallest contradiction."""
-    names = tuple(_sides(theorem, {each.name: np.array([each.typical[0]]) for each in theorem.parameters}))
+    names = tuple(sides(theorem, {each.name: np.array([each.typical[0]]) for each in theorem.parameters}))
     found = _search(theorem, names) if names else None
     if found is not None:
         at = ", ".join(f"{name} = {value:.7g}" for name, value in found.items())
@@ -37,11 +38,6 @@ def explained(theorem: Theorem, unmet: str) -> tuple[bool, str]:
         if _search(theorem, pair) is None:
             return False, f"{pair[0]} contradicts {pair[1]}; {unmet}"
     return False, unmet if len(names) < 2 else f"{' and '.join(names)} contradict each other; {unmet}"
-
-
-def _sides(theorem: Theorem, values: dict[str, np.ndarray]) -> Any:
-    with np.errstate(all="ignore"):
-        return theorem.conditions(**{name: values[name] for name in theorem.condition_keywords})
 
 
 def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | None:
@@ -69,7 +65,7 @@ def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | Non
     def excess(at: np.ndarray) -> np.ndarray:
         columns = at.reshape(len(needed), -1)
         given = values(columns)
-        pairs = [pair for name, pair in _sides(theorem, given).items() if name in wanted]
+        pairs = [pair for name, pair in sides(theorem, given).items() if name in wanted]
         if {"mu", "beta"} <= set(given):
             pairs.append((given["mu"], given["beta"]))
         worst = np.full(columns.shape[1], -np.inf)

@@ -13,7 +13,7 @@ import numpy as np
 from suffice.bounds import Theorem
 
 from .claim import Claim
-from .evidence import CLEAR, Evidence
+from .evidence import CLEAR, Evidence, joined
 from .family import Domain, Family, Values
 from .regime import FACTOR, KAPPA, LONG, LONGEST, Parts, Sharpness, outside, parts_of
 from .search import search
@@ -62,17 +62,7 @@ def _narrowed(theorem: Theorem, family: Family) -> Family | None:
     def measure(values: Values) -> Evidence:
         count = len(next(iter(values.values())))
         pieces = [_measured({n: v[at : at + _BATCH] for n, v in values.items()}) for at in range(0, count, _BATCH)]
-        return Evidence(
-            engine=pieces[0].engine,
-            measured=np.concatenate([piece.measured for piece in pieces]),
-            arguments={
-                name: np.concatenate([np.broadcast_to(p.arguments[name], p.measured.shape) for p in pieces])
-                for name in pieces[0].arguments
-            },
-            hypothesis=np.concatenate([
-                np.ones(p.measured.shape, dtype=bool) if p.hypothesis is None else p.hypothesis for p in pieces
-            ]),
-        )  # fmt: skip
+        return replace(joined(pieces, theorem), rounding=0.0)
 
     def _measured(values: Values) -> Evidence:
         found = family.evidence(values)

@@ -42,12 +42,6 @@ IMPLIED: Mapping[str, str] = {
 """Conditions that follow from what the parameters are: they refuse inputs that belong to no instance."""
 
 
-def sides(theorem: Theorem, arguments: Mapping[str, Any]) -> Mapping[str, tuple[Any, Any]]:
-    """Both sides of every condition by its name."""
-    with np.errstate(all="ignore"):
-        return theorem.conditions(**{name: arguments[name] for name in theorem.condition_keywords})
-
-
 def widened(theorem: Theorem, name: str, factor: float) -> Theorem:
     """The theorem with the right side of one condition `factor` times as far away; the same where it has none such."""
     conditions: Callable[..., Any] = theorem.conditions

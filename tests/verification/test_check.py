@@ -63,11 +63,11 @@ def test_full_effort_begins_with_a_quick_check_and_stops_where_that_refutes(
 ):
     tried, found = [], replace(checked(half_noise), outcome=outcome)
 
-    def verdict_of(*given, effort, **options):
+    def verdict_of(_, effort):
         tried.append(effort)
         return found
 
-    monkeypatch.setattr(import_module("suffice.verification.check"), route, verdict_of)
+    monkeypatch.setattr(import_module("suffice.verification.check")._Check, route, verdict_of)
     assert check(half_noise, conditions=limit, effort="full", **options) is found
     assert tried == efforts
 

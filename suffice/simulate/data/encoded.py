@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from suffice.support.memory import Memory
 from .design import CHANGED, MOST_LEVELS, NOTE, NUMBER, Design, Facts, check_roles
 from .encoding import Encoding
 from .frame import Frame
-from .site_rows import left_rows
+from .site_rows import left_rows, rows_of_each
 from .table import Table, check_clients
 
 
@@ -61,7 +61,7 @@ def encoded_tables(
         X = X if plain else X @ encoding.matrix
         owners = frame.owners(client, before, facts[client].gaps.total())
         sites |= dict.fromkeys(owners.tolist())
-        for name, mine in _rows_of_each(owners, known):
+        for name, mine in rows_of_each(owners, known):
             parts.setdefault(name, []).append((X[mine], y[mine]))
         left, before = left + int((~known).sum()), before + frame.rows
     if not parts:
@@ -74,15 +74,6 @@ def encoded_tables(
         X, y = map(np.concatenate, zip(*parts.pop(name)))
         tables.append(Table(name=name, X=X, y=y, columns=encoding.columns, notes=notes, fills=encoding.gaps))
     return tables
-
-
-def _rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Of each client in order of appearance the rows that are known."""
-    rows = np.flatnonzero(known)
-    numbers: dict[str, int] = {}
-    codes = np.array([numbers.setdefault(name, len(numbers)) for name in owners[rows].tolist()], dtype=int)
-    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
-    yield from zip(numbers, np.split(rows[np.argsort(codes, kind="stable")], ends[:-1]))
 
 
 def _seen(frame: Frame, facts: dict[str, Facts], roles: dict[str, str]) -> Frame:

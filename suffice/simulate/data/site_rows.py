@@ -92,14 +92,10 @@ def sites_of(
         w = np.ones(len(y)) if weight is None else _weights(frame, weight)[sited]
         known = ~np.isnan(y)
         without += int((~known).sum())
-        names, codes = np.unique(owners.astype(str), return_inverse=True)
-        order = np.argsort(codes[known], kind="stable")
-        rows = np.flatnonzero(known)[order]
-        ends = np.searchsorted(codes[rows], np.arange(len(names) + 1))
-        for code in sorted(range(len(names)), key=lambda code: int(np.argmax(codes == code))):
-            mine = rows[ends[code] : ends[code + 1]]
-            site = found.setdefault(str(names[code]), Rows(name=str(names[code])))
-            _add(site, X[mine], y[mine], w[mine], keep=bool(classes))
+        for name in dict.fromkeys(owners.tolist()):
+            found.setdefault(name, Rows(name=name))
+        for name, mine in rows_of_each(owners, known):
+            _add(found[name], X[mine], y[mine], w[mine], keep=bool(classes))
         if len(found) > MOST_SITES:
             remedy = f"use at most {MOST_SITES} sites; is this the column that names them?"
             raise InputError(client, f"{len(found)} values", remedy)
@@ -134,6 +130,15 @@ def _again(
         before += frame.rows
     X, y, w = (np.concatenate(values) for values in zip(*parts))
     return X, y, w, fold_of(0, len(y)), places
+
+
+def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Of each client in order of appearance the rows that are known."""
+    rows = np.flatnonzero(known)
+    numbers: dict[str, int] = {}
+    codes = np.array([numbers.setdefault(name, len(numbers)) for name in owners[rows].tolist()], dtype=int)
+    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
+    yield from zip(numbers, np.split(rows[np.argsort(codes, kind="stable")], ends[:-1]))
 
 
 def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from suffice.bounds import Theorem
-from suffice.simulate import Algorithm, StreamingLeastSquares
+from suffice.simulate import Algorithm, Local, StreamingLeastSquares
 from suffice.simulate.moment_powers import ONE_STEP
 from suffice.support.errors import InputError
 
@@ -96,38 +96,22 @@ def with_proof(
     return replace(verdict, proof=proof)
 
 
-def prove(
-    theorem: Theorem,
-    algorithm: Algorithm,
-    family: ProblemFamily | None,
-    *,
-    box: Box,
-    seconds: float,
-) -> Proof:
+def prove(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, *, box: Box, seconds: float) -> Proof:
     """The theorem's bound for `algorithm`, read from the step, on alike clients and additive noise."""
     budget = Budget(seconds)
-    began = time.process_time()
     try:
-        return _proof(theorem, algorithm, family, box, budget, began)
+        return _proof(theorem, algorithm, family, box, budget)
     except NotOfThisKind as reason:
-        return _done("not of this kind", str(reason), began)
+        return _done("not of this kind", str(reason), budget)
     except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         # SymPy's, of functions that nobody foresaw: the verdict on instances does not depend on it
-        return _done(
-            "undecided", f"the formulas could not be worked with ({type(error).__name__}: {error!s:.80})", began
-        )
+        why = f"the formulas could not be worked with ({type(error).__name__}: {error!s:.80})"
+        return _done("undecided", why, budget)
 
 
-def _proof(
-    theorem: Theorem,
-    algorithm: Algorithm,
-    family: ProblemFamily | None,
-    box: Box,
-    budget: Budget,
-    began: float,
-) -> Proof:
+def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, box: Box, budget: Budget) -> Proof:
     if theorem.mode != "expectation":
         raise NotOfThisKind("a bound that is met with some probability is no second moment")
     if not algorithm.linear:
@@ -167,37 +151,34 @@ def _proof(
             f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
         )
         if family is not None and not streamed and not (mixture is not None and mixture.has(found.at)):
-            return _done("undecided", f"false beyond the family, {says}", began)
+            return _done("undecided", f"false beyond the family, {says}", budget)
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
         numbers.setdefault("N", 1 / found.at["w"])
-        return replace(
-            _done("violated", says, began, certificates), counterexample=_counterexample(theorem, found, numbers)
-        )
+        proof = _done("violated", says, budget, certificates)
+        return replace(proof, counterexample=_counterexample(theorem, found, numbers))
     if len(clients) == 1 and clients[0] > 1:
         domain = replace(domain, says=f"{domain.says}, N = {clients[0]}{', one Hessian' if differ else ''}")
     if differ:
-        return _split(parts, symbolic, domain, budget, began)
-    return _searched(parts, symbolic, domain, upper, budget, began)
+        return _split(parts, symbolic, domain, budget)
+    return _searched(parts, symbolic, domain, upper, budget)
 
 
-def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Budget, began: float) -> Proof:
+def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Budget) -> Proof:
     """Of clients that differ: what the first way proves to add start and bias, or what it leaves open."""
     first: Proof | None = None
     try:
         for sufficient, facts in splits(parts, symbolic, domain, budget):
-            found = _searched(sufficient, symbolic, domain, "upper", budget, began)
+            found = _searched(sufficient, symbolic, domain, "upper", budget)
             if found.outcome == "proved":
                 return replace(found, certificates=[*facts, *found.certificates])
             first = first or found
     except (Negative, Undecided) as error:
-        return _done("undecided", f"start and bias add up only where eta beta <= 1 ({error})", began)
+        return _done("undecided", f"start and bias add up only where eta beta <= 1 ({error})", budget)
     assert first is not None
     return first
 
 
-def _searched(
-    parts: Sequence[Part], symbolic: Symbolic, domain: Domain, direction: str, budget: Budget, began: float
-) -> Proof:
+def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, direction: str, budget: Budget) -> Proof:
     failed: Exception | None = None
     for slack in (Fraction(0), SLACK):
         signed = slack if direction == "upper" else -slack
@@ -214,7 +195,8 @@ def _searched(
             for one in certificates:
                 reason = refusal(json.loads(json.dumps(one)))
                 assert not reason, f"a certificate that the checker refuses: {reason}"
-            return _done("proved", f"on quadratics, for all T >= {earliest}, {domain.says}", began, certificates, slack)
+            says = f"on quadratics, for all T >= {earliest}, {domain.says}"
+            return _done("proved", says, budget, certificates, slack)
         if len(parts[0].rho) > 1 or budget.left() <= 0:
             break
     if isinstance(failed, Negative):
@@ -223,19 +205,14 @@ def _searched(
         part = getattr(failed, "part", None) or {}
         left = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in part.items())
         where = f"{failed}, on {left}" if left else str(failed)
-    return _done("undecided", where, began)
+    return _done("undecided", where, budget)
 
 
 def _of_part(
-    part: Part,
-    symbolic: Symbolic,
-    domain: Domain,
-    direction: str,
-    earliest: int,
-    slack: Fraction,
-    budget: Budget,
+    part: Part, symbolic: Symbolic, domain: Domain, direction: str, earliest: int, slack: Fraction, budget: Budget
 ) -> list[dict[str, Any]]:
-    options = part, symbolic, domain, direction, _about(part, earliest), earliest, slack
+    about = f"the bound for {_WORDS[part.name]}, all T >= {earliest}"
+    options = part, symbolic, domain, direction, about, earliest, slack
     if len(part.rho) > 1 and symbols()["w"] in part.bound.free_symbols:
         with suppress(Negative):
             return [proved(claim, budget) for claim in claims_of(*options, shared=True)]
@@ -252,9 +229,9 @@ def _of_part(
 
 
 def _done(
-    outcome: str, says: str, began: float, certificates: Sequence[Any] = (), slack: Fraction = Fraction(0)
+    outcome: str, says: str, budget: Budget, certificates: Sequence[Any] = (), slack: Fraction = Fraction(0)
 ) -> Proof:
-    seconds = time.process_time() - began
+    seconds = time.process_time() - budget.began
     return Proof(outcome=outcome, says=says, certificates=certificates, slack=slack, seconds=seconds)
 
 
@@ -277,10 +254,6 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
         "measured": sides[0], "bound": sides[1], "margin": abs(sides[0] - sides[1]), "clients": int(numbers["N"]),
         "digits": 50,
     }  # fmt: skip
-
-
-def _about(part: Part, earliest: int) -> str:
-    return f"the bound for {_WORDS[part.name]}, all T >= {earliest}"
 
 
 def _fraction(value: float, name: str) -> Fraction:
@@ -321,7 +294,7 @@ def _alike(family: ProblemFamily) -> int | None:
     if family.movable is None:
         return None
     try:
-        problem, _, _ = typical(family, _still())
+        problem, _, _ = typical(family, Local())
     except InputError as error:
         raise NotOfThisKind(str(error)) from error
     if not hasattr(problem, "A"):
@@ -343,12 +316,6 @@ def _workable(algorithm: Algorithm) -> Sequence[int]:
     if len(found) not in (1, len(_CLIENTS)):
         raise NotOfThisKind(f"{algorithm.name} is not for 1 to {_CLIENTS[-1]} clients, nor for one of these numbers")
     return found
-
-
-def _still() -> Algorithm:
-    from suffice.simulate import Local
-
-    return Local()
 
 
 def _recursion(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
@@ -385,15 +352,10 @@ def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part
         return [
             Part(name="start", start=one, rho=rho, add=none, bound=symbolic.start * scale, pair=(A, b), gain=none[0]),
             Part(
-                name="noise",
-                start=none[0],
-                rho=rho,
-                add=add,
-                bound=symbolic.noise * scale,
-                pair=(A, b),
+                name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise * scale, pair=(A, b),
                 gain=x["s"] ** 2,
             ),
-        ]
+        ]  # fmt: skip
     return [
         Part(name="start", start=symbolic.of_one, rho=rho, add=none, bound=symbolic.start),
         Part(name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise),
