@@ -93,22 +93,14 @@ class Setup:
     confidence: float | None
 
 
-def read_setup(
-    path: str | Path,
-    *,
-    target: bool = True,
-    max_memory: float = MAX_MEMORY,
-) -> Setup:
+def read_setup(path: str | Path, *, target: bool = True, max_memory: float = MAX_MEMORY) -> Setup:
     """Read and check the setup file `path`; paths in it are relative to its folder. Raises `InputError`.
 
     Without `target` the file needs no [target] table. `max_memory` is that of `suffice.read`; it limits the setup file
     itself too, so it cannot be set in one.
     """
     path, memory = as_path("setup file", path), Memory(max_memory)
-    try:
-        table = msgspec.convert(read_toml("setup file", path, memory), SetupTable)
-    except (msgspec.ValidationError, OverflowError) as error:
-        raise InputError("setup file", path.name, _readable(str(error))) from None
+    table = _table(path, memory)
     given = [name for name in ("constants", "problem", "data") if getattr(table, name) is not None]
     if len(given) != 1:
         raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
@@ -131,15 +123,19 @@ def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
     What standardises, regularises or samples is about training and of no use to `fit`, which has no such knob.
     """
     path = as_path("setup file", path)
-    try:
-        table = msgspec.convert(read_toml("setup file", path, Memory(MAX_MEMORY)), SetupTable)
-    except (msgspec.ValidationError, OverflowError) as error:
-        raise InputError("setup file", path.name, _readable(str(error))) from None
+    table = _table(path, Memory(MAX_MEMORY))
     if table.data is None:
         raise InputError("setup file", path.name, "no [data] table: models are fitted to rows")
     source = table.data.path if table.data.path.startswith(PREFIX) else path.parent / table.data.path
     names = ("client", "target", "loss", "split", "seed", "drop")
     return source, {name: getattr(table.data, name) for name in names if getattr(table.data, name) is not None}
+
+
+def _table(path: Path, memory: Memory) -> SetupTable:
+    try:
+        return msgspec.convert(read_toml("setup file", path, memory), SetupTable)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise InputError("setup file", path.name, _readable(str(error))) from None
 
 
 def _source(table: SetupTable, folder: Path, memory: Memory) -> Problem | Constants:

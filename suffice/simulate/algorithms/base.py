@@ -10,6 +10,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from suffice.support.errors import InputError
+from suffice.support.parts import Of
 
 from ..oracle import Oracle
 from ..randomness import Randomness
@@ -97,27 +98,5 @@ class Around(Algorithm):
     """An algorithm that changes how another one steps, and leaves what it draws and costs as it is."""
 
     of: Algorithm
-
-    def init(self, problem: Oracle, models: Tensor) -> State:
-        return self.of.init(problem, models)
-
-    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
-        return self.of.draw(problem, randomness, iteration)
-
-    def oracle_calls(self, problem: Oracle, draw: Draw) -> Count:
-        return self.of.oracle_calls(problem, draw)
-
-    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
-        return self.of.vectors_sent(problem, draw)
-
-    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor | None:
-        return self.of.collaboration(problem, state, draw)
-
-    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        return self.of.outcomes(problem, iteration)
-
-    def round_of(self, iteration: int) -> int:
-        return self.of.round_of(iteration)
-
-    def phase(self, iteration: int) -> int:
-        return self.of.phase(iteration)
+    init, draw, oracle_calls, vectors_sent = Of("of"), Of("of"), Of("of"), Of("of")
+    collaboration, outcomes, round_of, phase = Of("of"), Of("of"), Of("of"), Of("of")

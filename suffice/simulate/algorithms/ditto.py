@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from torch import Tensor
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
+from suffice.support.parts import Of
 
 from ..oracle import Oracle
-from ..randomness import Randomness
-from .base import Algorithm, Count, Draw, State
+from .base import Algorithm, Draw, State
 from .fedavg import FedAvg
 from .sampling import only
 
@@ -23,23 +22,11 @@ class BesideServer(Algorithm):
     server: FedAvg
     gradients_taken = 2
 
-    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
-        return self.server.draw(problem, randomness, iteration)
+    draw, vectors_sent = Of("server"), Of("server")
+    outcomes, round_of, phase = Of("server"), Of("server"), Of("server")
 
     def oracle_calls(self, problem: Oracle, draw: Draw) -> int:
         return 2 * self.server.oracle_calls(problem, draw)
-
-    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
-        return self.server.vectors_sent(problem, draw)
-
-    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        return self.server.outcomes(problem, iteration)
-
-    def round_of(self, iteration: int) -> int:
-        return self.server.round_of(iteration)
-
-    def phase(self, iteration: int) -> int:
-        return self.server.phase(iteration)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ Curvature is the Hessian's eigenvalue mu = beta = lambda of R = (lambda/2) |thet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,23 +21,15 @@ from .quadratic import Quadratics
 from .streaming import StreamingLeastSquares
 
 
-def _randomness(seed: int) -> Randomness:
+def _drawn(law: Callable[..., torch.Tensor], seed: int, *shape: int, use: int = 0) -> np.ndarray:
+    """Of `Randomness.normal` or `.uniform`; different uses under one seed are independent."""
     if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**32:
         raise InputError("seed", seed, "give a whole number within 0..2^32 - 1")
-    return Randomness(seeds=torch.tensor([int(seed)]))
+    source, rows = Randomness(seeds=torch.tensor([int(seed)])), int(np.prod(shape[:-1]))
+    return law(source, iteration=use, stream=Stream.DATA, clients=rows, features=shape[-1])[0].numpy().reshape(shape)
 
 
-def _normal(seed: int, *shape: int, use: int = 0) -> np.ndarray:
-    """Standard normals; different uses under one seed are independent."""
-    rows = int(np.prod(shape[:-1]))
-    z = _randomness(seed).normal(iteration=use, stream=Stream.DATA, clients=rows, features=shape[-1])
-    return z[0].numpy().reshape(shape)
-
-
-def _uniform(seed: int, *shape: int, use: int = 0) -> np.ndarray:
-    rows = int(np.prod(shape[:-1]))
-    u = _randomness(seed).uniform(iteration=use, stream=Stream.DATA, clients=rows, features=shape[-1])
-    return u[0].numpy().reshape(shape)
+_normal, _uniform = partial(_drawn, Randomness.normal), partial(_drawn, Randomness.uniform)
 
 
 def _positive(name: str, value: Any) -> float:
