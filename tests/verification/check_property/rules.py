@@ -29,7 +29,7 @@ OPTIONS = {
 
 def of_models(step):
     """A rule whose state are the models alone."""
-    return lambda at, x: step(at, x) if at.t else (x,)
+    return lambda at, x, **options: step(at, x, **options) if at.t else (x,)
 
 
 @of_models
@@ -78,14 +78,14 @@ def minibatch(at, x, total=None):
     return (x, total) if at.t % PERIOD else (mean(x - at.eta * total / PERIOD, at.coin), 0 * x)
 
 
-def scaffold(at, y, x=None, ci=None, c=None):
+def scaffold(at, y, x=None, ci=None, c=None, server=SERVER):
     if x is None:
         return mean(y), mean(y), 0 * y, 0 * y
     y = y - at.eta * at.coin * (at.own(y) - ci + c)
     if at.t % PERIOD:
         return y, x, ci, c
     change = at.coin * ((x - y) / (PERIOD * at.eta) - c)
-    x = x + SERVER * mean(y - x, at.coin)
+    x = x + server * mean(y - x, at.coin)
     return x, x, ci + change, c + mean(change)
 
 
@@ -180,23 +180,34 @@ def all_for_one(at, x):
     return (x - at.eta * np.einsum("sik,sikd->sid", phi / (r * phi).sum(-1, keepdims=True), at.peers(x)),)
 
 
-def cobo(at, x, w=None):
+def on_simplex(rows):
+    """The nearest points whose entries are at least 0 and add up to 1, by bisection."""
+    low, high = rows.min(-1, keepdims=True) - 1, rows.max(-1, keepdims=True)
+    for _ in range(60):
+        middle = (low + high) / 2
+        above = np.maximum(rows - middle, 0).sum(-1, keepdims=True) > 1
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.maximum(rows - low, 0)
+
+
+def cobo(at, x, w=None, rho=RHO, simplex=False):
     if w is None:
-        return x, np.ones((len(x), x.shape[1], x.shape[1]))
+        return x, np.full((len(x), x.shape[1], x.shape[1]), 1 / x.shape[1] if simplex else 1.0)
     g = at.midpoints(x)  # [s, i, k] is client k's at (x_i + x_k) / 2
-    w = np.where(at.pairs, np.clip(w + WEIGHT_STEP * np.einsum("sikd,skid->sik", g, g), 0, 1), w)
+    moved = w + WEIGHT_STEP * np.einsum("sikd,skid->sik", g, g)
+    w = np.where(at.pairs, on_simplex(moved) if simplex else np.clip(moved, 0, 1), w)
     apart = x[:, :, None] - x[:, None]
-    return x - at.eta * (at.own(x) + RHO * np.einsum("sik,sikd->sid", w, apart)), w
+    return x - at.eta * (at.own(x) + rho * np.einsum("sik,sikd->sid", w, apart)), w
 
 
-def fedamp(at, x, u=None):
+def fedamp(at, x, u=None, period=PERIOD, share=SHARE, sigma=SIGMA, pull=PULL):
     if u is None:
         return x, x
-    if (at.t - 1) % PERIOD == 0:
+    if (at.t - 1) % period == 0:
         n, apart = x.shape[1], x[:, None] - x[:, :, None]  # [s, i, k] = x_k - x_i
-        xi = SHARE / max(n - 1, 1) * np.exp(-(apart**2).sum(-1) / SIGMA)
+        xi = share / max(n - 1, 1) * np.exp(-(apart**2).sum(-1) / sigma)
         u = x + np.einsum("sik,sikd->sid", xi, apart)
-    return x - at.eta * (at.own(x) + PULL * (x - u)), u
+    return x - at.eta * (at.own(x) + pull * (x - u)), u
 
 
 def fedfomo(at, x, s=None):
@@ -206,19 +217,21 @@ def fedfomo(at, x, s=None):
     if at.t % PERIOD:
         return x, s
     far = np.linalg.norm(x[:, None] - s[:, :, None], axis=-1)
-    w = np.maximum(at.excess(s)[:, :, None] - at.losses(x), 0) / far
+    gain = np.maximum(at.excess(s)[:, :, None] - at.losses(x), 0)
+    w = np.divide(gain, far, out=np.zeros_like(gain), where=far > 0)
     total = w.sum(-1, keepdims=True)
     x = s + np.einsum("sik,sikd->sid", w / np.where(total > 0, total, 1), x[:, None] - s[:, :, None])
     return x, x
 
 
-def validation(at, x, s=None):
+def validation(at, x, s=None, temperature=TEMPERATURE):
     if s is None:
         return x, x
     x = x - at.eta * at.own(x)
     if at.t % PERIOD:
         return x, s
-    w = np.exp(-at.losses(x) / TEMPERATURE)
+    losses = at.losses(x)
+    w = np.exp((losses.min(-1, keepdims=True) - losses) / temperature)
     x = s + (w / w.sum(-1, keepdims=True)) @ (x - s)
     return x, x
 
@@ -238,13 +251,13 @@ def ifca(at, x, centres=None):
 
 
 @of_models
-def clustering(at, x):
+def clustering(at, x, radius=None):
     g = at.peers(x)
     v, n = np.einsum("siid->sid", g), x.shape[1]
     for _ in range(ROUNDS):
         far = np.linalg.norm(g - v[:, :, None], axis=-1)
-        tau = np.sort(far, axis=-1)[..., int(np.ceil(FRACTION * n - 1e-9)) - 1]
-        inside = (far <= tau[..., None])[..., None]
+        tau = np.sort(far, axis=-1)[..., [int(np.ceil(FRACTION * n - 1e-9)) - 1]] if radius is None else radius
+        inside = (far <= tau)[..., None]
         v = np.where(inside, g, v[:, :, None]).mean(2)
     return (x - at.eta * v,)
 

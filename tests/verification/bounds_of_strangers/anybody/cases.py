@@ -87,6 +87,7 @@ class Case:
     rule: str
     family: Callable[[float], ProblemFamily]
     options: Mapping[str, Any] = field(default_factory=dict)
+    participants: int = 3
     quantity: str = "excess"
     direction: str = "upper"
     delta: float | None = None
@@ -185,8 +186,10 @@ SGD_FAMILIES = {
     "three alike": alike(2),
 }
 _HULL = {"quantity": "last_distance"}
+_AMP = {"period": 1, "share": 0.5, "sigma": 1.0, "pull": 1.0}
 _BOX = CoBo(rho=0.5, weight_step=0.1, sampling="none")
-_CLUSTERS = FederatedClustering(radius=FixedRadius(tau=1.0), rounds=3)
+_CLUSTERING = FederatedClustering(radius=FixedRadius(tau=1.0), rounds=3), "federated-clustering"
+_SIMPLEX, _RADIUS, _WARM = {"rho": 0.5, "simplex": True}, {"radius": 1.0}, {"temperature": 1.0}
 
 CASES = {
     each.name: each
@@ -197,49 +200,21 @@ CASES = {
         _case("sign descent, logistic", Sign(), "sign", curve("logistic"), quantity="last_distance"),
         _case("one of two entries", OneOfTwo(), "one of two", one()),
         _case("the largest entry", Largest(), "largest", one()),
-        _case("FedFomo", FedFomo(period=2), "fedfomo", apart, options={"period": 2}),
-        _case("FedAMP", FedAMP(), "fedamp", apart, **_HULL),
-        _case("FedAMP on kinks", FedAMP(), "fedamp", curve("kink", 3), **_HULL),
-        _case("FedAMP, alike", FedAMP(), "fedamp", alike(), quantity="last_consensus"),
-        _case("CoBo", _BOX, "cobo", apart, **_HULL),
-        _case(
-            "CoBo on the simplex",
-            replace(_BOX, simplex=True),
-            "cobo",
-            curve("kink", 3),
-            options={"simplex": True},
-            **_HULL,
-        ),
-        _case("federated clustering", _CLUSTERS, "clustering", apart, **_HULL),
-        _case("federated clustering on kinks", _CLUSTERS, "clustering", curve("kink", 3), **_HULL),
-        _case("by validation, alike", ValidationBased(period=2), "validation", alike(2), options={"period": 2}),
-        _case("SCAFFOLD", Scaffold(period=2), "scaffold", rounds, quantity="last_distance"),
-        _case(
-            "FedAvg, 1 of 3",
-            FedAvg(period=2, participants=1),
-            "fedavg",
-            rounds,
-            options={"participants": 1},
-            quantity="last_distance",
-        ),
-        _case(
-            "FedAvg, 2 of 3",
-            FedAvg(period=2, participants=2),
-            "fedavg",
-            rounds,
-            options={"participants": 2},
-            quantity="last_distance",
-        ),
-        _case("minibatch SGD", MinibatchSGD(period=2), "minibatch", rounds, quantity="last_distance"),
-        _case("local SGD", LocalSGD(period=2), "fedavg", rounds, options={"participants": 3}, quantity="last_distance"),
-        _case(
-            "local SGD, alike",
-            LocalSGD(period=2),
-            "fedavg",
-            alike(2),
-            options={"participants": 3},
-            quantity="average_consensus",
-        ),
+        _case("FedFomo", FedFomo(period=2), "fedfomo", apart),
+        _case("FedAMP", FedAMP(), "fedamp", apart, options=_AMP, **_HULL),
+        _case("FedAMP on kinks", FedAMP(), "fedamp", curve("kink", 3), options=_AMP, **_HULL),
+        _case("FedAMP, alike", FedAMP(), "fedamp", alike(), options=_AMP, quantity="last_consensus"),
+        _case("CoBo", _BOX, "cobo", apart, options={"rho": 0.5}, **_HULL),
+        _case("CoBo on the simplex", replace(_BOX, simplex=True), "cobo", curve("kink", 3), options=_SIMPLEX, **_HULL),
+        _case("federated clustering", *_CLUSTERING, apart, options=_RADIUS, **_HULL),
+        _case("federated clustering on kinks", *_CLUSTERING, curve("kink", 3), options=_RADIUS, **_HULL),
+        _case("by validation, alike", ValidationBased(period=2), "validation-based", alike(2), options=_WARM),
+        _case("SCAFFOLD", Scaffold(period=2), "scaffold", rounds, options={"server": 1.0}, quantity="last_distance"),
+        _case("FedAvg, 1 of 3", FedAvg(period=2, participants=1), "fedavg", rounds, participants=1, **_HULL),
+        _case("FedAvg, 2 of 3", FedAvg(period=2, participants=2), "fedavg", rounds, participants=2, **_HULL),
+        _case("minibatch SGD", MinibatchSGD(period=2), "minibatch-sgd", rounds, quantity="last_distance"),
+        _case("local SGD", LocalSGD(period=2), "fedavg", rounds, quantity="last_distance"),
+        _case("local SGD, alike", LocalSGD(period=2), "fedavg", alike(2), quantity="average_consensus"),
         sgd("kink"),
         sgd("kink", "last_distance"),
         sgd("kink", "last_distance", direction="lower"),
