@@ -82,7 +82,7 @@ def reference(problem: Any, *, noise: bool) -> Reference | None:
 
 def served(problem: Problem | None, rows: Iterable[Row]) -> list[Row]:
     """The rows whose precision is reached by an intercept alone, none where there is no intercept."""
-    found = _with_intercept(problem)
+    found = None if problem is None else _with_intercept(problem)  # constants need no torch
     if found is None:
         return []
     least = _at(found, best_constants(found))

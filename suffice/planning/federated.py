@@ -41,9 +41,11 @@ def without_rounds(problem: Problem | None, rows: Sequence[Row]) -> str:
 
     A round costs a model and a gradient for every peer that a client follows.
     """
-    from suffice.simulate import LeastSquares
+    if problem is None or rows[0].exact is None:
+        return ""
+    from suffice.simulate import LeastSquares  # torch: constants need none
 
-    if not isinstance(problem, LeastSquares) or rows[0].exact is None:
+    if not isinstance(problem, LeastSquares):
         return ""
     size, taken = problem.features + 1, [row.exact.iterations or 0 for row in rows]
     pairs = sum(steps * len(row.peers("exact")) for steps, row in zip(taken, rows))

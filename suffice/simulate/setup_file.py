@@ -19,7 +19,6 @@ from .data.embedded import PREFIX
 from .data.memory import MAX_MEMORY, Memory, as_path
 from .data.npz import read_arrays
 from .data.toml_file import read_toml
-from .problems.read import read
 
 if TYPE_CHECKING:
     from . import Problem
@@ -149,6 +148,8 @@ def _source(table: SetupTable, folder: Path, memory: Memory) -> Problem | Consta
         raise InputError("data.path", "", "name a file or a folder")
     fields = {name: value for name, value in msgspec.structs.asdict(table.data).items() if value is not None}
     path = fields.pop("path")
+    from .problems.read import read  # torch: constants need none
+
     return read(path if path.startswith(PREFIX) else folder / path, **fields, max_memory=memory.limit)
 
 
