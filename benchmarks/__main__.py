@@ -37,6 +37,7 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "memory": kernels.memory,
     "streams": lambda quick: kernels.table(kernels.STREAMS, quick),
     "problems": lambda quick: kernels.table(kernels.GENERAL, quick),
+    "stages": kernels.stages,
     "complexity": kernels.complexity,
     "figure": kernels.figure,
     "moments": kernels.moments,

@@ -171,7 +171,8 @@ _p("seen", r"\|M^\top v\|", GRADIENT, (1e-3, 10.0), "norm of M^T v, M = I - A_k 
 _p("near", r"\mathcal{N}_i", DIMENSIONLESS, (1, 1000), "number of agents within the threshold, agent i included",
    lower=1.0, integer=True)
 _p("signal2", "S_i", GRADIENT_SQUARED, (1e-2, 1e4),
-   "sum_j (sqrt(2 mu e0) - b_ij)_+^2: what one round of all agents tells about agent i")
+   "sum_j (sqrt(2 mu e0) - b_ij)_+^2, of theorem-2-optimal-rounds with eps in place of e0: "
+   "what one round of all agents tells about agent i")
 _p("ball", "r", THETA, (0.1, 1e3), "radius of a ball around 0 that contains every minimiser")
 _p("lambda2", r"\Lambda_2", DIMENSIONLESS, (1e-3, 1.0),
    "sum_j lambda_ij^2 of the weights; for All-for-all its mean over the agents i", positive=True, upper=1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from scipy.special import digamma
 from torch import Tensor
 
@@ -44,17 +45,21 @@ class TwoStageAllForAll(AllForAll):
         return {**super().init(problem, models), "last": models}
 
     def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
-        t = draw.iteration - self.first  # of the model after this round, in stage 2
-        if t > 0:
-            eta = eta * ((self.kappa + 1) / (self._offset + t + 1))
-        last = super().step(problem, {"models": state["last"]}, draw, eta)["models"]
-        models = last if t <= 0 else state["models"] + self._share(t) * (last - state["models"])
+        pace, share = map(float, self.schedule(np.array(draw.iteration)))
+        last = super().step(problem, {"models": state["last"]}, draw, eta * pace)["models"]
+        models = last if share == 1 else state["models"] + share * (last - state["models"])
         return {"models": models, "last": last}
 
-    def _share(self, t: int) -> float:
-        """The weight of the latest model: p_t over the sum up to t, sum_n (n - 1 + 2/(n + 2))."""
+    def schedule(self, iterations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of each iteration the factor of eta, and the share of the latest model in the mean, p_t over the sum up to t.
+
+        p_n = n - 1 + 2/(n + 2), whose sum has a closed form.
+        """
+        t = np.maximum(iterations - self.first, 1)  # of the model after the round, in stage 2
         a, n = self._offset, self._offset + t
-        return n * (n + 1) / (n + 2) / ((t + 1) * (a - 1 + t / 2) + 2 * float(digamma(n + 3) - digamma(a + 2)))
+        share = n * (n + 1) / (n + 2) / ((t + 1) * (a - 1 + t / 2) + 2 * (digamma(n + 3) - digamma(a + 2)))
+        earlier = iterations <= self.first
+        return np.where(earlier, 1.0, (self.kappa + 1) / (n + 1)), np.where(earlier, 1.0, share)
 
     def phase(self, iteration: int) -> int:
         return max(iteration - self.first, 0)

@@ -31,7 +31,7 @@ INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part, int i
 
 #include "rounds.h"
 
-/* Model i moves by -eta (g_i(theta_i) - control_i + pull (theta_i - server_i)), as far as there are controls and a server
+/* Model i's gradient goes to `copies` where a filter is to mix it. Else the model moves by -eta (g_i(theta_i) - control_i + pull (theta_i - server_i)), as far as there are controls and a server
    or pairs that pull, or by -eta sum_k alpha_ik g_k(theta_i). */
 INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta, const REAL *pull, int all) {
     int N = (int)task->clients, d = (int)task->features, rule = (int)task->rule;
@@ -63,6 +63,10 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
         }
     mass *= task->problem == LOGISTIC || (task->problem == ROWS && !task->population) ? *task->ridge : 0;
     for (int f = 0; f < d; f++) to[f] += mass * theta[f];
+    if (task->filter) {
+        memcpy(b->copies + ((size_t)part * N + i) * d, to, d * sizeof *to);
+        return;
+    }
     const real *server = b->server + ((size_t)part * N + i) * d, *control = b->copies + ((size_t)part * N + i) * d;
     for (int f = 0; pull && f < d; f++) to[f] += *pull * (theta[f] - server[f]);
     for (int f = 0; task->control && f < d; f++) to[f] -= control[f];
@@ -102,7 +106,7 @@ INLINE int stopped(const Task *task, int64_t begin, int live, int i) {
 #define MARGIN ((REAL)(SINGLE ? 1e-3 : 1e-9))
 INLINE int above(const Task *task, const Block *b, size_t place, int64_t begin, int live, int i) {
     int d = (int)task->features, clear = 1;
-    const real *theta = b->theta + place * d, *anchor = b->anchor + place * d, *tilt = b->tilt + place * d;
+    const real *theta = b->shown + place * d, *anchor = b->anchor + place * d, *tilt = b->tilt + place * d;
     real low = b->height[place] * (1 - MARGIN), drop = every(0);
     for (int f = 0; f < d; f++) drop += tilt[f] * (theta[f] - anchor[f]);
     low += drop - MARGIN * choose((ints)drop, -drop, drop);
@@ -113,7 +117,7 @@ INLINE int above(const Task *task, const Block *b, size_t place, int64_t begin, 
 
 INLINE void drop_anchor(const Task *task, const Block *b, size_t place, int i, real value) {
     int d = (int)task->features;
-    real *theta = b->theta + place * d, *tilt = b->tilt + place * d;
+    real *theta = b->shown + place * d, *tilt = b->tilt + place * d;
     over_rows(task, 1, i, theta, tilt, d);
     for (int f = 0; f < d; f++) b->anchor[place * d + f] = theta[f], tilt[f] += *task->ridge * theta[f];
     b->height[place] = value;
@@ -129,7 +133,7 @@ ONCE int record(const Task *task, const Block *b, int part, int64_t begin, int l
             running++;
             continue;
         }
-        real value = excess(task, b, i, b->theta + place * task->features);
+        real value = excess(task, b, i, b->shown + place * task->features);
         if (task->level && task->problem == LOGISTIC) drop_anchor(task, b, place, i, value);
         for (int l = 0; l < live; l++) {
             if (column >= 0 && task->excess) task->excess[((begin + l) * task->grid + column) * N + i] = value[l];
@@ -195,7 +199,7 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
     Lanes lanes;
     fill_lanes(task->seed + begin, seeds, seeds == 1, &lanes);
     for (int a = 0; a < PARTS * N * d; a++) {
-        b->theta[a] = every(task->start[a % (N * d)]);
+        b->theta[a] = b->shown[a] = every(task->start[a % (N * d)]);
         if (task->control) b->copies[a] = every(task->control[a % (N * d)]);
         if (task->server) b->copies[a] = b->server[a] = every(task->server[a % (N * d)]);
     }
@@ -205,6 +209,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
         int due = column < task->grid && task->points[column] == t, running = 0;
         if (t > 0) {
             const REAL *eta = task->eta + (t - 1) * task->eta_stride;
+            for (int i = 0; task->pace && i < N; i++) b->rate[i] = task->pace[t - 1] * eta[i];
+            if (task->pace) eta = b->rate;
             if (!task->population) draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
             if (b->compare.count) draw(task, b, &b->compare, &lanes, seeds, (uint32_t)t, SIMILARITY_STREAM);
             int all = !task->participants || t > task->until;
@@ -228,8 +234,13 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
                             move(task, b, part, i, (shared ? b->copies : b->theta) + ((size_t)part * N + i) * d,
                                  every(eta[i]), shared || t > task->until ? 0 : task->proximal, all);
                         const real *weight = task->link ? b->link + ((size_t)part * N + i) * N : b->weight;
-                        if (at >= 0) record_weights(task, weight, 0, first, live, i, at);
+                        if (at >= 0 && !task->filter) record_weights(task, weight, 0, first, live, i, at);
                     }
+                for (int i = 0; task->filter && i < N; i++) {
+                    filter(task, b, part, i, eta);
+                    if (at >= 0) record_weights(task, b->weight, 0, first, live, i, at);
+                }
+                if (task->share) blend(task, b, part, task->share[t - 1]);
                 if (task->control) communicate(task, b, part, eta);
                 if (task->learned && task->models_first) select_pairs(task, b, part);
                 if (task->period && t <= task->until && t % task->period == 0) average(task, b, part, all);
@@ -246,7 +257,7 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
     }
     for (int s = 0; task->final && s < seeds; s++)
         for (int a = 0; a < N * d; a++)
-            task->final[(begin + s) * N * d + a] = b->theta[(size_t)(s / VL) * N * d + a][s % VL];
+            task->final[(begin + s) * N * d + a] = b->shown[(size_t)(s / VL) * N * d + a][s % VL];
 }
 
 /* The run as one seed has it, where each has a problem of its own. */
@@ -267,12 +278,13 @@ int general(const Task *task, int64_t begin, int64_t end) {
     size_t c = task->rule == ADAPTIVE || task->learned ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
     size_t copies = meeting(task) ? PARTS * N * d : 0, squares = task->link ? N * N : 0;
+    size_t means = task->share ? PARTS * N * d : 0;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
     size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;
     struct { real **to; size_t size; } part[] = {
         {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N},
-        {&b.copies, copies}, {&b.server, copies}, {&b.present, PARTS * N}, {(real **)&b.words, N * most + squares},
+        {&b.copies, copies}, {&b.server, copies}, {&b.mean, means}, {(real **)&b.rate, N}, {&b.present, PARTS * N}, {(real **)&b.words, N * most + squares},
         {&b.link, PARTS * squares},
         {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
@@ -285,6 +297,7 @@ int general(const Task *task, int64_t begin, int64_t end) {
     real *memory = aligned_alloc(BYTES, total * BYTES), *at = memory;
     if (!memory) return 1;
     for (size_t a = 0; a < parts; at += part[a++].size) *part[a].to = at;
+    b.shown = task->share ? b.mean : b.theta;
     for (int64_t block = begin; block < end && !task->apart; block += LANES)
         whole_block(task, &b, block, end - block < LANES ? (int)(end - block) : LANES);
     for (int64_t seed = begin; seed < end && task->apart; seed++) {

@@ -1,10 +1,10 @@
 """Whole runs in compiled code, for every problem whose samples the kernel can draw.
 
 Quadratics with additive noise, least squares on rows and on streams, logistic regression on rows; each client alone,
-FedAvg and what goes along with its rounds, Scaffnew, CoBo, fixed weights, and All-for-one with exact, sampled, debiased
-or released similarities and the three criteria. Random numbers are those of `Randomness`, so float64 paths agree with
-the reference to 1e-11 as long as no similarity falls within rounding of a threshold. Where `paths` runs a pair too, it
-is the faster.
+FedAvg and what goes along with its rounds, Scaffnew, CoBo, fixed weights, All-for-all in one stage or two, and
+All-for-one with exact, sampled, debiased or released similarities and the three criteria. Random numbers are those of
+`Randomness`, so float64 paths agree with the reference to 1e-11 as long as no similarity falls within rounding of a
+threshold. Where `paths` runs a pair too, it is the faster.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import torch
 from suffice.bounds import Binary, Continuous, Sharp
 from suffice.support.errors import InputError
 
+from ..algorithms.all_for_all import AllForAll
+from ..algorithms.all_for_all_two_stage import TwoStageAllForAll
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.base import Algorithm
 from ..algorithms.cobo import CoBo
@@ -42,7 +44,7 @@ from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
 from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
 from ..threads import one_thread
-from .library import library
+from .library import Unavailable, library
 from .paths import Progress, in_threads, pieces_of, ratio_arrays, ratios_refusal
 
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
@@ -50,7 +52,7 @@ _ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
 _PAIRS = (CoBo, FixedCoBo)
 _ALONE = (Local, *_ROUNDS, Scaffnew)
 _RULES: dict[type, int] = {
-    **dict.fromkeys((*_ALONE, *_PAIRS), 0),
+    **dict.fromkeys((*_ALONE, *_PAIRS, AllForAll, TwoStageAllForAll), 0),
     **dict.fromkeys((FixedWeights, PreconditionedWeights), 1),
     AllForOne: 2,
 }
@@ -65,8 +67,8 @@ _LARGEST_SUMS = 20_000_000
 _POINTERS = (
     "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
     "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "cluster",
-    "size", "server", "proximal", "link", "gain", "control", "mixture", "offset", "odds", "level", "excess",
-    "stopping", "weights", "sum", "sizes", "events", "final",
+    "size", "server", "proximal", "link", "gain", "filter", "pace", "share", "control", "mixture", "offset", "odds",
+    "level", "excess", "stopping", "weights", "sum", "sizes", "events", "final",
 )  # fmt: skip
 
 
@@ -190,6 +192,11 @@ def general_paths(
         apart["eta"] = arrays["eta"][0].nbytes
     if len(problems) > 1:
         arrays["apart"] = np.array([apart.get(name, 0) for name in _POINTERS], dtype=np.int64)
+    if isinstance(algorithm, TwoStageAllForAll):
+        if iterations > _LARGEST_SUMS:
+            raise Unavailable("the step sizes of all iterations would fill the memory")
+        schedule = zip(("pace", "share"), algorithm.schedule(np.arange(1, iterations + 1)))
+        arrays |= {name: reals(each, iterations) for name, each in schedule}
     if level is not None:
         arrays |= {"level": np.ascontiguousarray(level, dtype=float), "stopping": np.full((number, n), np.inf)}
     if mean_weights:
@@ -287,6 +294,8 @@ def _rule(
             mixed = np.tensordot(alpha, A, 1)
             pull = 2 * (np.einsum("ide,ie->id", mixed, x) - alpha @ np.einsum("kde,ke->kd", A, x))
             arrays |= {"mixed": reals(mixed, n, d, d), "pull": reals(pull, n, d)}
+    if isinstance(algorithm, AllForAll):
+        arrays["filter"] = reals(algorithm.W.double(), n, n)
     if isinstance(algorithm, _ROUNDS):
         _rounds(problem, algorithm, arrays, choice, reals)
     if isinstance(algorithm, _PAIRS):

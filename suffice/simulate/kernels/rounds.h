@@ -1,6 +1,7 @@
-/* Where models meet: rounds of servers, one for each cluster, the pairs of CoBo and the coins of Scaffnew. */
+/* Where models meet: rounds of servers, one for each cluster, the pairs of CoBo, the coins of Scaffnew and the filter of
+   All-for-all. */
 
-INLINE int meeting(const Task *task) { return task->period || task->link || task->control; }
+INLINE int meeting(const Task *task) { return task->period || task->link || task->control || task->filter; }
 
 /* Masks of uniforms below `odds`: (word + 1/2) / 2^32 < odds. */
 INLINE words below(words coin, double odds) {
@@ -132,4 +133,21 @@ ONCE void communicate(const Task *task, const Block *b, int part, const REAL *et
             control[at] = choose(coin, learned, control[at]);
             theta[at] = choose(coin, together, theta[at]);
         }
+}
+
+/* theta_i <- theta_i - eta_i sum_j W_ij g_j, where `copies` are the gradients that clients took at their own models. */
+ONCE void filter(const Task *task, const Block *b, int part, int i, const REAL *eta) {
+    int N = (int)task->clients, d = (int)task->features;
+    real *theta = b->theta + ((size_t)part * N + i) * d, *to = b->own;
+    for (int k = 0; k < N; k++) b->weight[k] = every(task->filter[(size_t)i * N + k]);
+    for (int f = 0; f < d; f++) to[f] = every(0);
+    gather_of_seeds(1, b->copies + (size_t)part * N * d, b->weight, N, d, to, d);
+    for (int f = 0; f < d; f++) theta[f] -= eta[i] * to[f];
+}
+
+/* The means that are recorded take `share` of the models. */
+ONCE void blend(const Task *task, const Block *b, int part, REAL share) {
+    size_t all = task->clients * task->features, first = part * all;
+    for (size_t a = first; a < first + all; a++)
+        b->mean[a] = share == 1 ? b->theta[a] : b->mean[a] + share * (b->theta[a] - b->mean[a]);
 }

@@ -32,6 +32,8 @@ typedef struct {
     const int64_t *cluster;                 /* (N) each client's server */
     const REAL *size, *server, *proximal;   /* (N) weights in means; (N, d) of each client at first; (1) pull */
     const REAL *link, *gain;                /* (N, N) CoBo's weights at first, or null; (1) their step */
+    const REAL *filter, *pace, *share;      /* (N, N) that mixes gradients; (T) factors of eta; (T) of the last models in
+                                               the means that are recorded; or null */
     const REAL *control, *mixture, *offset; /* of Scaffnew: (N, d) at first, or null; (N) alpha, (N, d) (1 - alpha) y */
     const double *odds, *level;             /* (1); (N) that stops a client, or null */
     double *excess, *stopping;              /* (S, grid, N), (S, N) */
@@ -56,7 +58,9 @@ typedef struct {
 typedef struct {
     Samples step, compare;
     real *theta;                   /* PARTS times (N, d) */
-    real *copies, *server;         /* (N, d) what servers average, or controls, and what pulls; PARTS times */
+    real *copies, *server;         /* (N, d) what servers average, controls or gradients, and what pulls; PARTS times */
+    real *mean, *shown;            /* (N, d) means of models, what is recorded; PARTS times */
+    REAL *rate;                    /* (N) steps at some pace */
     real *present, *link;          /* (N) masks, (N, N) weights of pairs; PARTS times */
     words *words;                  /* (N, m), or (N, N) */
     real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */

@@ -12,6 +12,7 @@ import torch
 
 from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.simulate import (
+    AllForAll,
     AllForOne,
     CoBo,
     DebiasedSimilarity,
@@ -31,6 +32,7 @@ from suffice.simulate import (
     run,
     seed_blocks,
 )
+from suffice.simulate.algorithms import TwoStageAllForAll
 from suffice.simulate.algorithms.cobo_fixed import FixedCoBo
 from suffice.simulate.algorithms.fedprox import FedProx
 from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
@@ -76,11 +78,16 @@ ALONE: dict[str, Any] = {
     "ditto": Ditto(pull=0.8, server=FedAvg(**SERVERS)),
 }
 """They weigh no clients."""
+LAMBDA = torch.from_numpy(np.random.default_rng(8).dirichlet(np.ones(N), N))
 RULES: dict[str, Any] = ALONE | {
     "fixed": FixedWeights(alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N)) * (rng.uniform(size=(N, N)) > 0.2))),
     "preconditioned": PreconditionedWeights(
         alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N))), preconditioners=torch.from_numpy(HESSIAN)
     ),
+    "all-for-all": AllForAll(Lambda=LAMBDA),
+    "two stages": TwoStageAllForAll(Lambda=LAMBDA, first=2, kappa=3.0),
+    "all decreasing": TwoStageAllForAll(Lambda=LAMBDA, first=0, kappa=1.0, offset=0.0),
+    "first stage": TwoStageAllForAll(Lambda=LAMBDA, first=9, kappa=2.0, offset=7.5),
     "cobo": CoBo(rho=0.3, weight_step=0.02, sampling="mixed", horizon=1000, w0=0.5),
     "cobo released": CoBo.released(rho=0.4),
     "cobo fixed": FixedCoBo(w=torch.from_numpy(rng.uniform(size=(N, N))), rho=0.2),
@@ -144,6 +151,22 @@ def test_hitting_times_are_those_of_the_reference_and_stop_early(name, rule):
         np.testing.assert_array_equal(found[0], found[-1])
 
 
+@pytest.mark.parametrize("rule", ["all-for-all", "two stages"])
+def test_hitting_times_of_mixed_gradients_and_of_means_are_those_of_the_reference(rule):
+    """Losses over rows are evaluated where a tangent leaves it open: the tangent is that of the mean."""
+    problem, setting = PROBLEMS["logistic"], {"eta": 0.3, "seeds": 11}
+    level = run(problem, RULES[rule], iterations=20, grid=[20], kernel="reference", **setting).excess.mean((0, 1))
+    ours, theirs = (
+        hitting_times(problem, RULES[rule], epsilon=level, limit=40, kernel=kernel, **setting)
+        for kernel in ("c", "reference")
+    )
+    np.testing.assert_array_equal(ours, theirs)
+    assert len(np.unique(ours)) > 9
+    if rule == "two stages":
+        with pytest.raises(InputError, match="all iterations would fill the memory"):
+            hitting_times(problem, RULES[rule], epsilon=level, limit=10**9, kernel="c", **setting)
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_seed_is_bitwise_alone(name, dtype):
@@ -158,7 +181,7 @@ def test_a_seed_is_bitwise_alone(name, dtype):
         again: Any = run(problem, algorithm, seeds=part, **setting)
         np.testing.assert_array_equal(again.excess, whole.excess[part.start : part.stop])
         np.testing.assert_array_equal(again.models, whole.models[part.start : part.stop])
-    for rule in ("exact sharp", "sampled", "cobo fixed" if name == "pairs" else "cobo"):
+    for rule in ("exact sharp", "sampled", "two stages", "cobo fixed" if name == "pairs" else "cobo"):
         one: Any
         two: Any
         one, two = (
@@ -242,7 +265,7 @@ def own_problem(name: str, seed: int) -> Any:
     return StreamingLeastSquares.of(np.eye(D - 1) * best[0, 0] ** 2, best, label_noise=0.3, bias=True, batch=2)
 
 
-@pytest.mark.parametrize("rule", ["local", "ditto", "cobo released", "fixed", "exact binary", "sampled"])
+@pytest.mark.parametrize("rule", ["local", "ditto", "cobo released", "fixed", "two stages", "exact binary", "sampled"])
 @pytest.mark.parametrize("name", ["rows", "logistic", "quadratics", "stream with a bias"])
 def test_every_seed_runs_on_its_own_problem(name, rule):
     problems = [own_problem(name, seed) for seed in range(11)]
@@ -262,7 +285,7 @@ def test_every_seed_runs_on_its_own_problem(name, rule):
     assert np.ptp(ours.excess[:, 0], axis=0).min() > 0  # the problems differ
 
 
-@pytest.mark.parametrize("rule", ["local", "fixed", "exact continuous", "sampled"])
+@pytest.mark.parametrize("rule", ["local", "fixed", "two stages", "exact continuous", "sampled"])
 @pytest.mark.parametrize("name", ["quadratics", "stream with a bias", "pairs"])
 def test_models_counted_from_their_own_optima_take_the_same_paths(name, rule):
     setting: dict[str, Any] = {"iterations": 6, "grid": range(7), "eta": np.full(N, 0.02), "models": True}

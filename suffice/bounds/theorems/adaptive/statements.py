@@ -6,8 +6,9 @@ from ...statement import statement
 
 _HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
 _EXPERIMENT = (
-    "heart disease, whose data is read, is redone: `suffice figure adaptive-3-heart`; MNIST (whose files are read) and "
-    "CIFAR-10 are learnt by networks, which the library does not train; IXI's images are not available"
+    "heart disease, whose data is read, is redone: `suffice figure adaptive-3-heart`; the rest is "
+    "not: MNIST, whose files are read, and CIFAR-10 need networks, which `sf.Neural` can train; CIFAR-10's and IXI's "
+    "images are not available"
 )
 
 STATEMENTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...statement import statement
 
 _HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
-_NETWORKS = "accuracies of networks, which the library does not train, on images that it does not hold"
+_NETWORKS = "accuracies of networks, which `sf.Neural` can train, on images that the library does not hold; not redone"
 
 STATEMENTS = (
     statement("(Model-Training)", "min sum_i f_i(x_i) + (rho/2) sum w*_ij |x_i - x_j|^2", "cobo", "the problem solved"),
@@ -61,7 +61,11 @@ STATEMENTS = (
         reason="`suffice figure cobo-5` draws CoBo's on quadratics; the other two and the networks are left out",
     ),
     statement("Table 2", "accuracies, perplexities and fairness", reason=f"{_NETWORKS}, and language models"),
-    statement("Figure 4", "weights of four languages", reason="language models, which the library does not train"),
+    statement(
+        "Figure 4",
+        "weights of four languages",
+        reason="language models and texts that the library does not hold; not redone",
+    ),
     statement(
         "Figure 5",
         "matrices of CoBo, 80 clients",

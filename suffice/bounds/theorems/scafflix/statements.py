@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...statement import statement
 
 _HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
-_NETWORKS = "accuracies of networks, which the library does not train, on data that it does not hold"
+_NETWORKS = "accuracies of networks, which `sf.Neural` can train, on data that the library does not hold; not redone"
 _PROOF = "a step of the proof of Theorem 2, derived above the records"
 
 STATEMENTS = (
