@@ -69,8 +69,8 @@ def _stages(longest: float, eps: float, **given: Any) -> tuple[int, int]:
     low, high = np.full_like(T1, -1.0), np.full_like(T1, longest)
     reached = evaluate(STAGES, T1=T1, T2=high, **given) <= eps
     while (high - low > 1).any():
-        T2 = np.floor((low + high) / 2)
-        enough = evaluate(STAGES, T1=T1, T2=np.maximum(T2, 0), **given) <= eps
+        T2 = np.maximum(np.floor((low + high) / 2), 0)
+        enough = evaluate(STAGES, T1=T1, T2=T2, **given) <= eps
         low, high = np.where(enough, low, T2), np.where(enough, T2, high)
     best = int(np.where(reached, T1 + high, np.inf).argmin())
     return int(T1[best]), int(high[best])

@@ -59,6 +59,23 @@ def test_without_noise_the_older_count_is_less():
     assert plan.eta == pytest.approx(2 / 101, rel=1e-15)
 
 
+def test_little_noise_and_starts_near_the_precision_leave_no_stage_shorter_than_no_rounds():
+    """Where stage 2 is one model for some lengths of stage 1 and not for others."""
+    rng, last = np.random.default_rng(9), []
+    for rise in (0.0, *10 ** rng.uniform(-3, 4, 60)):
+        given = {"mu": 1.0, "beta": 10 ** rng.uniform(0, 3), "eps": 1.0, "e0": rise, "lambda2": 1.0,
+                 "sigma2": 10 ** rng.uniform(-3, 1), "peer_excess": rng.uniform(0, 0.9)}  # fmt: skip
+        plan = all_for_all_plan(**given, weight2=1.0)
+        assert plan.rounds >= plan.first >= 0
+        if plan.key == TWO:
+            run = {name: given[name] for name in ("mu", "beta", "sigma2", "lambda2", "peer_excess")}
+            last.append(plan.rounds - plan.first)
+            run |= {"offset": plan.offset, "T1": plan.first, "T2": last[-1], "start2": 2 * rise}
+            assert evaluate(STAGES, **run, smin=1.0, smax=1.0) <= 1
+    assert 0 in last
+    assert max(last) > 0
+
+
 @pytest.mark.parametrize("change", [{"peer_excess": 1e-4}, {"peer_excess": 2e-4}, {"beta": 0.5}])
 def test_a_precision_within_the_bias_and_kappa_below_one_are_refused_with_both_sides(change):
     with pytest.raises(ConditionError) as refused:
