@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import torch
 from suffice.bounds import digits, evaluate, find
 from suffice.support.files import write_whole
 
-from . import budgets, fit, gpu, kernels, lines, networks, plans
+from . import budgets, comparison, fit, gpu, kernels, lines, networks, plans
 from .timing import alternate, row, shown
 
 
@@ -52,8 +53,13 @@ APART = ("networks", "fit", "plans", "gpu")
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["comparison"]:
+        comparison.main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("which", nargs="?", choices=[*BENCHES, "lines"], help="all when omitted, but for lines of code")
+    parser.add_argument(
+        "which", nargs="?", choices=[*BENCHES, "comparison", "lines"], help="all that are timed when omitted"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller shapes, about a minute")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--out", type=Path, help="write machine and rows to this JSON file")

@@ -1,14 +1,16 @@
 """The tables and figures of the papers that train networks, redone smaller: `python -m benchmarks comparison`.
 
-A comparison is a split with algorithms. Every algorithm gets the same budget: three step sizes, times two values of its
-own number if it has one, are tried on the rows held out of seed 0; the best one runs on seeds 1 to 5. A run is a cell of
-a campaign, one small file in the folder: what was stopped goes on, and `--scheduler` names a Dask cluster, whose
-workers need this checkout and SUFFICE_DATA. `python -m benchmarks comparison` then writes CSV files, from which
-docs/published-comparisons.md is made.
+A comparison is a split with algorithms. Every algorithm gets the same budget: three step sizes are tried on the
+rows held out of seed 0, and the best one runs on seeds 1 to 5. A run is a cell of a campaign, one small file in the
+folder: what was stopped goes on, and `--scheduler` names a Dask cluster, whose workers need this checkout and
+SUFFICE_DATA. The means are written as CSV, from which docs/networks.md is made.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,15 +27,25 @@ from suffice.verification.campaign import conduct
 from suffice.verification.campaign.definition import Campaign, Cell, identity
 from suffice.verification.campaign.folder import Folder
 
-from .comparison_data import SPLITS, Clients, module_of, place
+from .comparison_data import SPLITS, Clients, module_of, needs, place
 from .comparison_rules import rule_of, step_of, tries
 
 SEEDS, POINTS = (1, 2, 3, 4, 5), 20
-ALONE = {"iterations": 300, "eta": 0.1, "batch": 20}
-"""How the anchors of FLIX and Scafflix were trained, each client by itself."""
+ALONE = 300
+"""The anchors of FLIX and Scafflix are trained for so many iterations, each client by itself."""
 SAMPLINGS = ("none", "constant", "time", "mixed")
 ALPHAS = (0.1, 0.3, 0.5, 0.7, 0.9)
-ADAPTIVE = ("All-for-one binary", "All-for-one continuous", "Local", "FedAvg", "Ditto", "CoBo", "WGA-BC", "APFL", "Oracle")
+ADAPTIVE = (
+    "All-for-one binary",
+    "All-for-one continuous",
+    "Local",
+    "FedAvg",
+    "Ditto",
+    "CoBo",
+    "WGA-BC",
+    "APFL",
+    "Oracle",
+)
 COBO = ("Local", "FedAvg", "Fine-tuned FedAvg", "Ditto", "IFCA")
 
 
@@ -49,6 +61,7 @@ class Comparison:
     """One split, how long it is trained and at which steps, and the rules that are compared.
 
     rounds  of communication, in place of iterations: FLIX takes one step in each, FedAvg five and Scafflix 1/p
+    alone   the step size with which anchors are trained
     kept    fractions of the iterations after which collaboration weights are kept
     """
 
@@ -59,6 +72,7 @@ class Comparison:
     steps: tuple[float, ...] = (0.03, 0.1, 0.3)
     momentum: float = 0.0
     rounds: bool = False
+    alone: float = 0.1
     kept: tuple[float, ...] = ()
 
     def length(self, rule: str) -> int:
@@ -68,23 +82,24 @@ class Comparison:
 
 
 COMPARISONS = {
-    "adaptive-mnist": Comparison(split="mnist-labels", iterations=800, rules=ADAPTIVE),
+    "adaptive-mnist": Comparison(split="mnist-labels", iterations=500, rules=ADAPTIVE),
     "adaptive-fashion": Comparison(
-        split="fashion-labels", iterations=800, rules=ADAPTIVE, steps=(0.01, 0.03, 0.1), momentum=0.9
+        split="fashion-labels", iterations=500, rules=ADAPTIVE, steps=(0.01, 0.03, 0.1), momentum=0.9
     ),
     "cobo-silo": Comparison(
-        split="fashion-permuted", iterations=1200,
+        split="fashion-permuted", iterations=800,
         rules=(*COBO, "FC", *(f"CoBo, {how}" for how in SAMPLINGS), "Oracle"), kept=(0.01, 0.1, 1.0),
     ),
     "cobo-devices": Comparison(
-        split="fashion-devices", iterations=600, rules=(*COBO, "CoBo, constant", "Oracle"), kept=(0.02, 0.1, 1.0)
+        split="fashion-devices", iterations=300, rules=(*COBO, "CoBo, constant", "Oracle"), kept=(0.02, 0.1, 1.0)
     ),
     "scafflix-fashion": Comparison(
-        split="fashion-dirichlet", iterations=100, batch=20, rounds=True,
+        split="fashion-dirichlet", iterations=60, batch=20, rounds=True,
         rules=_personal(alpha=0.3, p=(0.1, 0.5), tau=(1, 5, 10, 20)),
     ),
     "scafflix-plays": Comparison(
-        split="plays", iterations=60, batch=20, rounds=True, steps=(0.1, 0.3, 1.0), rules=_personal(alpha=0.3)
+        split="plays", iterations=40, batch=20, rounds=True, steps=(0.1, 0.3, 1.0), alone=1.0,
+        rules=_personal(alpha=0.3),
     ),
 }  # fmt: skip
 HEART = "adaptive-heart"
@@ -122,11 +137,11 @@ def problem_of(split: str, seed: int, batch: int, held: bool) -> tuple[sf.Neural
 
 
 @lru_cache(maxsize=2)
-def anchors(split: str, seed: int) -> Any:
+def anchors(split: str, seed: int, batch: int, eta: float) -> Any:
     """(N, d): every client's model after it was trained alone."""
-    problem, _ = problem_of(split, seed, ALONE["batch"], False)
-    more = {"seeds": range(seed, seed + 1), "root": 1, "models": True, "grid": [ALONE["iterations"]]}
-    trace = sf.run(problem, Local(), iterations=ALONE["iterations"], eta=ALONE["eta"], **more)
+    problem, _ = problem_of(split, seed, batch, seed == 0)
+    more = {"seeds": range(seed, seed + 1), "root": 1, "models": True, "grid": [ALONE]}
+    trace = sf.run(problem, Local(), iterations=ALONE, eta=eta, **more)
     return problem.start.new_tensor(trace.models[0])
 
 
@@ -138,8 +153,8 @@ def compute(cell: Cell) -> dict[str, Any]:
     rule, options, seed, about = cell["rule"], cell["options"], cell["seed"], COMPARISONS[cell["comparison"]]
     problem, clients = problem_of(about.split, seed, about.batch, seed == 0)
     length = about.length(rule)
-    fixed = anchors(about.split, seed) if about.rounds and rule != "FedAvg" else None
-    options = {"period": 5} | {key: options[key] for key in options if key != "period"} if about.rounds else options
+    fixed = anchors(about.split, seed, about.batch, about.alone) if about.rounds and rule != "FedAvg" else None
+    options = options | {"period": 5} if about.rounds else options
     algorithm = rule_of(rule, options, problem, clients.clusters, length, fixed)
     grid = np.unique(np.linspace(0, length, POINTS + 1).round().astype(int)).tolist()
     kept = [max(1, round(share * length)) for share in about.kept]
@@ -218,6 +233,8 @@ def best(folder: Path, name: str) -> dict[str, dict[str, Any]]:
 def carry_out(folder: Path, name: str, *, jobs: int | None = 1, scheduler: str | None = None) -> None:
     """What is missing of a comparison: first the tries, then the runs of what was chosen."""
     parts = [("run", lambda: cells_run(name, best(folder, name)))]
+    for needed in ("heart",) if name == HEART else needs(COMPARISONS[name].split):
+        place(needed)
     if name != HEART:
         parts.insert(0, ("tried", lambda: cells_tried(name)))
     for part, cells_of in parts:
@@ -230,3 +247,29 @@ def carry_out(folder: Path, name: str, *, jobs: int | None = 1, scheduler: str |
         if session.failed or session.skipped:
             remedy = session.example or "failed before; delete its folder failed to try again"
             raise InputError(f"cells of {campaign.name}", session.failed + session.skipped, remedy)
+
+
+def main(words: Sequence[str]) -> None:
+    """`python -m benchmarks comparison`."""
+    from .comparison_tables import write
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks comparison", description=__doc__)
+    parser.add_argument("--data", type=Path, help="the folder with the data, in place of SUFFICE_DATA")
+    parser.add_argument("--out", type=Path, default=Path("out/comparison"), help="the folder of the runs")
+    parser.add_argument("--only", choices=NAMES, help="one comparison; all when omitted")
+    parser.add_argument("--jobs", type=int, default=1, help="processes of this machine")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, whose workers compute instead")
+    parser.add_argument("--write", type=Path, help="the folder of the CSV files, by default that of the runs")
+    given = parser.parse_args(words)
+    if given.data is not None:
+        os.environ["SUFFICE_DATA"] = str(given.data)
+    failed = False
+    for name in [given.only] if given.only else NAMES:
+        try:
+            carry_out(given.out, name, jobs=given.jobs, scheduler=given.scheduler)
+        except InputError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            failed = True
+    write(given.out, given.write or given.out)
+    if failed:
+        raise SystemExit(2)

@@ -56,6 +56,11 @@ def place(name: str) -> Path:
     raise InputError("data", given, f"no {name} there: {FETCHED[name]}")
 
 
+def needs(split: str) -> tuple[str, ...]:
+    """The sets whose files a split is made of."""
+    return tuple(name for name in PLACES if split.startswith(name))
+
+
 def mlp(inputs: int, outputs: int) -> nn.Module:
     return nn.Sequential(nn.Linear(inputs, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, outputs))
 
@@ -121,7 +126,7 @@ def permuted(name: str, seed: int, *, groups: int = 4, size: int = 2, rows: int 
     names = [rng.permutation(10) for _ in range(groups)]
     clusters = tuple(k // size for k in range(groups * size))
     own: list[tuple[Blocks, Blocks]] = [([], []) for _ in three]
-    for group, renamed in enumerate(names):
+    for renamed in names:
         shares = np.array_split(rng.permutation(rows), size)
         for k in range(size):
             for which, (X, y) in enumerate(three):

@@ -1,0 +1,125 @@
+"""adaptive-3-networks, cobo-2, scafflix-2 and scafflix-3: accuracies of networks on held-back rows, from kept results.
+
+The splits, sizes and what differs from the papers are in docs/networks.md; the runs are `python -m benchmarks
+comparison`, and what is drawn here is their mean over seeds with its standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .adaptive_2 import LOOKS
+from .figure import SEPARATOR, Content, Figure
+from .maker import maker
+from .network_results import columns_of, rules_of
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
+
+COLUMNS = ("iteration", "round", "accuracy", "accuracy_se")
+KEPT = "its numbers are those of docs/networks.md, which are of one edition"
+MORE: Mapping[str, tuple[str, Any]] = {
+    "Fine-tuned FedAvg": (GREEN, ":"),
+    "IFCA": (SKY, (0, (4, 1))),
+    "FC": (PURPLE, ":"),
+    "CoBo, constant": LOOKS["CoBo"],
+    "FLIX": (VERMILION, "--"),
+    "Scafflix": (BLUE, "-"),
+}
+SEVERAL = ((BLUE, "-"), (VERMILION, (0, (6, 1))), (GREEN, (0, (3, 1))), (ORANGE, (0, (5, 1, 1, 1))), (BLACK, ":"))
+"""Of one rule with several values of its number."""
+
+
+def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], across: str) -> Content:
+    """panels: of each title a comparison, and its rules with their words."""
+    data = {
+        SEPARATOR.join((panel, words)): columns_of("curves", COLUMNS, comparison=comparison, rule=rule)
+        for panel, (comparison, rules) in panels.items()
+        for rule, words in rules.items()
+    }
+    units = {
+        "iteration": "count",
+        "round": "rounds of communication so far, mean over seeds",
+        "accuracy": "per cent of held-back rows, mean over clients and seeds",
+        "accuracy_se": "per cent, standard error of that mean",
+    }
+    setup = {"across": across, "comparisons": {panel: comparison for panel, (comparison, _) in panels.items()}}
+    return Content(title=title, data=data, units=units, setup=setup, keys=("panel", "rule"))
+
+
+def _all(comparison: str, *without: str) -> tuple[str, dict[str, str]]:
+    return comparison, {rule: rule for rule in rules_of("curves", comparison) if rule not in without}
+
+
+@maker("adaptive-3-networks", "Figure 3 of adaptive, networks: accuracies on MNIST and Fashion-MNIST", unpublished=KEPT)
+def adaptive() -> Content:
+    panels = {"MNIST": _all("adaptive-mnist"), "Fashion-MNIST": _all("adaptive-fashion")}
+    return _content("Networks of 20 clients in two clusters of classes: accuracy", panels, "iteration")
+
+
+@maker("cobo-2", "Figures 2b and 6 of cobo: accuracies of networks of 8 and of 80 clients", unpublished=KEPT)
+def cobo() -> Content:
+    rest = ("CoBo, none", "CoBo, time", "CoBo, mixed")
+    panels = {"8 clients": _all("cobo-silo", *rest), "80 clients": _all("cobo-devices", *rest)}
+    return _content("Networks of 8 and of 80 clients in clusters: accuracy", panels, "iteration")
+
+
+@maker("scafflix-2", "Figure 2 of scafflix: Scafflix, FLIX and FedAvg against rounds", unpublished=KEPT)
+def scafflix_beside_others() -> Content:
+    def rules(alpha: str) -> dict[str, str]:
+        return {"FedAvg": "FedAvg", f"FLIX, alpha={alpha}": "FLIX", f"Scafflix, alpha={alpha} p=0.2": "Scafflix"}
+
+    panels = {
+        "Fashion-MNIST, alpha = 0.1": ("scafflix-fashion", rules("0.1")),
+        "Plays, alpha = 0.3": ("scafflix-plays", rules("0.3")),
+    }
+    return _content("Scafflix beside FLIX and FedAvg: accuracy against rounds", panels, "round")
+
+
+@maker("scafflix-3", "Figure 3 of scafflix: its alpha, clients in a round and p", unpublished=KEPT)
+def scafflix_numbers() -> Content:
+    own = "scafflix-fashion"
+    panels = {
+        "alpha": (own, {f"Scafflix, alpha={a} p=0.2": f"alpha = {a}" for a in (0.1, 0.3, 0.5, 0.7, 0.9)}),
+        "clients a round": (own, {f"Scafflix, alpha=0.3 p=0.2 tau={n}": f"{n} clients" for n in (1, 5, 10, 20)}),
+        "p": (own, {f"Scafflix, alpha=0.3 p={p}": f"p = {p}" for p in (0.1, 0.2, 0.5)}),
+    }
+    return _content("Scafflix with other alpha, clients in a round and p: accuracy", panels, "round")
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: a panel for each split, lines with bands of two standard errors."""
+    panels, across = figure.setup["comparisons"], figure.setup["across"]
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 3.0)
+    for axes, panel in zip(canvas.subplots(1, len(panels), squeeze=False)[0], panels):
+        own = {name.split(SEPARATOR)[1]: curve for name, curve in figure.data.items() if name.startswith(panel)}
+        for at, (rule, curve) in enumerate(own.items()):
+            known = {**LOOKS, **MORE}
+            colour, line = known[rule] if rule in known else SEVERAL[at]
+            x, y, error = (curve[column] for column in (across, "accuracy", "accuracy_se"))
+            axes.plot(x, y, color=colour, linestyle=line, label=rule.removesuffix(", constant"))
+            axes.fill_between(x, y - 2 * error, y + 2 * error, color=colour, alpha=0.12, linewidth=0)
+        last = [curve["accuracy"][-1] for curve in own.values()]
+        highest = max(np.nanmax(curve["accuracy"]) for curve in own.values())
+        axes.set_ylim(max(0, min(last) - 0.5 * (highest - min(last)) - 2), highest + 1)
+        axes.set_title(panel, loc="left")
+        axes.set_xlabel("rounds of communication" if across == "round" else "iteration")
+        axes.legend(loc="lower right", ncols=1 if len(own) < 6 else 2)
+    canvas.axes[0].set_ylabel("accuracy in per cent")
+    words = "Lines are means over clients and five seeds, and bands are two standard errors"
+    headline(canvas, _message(figure), words)
+
+
+def _message(figure: Figure) -> str:
+    """Which rule ends best in each panel, among those that were not told the clusters."""
+    found = []
+    for panel in figure.setup["comparisons"]:
+        last = {
+            name.split(SEPARATOR)[1].removesuffix(", constant"): curve["accuracy"][-1]
+            for name, curve in figure.data.items()
+            if name.startswith(panel) and not name.endswith("Oracle")
+        }
+        best = max(last, key=lambda rule: last[rule])
+        found.append(f"{best} ({panel}, {last[best]:.1f} %)")
+    return f"What ends best, clusters untold: {', '.join(found)}"
