@@ -1,7 +1,7 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is proofs, theorems, statements, routes, errata, notation, quantities, pictures or verdicts; without one, all of
-these. `exact-values`, what the page with every bound knows, takes half a minute and is written when it is named.
+NAME is proofs, theorems, statements, routes, errata, notation, quantities, networks, pictures or verdicts; without one,
+all of these. `exact-values`, what the page with every bound knows, takes half a minute and is written when it is named.
 Pages are written below DIR, by default this checkout.
 """
 
@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, notation, pictures, proofs, quantities, routes, statements, theorems, verdicts
+from pages import errata, networks, notation, pictures, proofs, quantities, routes, statements, theorems, verdicts
 
 from suffice.explorer import exact_values
 from suffice.support.files import write_whole
@@ -26,6 +26,7 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "errata": lambda: {"docs/errata.md": errata.text(), "suffice/verification/errata.json": errata.rows()},
     "notation": lambda: {"docs/notation.md": notation.text()},
     "quantities": lambda: {"docs/quantities.md": quantities.text()},
+    "networks": lambda: {"docs/networks.md": networks.text()},
     "pictures": lambda: {"docs/pictures.md": pictures.text()},
     "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
 }

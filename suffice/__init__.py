@@ -67,7 +67,10 @@ if TYPE_CHECKING:
     from .simulate import measured_constants as measured_constants
     from .simulate import problems as problems
     from .simulate import run as run
+    from .simulate.data.cifar import cifar as cifar
+    from .simulate.data.leaf import leaf as leaf
     from .simulate.data.mnist import mnist as mnist
+    from .simulate.data.plays import plays as plays
     from .simulate.problems.from_arrays import from_arrays as from_arrays
     from .simulate.problems.heart_disease import heart_disease as heart_disease
     from .simulate.problems.read import read as read

@@ -55,10 +55,10 @@ def _read(files: list[Path], before: int, classes: int, memory: Memory) -> tuple
     row, counts = before + PIXELS, []
     for file in files:
         if not file.is_file():
-            raise InputError("path", str(file), "this file of the archive is missing")
+            raise InputError("path", file.name, "this file of the archive is missing")
         size = file.stat().st_size
         if size == 0 or size % row:
-            raise InputError("path", str(file), f"its {size} bytes are no multiple of an image's {row}; is it cut off?")
+            raise InputError("path", file.name, f"its {size} bytes are no multiple of an image's {row}; is it cut off?")
         counts.append(size // row)
     memory.take(f"{sum(counts)} images", 5.0 * sum(counts) * row)
     images = np.empty((sum(counts), PIXELS), np.float32)
@@ -67,7 +67,7 @@ def _read(files: list[Path], before: int, classes: int, memory: Memory) -> tuple
         with opened(file, packed=False) as stream:
             content = numbers(stream, np.dtype(np.uint8), count * row)
         if content is None:
-            raise InputError("path", str(file), "it changed while it was read")
+            raise InputError("path", file.name, "it changed while it was read")
         rows = content.reshape(count, row)
         chosen = slice(begin, begin + count)
         images[chosen], labels[chosen] = rows[:, before:] / np.float32(255), rows[:, before - 1]

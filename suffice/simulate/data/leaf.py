@@ -53,10 +53,10 @@ def _users(file: Path) -> dict[str, Any]:
     try:
         content = json.loads(whole(file, field="path", most=LARGEST_FILE))
     except (ValueError, RecursionError):
-        raise InputError("path", str(file), "not JSON, or cut off") from None
+        raise InputError("path", file.name, "not JSON, or cut off") from None
     users = content.get("user_data") if isinstance(content, dict) else None
     if not isinstance(users, dict) or not isinstance(content.get("users"), list):
-        raise InputError("path", str(file), EXPECTED)
+        raise InputError("path", file.name, EXPECTED)
     for name in content["users"]:
         if not isinstance(name, str) or name not in users:
             raise InputError(f"user in {file.name}", name, "it has no rows in user_data")

@@ -17,7 +17,7 @@ from suffice.support.numbers import as_whole
 
 from .memory import as_path, whole
 
-SPEAKER, ASIDE = re.compile(r"\*\*(.+?)\*\*\s*"), re.compile(r"_[^_]*_|[\\*_]")
+SPEAKER, DIRECTION = re.compile(r"\*\*(.+?)\*\*\s*"), re.compile(r"([_*])[^_*]*(\1|$)")
 LARGEST_PLAY = 2**22
 ALPHABET = "\n !\"&'(),-.0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZ[]abcdefghijklmnopqrstuvwxyz"
 """Characters that are told apart, by their place here; any other is len(ALPHABET)."""
@@ -63,19 +63,24 @@ def _text(file: Path) -> str:
     try:
         return whole(file, field="path", most=LARGEST_PLAY).decode()
     except UnicodeDecodeError:
-        raise InputError("path", str(file), "not text in UTF-8") from None
+        raise InputError("path", file.name, "not text in UTF-8") from None
 
 
 def _lines(text: str) -> list[tuple[str, str]]:
     """(role, line) for every line that is spoken."""
-    found, role, direction = [], "", False
+    found, role, left_open = [], "", ""
     for line in text.splitlines():
         if speaker := SPEAKER.fullmatch(line):
-            role = speaker[1]
+            role, left_open = speaker[1], ""
         elif line.startswith("#"):
-            role = ""
-        elif line.startswith(("_", "*")) or direction:  # a direction may go on over several lines
-            direction = not line.rstrip().endswith(("_", "*"))
-        elif role and (spoken := ASIDE.sub("", line).strip()):
-            found.append((role, spoken))
+            role, left_open = "", ""
+        elif not line.strip():
+            left_open = ""
+        else:
+            line = left_open + line  # a direction may go on over the lines of a paragraph
+            directions = list(DIRECTION.finditer(line))
+            left_open = directions[-1][1] if directions and not directions[-1][2] else ""
+            spoken = DIRECTION.sub("", line).replace("\\", "").strip()
+            if role and spoken:
+                found.append((role, spoken))
     return found

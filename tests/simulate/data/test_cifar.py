@@ -32,7 +32,7 @@ def test_cifar_10_is_read_from_its_five_files(tmp_path):
     with pytest.raises(sf.InputError, match="no test images of CIFAR"):
         cifar(folder, part="test")
     (folder / "data_batch_3.bin").unlink()
-    with pytest.raises(sf.InputError, match=r"data_batch_3.bin': this file of the archive is missing"):
+    with pytest.raises(sf.InputError, match=r"data_batch_3\.bin': this file of the archive is missing"):
         cifar(folder)
 
 

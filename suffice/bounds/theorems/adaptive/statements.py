@@ -6,9 +6,9 @@ from ...statement import statement
 
 _HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
 _EXPERIMENT = (
-    "heart disease, whose data is read, is redone: `suffice figure adaptive-3-heart`; the rest is "
-    "not: MNIST, whose files are read, and CIFAR-10 need networks, which `sf.Neural` can train; CIFAR-10's and IXI's "
-    "images are not available"
+    "heart disease is redone: `suffice figure adaptive-3-heart`; MNIST, and Fashion-MNIST in place of CIFAR-10, are "
+    "redone with smaller networks: `suffice figure adaptive-3-networks`, and numbers in docs/networks.md; IXI's images "
+    "are not available"
 )
 
 STATEMENTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...statement import statement
 
 _HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
-_NETWORKS = "accuracies of networks, which `sf.Neural` can train, on images that the library does not hold; not redone"
+_NETWORKS = "redone with smaller networks on Fashion-MNIST, numbers in docs/networks.md"
 
 STATEMENTS = (
     statement("(Model-Training)", "min sum_i f_i(x_i) + (rho/2) sum w*_ij |x_i - x_j|^2", "cobo", "the problem solved"),
@@ -54,24 +54,24 @@ STATEMENTS = (
         "cobo",
         f"{_NETWORKS}; `suffice figure cobo-5` has the shares of right pairs on quadratics",
     ),
-    statement("Figure 2", "accuracies of clients on CIFAR-100 and CIFAR-10", reason=_NETWORKS),
+    statement(
+        "Figure 2",
+        "accuracies of clients on CIFAR-100",
+        reason=f"2b is {_NETWORKS}: `suffice figure cobo-2`; 2a, with other splits, is left out",
+    ),
     statement(
         "Figure 3",
         "matrices of CoBo, IFCA and Federated Clustering, 8 clients",
-        reason="`suffice figure cobo-5` draws CoBo's on quadratics; the other two and the networks are left out",
+        reason=f"{_NETWORKS}: `suffice figure cobo-3`; `suffice figure cobo-5` draws CoBo's on quadratics",
     ),
-    statement("Table 2", "accuracies, perplexities and fairness", reason=f"{_NETWORKS}, and language models"),
-    statement(
-        "Figure 4",
-        "weights of four languages",
-        reason="language models and texts that the library does not hold; not redone",
-    ),
+    statement("Table 2", "accuracies, perplexities and fairness", reason=f"{_NETWORKS}; no language models"),
+    statement("Figure 4", "weights of four languages", reason="language models and texts that the library does not hold; not redone"),
     statement(
         "Figure 5",
         "matrices of CoBo, 80 clients",
         reason="`suffice figure cobo-5` draws them on Example 2's quadratics in place of networks",
     ),
-    statement("Figure 6", "accuracies of 80 clients on CIFAR-100", reason=_NETWORKS),
+    statement("Figure 6", "accuracies of 80 clients on CIFAR-100", reason=f"{_NETWORKS}: `suffice figure cobo-2`"),
     statement("Lemma 3", "one step at the midpoints", "lemma-3 mean-descent"),
     statement("(7)", "the proof of Lemma 3: one pair", "lemma-3", "a step of the proof"),
     statement(
