@@ -67,7 +67,9 @@ STATEMENTS = (
     ),
     statement("Figure 4", "weights alpha on FEMNIST", reason=_NETWORKS),
     statement("Figure 5", "weights alpha on Shakespeare", reason=_NETWORKS),
-    statement("Figure 6", "weights alpha on FEMNIST, batches", reason="other scales of alpha and full batches: left out"),
+    statement(
+        "Figure 6", "weights alpha on FEMNIST, batches", reason="other scales of alpha and full batches: left out"
+    ),
     statement("released code", "its smoothness constants", "smoothness-*-released"),
     statement("Algorithm 2", "i-Scaffnew", "scaffnew theorem-2"),
     statement("Theorem 2", "linear convergence of i-Scaffnew", "theorem-2"),
