@@ -63,7 +63,7 @@ def text() -> str:
     names, rule = " | ".join(paper.key for paper in papers), "---|" * len(papers)
     head = _INTRODUCTION.format(count=len(counted), papers=names, rule=rule, rows="\n".join(table))
     gone = [
-        f"- `{entry.id}` (*{typeset(entry.location)}*; it said: {typeset(entry.claim)}): {typeset(entry.truth)}."
+        f"- `{entry.id}` (*{typeset(entry.location)}*; it said: {typeset(entry.claim)}): {typeset(entry.truth)}"
         for entry in WITHDRAWN
     ]
     cited = ["", "## How to cite", "", "`suffice errata ID --bibtex` adds the entry of an erratum to its paper's."]

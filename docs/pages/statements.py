@@ -70,6 +70,11 @@ def _row(paper: Paper, statement: Statement) -> str:
         typeset(statement.says),
         ", ".join((*entries, *algorithms)),
         ", ".join(errata),
-        typeset(statement.reason),
+        _sentence(typeset(statement.reason)),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _sentence(text: str) -> str:
+    """With a capital and a full stop; what begins with a formula or code keeps its first letter."""
+    return text and text[0].upper() + text[1:] + "." * (not text.endswith("."))

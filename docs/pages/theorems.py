@@ -78,7 +78,7 @@ def _edition(theorem: Theorem) -> list[str]:
     if theorem.bound is not None:
         lines += ["$$", latex(theorem), "$$", ""]
     else:
-        lines += [f"Cannot be evaluated: {typeset(theorem.order_only or '')}.", ""]
+        lines += [f"Cannot be evaluated: {typeset(theorem.order_only or '')}", ""]
     facts = [
         ("Fault", theorem.fault),
         ("Hypotheses", theorem.hypotheses),

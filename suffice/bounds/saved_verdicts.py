@@ -79,7 +79,7 @@ def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any
     """The kept verdict in words, with what it rests on; `rows` is `known()` where many are asked for."""
     row = (known() if rows is None else rows).get((theorem.key, theorem.edition))
     if row is None:
-        return f"none: it cannot be evaluated ({theorem.order_only})" if theorem.order_only else "none kept"
+        return f"none: it cannot be evaluated. {theorem.order_only}" if theorem.order_only else "none kept"
     ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}{attained(row)}"
     note = f": {row['note']}" if row.get("note") else ""
     return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']}){note}"

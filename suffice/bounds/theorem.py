@@ -150,7 +150,7 @@ class Theorem:
     @property
     def true_as_printed(self) -> bool:
         """Whether a printed statement holds: its fault, that it is not sharp, begins with that."""
-        return self.fault is not None and self.fault.startswith("true")
+        return self.fault is not None and self.fault.startswith("The statement is true")
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

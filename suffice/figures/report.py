@@ -253,7 +253,7 @@ def _claim(verdict: Verdict) -> str:
     theorem = verdict.theorem
     facts = [verdict.summary]
     if theorem.fault:
-        facts.append(f"In print: {theorem.fault}.")
+        facts.append(f"In print: {theorem.fault}")
     if verdict.error_probability:
         facts.append(f"The probability of a false alarm is at most {verdict.error_probability:.1g}.")
     if verdict.survivors:

@@ -24,17 +24,19 @@ from ..theorem import Source, records, theorem
     title="SGD with averaged iterates",
     source=Source(paper="Polyak, Juditsky (1992)", locator="Theorem 1, linear case, for finite T"),
     quantity=Quantity.MEAN_ITERATE_EXCESS,
-    hypotheses="R quadratic; noise unbiased, of total variance at most sigma^2, uncorrelated over the steps",
+    hypotheses="R is quadratic; the noise is unbiased, of total variance at most sigma^2 and uncorrelated over the "
+    "steps",
     # No direction overshoots.
     conditions=lambda *, eta, mu, beta: {
         "step size eta <= 1/beta": (eta, 1 / beta),
         "curvature mu <= beta": (mu, beta),
     },
-    tight="always: curvature mu = beta = 1/eta; without noise, the start along curvature mu",
+    tight="The bound is always attained, with curvature mu = beta = 1/eta, or without noise by a start along curvature "
+    "mu.",
     monotone={"e0": 1, "sigma2": 1},
 )
 def averaged(*, eta, mu, e0, sigma2, T):
-    """SGD with a constant step eta <= 1/beta on a quadratic R with curvatures in [mu, beta]: the excess loss of the
+    """For SGD with a constant step eta <= 1/beta on a quadratic R with curvatures in [mu, beta], the excess loss of the
     mean of theta_0, ..., theta_T is in expectation at most the bound."""
     return (fall(eta * mu, T + 1) / ((T + 1) * eta * mu)) ** 2 * e0 + sigma2 * T / (2 * mu * (T + 1) ** 2)
 

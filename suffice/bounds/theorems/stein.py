@@ -83,12 +83,13 @@ _BIAS = new_quantity(
     title="Unbiased risk of a weighting",
     source=Source(paper=_PAPER, locator="1981, Theorem 1, for fixed weights"),
     quantity=_RISK,
-    hypotheses="x_i unbiased of total variance V_i and uncorrelated with the others; weights look at no estimate",
+    hypotheses="x_i is unbiased, of total variance V_i and uncorrelated with the others; the weights do not depend on "
+    "any estimate",
     # What the site's own noise adds to the distance.
     conditions=lambda *, own_weight, own_variance, apart2: {
         "own noise (1 - own_weight)^2 own_variance <= apart2": ((1 - own_weight) ** 2 * own_variance, apart2)
     },
-    tight="always: an equality",
+    tight="Equality always holds.",
     monotone={"apart2": 1, "own_weight": 1},
 )
 def weighting(*, own_weight, own_variance, apart2):
@@ -109,15 +110,15 @@ def weighting(*, own_weight, own_variance, apart2):
     title="Positive-part James-Stein between two sites",
     source=Source(paper=_PAPER, locator="1981, section 4; James and Stein (1961)"),
     quantity=_RISK,
-    hypotheses="x_i ~ N(theta_i, v I_d), independent of x_k",
+    hypotheses="x_i ~ N(theta_i, v I_d) is independent of x_k",
     # No harm; c = d v, which minimises the unbiased estimate, meets it from d = 4 on.
     conditions=lambda *, d, v, shrink: {"shrink <= 2 (d - 2) v": (shrink, 2 * (d - 2) * v)},
-    tight="as the sites move apart: the gain times Delta^2 tends to c (2 (d - 2) v - c)",
+    tight="The bound is tight as the sites move apart: the gain times Delta^2 tends to c (2 (d - 2) v - c).",
     monotone={"gap2": 1},
 )
 def james_stein(*, d, v, shrink, gap2):
-    """Two sites, theta_w = x_i + min(1, c/|x_i - x_k|^2) (x_k - x_i): the risk is at most the bound, which is below d
-    v, that of being alone. c = d v minimises the unbiased estimate of the risk of a weighting."""
+    """For two sites and theta_w = x_i + min(1, c/|x_i - x_k|^2) (x_k - x_i), the risk is at most the bound, which is
+    below d v, that of being alone. c = d v minimises the unbiased estimate of the risk of a weighting."""
     return difference(d * v, shrink * (2 * (d - 2) * v - shrink) / (gap2 + d * v))
 
 
@@ -156,8 +157,9 @@ def james_stein_risk(*, offset, v, peer_v, shrink):
 # all on c this is r_c + 4 v ln(1/pi_c). (Leung and Barron, IEEE Trans. Inf. Theory 52, 2006, 3396-3410.)
 
 _CLUSTERINGS = (
-    "N sites' estimates x ~ N(theta, v I) of d coefficients each; finitely many clusterings c, priors pi_c of sum 1, "
-    "P_c x the cluster means; weights w_c ~ pi_c exp(-r_c/beta), mix = sum_c w_c P_c x"
+    "N sites' estimates x ~ N(theta, v I) have d coefficients each; there are finitely many clusterings c, their "
+    "priors pi_c have the sum 1, and P_c x are the cluster means; weights are w_c ~ pi_c exp(-r_c/beta), and mix = "
+    "sum_c w_c P_c x"
 )
 
 
@@ -167,12 +169,12 @@ _CLUSTERINGS = (
     source=Source(paper=_PAPER, locator="1981, Theorem 1, for exponential weights"),
     quantity=_MIXED,
     hypotheses=_CLUSTERINGS,
-    tight="always: an equality",
+    tight="Equality always holds.",
     monotone={"mean_score": 1, "temperature": -1},
 )
 def clusterings_score(*, mean_score, disagreement, temperature, v):
-    """Clusterings mixed with weights exp(-r_c/beta): the risk is the mean score, plus (4 v/beta - 1) times how far the
-    clusterings disagree. At beta = 4 v it is the mean score."""
+    """If clusterings are mixed with weights exp(-r_c/beta), the risk is the mean score, plus (4 v/beta - 1) times how
+    far the clusterings disagree. At beta = 4 v it is the mean score."""
     return difference(mean_score + 4 * v / temperature * disagreement, disagreement)
 
 
@@ -182,7 +184,8 @@ def clusterings_score(*, mean_score, disagreement, temperature, v):
     source=Source(paper=_PAPER, locator="1981, Theorem 1, for exponential weights"),
     quantity=_INFORMED,
     hypotheses=f"{_CLUSTERINGS}; beta = 4 v. No separation of the clusters is needed",
-    tight="one clustering far better than all others: KL(w, pi) is then ln(1/pi_c), and the risk is that of c alone",
+    tight="The bound is tight if one clustering is far better than all others: KL(w, pi) is then ln(1/pi_c), and the "
+    "risk is that of c alone.",
     monotone={"misplaced2": 1, "v": 1, "clusters": 1, "d": 1, "prior": -1},
 )
 def clusterings(*, misplaced2, v, clusters, d, prior):
@@ -226,18 +229,18 @@ def _harmless(p: int, bound: Any) -> Theorem:
         source=Source(
             paper=_PAPER, locator=f"1956, admissibility in {p} dimension{'s' * (p - 1)}, for a finite radius"
         ),
-        statement=f"N sites with estimates of d coefficients, (N - 1) d = {p}: if a rule that moves with all estimates "
-        "alike has at most the risk of being alone wherever the sites' contrasts theta are within b of 0, its mean "
-        "squared bias within a < b is at most the bound. As b grows that tends to 0: a rule that never harms is "
-        "unbiased, and then it is being alone, without any gain.",
+        statement=f"For N sites with estimates of d coefficients, (N - 1) d = {p}: if a rule that moves with all "
+        "estimates alike has at most the risk of being alone wherever the sites' contrasts theta are within b of 0, "
+        "its mean squared bias within a < b is at most the bound. As b grows that tends to 0: a rule that never harms "
+        "is unbiased, and then it is being alone, without any gain.",
         quantity=_BIAS,
         mode="sure",
         hypotheses="x ~ N(theta, v I); E|estimate - theta|^2 <= (N - 1) d v for all |theta| <= b",
         bound=bound,
         conditions=within,
-        tight="as a^2/v and b/a grow: moves of about 2 v/(b - |x|) towards 0"
+        tight="The bound is tight as a^2/v and b/a grow, for moves of about 2 v/(b - |x|) towards 0."
         if p == 1
-        else "as ln(a^2/v) grows: moves of about 2 v/(|x| ln(b/|x|)) towards 0",
+        else "The bound is tight as ln(a^2/v) grows, for moves of about 2 v/(|x| ln(b/|x|)) towards 0.",
         monotone={"v": 1, "outer": -1},
     )
 

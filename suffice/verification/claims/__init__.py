@@ -116,7 +116,7 @@ def _itself(theorem: Theorem, keys: Sequence[str]) -> bool:
 def _silence(key: str, edition: str) -> str:
     """Why no claim checks an edition of a known key."""
     orders = [entry.order_only for entry in THEOREMS if entry.key == key and edition in ("all", entry.edition)]
-    return f"it gives an order only: {orders[0]}" if orders and orders[0] else "no claim checks this edition of it yet"
+    return f"it gives an order only. {orders[0]}" if orders and orders[0] else "no claim checks this edition of it yet"
 
 
 Question = tuple[str, str, str, int, float]

@@ -11,7 +11,7 @@ from .paper import source
 
 # --- The largest variance of a criterion, over all similarities and all peers --------------------------------
 
-_WEIGHTS = "weights of Definition 1"
+_WEIGHTS = "weights are those of Definition 1"
 _OWN = {"sigma2": r"\sigma_i^2"}
 
 # sigma_psi^2 = 1 / sum_k a_k psi(r_k) <= 1 / (a_i psi(1)) = sigma_i^2 / p, p = phi(1).
@@ -24,7 +24,7 @@ _OWN = {"sigma2": r"\sigma_i^2"}
     quantity=Quantity.EFFECTIVE_VARIANCE,
     mode="sure",
     hypotheses=_WEIGHTS,
-    tight="no peer collaborates",
+    tight="The bound is tight if no peer collaborates.",
     monotone={"sigma2": 1, "peak": -1},
 )
 def definition_1_effective_local(*, sigma2, peak):
@@ -40,12 +40,12 @@ def definition_1_effective_local(*, sigma2, peak):
 
 @reduces_to(
     "adaptive/largest-variance-binary",
-    "binary weights, phi(1) = lambda",
+    "for binary weights, where phi(1) = lambda",
     lambda *, threshold, **_: {"peak": threshold},
 )
 @reduces_to(
     "adaptive/largest-variance-continuous",
-    "continuous weights, phi(1) = 1",
+    "for continuous weights, where phi(1) = 1",
     lambda **_: {"peak": 1.0},
 )
 @theorem(
@@ -55,13 +55,13 @@ def definition_1_effective_local(*, sigma2, peak):
     quantity=Quantity.COMBINED_VARIANCE,
     mode="sure",
     hypotheses=_WEIGHTS,
-    tight="phi(1) >= 1/2 and no peer; otherwise binary weights and peers of similarity phi(1) with total mass "
-    "sum_k sigma_i^2/sigma_k^2 = (1 - 2 phi(1)) / phi(1)",
+    tight="The bound is tight if phi(1) >= 1/2 and there is no peer; otherwise for binary weights and peers of "
+    "similarity phi(1) whose total mass is sum_k sigma_i^2/sigma_k^2 = (1 - 2 phi(1)) / phi(1).",
     monotone={"sigma2": 1, "peak": -1},
 )
 def definition_1_variance_local(*, sigma2, peak):
     """Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if phi(1) >= 1/2, and <= sigma_i^2 / (4 phi(1)
-    (1 - phi(1))) otherwise; in particular at most sigma_i^2 / phi(1).
+    (1 - phi(1))) otherwise; it is in particular at most sigma_i^2 / phi(1).
 
     sigma_i^2 / (l (2 - l)), l = min(2 phi(1), 1)."""
     least = minimum(2 * peak, 1)
@@ -74,9 +74,9 @@ def definition_1_variance_local(*, sigma2, peak):
     source=source("Definition 3", **_OWN),
     quantity=Quantity.COMBINED_VARIANCE,
     mode="sure",
-    hypotheses="binary weights of Definition 3",
-    tight="lambda >= 1/2 and no peer; otherwise peers of similarity lambda with total mass "
-    "sum_k sigma_i^2/sigma_k^2 = (1 - 2 lambda) / lambda",
+    hypotheses="weights are the binary ones of Definition 3",
+    tight="The bound is tight if lambda >= 1/2 and there is no peer; otherwise for peers of similarity lambda whose "
+    "total mass is sum_k sigma_i^2/sigma_k^2 = (1 - 2 lambda) / lambda.",
     monotone={"sigma2": 1, "threshold": -1},
 )
 def largest_variance_binary(*, sigma2, threshold):
@@ -91,8 +91,8 @@ def largest_variance_binary(*, sigma2, threshold):
     source=source("Definition 3", **_OWN),
     quantity=Quantity.COMBINED_VARIANCE,
     mode="sure",
-    hypotheses="continuous weights of Definition 3",
-    tight="no peer collaborates",
+    hypotheses="weights are the continuous ones of Definition 3",
+    tight="The bound is tight if no peer collaborates.",
     monotone={"sigma2": 1},
 )
 def largest_variance_continuous(*, sigma2):
@@ -114,7 +114,7 @@ def largest_variance_continuous(*, sigma2):
     hypotheses="S and P sum 1/sigma_k^2 and r_k/sigma_k^2 over the k with r_k >= lambda (or any set of clients)",
     # Similarities are at most 1.
     conditions=lambda *, mass, similar_mass: {"similarities at most 1, similar_mass <= mass": (similar_mass, mass)},
-    tight="all members equally similar, all others at similarity 0",
+    tight="Both are equal if all members are equally similar and all others have similarity 0.",
     monotone={"mass": 1, "similar_mass": -1},
 )
 def continuous_dominates(*, mass, similar_mass):

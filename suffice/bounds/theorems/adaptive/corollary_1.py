@@ -36,7 +36,8 @@ _record = partial(theorem, source=source("Corollary 1"), hypotheses=STANDING)
     "the bound nu/eps - gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
     quantity=Quantity.ROUNDS,
     conditions=decreasing_conditions,
-    tight="e_T near its mean, just above eps; noise alone (T large, C near 2, q small) or next to none (C near 1)",
+    tight="The bound is tight if e_T is near its mean and just above eps, with noise alone (T large, C near 2, q "
+    "small) or with next to none (C near 1).",
     monotone={"e0": 1, "s2": 1, "eps": -1},
 )
 def corollary_1(*, C, gamma, mu, beta, e0, s2, eps):
@@ -47,8 +48,8 @@ def corollary_1(*, C, gamma, mu, beta, e0, s2, eps):
 
 @printed(
     corollary_1,
-    fault="no first step C/mu meets the limit q/beta; the start is dropped (no noise: 0 iterations); a bound that "
-    "holds while the precision has not been reached does not say that it is reached",
+    fault="No first step C/mu meets the limit q/beta; the start is dropped, so that without noise 0 iterations would "
+    "do; and a bound that holds while the precision has not been reached does not say that the precision is reached.",
     title="Iterations to the precision",
     conditions=decreasing_conditions_printed,
     monotone={"s2": 1, "eps": -1, "beta": 1},
@@ -94,7 +95,8 @@ def corollary_1_decreasing_confidence(*, C, gamma, mu, beta, e0, s2, eps, delta)
     quantity=Quantity.ROUNDS,
     mode="probability",
     conditions=decreasing_conditions,
-    tight="delta near 1: e_0 = eps and C = 2 at steps of small eta mu, a client that stays at eps or stops",
+    tight="The bound is tight for delta near 1, if e_0 = eps and C = 2 at steps of small eta mu, for a client that "
+    "stays at eps or stops.",
     monotone={"e0": 1, "s2": 1, "eps": -1, "delta": -1},
 )
 def corollary_1_decreasing_confidence_sharp(*, C, gamma, mu, beta, e0, s2, eps, delta):
@@ -140,7 +142,7 @@ _GROWS = {"e0": 1, "s2": 1, "beta": 1}
     quantity=Quantity.STILL_RUNNING,
     mode="probability",
     conditions=hitting_conditions,
-    tight="no noise and e_T = eps",
+    tight="The bound is tight if e_T = eps, without noise.",
     monotone=_GROWS,
 )
 def corollary_1_probability(*, eta, mu, beta, s2, eps, e0, T):
@@ -150,7 +152,7 @@ def corollary_1_probability(*, eta, mu, beta, s2, eps, e0, T):
 
 @reduces_to(
     "adaptive/corollary-1-best-step",
-    "eta = min(q/beta, mu eps/(beta s2))",
+    "at eta = min(q/beta, mu eps/(beta s2))",
     lambda *, mu, beta, q, s2, eps, **_: {"eta": np.minimum(q / beta, mu * eps / (beta * s2))},
 )
 @_record(
@@ -159,7 +161,7 @@ def corollary_1_probability(*, eta, mu, beta, s2, eps, e0, T):
     statement=f"{_CONSTANT}: E[tau] is at most the bound.",
     quantity=Quantity.HITTING_TIME,
     conditions=hitting_conditions,
-    tight="e_0 = eps, no noise, mu = beta, eta = 1/beta",
+    tight="The bound is tight if e_0 = eps, mu = beta and eta = 1/beta, without noise.",
     monotone=_GROWS,
 )
 def corollary_1_expected_time(*, eta, mu, beta, s2, eps, e0):
@@ -174,7 +176,7 @@ def corollary_1_expected_time(*, eta, mu, beta, s2, eps, e0):
     quantity=Quantity.ROUNDS,
     mode="probability",
     conditions=hitting_conditions,
-    tight="no noise, e_T = eps and eta mu small",
+    tight="The bound is tight if e_T = eps and eta mu is small, without noise.",
     monotone={**_GROWS, "delta": -1},
 )
 def corollary_1_confidence(*, eta, mu, beta, s2, eps, e0, delta):
@@ -196,7 +198,7 @@ def best_step_conditions(*, mu, beta, eps, e0) -> Conditions:
     title="Expected time to the precision at the best step",
     quantity=Quantity.HITTING_TIME,
     conditions=best_step_conditions,
-    tight="e_0 = eps, no noise, mu = beta, q = 1",
+    tight="The bound is tight if e_0 = eps, mu = beta and q = 1, without noise.",
     monotone={**_GROWS, "q": -1, "eps": -1},
 )
 def corollary_1_best_step(*, mu, beta, q, s2, eps, e0):

@@ -14,7 +14,7 @@ from ...units import GRADIENT
 from .paper import source
 
 _SAMPLES = (
-    "m unbiased stochastic gradients per client at theta_i, uncorrelated across clients and samples, of total "
+    "each client draws m unbiased stochastic gradients at theta_i, uncorrelated across clients and samples, of total "
     "variances at most sigma_i^2 and sigma_k^2"
 )
 _SOURCE = source("Equation (1)", sigma2=r"\sigma_i^2")
@@ -26,12 +26,12 @@ _SOURCE = source("Equation (1)", sigma2=r"\sigma_i^2")
     source=_SOURCE,
     quantity=Quantity.MEAN_GAP_ESTIMATE,
     hypotheses=_SAMPLES,
-    tight="always, if sigma_i^2 and sigma_k^2 are the variances at theta_i",
+    tight="Equality always holds if sigma_i^2 and sigma_k^2 are the variances at theta_i.",
     monotone={"gap": 1, "sigma2": 1, "peer_sigma2": 1, "m": -1},
 )
 def equation_1_gap(*, gap, sigma2, peer_sigma2, m):
-    """Z_ik = |mean_j (g_i^j - g_k^j)|^2 over m samples has mean |grad R_i - grad R_k|^2 + (sigma_i^2 + sigma_k^2)/m:
-    too large, so that similarity is underestimated far from the clip at 0."""
+    """Z_ik = |mean_j (g_i^j - g_k^j)|^2 over m samples has mean |grad R_i - grad R_k|^2 + (sigma_i^2 + sigma_k^2)/m,
+    which is too large, so that similarity is underestimated far from the clip at 0."""
     return gap**2 + (sigma2 + peer_sigma2) / m
 
 
@@ -41,7 +41,7 @@ def equation_1_gap(*, gap, sigma2, peer_sigma2, m):
     source=_SOURCE,
     quantity=Quantity.MEAN_NORM_ESTIMATE,
     hypotheses=_SAMPLES,
-    tight="always, if sigma_i^2 is the variance at theta_i",
+    tight="Equality always holds if sigma_i^2 is the variance at theta_i.",
     monotone={"gradient": 1, "sigma2": 1, "m": -1},
 )
 def equation_1_norm(*, gradient, sigma2, m):
@@ -59,12 +59,12 @@ def equation_1_norm(*, gradient, sigma2, m):
     source=_SOURCE,
     quantity=Quantity.IDENTICAL_RATIO,
     hypotheses=_SAMPLES.replace("at most ", "exactly "),
-    tight="always",
+    tight="Equality always holds.",
     monotone={"gradient": -1, "peer_sigma2": 1, "m": -1},
 )
 def equation_1_identical(*, gradient, sigma2, peer_sigma2, m):
     """For R_k = R_i, whose similarity is 1, E[Z_ik] / E[Z_i] is the bound. It is below 1, so that they look similar at
-    all, iff |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind."""
+    all, iff |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops clients that are identical to it."""
     return quotient(sigma2 + peer_sigma2, m * gradient**2 + sigma2)
 
 

@@ -29,7 +29,7 @@ _PAIR = {"sigma2": r"s_k", "noise_factor": "M_k"}
     quantity=Quantity.GRADIENT_VARIANCE,
     mode="sure",
     hypotheses=f"{_NOISE} (rows of data have such constants); with the peer, R_i satisfies Assumption 3 (b, c)",
-    tight="grad R_k - grad R_i along grad R_i, b and c attained",
+    tight="The bound is tight if grad R_k - grad R_i is along grad R_i, and b and c are attained.",
     monotone={"sigma2": 1, "noise_factor": 1, "b": 1, "c": 1, "gradient": 1},
 )
 def peer_noise(*, sigma2, noise_factor, b, c, gradient):
@@ -65,7 +65,9 @@ def growth_of_weights(*, weights, factor, c, s):
 
 
 @reduces_to(
-    "adaptive/theorem-1-multiplicative", "similar without a gap: b = c = 0", lambda **_: {"bias2": 0.0, "c": 0.0}
+    "adaptive/theorem-1-multiplicative",
+    "for peers that are similar without a gap, b = c = 0",
+    lambda **_: {"bias2": 0.0, "c": 0.0},
 )
 @theorem(
     key="adaptive/theorem-1-fixed-weights",
@@ -81,7 +83,8 @@ def growth_of_weights(*, weights, factor, c, s):
         "multiplicative noise eta beta Q <= split": (eta * beta * Q, split),
         "descent c + split <= 0.99": (c + split, 0.99),
     },
-    tight="mu = beta and eta = 1/beta: noise of identical clients, or one peer (1 - sqrt(c)) grad R_i + b alone",
+    tight="The bound is tight if mu = beta and eta = 1/beta, for the noise of identical clients, or for one peer (1 - "
+    "sqrt(c)) grad R_i + b alone.",
     monotone={"e0": 1, "V": 1, "bias2": 1, "c": 1, "beta": 1, "split": 1},
 )
 def theorem_1_fixed_weights(*, eta, mu, beta, e0, bias2, c, V, T, split):

@@ -21,13 +21,10 @@ from .theorem_2 import keywords
 
 Function = Callable[..., Any]
 _NOISE = (
-    "R_i is beta-smooth, bounded below, and satisfies Assumption 3; gradients are unbiased, Var[g_k] <= "
-    "sigma_k^2 + M_k "
-    "|grad R_k|^2, uncorrelated across clients given the past; weights of Definition 1 with reference "
-    "variances s_k^2 >= "
-    "sigma_k^2, s_k > 0; s2 is the sufficient variance of the s_k^2 at the level G; q is a lower bound of "
-    "1/sum_k alpha_k "
-    "and Q a bound of sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2"
+    "R_i is beta-smooth, bounded below, and satisfies Assumption 3; gradients are unbiased, Var[g_k] <= sigma_k^2 + "
+    "M_k |grad R_k|^2, uncorrelated across clients given the past; weights are those of Definition 1 with reference "
+    "variances s_k^2 >= sigma_k^2, s_k > 0; s2 is the sufficient variance of the s_k^2 at the level G; q is a lower "
+    "bound of 1/sum_k alpha_k and Q a bound of sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2"
 )
 STOPPED = f"{_NOISE}, both at every step before tau_G"
 ALWAYS = (
@@ -115,12 +112,12 @@ def grown(theorem: Theorem) -> Theorem:
         hypotheses=ALWAYS if theorem.key.endswith("unconditional") else STOPPED,
         bound=change(theorem.bound),
         conditions=conditions,
-        tight="as without multiplicative noise; and where half of a client's noise is said to grow with its gradient, "
-        "which does not change until it stops",
+        tight="The bound is tight where it is without multiplicative noise, and where half of a client's noise is said "
+        "to grow with its gradient, which does not change until the client stops.",
         reduces_to=(
             Reduction(
                 key=theorem.key,
-                when="no multiplicative noise: Q = kappa = 0",
+                when="without multiplicative noise, Q = kappa = 0",
                 at=lambda **_: {"Q": 0.0, "split": 0.0},
             ),
         ),

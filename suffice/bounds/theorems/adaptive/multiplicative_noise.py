@@ -14,8 +14,8 @@ from .theorem_3 import theorem_3_any_step
 
 _NOISE = (
     "R_i is beta-smooth; gradients are unbiased, Var[g_k] <= sigma_k^2 + M_k |grad R_k|^2, uncorrelated across clients "
-    "given the past; weights of Definition 1 with reference variances s_k^2 > 0; V bounds sum_k alpha_k^2 sigma_k^2 "
-    "and q is a lower bound of 1 / sum_k alpha_k"
+    "given the past; weights are those of Definition 1 with reference variances s_k^2 > 0; V bounds sum_k alpha_k^2 "
+    "sigma_k^2 and q is a lower bound of 1 / sum_k alpha_k"
 )
 
 # Var[g_k] <= sigma_k^2 + M_k |grad R_k|^2, weights of Definition 1 with any fixed reference variances s_k^2 > 0.
@@ -34,7 +34,7 @@ _NOISE = (
     hypotheses=f"{_NOISE}; e0 is the excess before the step",
     # eta <= q/beta makes eta beta sum_k alpha_k <= 1.
     conditions=lambda *, eta, q, beta: {"step size eta <= q/beta": (eta, q / beta)},
-    tight="one client of Hessian beta I at eta = 1/beta with its variance attained",
+    tight="The bound is tight for one client of Hessian beta I at eta = 1/beta, if its variance is attained.",
     monotone={"e0": 1, "Q": 1, "V": 1},
 )
 def lemma_1_multiplicative(*, eta, beta, e0, gradient, Q, V):
@@ -43,7 +43,7 @@ def lemma_1_multiplicative(*, eta, beta, e0, gradient, Q, V):
     return difference(e0 + eta**2 * beta * (Q * gradient**2 + V) / 2, eta * gradient**2 / 2)
 
 
-@reduces_to("adaptive/theorem-1", "no multiplicative noise: Q = kappa = 0", lambda **_: {"Q": 0.0, "split": 0.0})
+@reduces_to("adaptive/theorem-1", "without multiplicative noise, Q = kappa = 0", lambda **_: {"Q": 0.0, "split": 0.0})
 @theorem(
     key="adaptive/theorem-1-multiplicative",
     title="Excess after T steps, multiplicative noise",
@@ -55,12 +55,14 @@ def lemma_1_multiplicative(*, eta, beta, e0, gradient, Q, V):
         **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
         "multiplicative noise eta beta Q <= split": (eta * beta * Q, split),
     },
-    tight="mu = beta, one client, eta = 1/beta and Q = kappa: in expectation the noise replaces what was gained",
+    tight="The bound is tight for one client with mu = beta, eta = 1/beta and Q = kappa: in expectation the noise "
+    "replaces what was gained.",
     monotone={"e0": 1, "V": 1, "beta": 1, "split": 1},
 )
 def theorem_1_multiplicative(*, eta, mu, beta, e0, V, T, split):
     """With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic constant step
-    eta <= min(q/beta, kappa/(beta Q)), E[e_T] is at most the bound: Theorem 1 with (1 - kappa) mu for mu.
+    eta <= min(q/beta, kappa/(beta Q)), E[e_T] is at most the bound, which is that of Theorem 1 with (1 - kappa) mu for
+    mu.
 
     Theorem 1 with (1 - kappa) mu in the place of mu."""
     mu = (1 - split) * mu
@@ -72,7 +74,7 @@ def theorem_1_multiplicative(*, eta, mu, beta, e0, V, T, split):
 
 @reduces_to(
     "adaptive/theorem-3-any-step",
-    "no multiplicative noise: Q = kappa = 0",
+    "without multiplicative noise, Q = kappa = 0",
     lambda *, s2, **_: {"V": s2, "Q": 0.0, "split": 0.0},
 )
 @theorem(
@@ -86,13 +88,14 @@ def theorem_1_multiplicative(*, eta, mu, beta, e0, V, T, split):
         **theorem_3_conditions(eta=eta, q=q, beta=beta, T=T),
         "multiplicative noise eta beta Q <= split": (eta * beta * Q, split),
     },
-    tight="one client of Hessian beta I, eta = 1/beta and Q = kappa, T large",
+    tight="The bound is tight for one client of Hessian beta I with eta = 1/beta and Q = kappa, if T is large.",
     monotone={"e0": 1, "V": 1, "beta": 1, "T": -1},
 )
 def theorem_3_multiplicative(*, eta, beta, e0, V, T, split):
     """With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic constant step
-    eta <= min(q/beta, kappa/(beta Q)), the mean over t <= T of E[|grad R_i(theta_{t-1})|^2] is at most the bound: that
-    of theorem-3-any-step over 1 - kappa. With 1{tau_G >= t} inside, V and Q are needed on {tau_G >= t} alone."""
+    eta <= min(q/beta, kappa/(beta Q)), the mean over t <= T of E[|grad R_i(theta_{t-1})|^2] is at most the bound, which
+    is that of theorem-3-any-step over 1 - kappa. With 1{tau_G >= t} inside, V and Q are needed on {tau_G >= t}
+    alone."""
     return theorem_3_any_step(eta=eta, beta=beta, e0=e0, s2=V, T=T) / spare(split)
 
 
@@ -110,9 +113,9 @@ def theorem_3_multiplicative(*, eta, beta, e0, V, T, split):
     source=source("Definition 1"),
     quantity=Quantity.MULTIPLICATIVE_TOTAL,
     mode="sure",
-    hypotheses="phi as in Definition 1",
-    tight="continuous weights; many peers of vanishing similarity, s_i^2/s_k^2 = K for each and "
-    "K sum_{k != i} r_k^2 = 1 - 1/(2K)",
+    hypotheses="phi is as in Definition 1",
+    tight="The bound is tight for continuous weights and many peers of vanishing similarity, if s_i^2/s_k^2 = K for "
+    "each and K sum_{k != i} r_k^2 = 1 - 1/(2K).",
     monotone={"noise_factor": 1, "advantage": 1},
 )
 def multiplicative_total(*, noise_factor, peak, advantage):
@@ -146,7 +149,7 @@ _LEAST_SQUARES = (
     quantity=Quantity.GRADIENT_VARIANCE,
     mode="sure",
     hypotheses=f"{_LEAST_SQUARES}; e0 is the excess at the model",
-    tight="always: an equality",
+    tight="Equality always holds.",
     monotone={"trace": 1, "e0": 1, "gradient": 1, "label_variance": 1, "batch": -1},
 )
 def least_squares_variance(*, trace, e0, gradient, label_variance, batch):
@@ -165,7 +168,7 @@ def least_squares_variance(*, trace, e0, gradient, label_variance, batch):
     conditions=lambda *, eta, h, d, batch: {
         "step size eta <= 0.9 batch/(h (batch + d + 1))": (eta, 0.9 * batch / (h * (batch + d + 1)))
     },
-    tight="always: an equality",
+    tight="Equality always holds.",
     monotone={"e0": 1, "label_variance": 1, "d": 1, "batch": -1},
 )
 def least_squares_rate(*, eta, h, d, batch, e0, label_variance, T):
@@ -186,9 +189,9 @@ THEOREMS = records(
     multiplicative_total,
     least_squares_variance,
     record_of(least_squares_rate).as_printed(
-        "no rate is given",
-        fault="noise that comes only from the features vanishes at the minimum: the excess shrinks, or grows, "
-        "geometrically; noise of the outputs would make it sub-linear",
+        "No rate is given.",
+        fault="Noise that comes only from the features vanishes at the minimum, so that the excess shrinks, or grows, "
+        "geometrically; noise of the outputs would make the convergence sub-linear.",
         statement="Convergence is sub-linear because the noise comes only from the features and not from the outputs.",
         title="Excess of least squares",
         source=source("Section 5"),

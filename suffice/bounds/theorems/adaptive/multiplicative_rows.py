@@ -91,9 +91,9 @@ _CONDITIONS: Mapping[Function, Function] = {
     corollary_1.best_step_conditions: grown_best_step,
 }
 _NOISE = (
-    "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, Var[g_k] <= sigma_k^2 + "
-    "M_k |grad R_k|^2, uncorrelated across clients given the past; weights of Definition 1 with reference variances "
-    "s_k^2 >= sigma_k^2, s_k > 0; s2 is the sufficient variance of the s_k^2 at eps; q is a lower bound of "
+    "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, Var[g_k] <= sigma_k^2 + M_k "
+    "|grad R_k|^2, uncorrelated across clients given the past; weights are those of Definition 1 with reference "
+    "variances s_k^2 >= sigma_k^2, s_k > 0; s2 is the sufficient variance of the s_k^2 at eps; q is a lower bound of "
     "1/sum_k alpha_k and Q a bound of sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2"
 )
 GROWING = f"{_NOISE}, both at every step before tau"
@@ -134,18 +134,19 @@ def grown(theorem: Theorem) -> Theorem:
         key=key(theorem.key),
         title=f"{theorem.title}, multiplicative noise",
         source=source(f"{place}, {row}" if row else place),
-        statement=f"With mu' = (1 - kappa) mu in the place of mu, also in the steps, and steps of at most "
-        f"kappa/(beta Q): {theorem.statement}",
+        statement="With mu' = (1 - kappa) mu in the place of mu, also in the steps, and steps of at most "
+        f"kappa/(beta Q), this holds. {theorem.statement}",
         hypotheses=ALWAYS_GROWING if unstopped else GROWING,
         bound=contracting(theorem.bound),
         conditions=conditions,
         superseded_by=sharper,
-        tight="as without multiplicative noise; and where it replaces what is gained: mu = beta, identical clients (or "
-        "one) at the largest step, Q = kappa/q; own noise that grows beside peers of small similarity",
+        tight="The bound is tight where it is without multiplicative noise; where that noise replaces what is gained, "
+        "for mu = beta and identical clients (or one) at the largest step with Q = kappa/q; and where a client's own "
+        "noise grows beside peers of small similarity.",
         reduces_to=(
             Reduction(
                 key=theorem.key,
-                when="no multiplicative noise: Q = kappa = 0",
+                when="without multiplicative noise, Q = kappa = 0",
                 at=lambda **_: {"Q": 0.0, "split": 0.0},
             ),
         ),

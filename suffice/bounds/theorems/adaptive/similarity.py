@@ -9,7 +9,7 @@ from .paper import source
 
 # --- Property 1: heterogeneity of quadratics R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) -------------
 
-_QUADRATICS = "A_i and A_k symmetric positive definite"
+_QUADRATICS = "A_i and A_k are symmetric positive definite"
 
 # grad R_i = 2 A_i (theta + xi_i) has the factor 2 because the loss has no 1/2. With g = grad R_i,
 #     grad R_k - g = -(I - A_k A_i^{-1}) g - 2 A_k (xi_i - xi_k),
@@ -24,7 +24,7 @@ _QUADRATICS = "A_i and A_k symmetric positive definite"
     quantity=Quantity.GRADIENT_GAP,
     mode="sure",
     hypotheses=_QUADRATICS,
-    tight="where (I - A_k A_i^-1) grad R_i = 2 A_k (xi_i - xi_k), along the top singular direction",
+    tight="The bound is tight where (I - A_k A_i^-1) grad R_i = 2 A_k (xi_i - xi_k), along the top singular direction.",
     monotone={"shift": 1, "distortion": 1, "gradient": 1},
 )
 def property_1(*, shift, distortion, gradient):
@@ -35,7 +35,7 @@ def property_1(*, shift, distortion, gradient):
 
 @printed(
     property_1,
-    fault="b is half of what is needed: the loss has no 1/2, so its gradient carries a factor 2",
+    fault="b is half of what is needed, because the loss has no 1/2 and its gradient carries a factor 2.",
     monotone={"shift": 1, "distortion": 1, "gradient": 1},
 )
 def property_1_printed(*, shift, distortion, gradient):
@@ -61,7 +61,7 @@ _PL = "R_i satisfies PL(mu) and, with peer k, Assumption 3 (b, c)"
     direction="lower",
     mode="sure",
     hypotheses=_PL,
-    tight="mu = beta, b attained, R_i(theta) - min R_i = eps",
+    tight="The bound is tight if mu = beta, b is attained and R_i(theta) - min R_i = eps.",
     monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
 )
 def lemma_2(*, b, c, mu, eps):
@@ -71,7 +71,7 @@ def lemma_2(*, b, c, mu, eps):
 
 @printed(
     lemma_2,
-    fault="b stands where b^2 is needed: the term is not dimensionless",
+    fault="b stands where b^2 is needed, so that the term is not dimensionless.",
     monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
 )
 def lemma_2_printed(*, b, c, mu, eps):
@@ -84,7 +84,7 @@ def lemma_2_printed(*, b, c, mu, eps):
 
 @reduces_to(
     "adaptive/lemma-2",
-    "R_i satisfies PL(mu): e >= eps implies |grad R_i|^2 >= G = 2 mu eps",
+    "if R_i satisfies PL(mu), because e >= eps then implies |grad R_i|^2 >= G = 2 mu eps",
     lambda *, mu, eps, **_: {"G": 2 * mu * eps},
 )
 @theorem(
@@ -95,7 +95,7 @@ def lemma_2_printed(*, b, c, mu, eps):
     direction="lower",
     mode="sure",
     hypotheses="with peer k, R_i satisfies Assumption 3 (b, c)",
-    tight="b attained, |grad R_i(theta)|^2 = G",
+    tight="The bound is tight if b is attained and |grad R_i(theta)|^2 = G.",
     monotone={"b": -1, "c": -1, "G": 1},
 )
 def lemma_2_gradient(*, b, c, G):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...statement import statement
 
-_HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
+_HYPOTHESIS = "it is a hypothesis, which the records that need it state"
 _EXPERIMENT = (
     "heart disease is redone: `suffice figure adaptive-3-heart`; MNIST, and Fashion-MNIST in place of CIFAR-10, are "
     "redone with smaller networks: `suffice figure adaptive-3-networks`, and numbers in docs/networks.md; IXI's images "
@@ -18,7 +18,7 @@ STATEMENTS = (
         "Section 2, excess and collaborators",
         "e_i^t = E[R_i(theta_i^t) - R_i*], N_i^t = {k: alpha_ik^t > 0}",
         "adaptive-lemma-2-expectation",
-        "notation; records take the realised excess, since its mean controls no similarity",
+        "it is notation; records take the realised excess, because its mean controls no similarity",
     ),
     statement("Assumption 1", "beta-smoothness", reason=_HYPOTHESIS),
     statement(
@@ -32,7 +32,7 @@ STATEMENTS = (
         "Assumption 3",
         "|grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2",
         "worst-case/quadratic-certificate worst-case/quadratic-excess",
-        "a hypothesis; for quadratics its exact frontier has records",
+        "it is a hypothesis; for quadratics its exact frontier has records",
     ),
     statement(
         "Assumption 3, with noise that grows",
@@ -44,7 +44,7 @@ STATEMENTS = (
         "Assumption 4",
         "strong convexity",
         "sample-optimal/theorem-2-quadratic sample-optimal/theorem-2-last-iterate",
-        "implies Assumption 5, which is all that this paper's records use. That costs a factor kappa in the "
+        "it implies Assumption 5, which is all that this paper's records use. That costs a factor kappa in the "
         "noise: with "
         "fixed weights the named records have none, or its logarithm. Definition 1's weights stay at Assumption 5: the "
         "bias they admit is relative, at most w |grad R_i(x)| and the gradient of no fixed function, and from w = 2 "
@@ -60,13 +60,15 @@ STATEMENTS = (
     statement("Remark 1", "weights from batch sizes", "remark-1-ratio"),
     statement("Theorem 1", "excess after T steps", "theorem-1 theorem-1-*"),
     statement("Definition 2", "sufficient cluster and variance", "definition-2-binary definition-1-variance"),
-    statement("Remark 2", "the sufficient cluster is not the one that is selected", reason="a remark without a claim"),
+    statement(
+        "Remark 2", "the sufficient cluster is not the one that is selected", reason="it is a remark without a claim"
+    ),
     statement("after Definition 2", "limits of the sufficient variance", "definition-2-limit-*"),
     statement(
         "Figure 1",
         "sizes of sufficient clusters",
         "adaptive-code-figure-1-threshold adaptive-code-figure-1-constant adaptive-code-figure-1-translation",
-        "a figure: `suffice figure adaptive-1` draws it as stated and as published",
+        "`suffice figure adaptive-1` draws it as stated and as published",
     ),
     statement(
         "Lemma 2",
@@ -83,7 +85,8 @@ STATEMENTS = (
         "below Corollary 1, comparison with CoBo",
         "a factor 1/|N*(eps)| on the excess loss too, where CoBo has 1/c on the drift alone",
         "corollary-1-variance",
-        "confirmed up to 1/min psi: sigma_suf^2 <= sigma^2/(|N*| min psi), and the noise floor is proportional to it",
+        "it is confirmed up to 1/min psi: sigma_suf^2 <= sigma^2/(|N*| min psi), and the noise floor is proportional "
+        "to it",
     ),
     statement("Corollary 1, second display", "with sigma^2/(|N*| min psi) for sigma_suf^2", "corollary-1-variance"),
     statement("Theorem 3", "mean squared gradient, not convex", "theorem-3*"),
@@ -112,15 +115,15 @@ STATEMENTS = (
         "below Equation (1)",
         "b_alpha gradients are better spent on similarities than on one's own variance when N >> b_alpha",
         "definition-1-variance definition-2-binary",
-        "true of |N*| in place of N: one's own give sigma^2/(1 + b_alpha), peers alike sigma^2/|N*|, the less if "
-        "|N*| > 1 + b_alpha; refuted as stated: N = 1000, |N*| = 3, b_alpha = 16",
+        "it is true of |N*| in place of N: one's own give sigma^2/(1 + b_alpha), peers alike sigma^2/|N*|, the less if "
+        "|N*| > 1 + b_alpha; it is refuted as stated by N = 1000, |N*| = 3, b_alpha = 16",
     ),
     statement("Section 5", "convergence is sub-linear on synthetic data", "least-squares-rate least-squares-variance"),
     statement(
         "Figure 2",
         "test losses on synthetic data",
         "adaptive-code-figure-2-clusters adaptive-code-figure-2-batch",
-        "a figure: `suffice figure adaptive-2a`, `adaptive-2b` draw it as stated and as published",
+        "`suffice figure adaptive-2a`, `adaptive-2b` draw it as stated and as published",
     ),
     statement(
         "Figure 3",
@@ -140,13 +143,15 @@ STATEMENTS = (
         "least squares in two clusters, d = 2 and 10",
         "least-squares-variance least-squares-rate adaptive-code-figure-2-step",
     ),
-    statement("Table S1", "settings", reason="settings; the simulator's generators have those of synthetic data"),
+    statement(
+        "Table S1", "settings", reason="they are settings; the simulator's generators have those of synthetic data"
+    ),
     statement("Table S2", "standard deviations", "adaptive-table-s2-loss", _EXPERIMENT),
     statement(
         "Definition S1",
         "split by clusters of labels",
         "adaptive-definition-s1-labels",
-        "a recipe for data; `suffice simulate` splits data by labels",
+        "it is a recipe for data; `suffice simulate` splits data by labels",
     ),
     statement("Appendix B.1", "proof of Lemma 1, (S1) and its last displays", "lemma-1-mean-gradient"),
     statement("Appendix B.2", "(S2): one step contracts by 1 - eta mu", "theorem-1 theorem-3-any-step"),

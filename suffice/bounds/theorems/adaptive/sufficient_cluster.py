@@ -39,7 +39,7 @@ def _with_peer(rho, sigma2, peer_sigma2):
     return sigma2 / (1 + quotient(rho**2 * sigma2, peer_sigma2))
 
 
-_PAIR = "client i and one peer, psi(x) = x^2; R_i satisfies PL(mu) and, with the peer, Assumption 3 (b, c)"
+_PAIR = "client i has one peer, and psi(x) = x^2; R_i satisfies PL(mu) and, with the peer, Assumption 3 (b, c)"
 
 
 @theorem(
@@ -50,7 +50,7 @@ _PAIR = "client i and one peer, psi(x) = x^2; R_i satisfies PL(mu) and, with the
     quantity=Quantity.EFFECTIVE_VARIANCE,
     mode="sure",
     hypotheses=_PAIR,
-    fault="b stands where b^2 is needed: for b > 1 the sufficient cluster holds peers that no weight is given to",
+    fault="b stands where b^2 is needed: if b > 1, the sufficient cluster holds peers that get no weight.",
     monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
 )
 def lemma_2_variance_printed(*, b, c, mu, eps, sigma2, peer_sigma2):
@@ -66,7 +66,7 @@ def lemma_2_variance_printed(*, b, c, mu, eps, sigma2, peer_sigma2):
     quantity=Quantity.EFFECTIVE_VARIANCE,
     mode="sure",
     hypotheses=_PAIR,
-    tight="mu = beta, b attained, e = eps; and where the peer does not count",
+    tight="The bound is tight if mu = beta, b is attained and e = eps; and where the peer does not count.",
     monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
 )
 def lemma_2_variance(*, b, c, mu, eps, sigma2, peer_sigma2):
@@ -93,7 +93,7 @@ _CLUSTER = {"near": r"|\mathcal{N}_i^*|"}
     quantity=Quantity.SUFFICIENT_VARIANCE,
     mode="sure",
     hypotheses=_EQUAL,
-    tight="psi(rho_k) = psi(1) for all of N*",
+    tight="The bound is tight if psi(rho_k) = psi(1) for all of N*.",
     monotone={"sigma2": 1, "near": -1, "least_psi": -1},
 )
 def corollary_1_variance(*, sigma2, near, least_psi):
@@ -110,7 +110,7 @@ def corollary_1_variance(*, sigma2, near, least_psi):
     direction="lower",
     mode="sure",
     hypotheses=f"{_EQUAL}; psi(1) = phi(1)",
-    tight="b_k = c_k = 0 for all of N*",
+    tight="The bound is tight if b_k = c_k = 0 for all of N*.",
     monotone={"sigma2": 1, "near": -1, "peak": -1},
 )
 def section_4_variance(*, sigma2, near, peak):

@@ -23,7 +23,8 @@ def members(*, threshold, mass, similar_mass) -> Conditions:
     }
 
 
-_RUNNING = "binary weights of Definition 3; S and P sum 1/sigma_k^2 and rho_k/sigma_k^2 over the k with rho_k >= lambda"
+_RUNNING = "weights are the binary ones of Definition 3; S and P sum 1/sigma_k^2 and rho_k/sigma_k^2 over the k with "
+"rho_k >= lambda"
 
 # Similarities are at least rho; S = sum a_k and P = sum a_k rho_k over the k with rho_k >= lambda. Binary weights give
 # V = sum a / (sum a r)^2 over the realised members. V falls when a member's r_k rises: members sit at rho_k. Others may
@@ -40,7 +41,8 @@ _RUNNING = "binary weights of Definition 3; S and P sum 1/sigma_k^2 and rho_k/si
     mode="sure",
     hypotheses=_RUNNING,
     conditions=members,
-    tight="r_k = rho_k for the members, and peers of total mass x/lambda with rho_k < lambda = r_k",
+    tight="The bound is tight if r_k = rho_k for the members, beside peers of total mass x/lambda with rho_k < lambda "
+    "= r_k.",
     monotone={"threshold": -1, "similar_mass": -1},
 )
 def definition_2_binary(*, threshold, mass, similar_mass):
@@ -54,8 +56,8 @@ def definition_2_binary(*, threshold, mass, similar_mass):
 
 @printed(
     definition_2_binary,
-    fault="true (given b^2 for b in rho_k), not sharp: the variance of the weights is below sigma_psi^2, by up to "
-    "1/lambda",
+    fault="The statement is true (given b^2 for b in rho_k) and not sharp: the variance of the weights is below "
+    "sigma_psi^2, by up to 1/lambda.",
     title="Sufficient variance of binary weights",
     source=source("Definition 2"),
     conditions=no_conditions,
@@ -87,10 +89,11 @@ def definition_2_binary_printed(*, threshold, similar_mass):
     source=source("Definition 3, with the best threshold"),
     quantity=Quantity.VARIANCE_RATIO,
     mode="sure",
-    hypotheses="the same lower bounds rho_k of the similarities for both, rho_i = 1",
+    hypotheses="both have the same lower bounds rho_k of the similarities; rho_i = 1",
     # A share, so that the logarithm is of a number >= 1.
     conditions=lambda *, share: {"share <= 1": (share, 1.0)},
-    tight="many peers of vanishing share, rho_k sum_{rho_l >= rho_k} rho_l sigma_i^2/sigma_l^2 = 1 for every k",
+    tight="The bound is tight for many peers of vanishing share, if rho_k sum_{rho_l >= rho_k} rho_l "
+    "sigma_i^2/sigma_l^2 = 1 for every k.",
     monotone={"share": -1},
 )
 def best_threshold_gap(*, share):
@@ -133,7 +136,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\Big(\sum_k \sigma_k^2 \psi((1 - c_{ik})_+) \mathbf{1}\{b_{ik} = 0\}\Big)^{-1}",
         unit=Unit(-2, 2),
         reduce=limit_at_zero_printed,
-        fault="sigma_k^2 stands where 1/sigma_k^2 is needed: the unit is that of an inverse variance",
+        fault="sigma_k^2 stands where 1/sigma_k^2 is needed; the unit is that of an inverse variance.",
     ),
     Definition(
         key="adaptive/definition-2-limit-zero",
@@ -151,8 +154,8 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\Big(\sum_k \sigma_k^{-2} \psi((1 - c_{ik})_+)\Big)^{-1}",
         unit=GRADIENT_SQUARED,
         reduce=combined_variance,
-        fault="not the limit where psi jumps at 1 - c_k and b_k > 0: there peer k never enters; printed as a limit of "
-        "sigma_cont",
+        fault="The formula is not the limit where psi jumps at 1 - c_k and b_k > 0, because peer k never enters there; "
+        "and it is printed as a limit of sigma_cont.",
     ),
     Definition(
         key="adaptive/definition-2-limit-infinity",

@@ -37,7 +37,7 @@ new_parameter(
     hypotheses=f"{UNBIASED}; e0 is the excess before the step",
     # 1 - eta A beta >= 0: the term that Lemma 1 drops is not positive.
     conditions=lambda *, eta, beta, weight: {"step size eta <= 1/(beta weight)": (eta, 1 / (beta * weight))},
-    tight="R_i of Hessian beta I, equal gradients and eta = 1/(beta sum_k alpha_k)",
+    tight="Equality holds if R_i has Hessian beta I, the gradients are equal and eta = 1/(beta sum_k alpha_k).",
     monotone={"e0": 1, "discrepancy": 1, "gradient": -1, "V": 1},
 )
 def lemma_1(*, eta, beta, e0, weight, discrepancy, gradient, V):
@@ -49,9 +49,10 @@ def lemma_1(*, eta, beta, e0, weight, discrepancy, gradient, V):
 
 @printed(
     lemma_1,
-    fault="the gradient of R_i stands at theta_t for theta_{t-1}: from the minimum, noise alone makes it large; "
-    "and gradients that are correlated across clients have a larger variance than sum_k alpha_k^2 sigma_k^2",
-    hypotheses="Assumptions 1 and 2; e0 is the excess before the step",
+    fault="The gradient of R_i stands at theta_t for theta_{t-1}, where noise alone makes it large if the step starts "
+    "at the minimum; and gradients that are correlated across clients have a larger variance than sum_k alpha_k^2 "
+    "sigma_k^2.",
+    hypotheses="Assumptions 1 and 2 hold; e0 is the excess before the step",
     monotone={"e0": 1, "discrepancy": 1, "next_gradient2": -1, "V": 1},
 )
 def lemma_1_printed(*, eta, beta, e0, weight, discrepancy, next_gradient2, V):
@@ -67,7 +68,7 @@ def lemma_1_printed(*, eta, beta, e0, weight, discrepancy, next_gradient2, V):
     source=source("Appendix B.1, last display but one", e0="e_{t-1}"),
     quantity=Quantity.ONE_STEP_EXCESS,
     hypotheses=f"{UNBIASED}; e0 is the excess before the step",
-    tight="equality where R_i has Hessian beta I and the variances are attained",
+    tight="Equality holds where R_i has Hessian beta I and the variances are attained.",
     monotone={"e0": 1, "gradient": -1, "aggregate_gap": 1, "V": 1},
 )
 def lemma_1_mean_gradient(*, eta, beta, e0, weight, gradient, aggregate, aggregate_gap, V):
@@ -97,7 +98,8 @@ def lemma_1_mean_gradient(*, eta, beta, e0, weight, gradient, aggregate, aggrega
     conditions=lambda *, gradient, similar_mass: {
         "total step gradient^2 similar_mass <= 2": (gradient**2 * similar_mass, 2)
     },
-    tight="R_i a quadratic of Hessian beta I, one peer of gradient (1 - sqrt(1 - r)) grad R_i, total step 1/beta",
+    tight="The bound is tight if R_i is a quadratic of Hessian beta I beside one peer of gradient (1 - sqrt(1 - r)) "
+    "grad R_i, at a total step of 1/beta.",
     monotone={"e0": 1, "beta": 1, "continuous_variance": 1, "gradient": -1},
 )
 def lemma_1_best_weights(*, beta, e0, gradient, continuous_variance):
@@ -117,7 +119,7 @@ _RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
 # The weights w = alpha / sum alpha at step eta are the weights alpha at step eta / sum alpha.
 
 
-@reduces_to("adaptive/theorem-2-constant", "no step starts below eps, so that V = s2", lambda *, s2, **_: {"V": s2})
+@reduces_to("adaptive/theorem-2-constant", "if no step starts below eps, so that V = s2", lambda *, s2, **_: {"V": s2})
 @theorem(
     key="adaptive/theorem-1",
     title="Excess after T steps",
@@ -125,8 +127,8 @@ _RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
     quantity=Quantity.EXCESS,
     hypotheses=f"{_RUN}; q is a lower bound of 1 / sum_k alpha_k at every step",
     conditions=step_conditions,
-    tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
-    "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
+    tight="The bound is tight for one client with mu = beta at eta = 1/beta. The contraction without noise is attained "
+    "as the share w_i of client i vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta.",
     monotone={"e0": 1, "V": 1, "beta": 1},
 )
 def theorem_1(*, eta, mu, beta, e0, V, T):
@@ -137,7 +139,7 @@ def theorem_1(*, eta, mu, beta, e0, V, T):
 
 @reduces_to(
     "adaptive/theorem-1",
-    "w = q alpha with q = 1 / sum_k alpha_k at every step: eta and V become eta / q and q^2 V",
+    "for w = q alpha with q = 1 / sum_k alpha_k at every step; eta and V become eta / q and q^2 V",
     lambda *, eta, q, V, **_: {"eta": eta / q, "V": q**2 * V},
 )
 @theorem(
@@ -151,7 +153,7 @@ def theorem_1(*, eta, mu, beta, e0, V, T):
         "step size eta <= 1/beta": (eta, 1 / beta),
         "curvature mu <= beta": (mu, beta),
     },
-    tight="one client with mu = beta at eta = 1/beta",
+    tight="The bound is tight for one client with mu = beta at eta = 1/beta.",
     monotone={"e0": 1, "V": 1, "beta": 1, "q": -1},
 )
 def theorem_1_normalised(*, eta, mu, beta, q, e0, V, T):
@@ -167,11 +169,12 @@ THEOREMS = records(
     lemma_1_mean_gradient,
     lemma_1_best_weights,
     record_of(theorem_1).as_printed(
-        "the right side is random: the variances depend on the path",
-        fault="an expectation is bounded by a random number; the step limit must hold at every step almost surely",
+        "The right side is random, because the variances depend on the path.",
+        fault="An expectation is bounded by a random number, and the step limit must hold at every step almost surely.",
         statement="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^{T-t} sigma_psi^2(t) for a "
         "constant step eta < 1/(beta sum_k alpha_k^t).",
-        hypotheses="Assumptions 1 and 2; strong convexity or PL(mu), which Section 2 takes for all but Theorem 3",
+        hypotheses="Assumptions 1 and 2 hold, and strong convexity or PL(mu), which Section 2 takes for all but "
+        "Theorem 3",
     ),
     theorem_1,
     theorem_1_normalised,

@@ -54,7 +54,7 @@ _GROWS = {"e0": 1, "s2": 1, "beta": 1}
     mode="probability",
     hypotheses=STANDING.replace("before tau", "before tau_G"),
     conditions=step_conditions,
-    tight="T = 0 and a gradient of squared norm G along curvature beta",
+    tight="The bound is tight at T = 0, for a gradient of squared norm G along curvature beta.",
     monotone={**_GROWS, "eps": -1},
 )
 def theorem_2_constant_gradient_running(*, eta, mu, beta, e0, s2, T, eps):
@@ -182,7 +182,9 @@ class Row:
         """The row itself, (i), and its readings (ii), (iii), (iv)."""
         grows = {"V_max": 1, "below": 1} if "s2" in self.monotone else {}
         ran = Reduction(
-            key=self.key, when="no step starts below eps: p = 0", at=lambda *, s2, **_: {"V_max": 2 * s2, "below": 0.0}
+            key=self.key,
+            when="if no step starts below eps, so that p = 0",
+            at=lambda *, s2, **_: {"V_max": 2 * s2, "below": 0.0},
         )
         return (
             self._reading(
@@ -218,8 +220,8 @@ class Row:
                 "-unconditional",
                 title="not stopped",
                 statement=f"With weights of Definition 1 and {self.steps}, all with s2 + (V_max - s2)_+ p in the place "
-                "of s2: E[e_T] is at most the bound, whether or not the precision has been reached. Constants alone: "
-                "p = 1.",
+                "of s2: E[e_T] is at most the bound, whether or not the precision has been reached. If only constants "
+                "are known, take p = 1.",
                 quantity=Quantity.EXCESS,
                 hypotheses=ALWAYS,
                 bound=with_local_variance(self.bound),
@@ -247,15 +249,15 @@ _CONSTANT = Row(
     bound=theorem_2_constant,
     conditions=step_conditions,
     monotone=_GROWS,
-    tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
-    "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
-    running_tight="no noise and e_T = eps",
-    stopped_tight="in each of its two terms, not in their sum",
-    unconditional_tight="one client with mu = beta at eta = 1/beta, where V_max = s2",
+    tight="The bound is tight for one client with mu = beta at eta = 1/beta. The contraction without noise is attained "
+    "as the share w_i of client i vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta.",
+    running_tight="The bound is tight if e_T = eps, without noise.",
+    stopped_tight="Each of the two terms is tight, and their sum is not.",
+    unconditional_tight="The bound is tight for one client with mu = beta at eta = 1/beta, where V_max = s2.",
     from_constants=(
         Reduction(
             key="adaptive/theorem-1",
-            when="constants alone: p = 1, V = V_max",
+            when="if only constants are known, so that p = 1 and V = V_max",
             at=lambda *, V, **_: {"s2": V / 2, "V_max": V, "below": 1.0},
         ),
     ),
@@ -269,7 +271,8 @@ _HORIZON = Row(
     bound=theorem_2_horizon,
     conditions=horizon_conditions,
     monotone={"e0": 1},
-    tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
+    tight="The bound is tight if the limit binds and noise is negligible, with many peers of small similarity and "
+    "small eta mu.",
 )
 
 # The sharper bound is x^c e^((1 - x)(c - 1)), c = min(C, 2), while the old one x is at most 1. At a precision 10^40
@@ -291,7 +294,7 @@ _DECREASING = Row(
     bound=theorem_2_decreasing,
     conditions=decreasing_conditions,
     monotone={"e0": 1, "s2": 1},
-    tight="noise: T large; start: C near 1 and gamma large",
+    tight="The noise term is tight for T large, and the term of the start for C near 1 and gamma large.",
     sharper_running=Sharper(key="adaptive/theorem-2-decreasing-running-sharp", ratio=(1, np.inf), exactly=_of_sharper),
 )
 
@@ -318,7 +321,8 @@ _DECREASING = Row(
     mode="probability",
     hypotheses=STANDING,
     conditions=decreasing_conditions,
-    tight="e_0 = eps and C = 2 at steps of small eta mu, a client that stays at eps or stops, soon after the start",
+    tight="The bound is tight soon after the start, if e_0 = eps and C = 2 at steps of small eta mu, for a client that "
+    "stays at eps or stops.",
     monotone={"e0": 1, "s2": 1, "eps": -1},
 )
 def theorem_2_decreasing_running(*, C, gamma, mu, beta, e0, s2, T, eps):
@@ -340,7 +344,7 @@ def curvature_conditions(*, mu, beta) -> Conditions:
     quantity=Quantity.OFFSET,
     mode="sure",
     conditions=curvature_conditions,
-    tight="always: a smaller offset breaks the limit at t = 1",
+    tight="The bound is always tight, because a smaller offset breaks the limit at t = 1.",
     monotone={"C": 1, "beta": 1, "mu": -1, "q": -1},
 )
 def theorem_2_offset(*, C, mu, beta, q):
@@ -355,7 +359,7 @@ def theorem_2_offset(*, C, mu, beta, q):
     quantity=Quantity.EXCESS_WHILE_RUNNING,
     hypotheses=STANDING,
     conditions=curvature_conditions,
-    tight="this C makes nu least among all C > 1 at the least offset",
+    tight="This C makes nu least among all C > 1 at the least offset.",
     monotone={"e0": 1, "s2": 1, "T": -1},
 )
 def theorem_2_decreasing_best(*, mu, beta, q, e0, s2, T):

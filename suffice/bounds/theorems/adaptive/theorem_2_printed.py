@@ -22,8 +22,8 @@ _record = partial(theorem, hypotheses=STANDING, quantity=Quantity.EXCESS, editio
         "step size eta <= 1/mu": (eta, 1 / mu),
         **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
     },
-    fault="the hypothesis is on the expectation, but collaboration stops on the paths below eps: "
-    "the expectation of the sufficient variance is not the variance at the expectation",
+    fault="The hypothesis is on the expectation, but collaboration stops on the paths below eps: the expectation of "
+    "the sufficient variance is not the variance at the expectation.",
     monotone={"e0": 1, "s2": 1, "beta": 1},
 )
 def theorem_2_constant_printed(*, eta, mu, beta, e0, s2, T):
@@ -46,7 +46,7 @@ def horizon_conditions_printed(*, mu, beta, q, e0, s2, T) -> Conditions:
     title="Step size for a horizon",
     source=source("Theorem 2, Table 1, row 2"),
     conditions=horizon_conditions_printed,
-    fault="conditioned on an expectation, as row 1; and eta and the bound are negative when e_0 < K",
+    fault="The bound is conditioned on an expectation, as in row 1; and eta and the bound are negative when e_0 < K.",
     monotone={"e0": 1},
 )
 def theorem_2_horizon_printed(*, mu, beta, e0, s2, T):
@@ -64,7 +64,7 @@ def decreasing_conditions_printed(*, C, mu, beta, q) -> Conditions:
     title="Decreasing step size",
     source=source("Theorem 2, Table 1, row 3"),
     conditions=decreasing_conditions_printed,
-    fault="no first step meets eta_1 <= q/beta: C/mu > 1/mu >= 1/beta",
+    fault="No first step meets eta_1 <= q/beta, because C/mu > 1/mu >= 1/beta.",
     monotone={"e0": 1, "s2": 1},
 )
 def theorem_2_decreasing_printed(*, C, mu, beta, e0, s2, T):

@@ -56,11 +56,12 @@ def theorem_3(*, beta, q, e0, s2, T):
 
 @printed(
     theorem_3,
-    fault="the minimum in the step is ignored: with little noise the bound vanishes at every T; the sufficient "
-    "variance at eps rests on PL, which is not assumed; conditioned on an expectation, as Theorem 2",
+    fault="The minimum in the step is ignored, so that with little noise the bound vanishes at every T; the sufficient "
+    "variance at eps rests on PL, which is not assumed; and the bound is conditioned on an expectation, as in Theorem "
+    "2.",
     title="Mean squared gradient",
     quantity=Quantity.AVERAGE_GRADIENT,
-    hypotheses="Assumptions 1 to 3; s2 is the sufficient variance at eps",
+    hypotheses="Assumptions 1 to 3 hold; s2 is the sufficient variance at eps",
     monotone={**_GROWS, "T": -1},
 )
 def theorem_3_printed(*, beta, e0, s2, T):
@@ -76,7 +77,7 @@ def step_conditions(*, eta, q, beta, T) -> Conditions:
 
 @reduces_to(
     "adaptive/theorem-3",
-    "eta = min(q/beta, sqrt(2 e_0/(T beta s2)))",
+    "at eta = min(q/beta, sqrt(2 e_0/(T beta s2)))",
     lambda *, beta, q, e0, s2, T: {"eta": np.minimum(q / beta, np.sqrt(2 * e0 / (T * beta * s2)))},
 )
 @theorem(
@@ -87,7 +88,7 @@ def step_conditions(*, eta, q, beta, T) -> Conditions:
     quantity=Quantity.STOPPED_GRADIENT,
     hypotheses=_STOPPED,
     conditions=step_conditions,
-    tight="one client of Hessian beta I, T = 1, eta = 1/beta and no noise",
+    tight="The bound is tight for one client of Hessian beta I at T = 1 and eta = 1/beta, without noise.",
     monotone={**_GROWS, "T": -1},
 )
 def theorem_3_any_step(*, eta, beta, e0, s2, T):
@@ -104,7 +105,7 @@ def theorem_3_any_step(*, eta, beta, e0, s2, T):
 
 @reduces_to(
     "adaptive/theorem-3-best-step",
-    "eta = min(q/beta, G/(2 beta s2))",
+    "at eta = min(q/beta, G/(2 beta s2))",
     lambda *, beta, q, s2, G, **_: {"eta": np.minimum(q / beta, G / (2 * beta * s2))},
 )
 @theorem(
@@ -119,7 +120,8 @@ def theorem_3_any_step(*, eta, beta, e0, s2, T):
         "step size eta <= q/beta": (eta, q / beta),
         "noise floor eta beta s2 <= 0.9 G": (eta * beta * s2, 0.9 * G),
     },
-    tight="one client of Hessian beta I, |grad R_i(theta_0)|^2 = G, eta = 1/beta and no noise",
+    tight="The bound is tight for one client of Hessian beta I with |grad R_i(theta_0)|^2 = G at eta = 1/beta, without "
+    "noise.",
     monotone={**_GROWS, "G": -1},
 )
 def theorem_3_hitting_time(*, eta, beta, e0, s2, G):
@@ -135,7 +137,7 @@ def theorem_3_hitting_time(*, eta, beta, e0, s2, G):
     "8 beta s2 e_0/G^2 if G/(2 beta s2) <= q/beta and at most 4 beta e_0/(q G) otherwise.",
     quantity=Quantity.GRADIENT_HITTING_TIME,
     hypotheses=_STOPPED,
-    tight="one client of Hessian beta I, |grad R_i(theta_0)|^2 = G and no noise",
+    tight="The bound is tight for one client of Hessian beta I with |grad R_i(theta_0)|^2 = G, without noise.",
     monotone={**_GROWS, "q": -1, "G": -1},
 )
 def theorem_3_best_step(*, beta, q, e0, s2, G):
@@ -163,12 +165,12 @@ THEOREMS = records(
         hypotheses=_ALWAYS,
         bound=with_local_variance(theorem_3_any_step),
         conditions=step_conditions,
-        tight="one client of Hessian beta I, T = 1, eta = 1/beta and no noise",
+        tight="The bound is tight for one client of Hessian beta I at T = 1 and eta = 1/beta, without noise.",
         monotone={**_GROWS, "V_max": 1, "below": 1, "T": -1},
         reduces_to=(
             Reduction(
                 key="adaptive/theorem-3-any-step",
-                when="no step starts below the level G: p = 0",
+                when="if no step starts below the level G, so that p = 0",
                 at=lambda *, s2, **_: {"V_max": 2 * s2, "below": 0.0},
             ),
         ),

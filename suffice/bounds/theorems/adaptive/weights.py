@@ -40,7 +40,7 @@ def batch_ratio(*, values, batch, peer_batch):
     return peer_batch / (values * batch).sum(-1)
 
 
-_WEIGHTS = "weights of Definition 1"
+_WEIGHTS = "weights are those of Definition 1"
 
 # One peer k != i: the other terms of sum_l a_l phi(r_l) r_l are >= 0, and phi(r_k) <= phi(1) at r_i = 1. So
 #     alpha_k <= a_k phi(r_k) / (a_i phi(1) + a_k phi(r_k) r_k) <= a_k / (a_i + a_k r_k).
@@ -52,8 +52,8 @@ _WEIGHTS = "weights of Definition 1"
     source=source("Definition 1"),
     quantity=Quantity.WEIGHT,
     mode="sure",
-    hypotheses=f"{_WEIGHTS}, any criterion with phi(1) > 0",
-    tight="binary weights with r_k >= lambda and no third client",
+    hypotheses=f"{_WEIGHTS}, with any criterion for which phi(1) > 0",
+    tight="The bound is tight for binary weights with r_k >= lambda, without a third client.",
     monotone={"similarity": -1, "variance_ratio": -1},
 )
 def definition_1_weights(*, similarity, variance_ratio):
@@ -63,8 +63,8 @@ def definition_1_weights(*, similarity, variance_ratio):
 
 @printed(
     definition_1_weights,
-    fault="a peer of small variance and similarity below 1 has a weight above 1: binary lambda = 1/2, "
-    "sigma = (1, .01), r = (1, 1/2) gives alpha_k = 1.9996",
+    fault="A peer of small variance and similarity below 1 has a weight above 1: binary weights with lambda = 1/2, "
+    "sigma = (1, .01) and r = (1, 1/2) give alpha_k = 1.9996.",
     source=source("Section 1, with Definition 1"),
     hypotheses=_WEIGHTS,
 )
@@ -96,7 +96,7 @@ _REMARK_3_BINARY = _record(
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= lambda + (1 - lambda) w, w the inverse-variance share of client i.",
     bound=binary_step_ratio,
-    tight="every peer has similarity lambda",
+    tight="The bound is tight if every peer has similarity lambda.",
     monotone={"threshold": 1, "share": 1},
 )
 
@@ -106,7 +106,7 @@ _REMARK_3_CONTINUOUS = _record(
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= 2 sqrt(w) / (1 + sqrt(w)), w the inverse-variance share of client i.",
     bound=continuous_step_ratio,
-    tight="every peer has similarity sqrt(w) / (1 + sqrt(w))",
+    tight="The bound is tight if every peer has similarity sqrt(w) / (1 + sqrt(w)).",
     monotone={"share": 1},
 )
 
@@ -115,14 +115,15 @@ THEOREMS = records(
     definition_1_weights,
     _REMARK_3_BINARY.as_printed(
         remark_3_binary_printed,
-        fault="true, not sharp: client i itself has similarity 1",
+        fault="The statement is true and not sharp, because client i itself has similarity 1.",
         statement="1 / sum_k alpha_k >= lambda.",
         monotone={"threshold": 1},
     ),
     _REMARK_3_BINARY,
     _REMARK_3_CONTINUOUS.as_printed(
         remark_3_continuous_printed,
-        fault="true, not sharp: it takes every peer at similarity 1 in one sum and 0 in the other",
+        fault="The statement is true and not sharp, because it takes every peer at similarity 1 in one sum and at 0 in "
+        "the other.",
         statement="1 / sum_k alpha_k >= w, w the inverse-variance share of client i.",
         monotone={"share": 1},
     ),
@@ -134,7 +135,7 @@ THEOREMS = records(
         statement="With phi*(x) = 1 - sqrt(1 - x) and w the inverse-variance share of client i: 1 / sum_k alpha_k >= "
         "p (4 - 3 p), p = 2 / (3 + sqrt(1 + 8/w)).",
         bound=sharp_step_ratio,
-        tight="every peer has similarity p (2 - p)",
+        tight="The bound is tight if every peer has similarity p (2 - p).",
         monotone={"share": 1},
     ),
 )

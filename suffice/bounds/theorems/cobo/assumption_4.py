@@ -22,8 +22,8 @@ from .paper import source
     source=source("Example 2"),
     quantity=Quantity.COLLABORATIVENESS,
     mode="sure",
-    hypotheses="one minimiser m",
-    tight="always: equality at every x; M_ij = 0, which (A4) as printed excludes, is allowed",
+    hypotheses="both losses have one minimiser m",
+    tight="Equality holds at every x; M_ij = 0, which (A4) as printed excludes, is allowed.",
 )
 def example_2_similarity(*, own_curvature, peer_curvature):
     """For f_i = a_i |x - m|^2 / 2 and f_j = a_j |x - m|^2 / 2, (A4) holds with M_ij = |a_i - a_j| / (a_i + a_j)."""
@@ -37,8 +37,8 @@ def example_2_similarity(*, own_curvature, peer_curvature):
     quantity=Quantity.GRADIENT_SUM,
     direction="lower",
     mode="sure",
-    hypotheses="two minimisers at distance D",
-    tight="x = (a_i^2 m_i + a_j^2 m_j) / (a_i^2 + a_j^2)",
+    hypotheses="the minimisers of both losses are at distance D",
+    tight="The bound is attained at x = (a_i^2 m_i + a_j^2 m_j) / (a_i^2 + a_j^2).",
     monotone={"separation": 1, "own_curvature": 1, "peer_curvature": 1},
 )
 def example_2_dissimilarity(*, own_curvature, peer_curvature, separation):
@@ -49,8 +49,8 @@ def example_2_dissimilarity(*, own_curvature, peer_curvature, separation):
 
 @printed(
     example_2_dissimilarity,
-    fault="(a_i^2 + a_j^2)^2 stands where a_i^2 + a_j^2 is needed: the bound is not a squared gradient and too "
-    "large when a_i^2 + a_j^2 < 1; and the sum is at least its minimum, not equal to it",
+    fault="(a_i^2 + a_j^2)^2 stands where a_i^2 + a_j^2 is needed, so that the bound is no squared gradient and is too "
+    "large when a_i^2 + a_j^2 < 1; and the sum is at least its minimum, not equal to it.",
     monotone={"separation": 1},
 )
 def example_2_dissimilarity_printed(*, own_curvature, peer_curvature, separation):
@@ -82,7 +82,7 @@ _PAIR = "f_i and f_j satisfy |grad f_i - grad f_j| <= M |grad f_i + grad f_j|, b
     mode="sure",
     hypotheses=_PAIR,
     conditions=collaborative,
-    tight="equality in (A4)",
+    tight="The bound is tight if (A4) holds with equality.",
     monotone={"gradient": 1, "peer_gradient": 1, "M": -1},
 )
 def alignment(*, M, gradient, peer_gradient):
@@ -104,9 +104,10 @@ def alignment(*, M, gradient, peer_gradient):
     source=source("(A4), summed over a cluster"),
     quantity=Quantity.CLUSTER_DISSIMILARITY,
     mode="sure",
-    hypotheses="(A4) for every pair of the cluster, M the largest M_ij",
+    hypotheses="(A4) holds for every pair of the cluster, and M is the largest M_ij",
     conditions=collaborative,
-    tight="gradients g + u_i with u_i the corners of a regular simplex orthogonal to g",
+    tight="The bound is tight for gradients g + u_i, where the u_i are the corners of a regular simplex orthogonal to "
+    "g.",
     monotone={"M": 1, "size": 1},
 )
 def cluster_dissimilarity(*, M, size):

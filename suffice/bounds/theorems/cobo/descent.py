@@ -15,8 +15,8 @@ def smooth_step(*, eta, beta) -> Conditions:
 
 
 CLUSTER = (
-    "weights settled: 1 inside the cluster of c clients, 0 outside; every f_i is L-smooth; stochastic gradients are "
-    "unbiased, independent across clients given the past, of total variance at most sigma2"
+    "weights are settled, 1 inside the cluster of c clients and 0 outside; every f_i is L-smooth; stochastic gradients "
+    "are unbiased, independent across clients given the past, of total variance at most sigma2"
 )
 DELTA = "delta = (1/c^2) sum_ij (f_ij(z_ij^t) - E f_ij(z_ij^{t+1}))"
 
@@ -43,7 +43,7 @@ DELTA = "delta = (1/c^2) sum_ij (f_ij(z_ij^t) - E f_ij(z_ij^{t+1}))"
     mode="sure",
     hypotheses=CLUSTER,
     conditions=smooth_step,
-    tight="one client, f_i = L |x|^2 / 2, eta = 1/L",
+    tight="The bound is tight for one client with f_i = L |x|^2 / 2 at eta = 1/L.",
     monotone={"decrease": 1, "spread": 1, "sigma2": 1, "beta": 1, "rho": 1},
 )
 def lemma_3(*, eta, beta, rho, size, decrease, spread, sigma2):
@@ -53,9 +53,9 @@ def lemma_3(*, eta, beta, rho, size, decrease, spread, sigma2):
 
 @printed(
     lemma_3,
-    fault="the noise term is that of a pair i != j: the pairs i = j, which the sum contains, have twice the "
-    "variance; the term with sigma2/b in D_1 has not the unit of its neighbours (b would have to be a squared "
-    "gradient)",
+    fault="The noise term is that of a pair i != j, but the pairs i = j, which the sum contains, have twice the "
+    "variance; and the term with sigma2/b in D_1 has not the unit of its neighbours (b would have to be a squared "
+    "gradient).",
     statement=f"For eta <= 1/(2L) the mean squared gradient at the midpoints is at most the bound; {DELTA}.",
     source=source("Lemma 3, at settled weights"),
     # Half of what is needed.
@@ -82,7 +82,7 @@ def lemma_3_printed(*, eta, beta, rho, size, batch, decrease, spread, sigma2):
     mode="sure",
     hypotheses=CLUSTER,
     conditions=smooth_step,
-    tight="f_i = L |x|^2 / 2 at consensus, eta = 1/L",
+    tight="The bound is tight for f_i = L |x|^2 / 2 at consensus and eta = 1/L.",
     monotone={"decrease": 1, "spread": 1, "sigma2": 1, "beta": 1, "size": -1},
 )
 def mean_descent(*, eta, beta, size, decrease, spread, sigma2):
@@ -93,7 +93,7 @@ def mean_descent(*, eta, beta, size, decrease, spread, sigma2):
 
 # --- Lemma 4: the consensus distance --------------------------------------------------------------------------------
 
-COLLABORATIVE = f"{CLUSTER}; (A4) for every pair of the cluster with M the largest M_ij"
+COLLABORATIVE = f"{CLUSTER}; (A4) holds for every pair of the cluster, with M the largest M_ij"
 
 # Write d, a, b for the c vectors d_i, grad f_i(x_i) - grad f_i(xbar), grad f_i(xbar), all centred over the clients;
 # |.|^2 the mean over clients, so |d|^2 = Xi, |a| <= L |d| and, by `cluster_dissimilarity`, |b|^2 <= m^2 |grad fbar|^2.
@@ -116,7 +116,7 @@ COLLABORATIVE = f"{CLUSTER}; (A4) for every pair of the cluster with M the large
         "penalty 1.01 beta/size <= rho": (1.01 * beta / size, rho),
         **collaborative(M=M),
     },
-    tight="identical clients at consensus: noise alone",
+    tight="The bound is tight for identical clients at consensus, where noise alone acts.",
     monotone={"mean_gradient": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "rho": -1},
 )
 def lemma_4(*, eta, beta, rho, size, M, mean_gradient, spread, sigma2):
@@ -131,9 +131,9 @@ def lemma_4(*, eta, beta, rho, size, M, mean_gradient, spread, sigma2):
 
 @printed(
     lemma_4,
-    fault="a step adds 2 eta^2 sigma2 (1 - 1/c) to the mean, not eta sigma2/(2 rho c^3); the contraction "
-    "1 - 2 eta rho c of the proof is 1 - eta rho c; |grad f_i + grad f_j|^2 is 4 |grad f_ij|^2; "
-    "b is compared with a squared gradient",
+    fault="A step adds 2 eta^2 sigma2 (1 - 1/c) to the mean, not eta sigma2/(2 rho c^3); the contraction 1 - 2 eta rho "
+    "c of the proof is 1 - eta rho c; |grad f_i + grad f_j|^2 is 4 |grad f_ij|^2; and b is compared with a squared "
+    "gradient.",
     statement=f"The mean of |x_i - x_j|^2 over pairs after the step is at most the bound; {DELTA}.",
     source=source("Lemma 4, at settled weights"),
     # As printed.

@@ -27,10 +27,10 @@ THEOREMS: tuple[Theorem, ...] = (
         "cluster's mean model at a step s drawn uniformly from 0, ..., T - 1 has E|grad fbar(xbar_s)|^2 at most the "
         "bound; by Markov |grad fbar(xbar_s)|^2 exceeds it 1/delta times with probability at most delta.",
         quantity=Quantity.RANDOM_MEAN_GRADIENT,
-        hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar; s independent of the run",
+        hypotheses=f"{STANDING}; fbar is bounded below, e0 = E fbar(xbar_0) - inf fbar; s is independent of the run",
         bound=star,
         conditions=star_conditions,
-        tight="as theorem-1-star",
+        tight="The bound is tight where theorem-1-star is.",
         monotone={"e0": 1, "spread": 1, "sigma2": 1, "dissimilarity": 1, "beta": 1, "T": -1, "rho": -1},
     ),
 )

@@ -34,7 +34,7 @@ _PLACE = "Theorem I, Appendix A.2, case 2, near the centres"
     mode="sure",
     hypotheses=_NEAR,
     conditions=inside,
-    tight="x_i - m_i = x_j - m_j of norm r",
+    tight="The bound is tight if x_i - m_i = x_j - m_j has norm r.",
     monotone={"own_curvature": -1, "peer_curvature": -1, "separation": -1, "radius": 1},
 )
 def selection_margin(*, own_curvature, peer_curvature, separation, radius):
@@ -52,10 +52,10 @@ def selection_margin(*, own_curvature, peer_curvature, separation, radius):
     source=source(_PLACE),
     quantity=Quantity.WEIGHT_UPDATES,
     mode="sure",
-    hypotheses=f"{_NEAR} at each of these updates; exact gradients",
+    hypotheses=f"{_NEAR} at each of these updates; gradients are exact",
     # As `inside`, short of the point where the margin vanishes.
     conditions=lambda *, separation, radius: {"radius <= 0.499 separation": (radius, 0.499 * separation)},
-    tight="x_i - m_i = x_j - m_j of norm r throughout, w_ij = 1 at the start",
+    tight="The bound is tight if x_i - m_i = x_j - m_j has norm r throughout and w_ij = 1 at the start.",
     monotone={"own_curvature": -1, "peer_curvature": -1, "separation": -1, "radius": 1, "weight_step": -1},
 )
 def selection_time(*, own_curvature, peer_curvature, separation, radius, weight_step):
@@ -81,14 +81,14 @@ def selection_time(*, own_curvature, peer_curvature, separation, radius, weight_
     source=source(_PLACE, mu=r"a_{\min}", beta=r"a_{\max}"),
     quantity=Quantity.LARGEST_DISTANCE,
     mode="sure",
-    hypotheses="f_i = a_i |x - m_i|^2 / 2, minimisers shared inside a cluster; weights 1 inside clusters, "
-    "0 between; exact gradients; mu = min a_i, beta = max a_i",
+    hypotheses="f_i = a_i |x - m_i|^2 / 2, and the clients of a cluster share their minimiser; weights are 1 inside "
+    "clusters and 0 between them; gradients are exact; mu = min a_i, beta = max a_i",
     # The step of the largest cluster.
     conditions=lambda *, eta, mu, beta, rho, size: {
         "step size eta <= 1/(beta + rho (size - 1))": (eta, 1 / (beta + rho * (size - 1))),
         "curvature mu <= beta": (mu, beta),
     },
-    tight="all models of a cluster at one point, a_i = min a",
+    tight="The bound is tight if all models of a cluster are at one point and a_i = min a.",
     monotone={"radius": 1, "mu": -1, "eta": -1},
 )
 def selection_radius(*, eta, mu, radius, T):
@@ -100,9 +100,9 @@ def selection_radius(*, eta, mu, radius, T):
 THEOREMS = records(
     selection_margin,
     record_of(selection_time).as_printed(
-        "the text does not say which starts are well initialised",
-        fault="weights start at 1, an update moves a weight by gamma |<grad f_i, grad f_j>| and is made with "
-        "probability 1/n; far from the centres the inner product of different clusters is positive",
+        "The text does not say which starts are well initialised.",
+        fault="Weights start at 1, and an update, which is made with probability 1/n, moves a weight by gamma |<grad "
+        "f_i, grad f_j>|; far from the centres the inner product of different clusters is positive.",
         statement="The weights are w* from the first update on, for well initialised models.",
         source=source("Theorem I, Appendix A.2, case 2"),
         hypotheses="",

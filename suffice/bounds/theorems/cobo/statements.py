@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from ...statement import statement
 
-_HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
-_NETWORKS = "redone with smaller networks on Fashion-MNIST, numbers in docs/networks.md"
+_HYPOTHESIS = "it is a hypothesis, which the records that need it state"
+_NETWORKS = "it is redone with smaller networks on Fashion-MNIST, with numbers in docs/networks.md"
 
 STATEMENTS = (
-    statement("(Model-Training)", "min sum_i f_i(x_i) + (rho/2) sum w*_ij |x_i - x_j|^2", "cobo", "the problem solved"),
+    statement(
+        "(Model-Training)",
+        "min sum_i f_i(x_i) + (rho/2) sum w*_ij |x_i - x_j|^2",
+        "cobo",
+        "it is the problem that is solved",
+    ),
     statement("(Client-Selection)", "w*_ij maximises w <grad f_i(z_ij), grad f_j(z_ij)> over [0, 1]", "alignment"),
     statement(
-        "Remark 1", "weights on a simplex", "cobo", "its option simplex, as in Section 4.3; no theorem covers it"
+        "Remark 1", "weights on a simplex", "cobo", "it is its option simplex, as in Section 4.3; no theorem covers it"
     ),
     statement("(1)", "weights by projected ascent, exact gradients", "cobo"),
     statement("(2)", "models by gradient steps with the penalty", "cobo"),
@@ -20,7 +25,7 @@ STATEMENTS = (
         "Algorithm 1, cost of its weights",
         "pairs sampled with probability 1/n cost O(n) gradients an iteration",
         "cobo",
-        "confirmed: the algorithm counts 2 (n - 1) on average, beside the n of its steps",
+        "it is confirmed: the algorithm counts 2 (n - 1) on average, beside the n of its steps",
     ),
     statement("(3)", "models by stochastic gradients", "cobo"),
     statement("(4)", "weights by stochastic gradients", "cobo cobo-selection-sampling"),
@@ -37,7 +42,7 @@ STATEMENTS = (
         "Section 3, below Theorem I",
         "M_ij = 0 leads to identical data distribution",
         "cobo-theorem-1-identical-data",
-        "a remark on (A4); M_ij = 0 says that gradients are identical",
+        "it is a remark on (A4); M_ij = 0 says that gradients are identical",
     ),
     statement("Corollary II", "the rate of every client", "corollary-2*"),
     statement(
@@ -64,8 +69,12 @@ STATEMENTS = (
         "matrices of CoBo, IFCA and Federated Clustering, 8 clients",
         reason=f"{_NETWORKS}: `suffice figure cobo-3`; `suffice figure cobo-5` draws CoBo's on quadratics",
     ),
-    statement("Table 2", "accuracies, perplexities and fairness", reason=f"{_NETWORKS}; no language models"),
-    statement("Figure 4", "weights of four languages", reason="language models and texts that the library does not hold; not redone"),
+    statement("Table 2", "accuracies, perplexities and fairness", reason=f"{_NETWORKS}, but not for language models"),
+    statement(
+        "Figure 4",
+        "weights of four languages",
+        reason="it is of language models and of texts that the library does not hold, and is not redone",
+    ),
     statement(
         "Figure 5",
         "matrices of CoBo, 80 clients",
@@ -73,14 +82,21 @@ STATEMENTS = (
     ),
     statement("Figure 6", "accuracies of 80 clients on CIFAR-100", reason=f"{_NETWORKS}: `suffice figure cobo-2`"),
     statement("Lemma 3", "one step at the midpoints", "lemma-3 mean-descent"),
-    statement("(7)", "the proof of Lemma 3: one pair", "lemma-3", "a step of the proof"),
+    statement("(7)", "the proof of Lemma 3: one pair", "lemma-3", "it is a step of the proof"),
     statement(
-        "(8)", "the proof of Lemma 3: the sum over pairs", "lemma-3 cobo-lemma-3-weight-variance", "a step of the proof"
+        "(8)",
+        "the proof of Lemma 3: the sum over pairs",
+        "lemma-3 cobo-lemma-3-weight-variance",
+        "it is a step of the proof",
     ),
     statement("Lemma 4", "one step of the consensus distance", "lemma-4 cobo-lemma-4-unsettled-weights"),
     statement("Appendix A.2, case 1", "gradients of one cluster are aligned", "alignment"),
     statement("Appendix A.2, case 2", "weights between clusters vanish", "selection-*"),
-    statement("(9)", "the proof of Theorem I: the consensus bound", "theorem-1-consensus", "the first bound again"),
-    statement("(10)", "|grad f_i|^2 + |grad f_j|^2 <= 2 (1 + M^2) |grad f_ij|^2", "alignment", "a step of the proof"),
-    statement("(11)", "the proof of Corollary II: midpoints", "corollary-2", "a step of the proof"),
+    statement(
+        "(9)", "the proof of Theorem I: the consensus bound", "theorem-1-consensus", "it is the first bound again"
+    ),
+    statement(
+        "(10)", "|grad f_i|^2 + |grad f_j|^2 <= 2 (1 + M^2) |grad f_ij|^2", "alignment", "it is a step of the proof"
+    ),
+    statement("(11)", "the proof of Corollary II: midpoints", "corollary-2", "it is a step of the proof"),
 )

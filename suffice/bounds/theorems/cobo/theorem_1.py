@@ -71,8 +71,8 @@ def conditions(*, eta, beta, rho, size, M, T) -> Conditions:
 
 
 _SETTLED = (
-    f"{COLLABORATIVE}; fbar bounded below. For a run whose weights settle at a stopping time: Delta, Xi_0 taken and "
-    "steps counted from there. Under noise they never settle: theorem-1-star covers such runs"
+    f"{COLLABORATIVE}; fbar is bounded below. If the weights of a run settle at a stopping time, Delta and Xi_0 are "
+    "taken there and steps counted from there. Under noise weights never settle, and theorem-1-star covers such runs"
 )
 _MONOTONE = {"e0": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "T": -1}
 
@@ -85,7 +85,7 @@ _record = partial(theorem, conditions=conditions, monotone=_MONOTONE | {"rho": -
     source=_place("Theorem I, for the mean of the cluster"),
     statement=f"{_NEED}, the average over T steps of E|grad fbar(xbar_t)|^2 is at most {_A}.",
     quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-    tight="one client with eta near 1/L: start at T = 1, noise at T large",
+    tight="For one client with eta near 1/L the term of the start is tight at T = 1, and the noise term for T large.",
     superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_settled, exactly=_of_star),
 )
 def mean_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
@@ -133,15 +133,15 @@ def _of_tuned_star(new, *, e0, spread, sigma2, T, **given):
     quantity=Quantity.AVERAGE_MEAN_GRADIENT,
     hypotheses=_SETTLED,
     conditions=tuned_conditions,
-    tight="one client, no noise, eta near 1/L, T = 1",
+    tight="The bound is tight for one client with eta near 1/L at T = 1, without noise.",
     monotone=_MONOTONE,
     superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_tuned, exactly=_of_tuned_star),
 )
 def tuned(*, beta, rho, size, M, e0, spread, sigma2, T):
     """For rho c >= 1.01 (1 + m) L and eta = min(1/(rho c), sqrt(P/(T L sigma2 v))), P = 2 Delta + l L Xi_0 > 0,
     l = L/(rho c - L), v = 1/c + l (1 - 1/c), the average over T steps of E|grad fbar(xbar_t)|^2 is at most [max(rho c
-    P/T, S) + S]/(1 - m^2 l^2), S = sqrt(P L sigma2 v/T). From rho c >= L (c + 1) on v <= 2/c: linear speed-up in the
-    clients."""
+    P/T, S) + S]/(1 - m^2 l^2), S = sqrt(P L sigma2 v/T). From rho c >= L (c + 1) on v <= 2/c, which is a linear
+    speed-up in the clients."""
     bias = start(beta=beta, rho=rho, size=size, e0=e0, spread=spread)
     noise = sqrt(bias * beta * sigma2 * noise_share(beta=beta, rho=rho, size=size) / T)
     return (maximum(rho * size * bias / T, noise) + noise) / absorbed(beta=beta, rho=rho, size=size, M=M)
@@ -173,7 +173,7 @@ def _of_star_consensus(new, *, eta, beta, rho, size, spread, sigma2, **others):
     statement=f"{_NEED}, the average over pairs and T steps (0 to T - 1, or 1 to T) of E|x_i - x_j|^2 is at most "
     f"2 B; {_B}.",
     quantity=Quantity.AVERAGE_CONSENSUS,
-    tight="identical clients, rho c much larger than L, eta = 1/(rho c), T large",
+    tight="The bound is tight for identical clients if rho c is much larger than L, eta = 1/(rho c) and T is large.",
     superseded_by=Sharper(
         key="cobo/theorem-1-star-consensus", ratio=(1, inf), at=of_settled_consensus, exactly=_of_star_consensus
     ),
@@ -196,7 +196,7 @@ def consensus(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     statement=f"{_NEED}, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most "
     f"(sqrt((1 + m^2) A) + L sqrt(B))^2; {_B}.",
     quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-    tight="one client with eta near 1/L: start at T = 1, noise at T large",
+    tight="For one client with eta near 1/L the term of the start is tight at T = 1, and the noise term for T large.",
     superseded_by=Sharper(
         key="cobo/corollary-2-star",
         ratio=(1, inf),
@@ -219,7 +219,7 @@ def client_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     statement=f"{_NEED}, the average over pairs and T steps of E|grad f_ij(z_ij)|^2 is at most "
     f"(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2; {_B}.",
     quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-    tight="one client with eta near 1/L: start at T = 1, noise at T large",
+    tight="For one client with eta near 1/L the term of the start is tight at T = 1, and the noise term for T large.",
     superseded_by=Sharper(
         key="cobo/theorem-1-star-midpoint",
         ratio=(1, inf),

@@ -20,8 +20,8 @@ def rate_printed(*, beta, e0, sigma2, T):
 
 
 _ONE_CLUSTER = (
-    "several clusters: zeta_ik^2 >= |grad f_i + grad f_k|^2 for all x is impossible once a loss grows "
-    "superlinearly. One cluster: the term that stays as sigma goes to 0 is missing, eta is only bounded above, and "
+    "For several clusters, zeta_ik^2 >= |grad f_i + grad f_k|^2 for all x is impossible once a loss grows "
+    "superlinearly. For one cluster, the term that stays as sigma goes to 0 is missing, eta is only bounded above, and "
     "eta <= 1/(2 rho c) of Lemma 4 is missing"
 )
 
@@ -38,7 +38,7 @@ def conditions_printed(*, eta, beta, rho, size, M, batch, e0, sigma2, T) -> Cond
     }
 
 
-_PRINTED = "A1 to A5; weights at w* from the first step on; Delta = (1/c^2) sum_ij (f_ij(z_ij^0) - inf f_ij)"
+_PRINTED = "A1 to A5 hold; weights are at w* from the first step on; Delta = (1/c^2) sum_ij (f_ij(z_ij^0) - inf f_ij)"
 
 _record = partial(theorem, hypotheses=_PRINTED, conditions=conditions_printed, edition="printed")
 
@@ -48,7 +48,7 @@ _record = partial(theorem, hypotheses=_PRINTED, conditions=conditions_printed, e
     title="Consensus inside a cluster",
     source=source("Theorem I, first bound"),
     quantity=Quantity.AVERAGE_CONSENSUS,
-    fault=f"{_ONE_CLUSTER}; the noise that keeps identical clients (M = 0) apart is dropped",
+    fault=f"{_ONE_CLUSTER}; the noise that keeps identical clients (M = 0) apart is dropped.",
     monotone={"e0": 1, "T": -1, "rho": -1, "size": -1},
 )
 def consensus_printed(*, beta, rho, size, M, e0, sigma2, T):
@@ -62,7 +62,7 @@ def consensus_printed(*, beta, rho, size, M, e0, sigma2, T):
     title="Stationarity at the midpoints",
     source=source("Theorem I, second bound"),
     quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-    fault=f"{_ONE_CLUSTER}; 2 + 24 M^2 <= 3 needs M^2 <= 1/24, not 1/5",
+    fault=f"{_ONE_CLUSTER}; 2 + 24 M^2 <= 3 needs M^2 <= 1/24, not 1/5.",
     monotone={"e0": 1, "beta": 1, "T": -1},
 )
 def midpoint_gradient_printed(*, beta, e0, sigma2, T):
@@ -75,7 +75,7 @@ def midpoint_gradient_printed(*, beta, e0, sigma2, T):
     title="Stationarity of every client",
     source=source("Corollary II"),
     quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-    fault=f"{_ONE_CLUSTER}; the left side is printed without an expectation",
+    fault=f"{_ONE_CLUSTER}; the left side is printed without an expectation.",
     monotone={"e0": 1, "beta": 1, "T": -1},
 )
 def client_gradient_printed(*, beta, e0, sigma2, T):

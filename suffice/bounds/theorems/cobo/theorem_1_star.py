@@ -68,9 +68,10 @@ def star_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T) -> 
 
 
 STANDING = (
-    "every f_i L-smooth on R^d; noise of mean zero given the past and the weights, uncorrelated between clients, of "
-    "total variance at most sigma2; weights w_ij = w_ji in [least_weight, 1] between any two clients of the cluster at "
-    "every step, 0 to the others, the rest free: they may depend on the past and on samples of their own"
+    "every f_i is L-smooth on R^d; noise is of mean zero given the past and the weights, uncorrelated between clients, "
+    "of total variance at most sigma2; weights w_ij = w_ji are in [least_weight, 1] between any two clients of the "
+    "cluster at every step and 0 to the others; the rest is free: weights may depend on the past and on samples of "
+    "their own"
 )
 
 # x_i+ = x_i - eta (grad f_i(x_i) + n_i + rho sum_k w_ik (x_i - x_k)), w symmetric, in [omega, 1] inside the cluster, 0
@@ -92,10 +93,10 @@ STANDING = (
     title="Stationarity of the mean model, with noise",
     source=source("Theorem I, for the mean of the cluster", spread=r"\Xi_0"),
     quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-    hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
+    hypotheses=f"{STANDING}; fbar is bounded below, e0 = E fbar(xbar_0) - inf fbar",
     conditions=star_conditions,
-    tight="one client, eta near 1/L; in a large cluster of clients with a kink at their mean, alike or not, every "
-    "factor of the noise term at any k0",
+    tight="The bound is tight for one client with eta near 1/L; in a large cluster of clients with a kink at their "
+    "mean, alike or not, every factor of the noise term is attained at any k0.",
     monotone={"e0": 1, "spread": 1, "sigma2": 1, "dissimilarity": 1, "beta": 1, "T": -1, "rho": -1},
 )
 def star(*, eta, beta, rho, size, least_weight, dissimilarity, e0, spread, sigma2, T):
@@ -128,7 +129,8 @@ def star(*, eta, beta, rho, size, least_weight, dissimilarity, e0, spread, sigma
         "penalty 1.01 beta/(least_weight size) <= rho": (1.01 * beta / (least_weight * size), rho),
         **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
     },
-    tight="clients f_i = -L x^2/2 in noise for T large, at any step and penalty; concave ones that drift apart",
+    tight="The bound is tight for clients f_i = -L x^2/2 in noise for T large, at any step and penalty; and for "
+    "concave clients that drift apart.",
     monotone={"mean_gradient2": 1, "dissimilarity": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1},
 )
 def star_consensus(*, eta, beta, rho, size, least_weight, dissimilarity, mean_gradient2, spread, sigma2, T):
@@ -178,9 +180,10 @@ def clients_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T, 
     title="Stationarity of every client, with noise",
     source=source("Corollary II", spread=r"\Xi_0"),
     quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-    hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
+    hypotheses=f"{STANDING}; fbar is bounded below, e0 = E fbar(xbar_0) - inf fbar",
     conditions=clients_conditions,
-    tight="one client, eta near 1/L; identical concave clients in noise at eta = 1/k0, c large",
+    tight="The bound is tight for one client with eta near 1/L; and for identical concave clients in noise at eta = "
+    "1/k0, if c is large.",
     monotone={"e0": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1, "tilt": 1, "kept": -1},
 )
 def star_clients(*, eta, beta, rho, size, least_weight, e0, spread, sigma2, T, tilt, kept):
@@ -204,9 +207,9 @@ def star_clients(*, eta, beta, rho, size, least_weight, e0, spread, sigma2, T, t
     title="Stationarity at the midpoints, with noise",
     source=source("Theorem I, second bound", spread=r"\Xi_0"),
     quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-    hypotheses="every f_i L-smooth on R^d; m^2 holds at the mean models",
-    tight="clients alike whose midpoints' gradients are longer than their mean's, all by the same; two clients of "
-    "opposite gradients' differences at consensus",
+    hypotheses="every f_i is L-smooth on R^d; m^2 holds at the mean models",
+    tight="The bound is tight for clients alike whose midpoints' gradients are longer than their mean's, all by the "
+    "same; and for two clients of opposite gradients' differences at consensus.",
     monotone={"mean_gradient2": 1, "consensus2": 1, "dissimilarity": 1, "beta": 1},
 )
 def star_midpoints(*, beta, dissimilarity, mean_gradient2, consensus2):

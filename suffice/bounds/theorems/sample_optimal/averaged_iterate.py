@@ -52,8 +52,8 @@ _record = partial(theorem, source=source("Theorem 3", **ALL_FOR_ALL), hypotheses
     statement=_MEAN,
     quantity=Quantity.AVERAGED_EXCESS,
     conditions=averaged_conditions,
-    tight="all follow one agent, at whose minimiser the losses of the others, very many, are linear, any T; one "
-    "step of curvature L = 1/eta from the minimiser; both at once at T = 1",
+    tight="The bound is tight at any T if all follow one agent, at whose minimiser the losses of the others, very "
+    "many, are linear; for one step of curvature L = 1/eta from the minimiser; and for both at once at T = 1.",
     monotone=_EXCESS,
 )
 def theorem_3_averaged_sharp(*, eta, sigma2, lambda2, mean_distance2, peer_excess, T):
@@ -67,7 +67,7 @@ def theorem_3_averaged_sharp(*, eta, sigma2, lambda2, mean_distance2, peer_exces
     statement=_MEAN,
     quantity=Quantity.AVERAGED_EXCESS,
     conditions=averaged_conditions,
-    tight="without noise for T large, as the sharper one",
+    tight="The bound is tight without noise for T large, as the sharper one is.",
     superseded_by=Sharper(
         key="sample-optimal/theorem-3-averaged-sharp",
         ratio=(1, 2),
@@ -97,7 +97,7 @@ _COUNT = {"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1, "sma
     title="All-for-all, half the rounds to a precision for the averaged iterate",
     quantity=Quantity.ROUNDS,
     conditions=averaged_rounds_conditions,
-    tight="as the bound at a step: linear losses without noise, and T = 1 with it",
+    tight="The bound is tight where the bound at a step is: for linear losses without noise, and with noise at T = 1.",
     monotone=_COUNT,
 )
 def theorem_3_averaged_sharp_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):

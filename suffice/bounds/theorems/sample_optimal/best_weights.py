@@ -23,8 +23,8 @@ new_parameter(
 )
 
 _STRONG = (
-    "every f_j mu-strongly convex; |grad f_i(x) - grad f_j(x)| <= b_ij for all x (strong dissimilarity; the weak one "
-    "does not suffice: theorem-2-weak); weights lambda_ij >= 0 sum to 1"
+    "every f_j is mu-strongly convex; |grad f_i(x) - grad f_j(x)| <= b_ij for all x (strong dissimilarity; the weak "
+    "one does not suffice: theorem-2-weak); weights lambda_ij >= 0 sum to 1"
 )
 
 # |grad h - grad f_i| <= B: f_i - h changes by at most B |x - y| between x and y, and |grad f_i(y)| <= B gives
@@ -39,7 +39,7 @@ _STRONG = (
     source=source("Theorem 2"),
     quantity=Quantity.EXCESS,
     hypotheses=f"{_STRONG}; x may be random",
-    tight="always: curvature mu, no noise, a start beyond the mixture's minimiser",
+    tight="The bound is always attained, at curvature mu without noise, by a start beyond the mixture's minimiser.",
     monotone={"mixture_excess": 1, "bias": 1, "mu": -1},
 )
 def mixture(*, mixture_excess, bias, mu):
@@ -61,10 +61,10 @@ def mixture(*, mixture_excess, bias, mu):
 # 2 s/(mu s') = 4 s/(c - B)^2, mu s' = (c - B)^2/2; T1 + T2 <= (both before rounding) + 1 + 4.
 
 _PLAN = (
-    "f_j are L-smooth; gradients unbiased, independent across agents, each of total variance at most sigma2; distance2 "
-    "is the squared distance of the start to the minimiser of the mixture; T1 rounds at 2/(L + mu), then T2 at "
-    "2/(mu (n + 2)), n = 2 kappa, 2 kappa + 1, ...; output: stage 2's T2 + 1 iterates averaged with weights "
-    "n (n + 1)/(n + 2)"
+    "f_j are L-smooth; gradients are unbiased, independent across agents, each of total variance at most sigma2; "
+    "distance2 is the squared distance of the start to the minimiser of the mixture; T1 rounds have the step 2/(L + "
+    "mu), then T2 rounds have the steps 2/(mu (n + 2)), n = 2 kappa, 2 kappa + 1, ...; the output averages the T2 + 1 "
+    "iterates of stage 2 with weights n (n + 1)/(n + 2)"
 )
 
 
@@ -73,13 +73,15 @@ _PLAN = (
     title="All-for-one in two stages, rounds without kappa on the noise",
     source=source("Theorem 2", distance2=r"\|x^0-y\|^2"),
     quantity=Quantity.ROUNDS,
-    hypotheses=f"{_STRONG}; {_PLAN}. theorem-2-rounds needs PL alone and is smaller where kappa is 1 and noise small",
+    hypotheses=f"{_STRONG}; {_PLAN}. theorem-2-rounds needs PL alone and is smaller where kappa is 1 and the noise is "
+    "small",
     # The bias leaves a twentieth of sqrt(eps).
     conditions=lambda *, mu, beta, eps, bias: {
         "bias bias^2 <= 1.8 mu eps": (bias**2, 1.8 * mu * eps),
         **convexity_conditions(mu=mu, beta=beta),
     },
-    tight="of the plan's own rounds; its exact excess on kinked losses reaches more than half of eps",
+    tight="The bound is tight for the plan's own rounds: the plan's exact excess on kinked losses reaches more than "
+    "half of eps.",
     monotone={"distance2": 1, "bias": 1, "beta": 1},
 )
 def mixture_rounds(*, mu, beta, eps, distance2, sigma2, lambda2, bias):
@@ -113,7 +115,8 @@ def optimal_conditions(*, mu, beta, eps, signal2) -> Conditions:
     quantity=Quantity.ROUNDS,
     hypotheses=f"{_STRONG}; {_PLAN}. Equal weights of theorem-2-rounds-threshold need PL alone",
     conditions=optimal_conditions,
-    tight="of the plan's own rounds; the lower bound theorem-1-sum is .8508 sigma^2/sum_j (2 sqrt(mu eps) - b_ij)_+^2",
+    tight="The bound is tight for the plan's own rounds; the lower bound theorem-1-sum is .8508 sigma^2/sum_j (2 "
+    "sqrt(mu eps) - b_ij)_+^2.",
     monotone={"distance2": 1, "signal2": -1, "beta": 1},
 )
 def optimal_rounds(*, mu, beta, eps, distance2, sigma2, lambda2, signal2):

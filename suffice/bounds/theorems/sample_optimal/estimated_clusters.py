@@ -21,8 +21,9 @@ from .theorem_2 import step_conditions
     source=source("Section 6", ball="D^*"),
     quantity=Quantity.PEER_GRADIENT,
     mode="sure",
-    hypotheses="|x_i*| <= ball; theta is measured in the fixed unit scale, and xi with it",
-    tight="d = 1, E xi_i - E xi_j a reflection that takes (x_i*, -1) to the first axis, |x_i*| = ball",
+    hypotheses="|x_i*| <= ball; theta is measured in the fixed unit scale, and so is xi",
+    tight="The bound is tight if d = 1, |x_i*| = ball and E xi_i - E xi_j is a reflection that takes (x_i*, -1) to the "
+    "first axis.",
     monotone={"ball": 1, "moment": 1, "scale": -1},
 )
 def linear_dissimilarity(*, ball, scale, moment):
@@ -33,8 +34,8 @@ def linear_dissimilarity(*, ball, scale, moment):
 
 @printed(
     linear_dissimilarity,
-    fault="leaves out the last entry of (x, -1): two agents with a = 1, b = 0.1 and -0.1 differ by 0.2, not 0.03",
-    hypotheses="|x_i*| <= ball; theta measured in units of scale",
+    fault="The last entry of (x, -1) is left out: two agents with a = 1, b = 0.1 and -0.1 differ by 0.2, not 0.03.",
+    hypotheses="|x_i*| <= ball; theta is measured in units of scale",
     monotone={"ball": 1, "moment": 1},
 )
 def linear_dissimilarity_printed(*, ball, scale, moment):
@@ -48,9 +49,10 @@ def samples_conditions(*, N, proxy_trace, nu2) -> Conditions:
 
 
 _MODEL = (
-    "at least two clusters of size agents each, agents of a cluster with one E xi (hence one loss), moment_gap the "
-    "smallest distance of two clusters' E xi; xi - E xi has E exp<y, xi - E xi> <= exp(y^T Sigma y/2), proxy_trace and "
-    "nu2 the trace and top eigenvalue of Sigma (bounded xi have such a Sigma, xi = z z^T of Gaussian z has none)"
+    "there are at least two clusters of size agents each; agents of a cluster have one E xi (hence one loss), and "
+    "moment_gap is the smallest distance of two clusters' E xi; xi - E xi has E exp<y, xi - E xi> <= exp(y^T Sigma "
+    "y/2), where proxy_trace and nu2 are the trace and top eigenvalue of Sigma (bounded xi have such a Sigma, xi = z "
+    "z^T of Gaussian z has none)"
 )
 
 # Clusters from S samples each: the difference of two empirical means, less its own mean, has the proxy 2 Sigma/S, and
@@ -79,9 +81,10 @@ def theorem_5_samples(*, N, failure, proxy_trace, nu2, moment_gap):
 
 
 RUN = (
-    f"{_MODEL}; f_i is L-smooth and mu-strongly convex; gradients unbiased, independent across agents, of total "
-    "variance at most sigma2 everywhere, from other samples than the clusters; common start; Lambda averages over the "
-    "connected components of {|mean_i - mean_j| <= moment_gap/2}; b_max the largest weak dissimilarity"
+    f"{_MODEL}; f_i is L-smooth and mu-strongly convex; gradients are unbiased, independent across agents, of total "
+    "variance at most sigma2 everywhere, from other samples than the clusters; all agents start at one point; Lambda "
+    "averages over the connected components of {|mean_i - mean_j| <= moment_gap/2}; b_max is the largest weak "
+    "dissimilarity"
 )
 
 # As `theorem_3` from its sharper record: noise stands for what wrong clusters add, failure b_max^2/(2 mu).
@@ -105,7 +108,7 @@ def _slower(new, *, eta, mu, beta, T, sigma2, size, failure, b_max, **others):
     quantity=Quantity.MEAN_EXCESS,
     hypotheses=RUN,
     conditions=step_conditions,
-    tight="clusters certain, p near 0, mu = L at eta = 1/L",
+    tight="The bound is tight if the clusters are certain, p is near 0 and mu = L at eta = 1/L.",
     superseded_by=Sharper(key="sample-optimal/theorem-5-sharp", ratio=(1, inf), exactly=_slower),
     monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
 )
@@ -176,16 +179,16 @@ def theorem_4(*, mu, beta, eps, e0, sigma2, N, size, b_max, proxy_trace, nu2, mo
 
 
 _FAULTS = (
-    "centred xi_i have equal means, so that Delta = 0: xi_i - E xi_i is meant; d_eff = |Sigma|_2/nu^2 is 1 "
-    "identically, tr(Sigma)/nu^2 is meant"
+    "Centred xi_i have equal means, so that Delta = 0, and xi_i - E xi_i is meant; d_eff = |Sigma|_2/nu^2 is 1 "
+    "identically, and tr(Sigma)/nu^2 is meant"
 )
 
 THEOREMS = records(
     linear_dissimilarity_printed,
     linear_dissimilarity,
     record_of(theorem_4).as_printed(
-        "Omega~ hides constants and logarithms",
-        fault=f"{_FAULTS}; uses nu and d_eff without Assumption 4; C >= nu^2 d_eff/eps compares xi^2 with a loss",
+        "Omega~ hides constants and logarithms.",
+        fault=f"{_FAULTS}; nu and d_eff are used without Assumption 4; C >= nu^2 d_eff/eps compares xi^2 with a loss.",
         statement="Precision eps needs S = Omega~(nu^2 d_eff/Delta^2), C = Omega~(nu^2 d_eff/eps), "
         "K C = Omega~(kappa sigma^2/(eps mu)), K = Omega~(kappa).",
         source=source("Theorem 4"),
@@ -193,10 +196,10 @@ THEOREMS = records(
     ),
     theorem_4,
     record_of(theorem_5).as_printed(
-        "O~ hides constants and logarithms",
+        "O~ hides constants and logarithms.",
         fault=f"{_FAULTS}; u, Delta^2 and nu^2 have the unit of xi^2, so u^2, 2u >= Delta and D*^2 b_max do not fit; a "
-        "pair is misjudged with each of the M - 1 other clusters, a factor that is missing; rows that are wrong make "
-        "Lambda no projection, and Theorem 3's rate fails; random features violate Assumption 1",
+        "factor is missing, because a pair is misjudged with each of the M - 1 other clusters; rows that are wrong "
+        "make Lambda no projection, so that Theorem 3's rate fails; and random features violate Assumption 1.",
         statement="With lambda_ij = 1{bhat_ij^2 <= u}/#, u >= 4 nu^2 d_eff/S: E[F^K] <= F^0 exp(-K/(2 kappa)) + "
         "O~((kappa sigma^2/(K mu)) (1/C + C exp(-S u/(8 nu^2)))) + "
         "(2 D*^2 b_max exp(-S max(Delta^2 - 2u, 2u^2)/(8 nu^2)) + 4 u^2 1{2u >= Delta})/mu.",
@@ -206,9 +209,9 @@ THEOREMS = records(
     theorem_5,
     theorem_5_samples,
     record_of(corollary_2).as_printed(
-        "Omega~ hides constants and logarithms",
-        fault=f"{_FAULTS}; C >= nu^2 d_eff/eps compares xi^2 with a loss, and is not needed",
-        statement="As Theorem 4.",
+        "Omega~ hides constants and logarithms.",
+        fault=f"{_FAULTS}; C >= nu^2 d_eff/eps compares xi^2 with a loss, and is not needed.",
+        statement="The statement is that of Theorem 4.",
         source=source("Corollary 2"),
         hypotheses="",
     ),

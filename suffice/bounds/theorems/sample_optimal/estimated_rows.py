@@ -31,14 +31,13 @@ def rows_conditions(*, link, deviation, linked_gap, T) -> Conditions:
     title="All-for-all with links estimated at any threshold, averaged iterate",
     source=source("Theorem 5", link=r"\sqrt{u}", **ALL_FOR_ALL),
     quantity=Quantity.AVERAGED_EXCESS,
-    hypotheses="`clusters` clusters of C agents each, agents of a cluster with one E xi; f_i is L-smooth and "
-    "mu-strongly "
-    "convex, |grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i - E xi_i and "
-    "mean_j - E xi_j differ by at most deviation for all i and j but with probability failure; gradients unbiased, "
-    "independent across agents, of total variance at most sigma2, from other samples than the links; common start; "
-    "b_max the largest weak dissimilarity",
+    hypotheses="there are `clusters` clusters of C agents each, and agents of a cluster have one E xi; f_i is L-smooth "
+    "and mu-strongly convex, |grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i "
+    "- E xi_i and mean_j - E xi_j differ by at most deviation for all i and j but with probability failure; gradients "
+    "are unbiased, independent across agents, of total variance at most sigma2, from other samples than the links; all "
+    "agents start at one point; b_max is the largest weak dissimilarity",
     conditions=rows_conditions,
-    tight="the noise of one step, clusters apart or, with failure near 1, all agents alone",
+    tight="The noise of one step is tight for clusters apart or, with failure near 1, for agents that are all alone.",
     monotone={"mean_distance2": 1, "sigma2": 1, "clusters": 1, "b_max": 1, "linked_gap": 1, "T": -1},
 )
 def estimated_rows(

@@ -40,12 +40,13 @@ def growing_conditions(*, eta, beta, smax, growth, row_weight) -> Conditions:
     quantity=Quantity.MEAN_OF_EXCESSES,
     hypotheses=f"f_i is L-smooth and convex, with a minimiser; {_NOISE}",
     conditions=growing_conditions,
-    tight="curvature L = 1/eta from the minimiser, T large; without growth at every T, and from anywhere at T = 0",
+    tight="The bound is tight at curvature L = 1/eta from the minimiser for T large; without growth at every T, and "
+    "from anywhere at T = 0.",
     monotone={"start2": 1, "sigma2": 1, "lambda2": 1, "growth": 1, "row_weight": 1, "peer_excess": 1},
 )
 def growing_mean(*, eta, start2, sigma2, lambda2, growth, row_weight, peer_excess, T):
     """With any step eta <= 1/(L smax), eta A w < 1, the mean of F over the iterates 0 to T is at most the bound, and so
-    is F at the mean of these models: T rounds.
+    is F at the mean of these models, after T rounds.
 
     Phi + (D_0/(2 eta (T + 1)) + (eta s/2) T/(T + 1))/(1 - eta A w), s = sigma^2 Lambda_2 + 2 A w Phi, A = growth."""
     noise = sigma2 * lambda2 + 2 * growth * row_weight * peer_excess
@@ -78,14 +79,16 @@ def growing_stages_conditions(*, eta, mu, beta, smin, smax, offset, T2, growth, 
     quantity=Quantity.STAGE_EXCESS,
     hypotheses=f"f_i is L-smooth and mu-strongly convex; {_NOISE}",
     conditions=growing_stages_conditions,
-    tight="curvature L, steps of nearly 1/L all along, 1 << T2 << a; curvature mu and T2 far beyond a",
+    tight="The bound is tight at curvature L and steps of nearly 1/L all along, if 1 << T2 << a; and at curvature mu "
+    "if T2 is far beyond a.",
     monotone={"start2": 1, "sigma2": 1, "lambda2": 1, "growth": 1, "row_weight": 1, "peer_excess": 1},
 )
 def growing_stages(
     *, eta, mu, smin, offset, T1, T2, start2, sigma2, lambda2, growth, row_weight, peer_excess
 ):  # fmt: skip
-    """T1 rounds at eta, then T2 at 2/(mu smin (n + 2)), n = a + t, t = 0, 1, ... The mean of F over the T2 + 1 models
-    of stage 2 with weights p_t = (n + 1) (n - g)/(n + 2), g = 2 A w/m, is at most the bound; so is F at their mean.
+    """T1 rounds have the step eta, then T2 have 2/(mu smin (n + 2)), n = a + t, t = 0, 1, ... The mean of F over the T2
+    + 1 models of stage 2 with weights p_t = (n + 1) (n - g)/(n + 2), g = 2 A w/m, is at most the bound; so is F at
+    their mean.
 
     Phi + s/(m (nbar - g)) + a (a + 1) (nbar + 2) m D/(4 (T2 + 1) (nbar + 1) (nbar - g)), nbar = a + T2/2, m = mu smin,
     D = r^T1 D_0 + (1 - r^T1) eta s/(m z), z = 2 - eta (m + A w), r = 1 - eta m z, s = sigma^2 Lambda_2 + 2 A w Phi."""

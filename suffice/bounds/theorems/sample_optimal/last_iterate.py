@@ -12,7 +12,8 @@ from .theorem_2 import step_conditions
 
 _record = partial(theorem, source=source("Theorem 2", distance2=r"\|x^0-x_i^\star\|^2"), quantity=Quantity.EXCESS)
 
-_NOISE = "weights lambda_ij >= 0 sum to 1; gradients unbiased, independent across agents, of variance at most sigma2"
+_NOISE = "weights lambda_ij >= 0 sum to 1; gradients are unbiased, independent across agents, of variance at most "
+"sigma2"
 
 # One Hessian H for all, y the minimiser of sum_j lambda_ij f_j: along an eigenvector of eigenvalue h, with u =
 # (1 - eta h)^T in [0, 1], the mean of x_T - x_i* is u z + (1 - u) w, z = x_0 - x_i*, w = y - x_i*. Its square is at
@@ -23,9 +24,11 @@ _NOISE = "weights lambda_ij >= 0 sum to 1; gradients unbiased, independent acros
 @_record(
     key="sample-optimal/theorem-2-quadratic",
     title="All-for-one on quadratics of one Hessian: the noise without kappa",
-    hypotheses=f"all f_j quadratic with one Hessian, spectrum in [mu, L]; |grad f_i - grad f_j| <= b_ij; {_NOISE}",
+    hypotheses="all f_j are quadratic with one Hessian, whose spectrum is in [mu, L]; |grad f_i - grad f_j| <= b_ij; "
+    f"{_NOISE}",
     conditions=step_conditions,
-    tight="start along mu, noise along L; the bias in the limit of many rounds",
+    tight="The bound is tight for a start along mu and noise along L; the bias is attained in the limit of many "
+    "rounds.",
     monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1},
 )
 def quadratic_last_iterate(*, eta, mu, beta, e0, sigma2, lambda2, bias, T):
@@ -59,10 +62,11 @@ def window_conditions(*, eta, mu, beta, window, T) -> Conditions:
 @_record(
     key="sample-optimal/theorem-2-last-iterate",
     title="All-for-one, last iterate, a logarithm for kappa",
-    hypotheses=f"f_j is L-smooth and mu-strongly convex, those of positive weight have the gradients of f_i; {_NOISE}",
+    hypotheses="f_j is L-smooth and mu-strongly convex, and those of positive weight have the gradients of f_i; "
+    f"{_NOISE}",
     conditions=window_conditions,
-    tight="one round: noise at curvature L = 1/eta, and the start where the slope is constant; two rounds of "
-    "noise, the first a rare kick",
+    tight="After one round the bound is tight for noise at curvature L = 1/eta, and for the start where the slope is "
+    "constant; after two rounds it is tight for noise whose first step is a rare jump.",
     monotone={"distance2": 1, "sigma2": 1, "lambda2": 1, "beta": 1},
 )
 def last_iterate(*, eta, mu, beta, distance2, sigma2, lambda2, window, T):

@@ -25,7 +25,7 @@ from .theorem_3 import STANDING, THRESHOLD, rounds_conditions, spectrum_conditio
 
 @reduces_to(
     "worst-case/contraction",
-    "one agent, no noise",
+    "for one agent without noise",
     lambda *, mu, beta, weight, pull, **_: {
         "mu": mu * pull,
         "beta": beta * (2 * weight - pull),
@@ -47,8 +47,8 @@ from .theorem_3 import STANDING, THRESHOLD, rounds_conditions, spectrum_conditio
         "step size eta <= 2/(beta smax + mu smin)": (eta, 2 / (beta * smax + mu * smin)),
         **spectrum_conditions(mu=mu, beta=beta, smin=smin, smax=smax),
     },
-    tight="always: all follow agent 1 of three, whose losses have curvature L and minimisers 0, D and -D, at "
-    "eta = 2/(L smax + mu smin); without noise, one loss of curvature mu at any step",
+    tight="The bound is always attained: if all follow agent 1 of three, whose losses have curvature L and minimisers "
+    "0, D and -D, at eta = 2/(L smax + mu smin); without noise, by one loss of curvature mu at any step.",
     monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
 )
 def theorem_3_sharp(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T):
@@ -63,7 +63,7 @@ def theorem_3_sharp(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T)
 
 _ROUNDS = {"e0": 1, "sigma2": 1, "beta": 1, "eps": -1}
 _SPECTRUM = {"weight2": 1, "smax": 1, "smin": -1}
-_COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above eps"
+_COUNT = "The bound is tight without noise if every loss has curvature mu, kappa is large and F^0 is far above eps."
 
 # Rounds. s = eps - Phi, M = max(kappa smax/smin, V) with V = kappa sigma^2 |W|_F^2/(mu s smin^2 N), eta m = 2/(M + 1),
 # within the step limit 2/(kappa smax/smin + 1). At x = eta m, x/(2 - x) = 1/M: the noise term is V s/(2 M) <= s/2.
@@ -73,7 +73,7 @@ _COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above ep
 
 
 @reduces_to(
-    "sample-optimal/corollary-1-general-sharp", "peer_excess = eps/2", lambda *, eps, **_: {"peer_excess": eps / 2}
+    "sample-optimal/corollary-1-general-sharp", "at peer_excess = eps/2", lambda *, eps, **_: {"peer_excess": eps / 2}
 )
 @theorem(
     key="sample-optimal/theorem-3-sharp-rounds",
@@ -100,7 +100,7 @@ def theorem_3_sharp_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, pe
 
 @reduces_to(
     "sample-optimal/corollary-1-sharp",
-    "clusters",
+    "for clusters",
     lambda *, lambda2, **_: {"smin": 1.0, "smax": 1.0, "weight2": lambda2},
 )
 @theorem(
@@ -122,7 +122,7 @@ def corollary_1_general_sharp(*, mu, beta, smin, smax, eps, e0, sigma2, weight2)
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
 
 
-@reduces_to("sample-optimal/corollary-2-sharp", "clusters of one size", lambda *, size, **_: {"lambda2": 1 / size})
+@reduces_to("sample-optimal/corollary-2-sharp", "for clusters of one size", lambda *, size, **_: {"lambda2": 1 / size})
 @theorem(
     key="sample-optimal/corollary-1-sharp",
     title="All-for-all, a quarter of the rounds in clusters",
@@ -158,7 +158,7 @@ def corollary_1_sharp(*, mu, beta, eps, e0, sigma2, lambda2):
         "step size eta <= 2/(beta + mu)": (eta, 2 / (beta + mu)),
         **convexity_conditions(mu=mu, beta=beta),
     },
-    tight="clusters certain, p near 0, curvature L at eta = 2/(L + mu)",
+    tight="The bound is tight if the clusters are certain and p is near 0, at curvature L and eta = 2/(L + mu).",
     monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
 )
 def theorem_5_sharp(*, eta, mu, beta, e0, sigma2, size, failure, b_max, T):

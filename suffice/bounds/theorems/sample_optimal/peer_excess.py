@@ -17,7 +17,7 @@ new_quantity(
     LOSS,
 )
 
-_WEAK = "every f_i mu-strongly convex; |grad f_i(x_j*)| <= b_ij for all i and j (Assumption 3, weak)"
+_WEAK = "every f_i is mu-strongly convex; |grad f_i(x_j*)| <= b_ij for all i and j (Assumption 3, weak)"
 
 # d_H(D_i, D_j) <= b_ij and grad l(x_j*, .) in H give |grad f_i(x_j*)| = |grad f_i(x_j*) - grad f_j(x_j*)| <= b_ij.
 # Strong convexity implies PL: f_i(x_j*) - f_i* <= |grad f_i(x_j*)|^2/(2 mu) <= b_ij^2/(2 mu). The weighted mean over i
@@ -33,7 +33,7 @@ _WEAK = "every f_i mu-strongly convex; |grad f_i(x_j*)| <= b_ij for all i and j 
     quantity=Quantity.PEER_EXCESS,
     mode="sure",
     hypotheses=_WEAK,
-    tight="f_i of curvature mu and b_ij attained",
+    tight="The bound is tight if f_i has curvature mu and b_ij is attained.",
     monotone={"b": 1, "mu": -1},
 )
 def peer_excess(*, b, mu):
@@ -41,7 +41,7 @@ def peer_excess(*, b, mu):
     return b**2 / (2 * mu)
 
 
-_MIXTURE = f"{_WEAK}; lambda >= 0 with rows of sum 1, in Section 5 lambda_ij = alpha_i/(N - 1) for j != i"
+_MIXTURE = f"{_WEAK}; lambda >= 0 has rows of sum 1, and in Section 5 lambda_ij = alpha_i/(N - 1) for j != i"
 
 
 @theorem(
@@ -52,7 +52,7 @@ _MIXTURE = f"{_WEAK}; lambda >= 0 with rows of sum 1, in Section 5 lambda_ij = a
     quantity=Quantity.MEAN_PEER_EXCESS,
     mode="sure",
     hypotheses=_MIXTURE,
-    fault="b_ij is a gradient, the bias a loss: b_ij^2/(2 mu) is meant, as in Theorem 3",
+    fault="b_ij is a gradient and the bias is a loss; b_ij^2/(2 mu) is meant, as in Theorem 3.",
     monotone={"bias": 1},
 )
 def mixture_bias_printed(*, bias):
@@ -61,7 +61,7 @@ def mixture_bias_printed(*, bias):
     return 1 * bias
 
 
-@reduces_to("sample-optimal/assumption-3-peer", "one pair: lambda_ij = 1", lambda *, b, **_: {"bias2": b**2})
+@reduces_to("sample-optimal/assumption-3-peer", "for one pair, lambda_ij = 1", lambda *, b, **_: {"bias2": b**2})
 @theorem(
     key="sample-optimal/section-5-bias",
     title="Bias of a mixture of a common and a local model",
@@ -69,7 +69,7 @@ def mixture_bias_printed(*, bias):
     quantity=Quantity.MEAN_PEER_EXCESS,
     mode="sure",
     hypotheses=_MIXTURE,
-    tight="all f_i of curvature mu and all b_ij attained",
+    tight="The bound is tight if all f_i have curvature mu and all b_ij are attained.",
     monotone={"bias2": 1, "mu": -1},
 )
 def mixture_bias(*, bias2, mu):
@@ -93,12 +93,13 @@ def mixture_bias(*, bias2, mu):
     source=source("Theorem 5", link=r"\sqrt{u}"),
     quantity=Quantity.MEAN_PEER_EXCESS,
     mode="sure",
-    hypotheses="`clusters` clusters of C agents each, agents of a cluster with one E xi; f_i mu-strongly convex, "
-    "|grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i - E xi_i and "
-    "mean_j - E xi_j differ by at most deviation for all i and j",
+    hypotheses="there are `clusters` clusters of C agents each, and agents of a cluster have one E xi; f_i is "
+    "mu-strongly convex, |grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i - E "
+    "xi_i and mean_j - E xi_j differ by at most deviation for all i and j",
     # No cluster falls apart.
     conditions=lambda *, link, deviation: {"no cluster apart, deviation <= link": (deviation, link)},
-    tight="clusters of two agents or more on a line, neighbours link + deviation apart, losses of curvature mu",
+    tight="The bound is tight for clusters of two agents or more on a line, whose neighbours are link + deviation "
+    "apart, and losses of curvature mu.",
     monotone={"mu": -1, "clusters": 1, "sensitivity": 1, "link": 1, "deviation": 1},
 )
 def theorem_5_threshold(*, mu, clusters, sensitivity, link, deviation):

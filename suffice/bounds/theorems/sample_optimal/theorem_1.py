@@ -14,7 +14,7 @@ from ...units import GRADIENT_SQUARED, LOSS
 from .paper import source
 
 _CLASS = (
-    "the worst case over all instances with mu = L, |x_j*| <= ball, total variance at most sigma2 and strong "
+    "the worst case is taken over all instances with mu = L, |x_j*| <= ball, total variance at most sigma2 and strong "
     "dissimilarities b, a semi-metric; T rounds give every method T samples of every agent"
 )
 _FAMILY = f"{_CLASS}; signal2 = sum_j (sqrt(2 mu e0) - b_ij)_+^2"
@@ -42,7 +42,7 @@ _FAMILY = f"{_CLASS}; signal2 = sum_j (sqrt(2 mu e0) - b_ij)_+^2"
         "agent i's own share 2 mu e0 <= signal2": (2 * mu * e0, signal2),
         "not yet decided, T signal2 <= 100 sigma2": (T * signal2, 100 * sigma2),
     },
-    tight="attained on the family by the posterior mean",
+    tight="The posterior mean attains the bound on the family.",
     monotone={"sigma2": 1, "signal2": -1, "T": -1},
 )
 def theorem_1_excess(*, e0, sigma2, signal2, T):
@@ -54,7 +54,7 @@ def theorem_1_excess(*, e0, sigma2, signal2, T):
 _record = partial(theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"), direction="lower")
 
 
-@reduces_to("sample-optimal/theorem-1-sum", "e0 = 2 eps", lambda *, eps, **_: {"e0": 2 * eps})
+@reduces_to("sample-optimal/theorem-1-sum", "at e0 = 2 eps", lambda *, eps, **_: {"e0": 2 * eps})
 @_record(
     key="sample-optimal/theorem-1-optimised",
     title="Lower bound at any level of the start",
@@ -65,7 +65,7 @@ _record = partial(theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"),
         "family in the ball, 2 e0 <= mu ball^2": (2 * e0, mu * ball**2),
         "agent i's own share 2 mu e0 <= signal2": (2 * mu * e0, signal2),
     },
-    tight="the family itself is estimated no worse by its posterior mean",
+    tight="The posterior mean estimates the family itself no worse.",
     monotone={"sigma2": 1, "signal2": -1, "eps": -1},
 )
 def theorem_1_optimised(*, eps, e0, sigma2, signal2):
@@ -80,7 +80,7 @@ HALF = 0.8508444376141607
 
 @reduces_to(
     "sample-optimal/theorem-1",
-    "every agent that counts has b_ij = 0",
+    "if every agent that counts has b_ij = 0",
     lambda *, mu, eps, near, **_: {"signal2": 4 * mu * eps * near},
 )
 @_record(
@@ -92,11 +92,11 @@ HALF = 0.8508444376141607
         **theorem_1_conditions(mu=mu, eps=eps, ball=ball),
         "own share 4 mu eps <= signal2": (4 * mu * eps, signal2),
     },
-    tight="of theorem-1-optimised at e0 = 2 eps",
+    tight="The bound is that of theorem-1-optimised at e0 = 2 eps.",
     monotone={"sigma2": 1, "signal2": -1},
 )
 def theorem_1_sum(*, sigma2, signal2):
-    """The same with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, at most 4 mu eps near."""
+    """The same holds with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, which is at most 4 mu eps near."""
     return HALF * sigma2 / signal2
 
 
@@ -113,7 +113,7 @@ def theorem_1_conditions(*, mu, eps, ball) -> Conditions:
     title="Lower bound by the number of near agents",
     hypotheses=_CLASS,
     conditions=theorem_1_conditions,
-    tight="within a factor 1.13 of theorem-1-optimised when the agents that count have b_ij = 0",
+    tight="The bound is within a factor 1.13 of theorem-1-optimised when the agents that count have b_ij = 0.",
     monotone={"sigma2": 1, "near": -1, "mu": -1, "eps": -1},
 )
 def theorem_1(*, mu, eps, sigma2, near):
@@ -158,10 +158,10 @@ OPTIMISED = record_of(theorem_1_optimised)
 
 THEOREMS = records(
     record_of(theorem_1).as_printed(
-        "Omega hides a constant",
-        fault="the rounds are an infimum over K of one method's outputs, so a method that outputs a fixed grid, point "
-        "by point, needs as many rounds as the grid has points, whatever the noise; N_i is described as counting "
-        "b_ij^2 <= eps; d_H <= d_TV fails for the usual total variation when H contains the affine maps",
+        "Omega hides a constant.",
+        fault="The rounds are an infimum over K of one method's outputs, so that a method that outputs a fixed grid, "
+        "point by point, needs as many rounds as the grid has points, whatever the noise; N_i is described as counting "
+        "b_ij^2 <= eps; and d_H <= d_TV fails for the usual total variation when H contains the affine maps.",
         statement="With eps < 1/16 and mu = L = 1/r^2, every method needs Omega(r^2 sigma^2/(eps N_i)) rounds on some "
         "instance, N_i = #{j: b_ij^2 <= 4 mu eps}.",
         hypotheses="",

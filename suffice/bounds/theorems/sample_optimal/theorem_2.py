@@ -31,13 +31,15 @@ _record = partial(theorem, source=source("Theorem 2"), hypotheses=_STANDING)
 # and PL gives e+ <= (1 - eta mu) e + eta B^2/2 + L eta^2 sigma^2 Lambda_2/2: a geometric sum.          (*)
 
 
-@reduces_to("adaptive/theorem-2-constant", "one agent", lambda *, s2, **_: {"sigma2": s2, "lambda2": 1.0, "bias": 0.0})
+@reduces_to(
+    "adaptive/theorem-2-constant", "for one agent", lambda *, s2, **_: {"sigma2": s2, "lambda2": 1.0, "bias": 0.0}
+)
 @_record(
     key="sample-optimal/theorem-2",
     title="All-for-one, constant step size",
     quantity=Quantity.EXCESS,
     conditions=step_conditions,
-    tight="mu = L at eta = 1/L; the bias B^2/(2 mu) is attained in the limit of many rounds",
+    tight="The bound is tight for mu = L at eta = 1/L; the bias B^2/(2 mu) is attained in the limit of many rounds.",
     monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1},
 )
 def theorem_2(*, eta, mu, beta, e0, sigma2, lambda2, bias, T):
@@ -52,8 +54,8 @@ def convexity_conditions(*, mu, beta) -> Conditions:
 
 @printed(
     theorem_2,
-    fault="true but loose: half of the rate, and at least twice the bias B^2/(2 mu); the noise term hides "
-    "constants and logarithms, and Equation (6), the step size, is not in the text",
+    fault="The statement is true but loose: it has half of the rate, and at least twice the bias B^2/(2 mu); the noise "
+    "term hides constants and logarithms, and Equation (6), the step size, is not in the text.",
     title="All-for-one, without noise",
     hypotheses=f"{_STRONG} and exact",
     conditions=convexity_conditions,
@@ -61,7 +63,7 @@ def convexity_conditions(*, mu, beta) -> Conditions:
 )
 def theorem_2_printed(*, mu, beta, e0, bias2, T):
     """With sigma = 0, where nothing of the noise term is left, e_T is at most the bound. Equation (6), the step size,
-    is not in the text: checked at every step from 1/(2 L) to 1/L."""
+    is not in the text, and the bound is checked at every step from 1/(2 L) to 1/L."""
     return e0 * decay(T * mu / (2 * beta)) + bias2 / mu
 
 
@@ -84,7 +86,7 @@ def tuned_conditions(*, mu, beta, e0, sigma2, lambda2, T) -> Conditions:
     title="All-for-one, step size for a horizon",
     quantity=Quantity.EXCESS,
     conditions=tuned_conditions,
-    tight="mu = L at eta = 1/L with T = ln(e0/A) large",
+    tight="The bound is tight for mu = L at eta = 1/L with T = ln(e0/A) large.",
     monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1},
 )
 def theorem_2_tuned(*, mu, beta, e0, sigma2, lambda2, bias, T):
@@ -99,7 +101,7 @@ def theorem_2_tuned(*, mu, beta, e0, sigma2, lambda2, bias, T):
 
 _WEAK = (
     "every f_j with lambda_ij > 0 is mu-strongly convex and L-smooth, so is f_i; |grad f_j(x_i*)| <= b_ij (weak "
-    "dissimilarity); weights sum to 1; gradients unbiased, independent, each of total variance at most sigma2; "
+    "dissimilarity); weights sum to 1; gradients are unbiased, independent, each of total variance at most sigma2; "
     "distance2 is the squared distance of the start to the minimiser of sum_j lambda_ij f_j"
 )
 
@@ -115,12 +117,12 @@ _WEAK = (
     quantity=Quantity.EXCESS,
     hypotheses=_WEAK,
     conditions=step_conditions,
-    tight="the bias L B^2/(2 mu^2), by three agents of curvatures L, L and mu",
+    tight="Three agents of curvatures L, L and mu attain the bias L B^2/(2 mu^2).",
     monotone={"distance2": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1},
 )
 def theorem_2_weak(*, eta, mu, beta, distance2, sigma2, lambda2, bias, T):
-    """Gradients compared at the minimiser x_i* alone: with any step eta <= 1/L, E[e_T] is at most the bound. The bias
-    is kappa times that of Theorem 2.
+    """Gradients are compared at the minimiser x_i* alone. With any step eta <= 1/L, E[e_T] is at most the bound. The
+    bias is kappa times that of Theorem 2.
 
     (L/2) (sqrt(p |x^0 - y|^2 + (1 - p) eta sigma^2 Lambda_2/(mu (2 - eta mu))) + B/mu)^2, p = (1 - eta mu)^2T."""
     noise = eta * sigma2 * lambda2 / (mu * (2 - eta * mu))
@@ -136,7 +138,7 @@ def theorem_2_weak(*, eta, mu, beta, distance2, sigma2, lambda2, bias, T):
 
 @reduces_to(
     "sample-optimal/theorem-2-rounds-threshold",
-    "equal weights on near agents with b_ij^2 = mu eps",
+    "for equal weights on near agents with b_ij^2 = mu eps",
     lambda *, mu, eps, near, **_: {"lambda2": 1 / near, "bias": (mu * eps) ** 0.5},
 )
 @_record(
@@ -148,7 +150,7 @@ def theorem_2_weak(*, eta, mu, beta, distance2, sigma2, lambda2, bias, T):
         "bias bias^2 <= 1.8 mu eps": (bias**2, 1.8 * mu * eps),
         **convexity_conditions(mu=mu, beta=beta),
     },
-    tight="nearly where bias and noise take up eps, e0 is just above it and the step is short",
+    tight="The bound is nearly tight where bias and noise take up eps, e0 is just above eps and the step is short.",
     monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1, "eps": -1},
 )
 def theorem_2_rounds(*, mu, beta, eps, e0, sigma2, lambda2, bias):
@@ -218,15 +220,16 @@ _THEOREM_2_THRESHOLD = Theorem(
     key="sample-optimal/theorem-2-threshold",
     title="Agents that may be averaged at a precision",
     source=source("Theorem 2"),
-    statement="Weights on agents with b_ij <= b, b^2 <= 2 mu eps, without noise, a step eta <= 1/L: the excess "
-    "loss of agent i tends to at most eps.",
+    statement="With weights on agents with b_ij <= b, b^2 <= 2 mu eps, without noise and with a step eta <= 1/L, the "
+    "excess loss of agent i tends to at most eps.",
     quantity=Quantity.EXCESS,
     mode="sure",
     hypotheses=f"{_STRONG} and exact",
     bound=theorem_2_threshold,
     # b^2/(2 mu) at most eps.
     conditions=lambda *, b, mu, eps: {"threshold b^2 <= 2 mu eps": (b**2, 2 * mu * eps)},
-    tight="weight 1 - 1/N on agents of equal curvature mu with b_ij^2 = 2 mu eps, N large",
+    tight="The bound is tight for a weight 1 - 1/N on agents of equal curvature mu with b_ij^2 = 2 mu eps, if N is "
+    "large.",
     monotone={"eps": 1},
 )
 
@@ -237,17 +240,19 @@ THEOREMS = records(
     theorem_2_weak,
     theorem_2_rounds,
     record_of(theorem_2_rounds_threshold).as_printed(
-        "O~ hides constants and logarithms",
-        fault="b_ij^2 is compared with eps, not mu eps, and normalised by the count of another threshold, so the "
-        "weights need not sum to 1; the rounds lack the term kappa ln(e_0/eps) that remains without noise",
+        "O~ hides constants and logarithms.",
+        fault="b_ij^2 is compared with eps, not mu eps, and normalised by the count of another threshold, so that the "
+        "weights need not sum to 1; and the rounds lack the term kappa ln(e_0/eps) that remains without noise.",
         statement="With lambda_ij = 1{b_ij^2 <= eps/2}/N_i(2b), the precision eps is reached in "
         "O~(kappa sigma^2/(mu eps N_i(2 b^2/mu))) rounds.",
     ),
     theorem_2_rounds_threshold,
     _THEOREM_2_THRESHOLD.as_printed(
         theorem_2_threshold,
-        fault="gradients squared are compared with a loss; true only for mu >= 1/4 in the chosen unit",
-        statement="Averaging agents with b_ij <= b, without noise: the excess loss of agent i tends to at most eps.",
+        fault="Gradients squared are compared with a loss; the statement is true only for mu >= 1/4 in the chosen "
+        "unit.",
+        statement="If agents with b_ij <= b are averaged without noise, the excess loss of agent i tends to at most "
+        "eps.",
         # As printed: b_ij^2 against eps, whatever mu.
         conditions=lambda *, b, eps: {"threshold b^2 <= eps/2": (b**2, eps / 2)},
         monotone={"eps": 1},

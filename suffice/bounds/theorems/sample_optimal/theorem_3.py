@@ -51,7 +51,7 @@ def _slower(new, *, eta, mu, beta, smin, T, sigma2, weight2, peer_excess, **othe
     quantity=Quantity.MEAN_EXCESS,
     hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
     conditions=step_conditions,
-    tight="one agent with mu = L at eta = 1/L; clusters that share one such loss",
+    tight="The bound is tight for one agent with mu = L at eta = 1/L, and for clusters that share one such loss.",
     superseded_by=Sharper(key="sample-optimal/theorem-3-sharp", ratio=(1, inf), exactly=_slower),
     monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
 )
@@ -66,10 +66,10 @@ def theorem_3(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T):
 
 @printed(
     theorem_3,
-    fault="the rate leaves out the spectrum of W: on a star of 100 agents with one and the same loss no step size "
-    "comes near it; Equation (7), the step size, is not in the text",
+    fault="The rate leaves out the spectrum of W: on a star of 100 agents with one and the same loss no step size "
+    "comes near the rate; and Equation (7), the step size, is not in the text.",
     title="All-for-all, without noise",
-    hypotheses=f"{STANDING}; gradients exact; bias2 of weak dissimilarities",
+    hypotheses=f"{STANDING}; gradients are exact; bias2 is that of weak dissimilarities",
     conditions=convexity_conditions,
     monotone={"e0": 1, "bias2": 1, "beta": 1},
 )
@@ -98,7 +98,8 @@ def rounds_conditions(*, mu, beta, smin, smax, eps, peer_excess) -> Conditions:
     quantity=Quantity.ROUNDS,
     hypotheses=STANDING,
     conditions=rounds_conditions,
-    tight="within a factor 2: the count follows (1 - eta mu)^T where the excess falls like (1 - eta mu)^(2T)",
+    tight="The bound is tight within a factor 2: the count follows (1 - eta mu)^T where the excess falls like (1 - eta "
+    "mu)^(2T).",
     superseded_by=Sharper(key="sample-optimal/theorem-3-sharp-rounds", ratio=(4, 4)),
     monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "smax": 1, "smin": -1, "beta": 1, "eps": -1},
 )
@@ -112,7 +113,7 @@ def theorem_3_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, peer_exc
     return steps * log1p(2 * maximum(0, e0 - eps) / slack)
 
 
-THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, b_ij weak dissimilarities"
+THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, where b_ij are weak dissimilarities"
 
 # Equal weights on {j: b_ij^2 <= mu eps}: Phi <= eps/2, so s >= eps/2. In clusters W = Lambda is a projection,
 # smin = smax = 1 and |W|_F^2/N = Lambda_2 = (1/N) sum_i 1/N_i.
@@ -139,8 +140,9 @@ def corollary_1(*, mu, beta, eps, e0, sigma2, lambda2):
 
 @printed(
     corollary_1,
-    fault="inherits the rate of Theorem 3, false when the near agents are no clusters; in clusters it promises "
-    "less than one round for F^0 just above eps; called a speed-up, (1/N) sum_i 1/N_i is its reciprocal",
+    fault="The bound uses the rate of Theorem 3, which is false when the near agents form no clusters; in clusters it "
+    "promises less than one round for F^0 just above eps; and (1/N) sum_i 1/N_i, which is called a speed-up, is the "
+    "reciprocal of one.",
     title="All-for-all, rounds with thresholded weights",
     hypotheses=STANDING,
     # A logarithm that is not negative.

@@ -37,7 +37,8 @@ _record = partial(
         "smoothness 2 eta filtered_excess <= start2": (2 * eta * filtered_excess, start2),
         **spectrum_conditions(mu=mu, beta=beta, smin=smin, smax=smax),
     },
-    tight="curvature mu at every step, and curvature 1/eta; both at once where the slope changes",
+    tight="The bound is tight for curvature mu at every step and for curvature 1/eta, and for both at once where the "
+    "slope changes.",
     monotone={"start2": 1, "filtered_excess": -1, "sigma2": 1, "lambda2": 1},
 )
 def two_stage_step(*, eta, mu, smin, start2, filtered_excess, sigma2, lambda2):
@@ -72,14 +73,14 @@ def stages_conditions(*, mu, beta, smin, smax, offset, T2) -> Conditions:
     title="All-for-all in two stages",
     quantity=Quantity.STAGE_EXCESS,
     conditions=stages_conditions,
-    tight="all follow agent 1 of three, curvature L, minimisers 0, D and -D, T2 = 0; from the minimiser with curvature "
-    "L, 1 << T2 << a",
+    tight="The bound is tight at T2 = 0 if all follow agent 1 of three, of curvature L and minimisers 0, D and -D; and "
+    "from the minimiser with curvature L if 1 << T2 << a.",
     monotone={"start2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1},
 )
 def two_stage(*, mu, beta, smin, smax, offset, T1, T2, start2, sigma2, lambda2, peer_excess):
-    """T1 rounds at eta = 2/(L smax + mu smin), then T2 at 2/(mu smin (n + 2)), n = a + t, t = 0, 1, ... The mean of F
-    over the T2 + 1 models of stage 2, its first one included, with weights p_t = n (n + 1)/(n + 2) is at most the
-    bound; so is F at the mean of these models with these weights, which is the output.
+    """T1 rounds have the step eta = 2/(L smax + mu smin), then T2 have 2/(mu smin (n + 2)), n = a + t, t = 0, 1, ...
+    The mean of F over the T2 + 1 models of stage 2, its first one included, with weights p_t = n (n + 1)/(n + 2) is at
+    most the bound; so is F at the mean of these models with these weights, which is the output.
 
     Phi + s/(m nbar) + a (a + 1) (nbar + 2) m D/(4 (T2 + 1) nbar (nbar + 1)), nbar = a + T2/2, m = mu smin, D = q D_0 +
     (1 - q) s/(m L smax), s = sigma^2 Lambda_2, q = ((kappa - 1)/(kappa + 1))^2T1, kappa = L smax/m."""
@@ -104,7 +105,7 @@ def two_stage(*, mu, beta, smin, smax, offset, T1, T2, start2, sigma2, lambda2, 
     title="All-for-all in two stages, rounds to a precision",
     quantity=Quantity.ROUNDS,
     conditions=rounds_conditions,
-    tight="T1 + T2 itself, where what is rounded up is just above a whole number, kappa < 3/2",
+    tight="T1 + T2 itself is tight where what is rounded up is just above a whole number and kappa < 3/2.",
     monotone={"e0": 1, "peer_excess": 1, "smax": 1, "beta": 1, "eps": -1},
 )
 def two_stage_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, lambda2, peer_excess):

@@ -34,7 +34,7 @@ new_parameter(
     source=source("Assumption 3, case 1"),
     quantity=Quantity.SECOND_MOMENT,
     hypotheses="f_i is convex and L_i-smooth",
-    tight="f_i = L_i |x|^2 / 2",
+    tight="The bound is tight for f_i = L_i |x|^2 / 2.",
     monotone={"beta": 1, "bregman": 1, "sigma2": 1},
 )
 def additive(*, beta, bregman, sigma2):
@@ -43,7 +43,7 @@ def additive(*, beta, bregman, sigma2):
     return 2 * beta * bregman + sigma2
 
 
-_SAMPLES = "f_i = (1/n_i) sum_j f_ij, every f_ij convex and max_j L_ij-smooth; samples drawn uniformly"
+_SAMPLES = "f_i = (1/n_i) sum_j f_ij, where every f_ij is convex and max_j L_ij-smooth; samples are drawn uniformly"
 
 # One sample j of n_i, uniformly: g_i = grad f_ij(x). Put u_j = grad f_ij(x) - grad f_ij(x*) and
 # w_j = grad f_ij(x*) - grad f_i(x*), so that g_i - grad f_i(x*) = u_j + w_j. E|u_j + w_j|^2 <= 2 E|u_j|^2 + 2 E|w_j|^2,
@@ -59,7 +59,8 @@ _SAMPLES = "f_i = (1/n_i) sum_j f_ij, every f_ij convex and max_j L_ij-smooth; s
     source=source("Assumption 3, case 2"),
     quantity=Quantity.SECOND_MOMENT,
     hypotheses=_SAMPLES,
-    tight="as n_i grows: f_ij = L (e_j^T x - s)^2 / 2, e_j orthonormal, at e_j^T (x - x_i*) = e_j^T x_i* - s",
+    tight="The bound is tight as n_i grows, for f_ij = L (e_j^T x - s)^2 / 2 with e_j orthonormal, at e_j^T (x - x_i*) "
+    "= e_j^T x_i* - s.",
     monotone={"beta_max": 1, "bregman": 1, "sigma2_star": 1},
 )
 def finite_sum(*, beta_max, bregman, sigma2_star):
@@ -70,9 +71,9 @@ def finite_sum(*, beta_max, bregman, sigma2_star):
 
 @printed(
     finite_sum,
-    fault="the samples' losses must be convex; and the letter L_i stands for the constant of f_i in Assumption 1 "
-    "too, which the samples exceed unless all are alike",
-    hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij L_i-smooth",
+    fault="The samples' losses must be convex; and the letter L_i stands for the constant of f_i in Assumption 1 too, "
+    "which the samples exceed unless all are alike.",
+    hypotheses="f_i = (1/n_i) sum_j f_ij, where every f_ij is L_i-smooth",
     monotone={"beta": 1, "bregman": 1, "sigma2_star": 1},
 )
 def finite_sum_printed(*, beta, bregman, sigma2_star):
@@ -87,7 +88,7 @@ def finite_sum_printed(*, beta, bregman, sigma2_star):
 
 
 @reduces_to(
-    "scafflix/assumption-3-finite-sum", "one sample, m = 1", lambda *, beta_max, **_: {"beta": beta_max, "batch": 1}
+    "scafflix/assumption-3-finite-sum", "for one sample, m = 1", lambda *, beta_max, **_: {"beta": beta_max, "batch": 1}
 )
 @theorem(
     key="scafflix/assumption-3-minibatch",
@@ -97,7 +98,7 @@ def finite_sum_printed(*, beta, bregman, sigma2_star):
     hypotheses=_SAMPLES + " with replacement",
     # A mean is as smooth as its least smooth term, or smoother.
     conditions=lambda *, beta, beta_max: {"smoothness beta <= beta_max": (beta, beta_max)},
-    tight="as for one sample; and f_ij = L_i |x|^2 / 2 as m grows",
+    tight="The bound is tight where it is for one sample, and for f_ij = L_i |x|^2 / 2 as m grows.",
     monotone={"beta": 1, "beta_max": 1, "bregman": 1, "sigma2_star": 1, "batch": -1},
 )
 def minibatch(*, beta, beta_max, batch, bregman, sigma2_star):
@@ -112,14 +113,14 @@ def minibatch(*, beta, beta_max, batch, bregman, sigma2_star):
 # proportional to L_ij, where the maximum is the mean of the L_ij.
 
 
-@reduces_to("scafflix/assumption-3-finite-sum", "p_j = 1/n_i", lambda *, beta_max, **_: {"beta_drawn": beta_max})
+@reduces_to("scafflix/assumption-3-finite-sum", "at p_j = 1/n_i", lambda *, beta_max, **_: {"beta_drawn": beta_max})
 @theorem(
     key="scafflix/assumption-3-nonuniform",
     title="Expected smoothness of one sample, drawn with any probabilities",
     source=source("Assumption 3, case 2, nonuniform sampling"),
     quantity=Quantity.SECOND_MOMENT,
-    hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij convex and L_ij-smooth; p_j > 0 with sum 1",
-    tight="as for uniform samples, and whenever L_ij/p_j is the same for all",
+    hypotheses="f_i = (1/n_i) sum_j f_ij, where every f_ij is convex and L_ij-smooth; the p_j > 0 have the sum 1",
+    tight="The bound is tight where it is for uniform samples, and whenever L_ij/p_j is the same for all.",
     monotone={"beta_drawn": 1, "bregman": 1, "sigma2_star": 1},
 )
 def nonuniform(*, beta_drawn, bregman, sigma2_star):

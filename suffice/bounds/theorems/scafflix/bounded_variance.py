@@ -40,8 +40,8 @@ def wide_conditions(*, wide_reach, contraction) -> Conditions:
 
 
 _CLIENTS = (
-    "f_i is mu_i-strongly convex and L_i-smooth; sum_i alpha_i h_i^0 = 0; alpha_i in (0, 1]; the anchors y_i are any "
-    "fixed points"
+    "f_i is mu_i-strongly convex and L_i-smooth; sum_i alpha_i h_i^0 = 0; alpha_i is in (0, 1]; the anchors y_i are "
+    "any fixed points"
 )
 _BOUNDED = (
     "gradients are exact but for an error of mean zero given the past, independent of the coin and of variance at most "
@@ -63,7 +63,8 @@ _MONOTONE = {"contraction": -1, "p": -1, "noise": 1, "Psi0": 1, "eta_min": 1}
     quantity=Quantity.LYAPUNOV,
     hypotheses=_BOUNDED,
     conditions=wide_conditions,
-    tight="always: one curvature mu and one step for all clients, p^2 = x (2 - x), x = gamma mu, any noise",
+    tight="The bound is always attained, with one curvature mu and one step for all clients, p^2 = x (2 - x), x = "
+    "gamma mu, and any noise.",
     monotone=_MONOTONE,
 )
 def theorem_1_sharp(*, p, contraction, eta_min, noise, Psi0, T):
@@ -82,16 +83,18 @@ def theorem_1_sharp(*, p, contraction, eta_min, noise, Psi0, T):
 # E c^2 = A mu attains what is printed.
 
 
-@reduces_to("scafflix/theorem-1", "steps up to 1/A_i, reach = 1", lambda **_: {"reach": 1.0})
+@reduces_to("scafflix/theorem-1", "for steps up to 1/A_i, reach = 1", lambda **_: {"reach": 1.0})
 @theorem(
     key="scafflix/theorem-1-noisy",
     title="Linear convergence of Scafflix at steps below the limit",
     source=source("Theorem 1 and Algorithm 1"),
     quantity=Quantity.LYAPUNOV,
     hypotheses="gradients are unbiased, satisfy Assumption 3 with A_i >= L_i and C_i, and are independent of the "
-    f"coin; {_CLIENTS}. Nowhere above theorem-1, its case reach = 1; for bounded variance use theorem-1-sharp",
+    f"coin; {_CLIENTS}. The bound is nowhere above theorem-1, its case "
+    "reach = 1; if the variance is bounded, use theorem-1-sharp",
     conditions=step_conditions,
-    tight="always: gradients c x with E c = mu and E c^2 = A mu, one step for all, p^2 = gamma mu (2 - gamma A)",
+    tight="The bound is always attained, by gradients c x with E c = mu and E c^2 = A mu, with one step for all and "
+    "p^2 = gamma mu (2 - gamma A).",
     monotone=_MONOTONE | {"reach": 1},
 )
 def theorem_1_noisy(*, p, contraction, reach, eta_min, noise, Psi0, T):
@@ -108,7 +111,8 @@ def theorem_1_noisy(*, p, contraction, reach, eta_min, noise, Psi0, T):
 # p that the distances need: p = 2 sqrt(kappa)/(kappa + 1).
 
 _EXACT = (
-    f"exact gradients, kappa_max = max_i L_i/mu_i, gamma_i = 2/(L_i + mu_i), Psi_0 at these gamma_i and p; {_CLIENTS}"
+    "gradients are exact, kappa_max = max_i L_i/mu_i, gamma_i = 2/(L_i + mu_i), and Psi_0 is taken at these gamma_i "
+    f"and p; {_CLIENTS}"
 )
 
 
@@ -147,7 +151,7 @@ def corollary_1_sharp(*, kappa_max, Psi0, eps_Psi):
 # gamma_i <= 2/(L_i + mu_i) as M >= kappa_i. Psi is at least 2 E/mu_max (`equalised_iterations`), and its floor is
 # (x/mu_max) mean_i(C_i/mu_i)/(2 - x), where x/(2 - x) = 1/M: eps/mu_max at most, half of eps in E.
 
-_NOISE = _BOUNDED + "; Psi_0 at these gamma_i and p"
+_NOISE = _BOUNDED + "; Psi_0 is taken at these gamma_i and p"
 
 
 @theorem(

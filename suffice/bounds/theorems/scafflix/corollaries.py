@@ -16,7 +16,7 @@ from .paper import source
 
 # --- Corollary 1: C_i = 0, gamma_i = 1/A_i -----------------------------------------------------------------
 
-_STANDING = "the hypotheses of Theorem 1, with Psi_0 at these gamma_i and p"
+_STANDING = "the hypotheses of Theorem 1 hold, with Psi_0 at these gamma_i and p"
 _EXACT = _STANDING + "; C_i = 0 and gamma_i = 1/A_i"
 _MONOTONE_1 = {"kappa_max": 1, "Psi0": 1, "eps_Psi": -1}
 
@@ -39,7 +39,7 @@ def corollary_1_iterations(*, kappa_max, p, Psi0, eps_Psi):
 
 @reduces_to(
     "scafflix/corollary-1",
-    "p = 1/sqrt(kappa_max), the best probability",
+    "at p = 1/sqrt(kappa_max), the best probability",
     lambda *, kappa_max, **_: {"p": kappa_max**-0.5},
 )
 @theorem(
@@ -149,7 +149,7 @@ def equalised_communications(*, kappa_max, noise_mean, mu_max, Psi0, eps_mu):
     return root * log_ratio(mu_max * Psi0, eps_mu) + 1 / root
 
 
-_HIDDEN = "the constants are hidden"
+_HIDDEN = "The constants are hidden."
 
 
 def _printed(key: str, title: str, locator: str, statement: str, quantity: Quantity, fault: str) -> Theorem:
@@ -161,15 +161,15 @@ def _printed(key: str, title: str, locator: str, statement: str, quantity: Quant
         source=source(locator),
         statement=statement,
         quantity=quantity,
-        hypotheses="the hypotheses of Theorem 1",
+        hypotheses="the hypotheses of Theorem 1 hold",
         bound=None,
         order_only=_HIDDEN,
         fault=fault,
     )
 
 
-_FAULT_1 = "no constants: with gamma_i = 1/A_i both are 1, and the logarithm is that of Psi_0/eps"
-_FAULT_2 = "no constants: the proof has 2 C_i for C_i and 2 Psi_0 for Psi_0"
+_FAULT_1 = "The constants are missing: with gamma_i = 1/A_i both are 1, and the logarithm is that of Psi_0/eps."
+_FAULT_2 = "The constants are missing: the proof has 2 C_i for C_i and 2 Psi_0 for Psi_0."
 
 THEOREMS = records(
     _printed(

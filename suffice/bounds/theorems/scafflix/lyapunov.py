@@ -50,21 +50,21 @@ _INITIAL_LYAPUNOV = Theorem(
     "sum_j alpha_j g_j / sum_j (alpha_j^2/gamma_j), one communication: Psi_0 is at most the bound.",
     quantity=Quantity.LYAPUNOV_START,
     mode="sure",
-    hypotheses="f_i is L_i-smooth; x_i^0 = x^0; exact gradients at the personalised start",
+    hypotheses="f_i is L_i-smooth; x_i^0 = x^0; the gradients at the personalised start are exact",
     bound=initial_lyapunov,
     # alpha_i <= 1 and gamma_i >= gamma_min.
     conditions=lambda *, eta_min, inverse_step: {
         "weights alpha_i <= 1: eta_min <= 1/inverse_step": (eta_min, 1 / inverse_step)
     },
-    tight="p small, one client with gamma_i = 1/L_i and the others with much smaller steps",
+    tight="The bound is tight for p small, if one client has gamma_i = 1/L_i and the others have much smaller steps.",
     monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},
 )
 
 THEOREMS: tuple[Theorem, ...] = (
     _INITIAL_LYAPUNOV.as_printed(
         initial_lyapunov,
-        fault="a true inequality for a start that Theorem 1 excludes: sum_i alpha_i h_i is not 0, and with exact "
-        "gradients no model ever moves",
+        fault="The inequality is true for a start that Theorem 1 excludes: sum_i alpha_i h_i is not 0, and with exact "
+        "gradients no model ever moves.",
         statement="From a common start x^0 with h_i^0 the gradient of f_i: Psi_0 is at most the bound.",
         hypotheses="f_i is L_i-smooth; x_i^0 = x^0 and h_i^0 = grad f_i at the personalised start",
         monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},

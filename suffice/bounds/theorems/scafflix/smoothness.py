@@ -65,7 +65,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         units=_LEAST_SQUARES,
         shapes=_SHAPES,
         reduce=least_squares_smoothness_released,
-        fault="the regulariser is divided by the number of samples: too small",
+        fault="The regulariser is divided by the number of samples, so that the constant is too small.",
     ),
     _definition(
         key="scafflix/smoothness-logistic",
@@ -74,7 +74,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Section 4.1, below (12)"),
         latex=r"L_i = \frac{1}{4n_i}\sum_j \|a_{i,j}\|^2 + \mu",
         reduce=logistic_smoothness_by_trace,
-        fault="true, not sharp: the trace of A_i^T A_i stands for its largest eigenvalue",
+        fault="The statement is true and not sharp, because the trace of A_i^T A_i stands for its largest eigenvalue.",
     ),
     _definition(
         key="scafflix/smoothness-logistic",
@@ -90,7 +90,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("released code, LogReg"),
         latex=r"L_i = \frac{1}{4n_i}\lambda_{\max}(A_i^\top A_i + \mu I)",
         reduce=logistic_smoothness_released,
-        fault="the regulariser is divided by four times the number of samples: too small",
+        fault="The regulariser is divided by four times the number of samples, so that the constant is too small.",
     ),
     Definition(
         key="scafflix/sample-smoothness-least-squares",

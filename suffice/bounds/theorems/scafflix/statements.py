@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from ...statement import statement
 
-_HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
-_NETWORKS = "redone with smaller networks on Fashion-MNIST and on plays by speaking role, numbers in docs/networks.md"
-_PROOF = "a step of the proof of Theorem 2, derived above the records"
+_HYPOTHESIS = "it is a hypothesis, which the records that need it state"
+_NETWORKS = "it is redone with smaller networks on Fashion-MNIST and on plays by speaking role, with numbers in docs/networks.md"
+_PROOF = "it is a step of the proof of Theorem 2, derived above the records"
 
 STATEMENTS = (
-    statement("(ERM)", "min (1/n) sum_i f_i(x)", "scaffnew", "the problem solved"),
+    statement("(ERM)", "min (1/n) sum_i f_i(x)", "scaffnew", "it is the problem that is solved"),
     statement(
         "(1)",
         "local training as a penalty on |xbar - x_i|^2",
-        reason="another formulation, of which nothing is claimed",
+        reason="it is another formulation, of which nothing is claimed",
     ),
     statement("(FLIX)", "min (1/n) sum_i f_i(alpha_i x + (1 - alpha_i) x_i*)", "flix flix-*"),
     statement("Algorithm 1", "Scafflix", "scafflix theorem-1 scafflix-algorithm-1-start scafflix-code-*"),
@@ -31,8 +31,8 @@ STATEMENTS = (
         "below (5)",
         "the steps' range, the function Psi and the rate do not depend on the weights alpha_i",
         "contraction reach theorem-1",
-        "confirmed for steps, rate and noise, none of which takes alpha; refuted for Psi, in which client i counts "
-        "with alpha_i^2, as the remark after Corollary 2 says itself; all alpha_i > 0",
+        "it is confirmed for steps, rate and noise, none of which takes alpha; it is refuted for Psi, in which client "
+        "i counts with alpha_i^2, as the remark after Corollary 2 says itself; all alpha_i > 0",
     ),
     statement("above (6)", "kappa_i = L_i/mu_i", "condition-number"),
     statement("(6)", "iterations with exact gradients", "corollary-1-iterations corollary-1-sharp-iterations"),
@@ -41,8 +41,8 @@ STATEMENTS = (
         "below (7)",
         "kappa_max can be much smaller than kappa_global = max_i L_i/min_i mu_i of Scaffnew",
         "condition-number corollary-1-iterations",
-        "confirmed: never larger; L = (1, 100), mu = (0.1, 10) have kappa_max = 10 and kappa_global = 1000, and a "
-        "hundred times the iterations",
+        "it is confirmed, never larger; L = (1, 100), mu = (0.1, 10) have kappa_max = 10 and kappa_global = 1000, and "
+        "a hundred times the iterations",
     ),
     statement("Corollary 1", "communications at the best probability", "corollary-1 corollary-1-sharp"),
     statement("(8)", "the rate of Corollary 1", "corollary-1"),
@@ -73,12 +73,14 @@ STATEMENTS = (
     statement("released code", "its smoothness constants", "smoothness-*-released"),
     statement("Algorithm 2", "i-Scaffnew", "scaffnew theorem-2"),
     statement("Theorem 2", "linear convergence of i-Scaffnew", "theorem-2"),
-    statement("(13)", "Lyapunov function of i-Scaffnew", "lyapunov", "n Psi/gamma_min at alpha_i = 1"),
+    statement("(13)", "Lyapunov function of i-Scaffnew", "lyapunov", "it is n Psi/gamma_min at alpha_i = 1"),
     statement("(14)", "the bound of Theorem 2", "theorem-2"),
     statement("(15)", "zeta again", "contraction"),
     statement("(16)", "(ERM) as a constrained problem", reason=_PROOF),
     statement("(17)", "one iteration in the weighted norm", "theorem-2", _PROOF),
     statement("(18)", "E Psi+ <= (1 - zeta) Psi + sum_i gamma_i C_i", "theorem-2", _PROOF),
     statement("Appendix B", "Scafflix from i-Scaffnew by substitution", "theorem-1 flix-*"),
-    statement("(19)", "T >= ln(2 Psi^0/eps)/zeta", "corollary-2-iterations", "a step of the proof of Corollary 2"),
+    statement(
+        "(19)", "T >= ln(2 Psi^0/eps)/zeta", "corollary-2-iterations", "it is a step of the proof of Corollary 2"
+    ),
 )

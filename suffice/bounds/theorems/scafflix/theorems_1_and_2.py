@@ -23,9 +23,9 @@ def step_conditions(*, reach, contraction) -> Conditions:
 
 _STANDING = (
     "f_i is mu_i-strongly convex and L_i-smooth; gradients are unbiased, satisfy Assumption 3 with A_i >= L_i and C_i, "
-    "and are independent of the coin; alpha_i in (0, 1]; the anchors y_i are any fixed points"
+    "and are independent of the coin; alpha_i is in (0, 1]; the anchors y_i are any fixed points"
 )
-_TIGHT = "one step from x_i = x_i* where mu_i = A_i and gamma_i = 1/mu_i"
+_TIGHT = "The bound is tight for one step from x_i = x_i* where mu_i = A_i and gamma_i = 1/mu_i."
 _MONOTONE = {"contraction": -1, "p": -1, "noise": 1}
 
 # E Psi_{t+1} <= (1 - zeta) E Psi_t + gamma_min noise with zeta = min(min_i gamma_i mu_i, p^2) and noise the mean of
@@ -34,13 +34,13 @@ _MONOTONE = {"contraction": -1, "p": -1, "noise": 1}
 
 @reduces_to(
     "scafflix/theorem-2",
-    "alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
+    "for alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
     lambda *, N, V0, **_: {"eta_min": N, "Psi0": V0},
 )
 @reduces_to(
     "adaptive/theorem-2-constant",
-    "one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, "
-    "so that Psi is the excess loss",
+    "for one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, so that Psi "
+    "is the excess loss",
     lambda *, eta, mu, beta, e0, s2, **_: {
         "p": 1.0,
         "contraction": eta * mu,
@@ -72,7 +72,7 @@ def theorem_1(*, p, contraction, eta_min, noise, Psi0, T):
 @printed(
     theorem_1,
     fault="Algorithm 1 conserves sum_i alpha_i h_i, not sum_i h_i: from sum_i h_i = 0 with different alpha_i the "
-    "models converge to a point that is not the optimum. The floor holds; it is counted whole from the start",
+    "models converge to a point that is not the optimum. The floor holds, but it is counted whole from the start.",
     hypotheses=_STANDING + "; sum_i h_i^0 = 0",
     monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
 )
@@ -95,7 +95,7 @@ def theorem_1_printed(*, p, contraction, eta_min, noise, Psi0, T):
     quantity=Quantity.MIXED_EXCESS,
     hypotheses=_STANDING + "; sum_i alpha_i h_i^0 = 0",
     conditions=step_conditions,
-    tight="T = 0, h_i^0 = grad f_i(x_i*), L_i = A_i and gamma_i A_i equal for all clients",
+    tight="The bound is tight at T = 0, if h_i^0 = grad f_i(x_i*), L_i = A_i and gamma_i A_i is equal for all clients.",
     monotone=_MONOTONE | {"Psi0": 1, "eta_min": -1, "reach": 1},
 )
 def theorem_1_excess(*, p, contraction, reach, eta_min, noise, Psi0, T):
@@ -131,7 +131,7 @@ def theorem_2(*, p, contraction, N, noise, V0, T):
 
 @printed(
     theorem_2,
-    fault="true, not sharp: the whole floor is counted from the first step on",
+    fault="The statement is true and not sharp, because the whole floor is counted from the first step on.",
     monotone=_MONOTONE | {"V0": 1, "N": 1},
 )
 def theorem_2_printed(*, p, contraction, N, noise, V0, T):

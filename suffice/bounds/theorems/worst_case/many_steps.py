@@ -22,15 +22,15 @@ from .paper import source
     source=source("many steps of All-for-one without noise"),
     quantity=Quantity.EXCESS,
     mode="sure",
-    hypotheses="R_i mu-strongly convex and beta-smooth; exact gradients with |grad R_k - grad R_i|^2 <= (1 - r_k) "
-    "|grad R_i|^2 where alpha_k > 0",
+    hypotheses="R_i is mu-strongly convex and beta-smooth; gradients are exact, with |grad R_k - grad R_i|^2 <= (1 - "
+    "r_k) |grad R_i|^2 where alpha_k > 0",
     # The step limit; implied by eta beta A <= 1.
     conditions=lambda *, eta, mu, beta, weight, pull: {
         "step size eta <= 2/(beta (2 weight - pull) + mu pull)": (eta, 2 / (beta * (2 * weight - pull) + mu * pull)),
         **pull_condition(weight=weight, pull=pull),
         "curvature mu <= beta": (mu, beta),
     },
-    tight="always: R_i of curvature mu in dimension 1, R_k = (1 - sqrt(1 - r_k)) R_i",
+    tight="The bound is always attained, by R_i of curvature mu in dimension 1 and R_k = (1 - sqrt(1 - r_k)) R_i.",
     monotone={"e0": 1, "mu": -1, "pull": -1},
 )
 def contraction(*, eta, mu, pull, e0, T):
@@ -50,13 +50,14 @@ def contraction(*, eta, mu, pull, e0, T):
     title="Exact excess of quadratics with aligned peers",
     source=source("many steps of All-for-one on quadratics"),
     quantity=Quantity.EXCESS,
-    hypotheses="additive noise, independent over steps and clients, V = sum_k alpha_k^2 sigma_k^2",
+    hypotheses="the noise is additive and independent over steps and clients, V = sum_k alpha_k^2 sigma_k^2",
     # No overshoot along the steepest direction.
     conditions=lambda *, eta, mu, beta, pull: {
         "step size eta <= 1/(beta pull)": (eta, 1 / (beta * pull)),
         "curvature mu <= beta": (mu, beta),
     },
-    tight="always: the start along curvature mu, the noise along curvature beta; mu = beta in dimension 1",
+    tight="The bound is always attained, by a start along curvature mu and noise along curvature beta; in dimension 1, "
+    "for mu = beta.",
     monotone={"e0": 1, "V": 1},
 )
 def noise_floor(*, eta, mu, beta, pull, e0, V, T):

@@ -15,8 +15,8 @@ def pull_condition(*, weight, pull) -> Conditions:
 
 
 _STEP = (
-    "R_i is beta-smooth; gradients unbiased, of total variance at most sigma_k^2, uncorrelated across clients given "
-    "the past; |grad R_k - grad R_i|^2 <= (1 - r_k) |grad R_i|^2 where alpha_k > 0"
+    "R_i is beta-smooth; gradients are unbiased, of total variance at most sigma_k^2, uncorrelated across clients "
+    "given the past; |grad R_k - grad R_i|^2 <= (1 - r_k) |grad R_i|^2 where alpha_k > 0"
 )
 
 # Smoothness: E[e_t | F] - e_{t-1} <= -eta <g_i, h> + (eta^2 beta / 2) (|h|^2 + V) with h = sum_k alpha_k g_k, an
@@ -33,9 +33,10 @@ _STEP = (
     title="Exact worst case of one step",
     source=source("one step of All-for-one"),
     quantity=Quantity.SHORTFALL,
-    hypotheses=f"{_STEP}; weights >= 0",
+    hypotheses=f"{_STEP}; weights are at least 0",
     conditions=pull_condition,
-    tight="always: dimension 1, R_i of curvature beta, grad R_k = (1 -+ sqrt(1 - r_k)) grad R_i",
+    tight="The bound is always attained, in dimension 1 by R_i of curvature beta and grad R_k = (1 -+ sqrt(1 - r_k)) "
+    "grad R_i.",
     monotone={"V": 1, "gradient": 1},
 )
 def one_step(*, eta, beta, weight, pull, gradient, V):
@@ -67,7 +68,7 @@ def one_step(*, eta, beta, weight, pull, gradient, V):
         ),
         "agreement <= sharp_mass": (agreement, sharp_mass),
     },
-    tight="always: the bound is attained, and no other weights have a lower worst case",
+    tight="The bound is always attained, and no other weights have a lower worst case.",
     monotone={"beta": -1, "gradient": 1, "agreement": -1},
 )
 def sharp_step(*, beta, gradient, agreement):

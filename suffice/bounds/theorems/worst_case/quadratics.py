@@ -7,7 +7,7 @@ from ...quantities import Quantity
 from ...theorem import records, theorem
 from .paper import source
 
-_PAIR = "A_i and A_k symmetric positive definite"
+_PAIR = "A_i and A_k are symmetric positive definite"
 
 
 # With M = I - A_k A_i^{-1} and v = 2 A_k (xi_i - xi_k) the gradients differ by M g + v, g = grad R_i.
@@ -20,8 +20,8 @@ _PAIR = "A_i and A_k symmetric positive definite"
     source=source("frontier of Assumption 3"),
     quantity=Quantity.DISSIMILARITY,
     mode="sure",
-    hypotheses=f"{_PAIR}; (b, c) the frontier pair that is best at the level",
-    tight="always: the bound is attained",
+    hypotheses=f"{_PAIR}; (b, c) is the frontier pair that is best at the level",
+    tight="The bound is always attained.",
     monotone={"b": 1, "c": 1, "gradient": -1},
 )
 def quadratic_certificate(*, b, c, gradient):
@@ -39,12 +39,13 @@ def quadratic_certificate(*, b, c, gradient):
     quantity=Quantity.DISSIMILARITY,
     mode="sure",
     hypotheses=_PAIR,
-    tight="A_k (xi_i - xi_k) on the top left singular direction of I - A_k A_i^-1; within a factor 2 always",
+    tight="The bound is tight if A_k (xi_i - xi_k) is on the top left singular direction of I - A_k A_i^-1; it is "
+    "always tight within a factor 2.",
     monotone={"shift": 1, "distortion": 1, "gradient": -1},
 )
 def quadratic_norms(*, distortion, shift, gradient):
     """For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i): |grad R_i - grad R_k|^2 / |grad R_i|^2 <= (|I - A_k A_i^-1|
-    + 2 |A_k (xi_i - xi_k)| / |grad R_i|)^2. Never above Property 1, and at least half of it."""
+    + 2 |A_k (xi_i - xi_k)| / |grad R_i|)^2. The bound is never above that of Property 1, and at least half of it."""
     return (distortion + 2 * quotient(shift, gradient)) ** 2
 
 
@@ -60,7 +61,8 @@ def quadratic_norms(*, distortion, shift, gradient):
     quantity=Quantity.DISSIMILARITY,
     mode="sure",
     hypotheses=_PAIR,
-    tight="at the best s, if M^T v = 0 (s -> 0) or M^T v is a top eigenvector of the matrix under Lambda_s",
+    tight="The bound is tight at the best s, if M^T v = 0 (s -> 0) or M^T v is a top eigenvector of the matrix under "
+    "Lambda_s.",
     monotone={"dual": 1, "seen": 1, "slack": -1},
 )
 def quadratic_excess(*, dual, seen, slack):

@@ -14,13 +14,15 @@ WITHDRAWN = (
         "theorem-1-pl",
         location="Theorem 1",
         claim="Assumptions 1 and 2 suffice for a contraction by 1 - eta mu",
-        truth="Section 2 takes strong convexity or PL for all that follows except Theorem 3: nothing is missing",
+        truth="Section 2 takes strong convexity or PL for all that follows except Theorem 3, so that nothing is "
+        "missing.",
     ),
     withdraw(
         OWN["adaptive"],
         "table-s1-hospitals",
         location="Table S1 and Section 5, heart disease",
         claim="four clients with 486 patients, and means weighted by their sizes",
-        truth="the eight training accuracies fit four hospitals too, as multiples of 1/180: nothing is shown wrong",
+        truth="The eight training accuracies fit four hospitals too, as multiples of 1/180, so that nothing is shown "
+        "wrong.",
     ),
 )

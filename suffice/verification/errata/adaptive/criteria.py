@@ -17,7 +17,7 @@ from .paper import constant, loose, typo
 @typo(
     location="Remark 3",
     claim="sigma_phi^2 = 1 / sum_k sigma_k^-2 psi(r_k)",
-    truth="phi(r_k) stands in the sum",
+    truth="phi(r_k) stands in the sum.",
     key="adaptive/remark-3-continuous",
     direction="equality",
 )
@@ -32,7 +32,7 @@ def remark_3_phi() -> Finding:
 @constant(
     location="Section 4, after Definition 3",
     claim="the least psi_bin on the sufficient cluster is lambda",
-    truth="psi_bin(lambda) = lambda^2: the least is between lambda^2 and lambda",
+    truth="psi_bin(lambda) = lambda^2, so that the least value is between lambda^2 and lambda.",
     key="adaptive/definition-2-binary",
     direction="equality",
 )
@@ -46,8 +46,8 @@ def definition_3_least_psi() -> Finding:
 @loose(
     location="Section 4, after Definition 3",
     claim="min psi_cont over N* can become arbitrarily small, which may degrade the bound sigma^2/(|N*| min psi_cont)",
-    truth="so it can; the sum that this bounds, sigma_suf^2 of Definition 2, is at most that of binary weights at "
-    "every lambda",
+    truth="The minimum can; the sum that it bounds, sigma_suf^2 of Definition 2, is at most the one of binary weights "
+    "at every lambda.",
     key="adaptive/continuous-dominates",
 )
 def definition_3_continuous() -> Finding:
@@ -77,7 +77,8 @@ def _normal() -> tuple[np.ndarray, np.ndarray]:
 @loose(
     location="Equation (1)",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 1 for identical clients",
-    truth="E Z_ik < E Z_i only while |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind",
+    truth="E Z_ik < E Z_i holds only while |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops clients that "
+    "are identical to it.",
     key="adaptive/equation-1-identical",
     direction="other",
 )
@@ -99,7 +100,8 @@ def equation_1_identical() -> Finding:
 @loose(
     location="Equation (1)",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 0 for opposite gradients",
-    truth="the positive part makes its mean positive: dissimilar clients are admitted by chance",
+    truth="The positive part makes the mean of the estimate positive, so that dissimilar clients are admitted by "
+    "chance.",
     key="adaptive/equation-1-gap",
     direction="other",
 )
@@ -118,7 +120,7 @@ def equation_1_dissimilar() -> Finding:
 @constant(
     location="Lemma 2, its second chain",
     claim="above the precision eps, sigma_eff <= sigma_suf(eps), with the b/(2 mu eps) of Definition 2",
-    truth="with b^2/(2 mu eps): for b > 1 the printed cluster can hold peers that no weight is given to",
+    truth="The term is b^2/(2 mu eps): if b > 1, the printed cluster can hold peers that get no weight.",
     key="adaptive/lemma-2-variance",
 )
 def lemma_2_chain() -> Finding:
@@ -136,7 +138,8 @@ def lemma_2_chain() -> Finding:
 @typo(
     location="Corollary 1, second display, and Appendix B.3",
     claim="sigma_suf^2 <= sigma^2/(N* min_{j in N*} psi(1 - b_ik/(2 mu eps)))",
-    truth="the minimum is over j, so b_ij (squared) stands in it, and |N*|, not the set, before it",
+    truth="The minimum is over j, so that b_ij (squared) stands in it; and |N*|, not the set, stands before the "
+    "minimum.",
     key="adaptive/corollary-1-variance",
 )
 def corollary_1_index() -> Finding:
@@ -153,7 +156,7 @@ def corollary_1_index() -> Finding:
 @typo(
     location="Section 4, below Definition 3",
     claim="sigma_suf^2 > sigma^2/(psi(1) |N*|), for equal variances and c = 0",
-    truth=">=, as in the display that proves it: equal where b_k = 0 for all of N*",
+    truth=">= is meant, as in the display that proves it; the two are equal where b_k = 0 for all of N*.",
     key="adaptive/section-4-variance",
     direction="equality",
 )

@@ -18,7 +18,7 @@ from .paper import constant, hypothesis, typo
 @typo(
     location="Lemma 1",
     claim="the descent is by |grad R_i(theta_t)|^2",
-    truth="by |grad R_i(theta_{t-1})|^2, as the proof has it",
+    truth="The descent is by |grad R_i(theta_{t-1})|^2, as the proof has it.",
     key="adaptive/lemma-1",
 )
 def lemma_1_index() -> Finding:
@@ -33,7 +33,7 @@ def lemma_1_index() -> Finding:
 @hypothesis(
     location="Lemma 1, Assumption 2",
     claim="Assumptions 1 and 2 suffice: the noise is at most eta^2 beta/2 sum_k alpha_k^2 sigma_k^2",
-    truth="Appendix B.1 also uses that the noise of different clients is uncorrelated given the past",
+    truth="Appendix B.1 also uses that the noise of different clients is uncorrelated given the past.",
     key="adaptive/lemma-1",
 )
 def lemma_1_correlated_noise() -> Finding:
@@ -55,7 +55,7 @@ def lemma_1_correlated_noise() -> Finding:
 @constant(
     location="Appendix B.1, last display",
     claim="E[e_t | theta_{t-1}] - e_{t-1} <= ... + eta beta sum_k alpha_k^2 sigma_k^2",
-    truth="the factor is eta^2 beta/2, as in the display before it",
+    truth="The factor is eta^2 beta/2, as in the display before it.",
     key="adaptive/lemma-1",
 )
 def appendix_noise_factor() -> Finding:
@@ -76,7 +76,7 @@ def appendix_noise_factor() -> Finding:
 @typo(
     location="Theorem 1",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^(T-t) (sigma_psi^t)^2",
-    truth="the right side is random; it holds with the expectation of (sigma_psi^t)^2",
+    truth="The right side is random; the bound holds with the expectation of (sigma_psi^t)^2.",
     key="adaptive/theorem-1",
 )
 def theorem_1_random() -> Finding:
@@ -104,8 +104,9 @@ def theorem_1_random() -> Finding:
 
 @hypothesis(
     location="Theorem 3, step size",
-    claim="a constant step eta_i = min(sqrt(2 e_0/(T beta s2)), (sigma_phi^t/sigma_psi^t)^2/beta)",
-    truth="the second argument changes with t and with the path: a constant below it is needed, as in Remark 3",
+    claim="the step is constant, eta_i = min(sqrt(2 e_0/(T beta s2)), (sigma_phi^t/sigma_psi^t)^2/beta)",
+    truth="The second argument changes with t and with the path, so that a constant below it is needed, as in Remark "
+    "3.",
     key="adaptive/remark-3-continuous",
     direction="equality",
 )
@@ -132,7 +133,7 @@ def theorem_1_step_limit() -> Finding:
 @typo(
     location="Appendix B.2, first display",
     claim="r_k = (|grad R_i|^2 - |grad R_k - grad R_i|^2)/|grad R_i|^2",
-    truth="its positive part, as before Definition 1; otherwise weights are negative",
+    truth="The positive part is meant, as before Definition 1; otherwise weights are negative.",
     key="adaptive/definition-1-weights",
     direction="equality",
 )
@@ -157,7 +158,7 @@ def appendix_positive_part() -> Finding:
 @typo(
     location="Appendix B.2, proof of Theorem 1",
     claim="sum_i alpha_ik = (sigma_psi/sigma_phi)^2",
-    truth="the sum is over k, the peers of one client",
+    truth="The sum is over k, the peers of one client.",
     key="adaptive/theorem-1",
     direction="equality",
 )

@@ -21,7 +21,8 @@ def _stream(features: int, batch: int, start: float = 1.0) -> StreamingLeastSqua
 @loose(
     location="Section 5, Appendix A, Assumption 2",
     claim="the least-squares experiment illustrates theorems that assume V[g] <= sigma^2 at every model",
-    truth="it is not covered by them: V[g] = 4 tr(H) R + |grad R|^2 grows with the excess, without bound",
+    truth="The theorems do not cover the experiment: V[g] = 4 tr(H) R + |grad R|^2 grows with the excess, without "
+    "bound.",
     key="adaptive/least-squares-variance",
     direction="other",
 )
@@ -35,7 +36,7 @@ def section_5_bounded_variance() -> Finding:
 @false(
     location="Section 5, observations on Figure 2",
     claim="convergence is sub-linear because the noise comes only from the features, not from the outputs",
-    truth="such noise vanishes at the minimum: the excess shrinks by a constant factor per iteration",
+    truth="Such noise vanishes at the minimum, so that the excess shrinks by a constant factor per iteration.",
     key="adaptive/least-squares-rate",
     direction="lower",
 )
@@ -51,8 +52,9 @@ def section_5_sublinear() -> Finding:
 
 @code(
     location="Appendix A and Table S1, released script of Figure 2",
-    claim="the step 1/(4 beta) for d = 10 in Appendix A, batch 2 in Table S1; the script takes 1/(8 beta) and 1",
-    truth="with the script's batch of 1 the expected excess would grow at the stated step",
+    claim="the step is 1/(4 beta) for d = 10 in Appendix A and the batch 2 in Table S1; the script takes 1/(8 beta) "
+    "and 1",
+    truth="With the script's batch of 1 the expected excess would grow at the stated step.",
     key="adaptive/least-squares-rate",
 )
 def code_figure_2_step() -> Finding:

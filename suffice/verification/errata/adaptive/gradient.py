@@ -15,7 +15,7 @@ from .paper import false, hypothesis
 @false(
     location="Theorem 3",
     claim="at eta = min(sqrt(2 e_0/(T beta s2)), q/beta): mean of E|grad R_i|^2 <= 2 sqrt(2 e_0 beta s2/T)",
-    truth="where q/beta is the smaller one, 2 e_0 beta/(q T) takes the place of one of the two square roots",
+    truth="Where q/beta is the smaller one, 2 e_0 beta/(q T) takes the place of one of the two square roots.",
     key="adaptive/theorem-3",
 )
 def theorem_3_minimum() -> Finding:
@@ -36,7 +36,7 @@ def theorem_3_minimum() -> Finding:
 @hypothesis(
     location="Theorem 3",
     claim="Assumptions 1 to 3 suffice for the sufficient variance at the precision eps",
-    truth="Definition 2 and Lemma 2 use PL; without it the level G of |grad R_i|^2 has to be given",
+    truth="Definition 2 and Lemma 2 use PL; without PL the level G of |grad R_i|^2 has to be given.",
     key="adaptive/theorem-3",
 )
 def theorem_3_pl() -> Finding:
@@ -57,7 +57,7 @@ def theorem_3_pl() -> Finding:
 @false(
     location="Theorem 3, Appendix B.2",
     claim="the mean of E|grad R_i|^2 is at most 2 e_0/(T eta) + eta beta sigma_suf^2(eps) if E[e_(T-1)] >= eps",
-    truth="it holds for |grad R_i|^2 1{tau_G >= t}, tau_G the first time below the level G",
+    truth="The bound holds for |grad R_i|^2 1{tau_G >= t}, where tau_G is the first time below the level G.",
     key="adaptive/theorem-3-any-step",
 )
 def theorem_3_expectation() -> Finding:

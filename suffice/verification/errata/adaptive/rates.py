@@ -21,7 +21,7 @@ from .paper import constant, false, hypothesis, typo, vacuous
 @false(
     location="Theorem 2, Table 1",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + eta beta sigma_suf^2(eps) / (2 mu) whenever E[e_{T-1}] >= eps",
-    truth="it holds for E[e_T 1{tau >= T}], tau the first time below eps",
+    truth="The bound holds for E[e_T 1{tau >= T}], where tau is the first time below eps.",
     key="adaptive/theorem-2-constant",
 )
 def theorem_2_expectation() -> Finding:
@@ -41,7 +41,7 @@ def theorem_2_expectation() -> Finding:
 @hypothesis(
     location="Theorem 2",
     claim="eps_i^(T-1) >= eps, at the last step alone, suffices",
-    truth="the excess is not monotone: every step has to start at or above eps",
+    truth="The excess is not monotone, so that every step has to start at or above eps.",
     key="adaptive/theorem-2-constant",
 )
 def theorem_2_every_step() -> Finding:
@@ -63,7 +63,8 @@ def theorem_2_every_step() -> Finding:
 @hypothesis(
     location="Theorem 2, Table 1, row 2",
     claim="for T >= 1, eta = ln(e_0/K)/(mu T) <= 1/mu with K = beta s2/(2 mu^2 T) gives E[e_T] <= K (1 + ln(e_0/K))",
-    truth="K < e_0 is to be asked for: otherwise the printed step is negative, and below K/e the bound is too",
+    truth="K < e_0 is to be asked for: otherwise the printed step is negative, and if e_0 is below K/e, the bound is "
+    "negative too.",
     key="adaptive/theorem-2-horizon",
 )
 def theorem_2_horizon_negative() -> Finding:
@@ -81,7 +82,7 @@ def theorem_2_horizon_negative() -> Finding:
 @vacuous(
     location="Theorem 2, Table 1, row 3",
     claim="eta_t = C/(mu t) with C > 1 and eta_t <= rbar_t/beta: E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
-    truth="eta_1 = C/mu > 1/beta always; C/(mu (t + gamma)) is admissible, with (gamma + 1) e_0 in the bound",
+    truth="eta_1 = C/mu > 1/beta always holds; C/(mu (t + gamma)) is admissible, with (gamma + 1) e_0 in the bound.",
     key="adaptive/theorem-2-decreasing",
 )
 def theorem_2_decreasing_step() -> Finding:
@@ -98,7 +99,8 @@ def theorem_2_decreasing_step() -> Finding:
 @constant(
     location="Table 1, row 3, and its citation in Appendix B.2",
     claim="Theorem 4.7 of [3] gives E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
-    truth="it has steps C/(mu (t + gamma)) and gives max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) e_0)/(gamma + T + 1)",
+    truth="The cited theorem has steps C/(mu (t + gamma)) and gives max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) "
+    "e_0)/(gamma + T + 1).",
     key="adaptive/theorem-2-decreasing",
 )
 def theorem_2_decreasing_start() -> Finding:
@@ -117,7 +119,7 @@ def theorem_2_decreasing_start() -> Finding:
 @typo(
     location="Appendix B.2, horizon-dependent step",
     claim="the bound's logarithm is ln(2 T mu^2 e_0 / sigma_suf^2)",
-    truth="ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1",
+    truth="The logarithm is ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1.",
     key="adaptive/theorem-2-horizon",
     direction="equality",
 )
@@ -134,7 +136,7 @@ def appendix_horizon_logarithm() -> Finding:
 @typo(
     location="Appendix B.2, decreasing step and Theorem 3",
     claim="sigma_bin^2(eps) stands in both bounds",
-    truth="sigma_suf^2(eps), that of the criterion in use",
+    truth="sigma_suf^2(eps) is meant, that of the criterion in use.",
     key="adaptive/theorem-2-decreasing",
     direction="equality",
 )
@@ -157,7 +159,7 @@ def appendix_criterion_name() -> Finding:
 @false(
     location="Corollary 1, Appendix B.3",
     claim="the error eps is reached after C^2/(C-1) beta s2/(2 mu^2 eps) iterations",
-    truth="the maximum with e_0 is dropped: at the admissible steps C/(mu (t + gamma)) it adds (gamma + 1) e_0/eps",
+    truth="The maximum with e_0 is dropped; at the admissible steps C/(mu (t + gamma)) it adds (gamma + 1) e_0/eps.",
     key="adaptive/corollary-1",
 )
 def corollary_1_start() -> Finding:
@@ -179,7 +181,7 @@ def corollary_1_start() -> Finding:
 @false(
     location="Corollary 1",
     claim="from a bound that holds while E[e_(T-1)] >= eps: E[e_T] <= eps after the printed number of iterations",
-    truth="some path is below eps earlier and leaves again: what is bounded is E[e_min(T, tau)] and P(tau > T)",
+    truth="Some path is below eps earlier and leaves again; what is bounded is E[e_min(T, tau)] and P(tau > T).",
     key="adaptive/corollary-1",
 )
 def corollary_1_reached() -> Finding:

@@ -34,7 +34,7 @@ def _pulled(center: str) -> Finding:
 @code(
     location="released branch on related works, Ditto",
     claim="personal models step along `gradient + [pull * (x - global)]`, joined as lists and zipped with the layers",
-    truth="the joined list ends with the pulls, which zip drops: Ditto is local SGD there, at any pull",
+    truth="The joined list ends with the pulls, which zip drops, so that Ditto is local SGD there, at any pull.",
 )
 def code_branch_ditto() -> Finding:
     return _pulled("the global model")
@@ -43,7 +43,8 @@ def code_branch_ditto() -> Finding:
 @code(
     location="released branch on related works, CoBo",
     claim="models step along `gradient + [rho * sum_k w_ik (x_i - x_k)]`, joined as lists and zipped with the layers",
-    truth="zip drops the penalty: CoBo is local SGD there; Table 2 has Local, Ditto and CoBo within 0.5 on CIFAR-10",
+    truth="The penalty is dropped by zip, so that CoBo is local SGD there; Table 2 has Local, Ditto and CoBo within "
+    "0.5 on CIFAR-10.",
 )
 def code_branch_cobo() -> Finding:
     return _pulled("the other models")
@@ -52,7 +53,7 @@ def code_branch_cobo() -> Finding:
 @code(
     location="released branch on related works, WGA-BC",
     claim="the peers' weights are 1/N^2 each, 19/400 in all at N = 20",
-    truth="the weights of a mean sum to 1; the branch's step along the peers is 4.75 % of a step along their mean",
+    truth="The weights of a mean sum to 1; the branch's step along the peers is 4.75 % of a step along their mean.",
 )
 def code_branch_wga_bc() -> Finding:
     clients = 20
@@ -64,7 +65,7 @@ def code_branch_wga_bc() -> Finding:
 @code(
     location="released branch on related works and main branch, compute_weight_based_on_ratio",
     claim="the main branch has |g_i - g_k| above |g_i|^2, the branch on related works |g_i - g_k|^2",
-    truth="they are two rules, and the second is the paper's; results of one branch are not results of the other",
+    truth="They are two rules, and the second is the paper's; results of one branch are not results of the other.",
     key="adaptive/equation-1-gap",
 )
 def code_branch_ratio() -> Finding:

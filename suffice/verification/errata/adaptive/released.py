@@ -28,7 +28,7 @@ from .paper import code
 @code(
     location="released script of Figure 1",
     claim="b^2 = 2 |A_i xi_i - A_k xi_k|^2",
-    truth="for equal Hessians A = I the smallest valid b^2 is 4 |xi_i - xi_k|^2",
+    truth="For equal Hessians A = I the smallest valid b^2 is 4 |xi_i - xi_k|^2.",
     key="adaptive/property-1",
 )
 def code_figure_1_constant() -> Finding:
@@ -41,7 +41,7 @@ def code_figure_1_constant() -> Finding:
 @code(
     location="released script of Figure 1",
     claim="b^2 = 2 |A_i xi_i - A_k xi_k|^2",
-    truth="two quadratics with the same minimiser have b = 0, whatever their Hessians",
+    truth="Two quadratics with the same minimiser have b = 0, whatever their Hessians.",
     key="worst-case/quadratic-certificate",
 )
 def code_figure_1_translation() -> Finding:
@@ -55,7 +55,8 @@ def code_figure_1_translation() -> Finding:
 @code(
     location="released script of Figure 1",
     claim="lambda = 0; the number of k with 1 - b^2/(2 mu eps) - c >= 0 is plotted",
-    truth="phi_bin is 0 at lambda = 0, so that Definition 2 has no members; the count is its limit as lambda -> 0",
+    truth="phi_bin is 0 at lambda = 0, so that Definition 2 has no members; the plotted count is the limit as lambda "
+    "-> 0.",
 )
 def code_figure_1_threshold() -> Finding:
     A, xi = np.ones((3, 1, 1)), np.array([[0.0], [0.1], [10.0]])
@@ -88,7 +89,7 @@ def _ratios(problem: Quadratics) -> tuple[float, float]:
 @code(
     location="released code, compute_weight_based_on_ratio",
     claim="r_ik = (1 - |g_i - g_k| / |g_i|^2)_+",
-    truth="the numerator is squared in the definition; unsquared, large opposite gradients count as similar",
+    truth="The numerator is squared in the definition; without the square, large opposite gradients count as similar.",
     key="adaptive/equation-1-gap",
 )
 def code_ratio_opposite() -> Finding:
@@ -100,7 +101,7 @@ def code_ratio_opposite() -> Finding:
 @code(
     location="released code, compute_weight_based_on_ratio",
     claim="r_ik = (1 - |g_i - g_k| / |g_i|^2)_+",
-    truth="the ratio has the unit of 1/gradient: small gradients that nearly agree count as dissimilar",
+    truth="The ratio has the unit of 1/gradient, so that small gradients that nearly agree count as dissimilar.",
     key="adaptive/equation-1-gap",
 )
 def code_ratio_alike() -> Finding:
@@ -120,7 +121,7 @@ def _released_weights(problem: Quadratics, *, binary: bool) -> np.ndarray:
 @code(
     location="released code, weights",
     claim="alpha_k = 1{r_k > 0} or r_k, divided by their sum",
-    truth="Definition 1 divides by sigma_k^2: equal weights can be noisier than working alone",
+    truth="Definition 1 divides by sigma_k^2; equal weights can be noisier than working alone.",
     key="adaptive/definition-1-variance-local",
 )
 def code_weights_variances() -> Finding:
@@ -135,7 +136,7 @@ def code_weights_variances() -> Finding:
 @code(
     location="released code, weights",
     claim="the weights sum to 1",
-    truth="Definition 1 has sum_k alpha_k r_k = 1; with weights of sum 1 a step contracts by 1 - eta mu rbar",
+    truth="Definition 1 has sum_k alpha_k r_k = 1; with weights of sum 1 a step contracts by 1 - eta mu rbar.",
     key="adaptive/remark-3-continuous",
 )
 def code_weights_normalised() -> Finding:
@@ -150,7 +151,7 @@ def code_weights_normalised() -> Finding:
 @code(
     location="released code, binary weights",
     claim="every peer with r_k > 0 has the same weight",
-    truth="Definition 3 admits r_k >= lambda; then the mean similarity is at least lambda + (1 - lambda) w",
+    truth="Definition 3 admits r_k >= lambda, and then the mean similarity is at least lambda + (1 - lambda) w.",
     key="adaptive/remark-3-binary",
     direction="other",
 )
@@ -172,8 +173,8 @@ def code_no_threshold() -> Finding:
 
 @code(
     location="Appendix A, synthetic dataset of Figure 2",
-    claim="two clusters, whose clients share their minimiser exactly",
-    truth="the released code draws every client's minimiser around one centre, with standard deviation 0.1",
+    claim="there are two clusters, whose clients share their minimiser exactly",
+    truth="The released code draws every client's minimiser around one centre, with standard deviation 0.1.",
 )
 def code_figure_2_clusters() -> Finding:
     optima = [len(generators.adaptive_regression(edition, 10).optimum.unique(dim=0)) for edition in _EDITIONS]
@@ -183,8 +184,8 @@ def code_figure_2_clusters() -> Finding:
 
 @code(
     location="Table S1, synthetic dataset of Figure 2",
-    claim="batch size 2",
-    truth="the released code takes one sample per stochastic gradient",
+    claim="the batch size is 2",
+    truth="The released code takes one sample per stochastic gradient.",
 )
 def code_figure_2_batch() -> Finding:
     batch = [generators.adaptive_regression(edition, 10).batch for edition in _EDITIONS]

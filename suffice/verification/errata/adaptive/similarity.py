@@ -39,7 +39,7 @@ def _lines(theta: float, minimisers: tuple[float, ...]) -> tuple[float, np.ndarr
 @constant(
     location="Property 1",
     claim="b_ik <= sqrt(2) |A_k (xi_i - xi_k)| and c_ik <= 2 |I - A_k A_i^-1|^2",
-    truth="b = 2 sqrt(2) |A_k (xi_i - xi_k)|: the loss has no 1/2, so its gradient has a factor 2",
+    truth="b = 2 sqrt(2) |A_k (xi_i - xi_k)| is needed, because the loss has no 1/2 and its gradient has a factor 2.",
     key="adaptive/property-1",
 )
 def property_1_constant() -> Finding:
@@ -54,7 +54,7 @@ def property_1_constant() -> Finding:
 @hypothesis(
     location="Property 1",
     claim="it holds of the losses (theta + xi_i)^T A_i (theta + xi_i) for A_i in R^{d x d}",
-    truth="A_i symmetric positive definite: the gradient is (A_i + A_i^T)(theta + xi_i) otherwise",
+    truth="A_i has to be symmetric positive definite: the gradient is (A_i + A_i^T)(theta + xi_i) otherwise.",
     key="adaptive/property-1",
 )
 def property_1_symmetric() -> Finding:
@@ -76,7 +76,8 @@ def property_1_symmetric() -> Finding:
 @false(
     location="Introduction, before the update of All-for-one",
     claim="the weights alpha_ik are in [0, 1]",
-    truth="those of Definition 1 are at most 1/r_ik: a peer of small variance can exceed 1",
+    truth="The weights of Definition 1 are at most 1/r_ik, so that the weight of a peer of small variance can exceed "
+    "1.",
     key="adaptive/definition-1-weights",
 )
 def definition_1_above_one() -> Finding:
@@ -90,7 +91,7 @@ def definition_1_above_one() -> Finding:
 @hypothesis(
     location="Definition 1",
     claim="phi nondecreasing, phi(0) = 0 and phi(x) <= x give weights with sum_k alpha_k r_k = 1 (Appendix B.2)",
-    truth="phi(1) > 0 is needed: phi = 0, binary weights with lambda = 0, has no weights",
+    truth="phi(1) > 0 is needed: phi = 0, binary weights with lambda = 0, has no weights.",
     key="adaptive/definition-1-effective-local",
     direction="equality",
 )
@@ -109,7 +110,7 @@ def definition_1_zero_criterion() -> Finding:
 @constant(
     location="Definition 2, Lemma 2, Corollary 1",
     claim="N*(eps) = {k: psi((1 - b_k/(2 mu eps) - c_k)_+) > 0} is in N^t: r_k >= 1 - b_k/(2 mu eps) - c_k there",
-    truth="b_k^2 for b_k, as the dimensions require and the proof of Lemma 2 has it",
+    truth="b_k^2 is needed for b_k, as the dimensions require and the proof of Lemma 2 has it.",
     key="adaptive/lemma-2",
 )
 def definition_2_square() -> Finding:
@@ -124,7 +125,7 @@ def definition_2_square() -> Finding:
 @typo(
     location="text after Definition 2",
     claim="lim sigma_suf^2 = 1 / sum_k sigma_k^2 psi((1 - c_k)_+) 1{b_k = 0}",
-    truth="sigma_k^-2 stands in the sum",
+    truth="sigma_k^-2 stands in the sum.",
     key="adaptive/definition-2-limit-zero",
 )
 def definition_2_limit() -> Finding:
@@ -146,8 +147,8 @@ def definition_2_limit() -> Finding:
 @hypothesis(
     location="text after Definition 2",
     claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, with sigma_suf^2 meant",
-    truth="so it is for continuous psi, as the subscript has it; psi_bin jumps at lambda: with 1 - c_k = lambda and "
-    "b_k > 0 peer k never enters",
+    truth="The limit holds for continuous psi, as the subscript has it; psi_bin jumps at lambda: with 1 - c_k = lambda "
+    "and b_k > 0 peer k never enters.",
     key="adaptive/definition-2-limit-infinity",
 )
 def definition_2_jump() -> Finding:
@@ -166,7 +167,7 @@ def definition_2_jump() -> Finding:
 @typo(
     location="text after Definition 2",
     claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, read with the psi in use",
-    truth="sigma_suf^2 is meant, as in the limit before; sigma_cont^2 has that limit for psi_cont alone",
+    truth="sigma_suf^2 is meant, as in the limit before; sigma_cont^2 has this limit for psi_cont alone.",
     key="adaptive/definition-2-limit-infinity",
 )
 def definition_2_name() -> Finding:
@@ -194,7 +195,7 @@ _TWO_LINES = {"R_i": "theta^2/2", "R_k": "(theta - 1)^2/2", "sigma": 1, "phi": "
 @typo(
     location="Lemma 2",
     claim="eps <= eps_i^t gives sigma_eff^t <= sigma_suf(eps)",
-    truth="the ratios of iteration t are taken at theta_{t-1}: eps <= e_{t-1} is needed",
+    truth="The ratios of iteration t are taken at theta_{t-1}, so that eps <= e_{t-1} is needed.",
     key="adaptive/lemma-2",
     direction="upper",
 )
@@ -213,7 +214,7 @@ def lemma_2_index() -> Finding:
 @false(
     location="Lemma 2",
     claim="eps <= eps_i^t, the mean of the excess e, gives sigma_eff <= sigma_suf(eps)",
-    truth="it holds on the paths, and at the iterations, where e itself is at least eps",
+    truth="The bound holds on the paths, and at the iterations, where e itself is at least eps.",
     key="adaptive/lemma-2",
     direction="upper",
 )
@@ -232,7 +233,7 @@ def lemma_2_expectation() -> Finding:
 @typo(
     location="Lemma 2, proof",
     claim="|grad R_i(theta_i) - grad R_k(theta_k)|^2 <= b^2 + c |grad R_k(theta_k)|^2",
-    truth="both gradients are taken at theta_i, and c multiplies |grad R_i(theta_i)|^2",
+    truth="Both gradients are taken at theta_i, and c multiplies |grad R_i(theta_i)|^2.",
     key="adaptive/lemma-2",
     direction="upper",
 )

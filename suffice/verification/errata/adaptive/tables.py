@@ -18,7 +18,7 @@ CIFAR = {"All-for-one-bin": (63.9, 64.2), "Local": (58.5, 59.0), "FedAvg": (28.9
 @typo(
     location="Section 5, observations, and Table 2",
     claim="on CIFAR-10 All-for-one-bin, Local and FedAvg reach 63.9, 58.5 and 28.9 %",
-    truth="Table 2 has 64.2, 59.0 and 30.8",
+    truth="Table 2 has 64.2, 59.0 and 30.8.",
 )
 def table_2_text() -> Finding:
     name = max(CIFAR, key=lambda rule: abs(CIFAR[rule][0] - CIFAR[rule][1]))
@@ -28,8 +28,8 @@ def table_2_text() -> Finding:
 
 @false(
     location="Table S2, lower half",
-    claim="standard deviations of the logarithmic losses, between -4.10 and 0.36",
-    truth="the half repeats the means of Table 2, entry by entry; a standard deviation of logarithms is not negative",
+    claim="the standard deviations of the logarithmic losses are between -4.10 and 0.36",
+    truth="The half repeats the means of Table 2, entry by entry; a standard deviation of logarithms is not negative.",
 )
 def table_s2_loss() -> Finding:
     least = min(entry for pair in DEVIATIONS.values() for entry in pair)
@@ -41,7 +41,8 @@ def table_s2_loss() -> Finding:
 @typo(
     location="Definition S1",
     claim="labels are split into {0, ..., floor(K/2)} and {floor(K/2) + 1, ..., K}, K classes in all",
-    truth="these are K + 1 labels, and the halves are unequal; {0, ..., floor(K/2) - 1} and the K - floor(K/2) others",
+    truth="These are K + 1 labels, and the halves are unequal; {0, ..., floor(K/2) - 1} and the K - floor(K/2) others "
+    "are meant.",
 )
 def definition_s1_labels() -> Finding:
     classes = 10
@@ -53,7 +54,8 @@ def definition_s1_labels() -> Finding:
 @typo(
     location="Equation (1) and the line below it",
     claim="Z is a mean of m gradients; b_alpha gradients are drawn for it, another letter and 512 in Table S1",
-    truth="m is not defined and b_alpha is meant; a mean of fewer than are drawn leaves more of the noise in Z",
+    truth="m is not defined and b_alpha is meant; a mean of fewer gradients than are drawn leaves more of the noise in "
+    "Z.",
     key="adaptive/equation-1-norm",
     direction="equality",
 )

@@ -28,8 +28,8 @@ def _zeta2(a_i: float, a_j: float, D: float) -> float:
 @constant(
     location="Example 2",
     claim="zeta_ij^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2 is a lower bound",
-    truth="the minimum over x has a_i^2 + a_j^2 without the square; the printed value exceeds it when "
-    "a_i^2 + a_j^2 < 1, and is not a squared gradient",
+    truth="The minimum over x has a_i^2 + a_j^2 without the square; the printed value exceeds the minimum when a_i^2 + "
+    "a_j^2 < 1, and is not a squared gradient.",
     key="cobo/example-2-dissimilarity",
 )
 def example_2_constant() -> Finding:
@@ -41,7 +41,7 @@ def example_2_constant() -> Finding:
 @typo(
     location="Example 2",
     claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = a_i^2 a_j^2/(a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2, named a lower bound",
-    truth=">= is meant: the left side depends on x, and is a_j^2 |mu_k - mu_k'|^2 at mu_k",
+    truth=">= is meant: the left side depends on x, and is a_j^2 |mu_k - mu_k'|^2 at mu_k.",
     key="cobo/example-2-dissimilarity",
     direction="equality",
 )
@@ -54,8 +54,8 @@ def example_2_equality() -> Finding:
 @vacuous(
     location="Theorem I",
     claim="zeta_ik^2 >= |grad f_i(x) + grad f_k(x)|^2 for all x and clients k of other clusters",
-    truth="with (6) this asks for <grad f_i, grad f_k> <= 0 everywhere, which no pair satisfies once a loss grows "
-    "superlinearly; near the centres the inner product is negative",
+    truth="With (6) this asks for <grad f_i, grad f_k> <= 0 everywhere, which no pair satisfies once a loss grows "
+    "superlinearly; near the centres the inner product is negative.",
     key="cobo/selection-margin",
 )
 def theorem_1_separation() -> Finding:
@@ -68,7 +68,7 @@ def theorem_1_separation() -> Finding:
 @typo(
     location="Theorem I, Lemma 4",
     claim="M_ij of one pair bounds averages over all pairs of the cluster",
-    truth="M is the largest M_ij of the cluster",
+    truth="M is the largest M_ij of the cluster.",
     key="cobo/cluster-dissimilarity",
 )
 def lemma_4_pair_constant() -> Finding:
@@ -88,7 +88,7 @@ def lemma_4_pair_constant() -> Finding:
 @false(
     location="Appendix A.2, case 2",
     claim="a negative inner product gives w_ij^{t+1} = 0 = w_ij^*",
-    truth="weights start at 1 and one update moves them by gamma |<grad f_i, grad f_j>|",
+    truth="Weights start at 1, and one update moves them by gamma |<grad f_i, grad f_j>|.",
     key="cobo/selection-time",
     direction="equality",
 )
@@ -107,8 +107,8 @@ def selection_immediate() -> Finding:
 @hypothesis(
     location="Theorem I, and Appendix A.2, case 2",
     claim="weights of different clusters are 0; that models are well initialised is said in the proof alone",
-    truth="the start matters: outside the ball with diameter [m_i, m_j] the inner product is positive and the weight "
-    "stays at 1",
+    truth="The start matters: outside the ball with diameter [m_i, m_j] the inner product is positive and the weight "
+    "stays at 1.",
     key="cobo/selection-margin",
     direction="equality",
 )
@@ -125,7 +125,7 @@ def selection_far() -> Finding:
 @hypothesis(
     location="Appendix A.2 and Algorithm 1, line 11",
     claim="w^{t+1} = w^*",
-    truth="Algorithm 1 updates a pair with probability 1/n; the others keep their weight",
+    truth="Algorithm 1 updates a pair with probability 1/n; the others keep their weight.",
     key="cobo/selection-time",
     direction="equality",
 )
@@ -138,8 +138,8 @@ def selection_sampling() -> Finding:
 @false(
     location="Appendix A.1, bound of the average of T_ij",
     claim="Var(w_ij^{t+1}) <= 4 sigma^2 / b",
-    truth="the variance of gamma <g_i, g_j> is at most gamma^2 ((sigma^2/b)(|grad f_i|^2 + |grad f_j|^2) + "
-    "sigma^4/b^2), and that of a number in [0, 1] at most 1/4",
+    truth="The variance of gamma <g_i, g_j> is at most gamma^2 ((sigma^2/b)(|grad f_i|^2 + |grad f_j|^2) + "
+    "sigma^4/b^2), and that of a number in [0, 1] is at most 1/4.",
     direction="upper",
 )
 def lemma_3_weight_variance() -> Finding:

@@ -37,7 +37,8 @@ def _printed(key: str, step: Step) -> float:
 @constant(
     location="Lemma 3",
     claim="the noise adds L eta sigma^2 / 2",
-    truth="L eta sigma^2 (1 + 1/c) / 2: the pairs i = j of the sum have twice the variance of the others",
+    truth="The noise adds L eta sigma^2 (1 + 1/c) / 2: the pairs i = j of the sum have twice the variance of the "
+    "others.",
     key="cobo/lemma-3",
 )
 def lemma_3_self_pairs() -> Finding:
@@ -51,7 +52,7 @@ def lemma_3_self_pairs() -> Finding:
 @typo(
     location="Appendix A.1, variance of z_ij^{t+1}",
     claim="eta^2 E|(g_i + g_j - grad f_i - grad f_j)/2|^2 <= eta^2 sigma^2 / 4",
-    truth="eta^2 sigma^2 / 2, as the next display has it",
+    truth="The bound is eta^2 sigma^2 / 2, as the next display has it.",
     key="cobo/lemma-3",
 )
 def lemma_3_variance() -> Finding:
@@ -65,7 +66,7 @@ def lemma_3_variance() -> Finding:
 @false(
     location="Lemma 4",
     claim="the noise adds (1/c^2 + 3 eta L M^2) eta sigma^2 / (2 rho c)",
-    truth="one step adds 2 eta^2 sigma^2 (1 - 1/c) to the mean over pairs of |x_i - x_j|^2",
+    truth="One step adds 2 eta^2 sigma^2 (1 - 1/c) to the mean over pairs of |x_i - x_j|^2.",
     key="cobo/lemma-4",
 )
 def lemma_4_noise() -> Finding:
@@ -80,7 +81,7 @@ def lemma_4_noise() -> Finding:
 @constant(
     location="Lemma 4, second display of the proof",
     claim="the penalty turns x_i - x_j into (1 - 2 eta rho c)(x_i - x_j)",
-    truth="sum_k (x_i - x_k) - sum_k (x_j - x_k) = c (x_i - x_j): the factor is 1 - eta rho c",
+    truth="sum_k (x_i - x_k) - sum_k (x_j - x_k) = c (x_i - x_j), so that the factor is 1 - eta rho c.",
     key="cobo/lemma-4",
     direction="equality",
 )
@@ -99,7 +100,7 @@ def lemma_4_contraction() -> Finding:
 @constant(
     location="Lemma 4, bound of T",
     claim="|grad f_i + grad f_j|^2 = |grad f_ij|^2, f_ij = (f_i + f_j)/2",
-    truth="it is 4 |grad f_ij|^2",
+    truth="The square of the sum is 4 |grad f_ij|^2.",
     key="cobo/lemma-4",
     direction="equality",
 )
@@ -111,8 +112,8 @@ def lemma_4_pair_mean() -> Finding:
 
 @typo(
     location="Lemma 4, factor of (1/(c n)) sum |w_ik - w_ik^*|^2 |x_i - x_k|^2",
-    claim="5 n eta^2 rho^2 / L",
-    truth="5 eta n^2 rho^2 / L, as the proof derives it just before",
+    claim="the factor is 5 n eta^2 rho^2 / L",
+    truth="The factor is 5 eta n^2 rho^2 / L, as the proof derives it just before.",
     direction="upper",
 )
 def lemma_4_unsettled_weights() -> Finding:
@@ -136,7 +137,7 @@ def lemma_4_unsettled_weights() -> Finding:
 @false(
     location="Appendix A.3, Cauchy-Schwarz",
     claim="mean |grad f_i(x_i)|^2 <= mean |grad f_i(z_ij)|^2 + mean |grad f_i(z_ij) - grad f_i(x_i)|^2",
-    truth="a factor 2 is missing, or the cross term; the corrected bound takes the square of a sum of roots",
+    truth="A factor 2 is missing, or the cross term; the corrected bound takes the square of a sum of roots.",
     key="cobo/corollary-2",
 )
 def corollary_2_cross_term() -> Finding:

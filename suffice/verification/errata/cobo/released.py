@@ -16,7 +16,7 @@ from .paper import code, every_pair, noise_free
 @code(
     location="released code, CoBo",
     claim="the models move with the weights of the iteration before",
-    truth="Algorithm 1 updates the weights first",
+    truth="Algorithm 1 updates the weights first.",
 )
 def code_order() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-10.0]], sigma2=0.0, start=[[0.0], [10.0]])
@@ -35,7 +35,7 @@ def code_order() -> Finding:
 @code(
     location="released code, mixed sampling",
     claim="after step 800 pairs are sampled with probability 1/sqrt(t)",
-    truth="Section 4.1 has O(1/t), after 0.2 % of the iterations",
+    truth="Section 4.1 has O(1/t), after 0.2 % of the iterations.",
 )
 def code_sampling() -> Finding:
     clients, t = 8, 1000
@@ -48,7 +48,7 @@ def code_sampling() -> Finding:
 @code(
     location="released code, CoBo",
     claim="a step follows an exponential average of gradients with momentum 0.9",
-    truth="Algorithm 1 follows the gradient itself",
+    truth="Algorithm 1 follows the gradient itself.",
 )
 def code_momentum() -> Finding:
     # m <- 0.9 m + 0.1 g from gradients g of variance 1, all of it noise
@@ -66,7 +66,7 @@ CURVATURE, CENTRE = np.array([1.0, 3.0]), np.array([0.0, 1.0])
 @code(
     location="released code, Ditto",
     claim="the global model moves along gradients at the personal models",
-    truth="Ditto's global model moves along gradients at itself, and reaches the minimiser of the mean loss",
+    truth="Ditto's global model moves along gradients at itself, and reaches the minimiser of the mean loss.",
 )
 def code_ditto() -> Finding:
     problem = Quadratics.of(CURVATURE[:, None, None] / 2, -CENTRE[:, None], sigma2=0.0)
@@ -82,8 +82,8 @@ def code_ditto() -> Finding:
 @code(
     location="released code, Federated Clustering",
     claim="client i compares gradients of its own data at all models",
-    truth="client i compares the gradients of all clients' data at its model; at a common start its own data "
-    "tell nothing apart",
+    truth="Client i compares the gradients of all clients' data at its model; at a common start its own data tell "
+    "nothing apart.",
 )
 def code_federated_clustering() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-1.0]], sigma2=0.0)
@@ -103,7 +103,7 @@ def code_federated_clustering() -> Finding:
 @code(
     location="released code, IFCA",
     claim="the gradients of a cluster are summed",
-    truth="IFCA divides them by the number of clients; the sum multiplies the step by it",
+    truth="IFCA divides the sum by the number of clients; the sum alone multiplies the step by that number.",
 )
 def code_ifca() -> Finding:
     clients, eta = 10, 0.3

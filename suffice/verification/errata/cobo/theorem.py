@@ -36,7 +36,7 @@ def _average(statement: tuple[str, str, str], case: int) -> Finding:
     return Finding(inputs=shown, printed=float(evaluate(theorem, **arguments)), measured=float(evidence.measured[case]))
 
 
-_QUIET = "r = sqrt(L sigma^2 Delta / T) vanishes with sigma; a term of the order of Delta/(eta T) is missing"
+_QUIET = "r = sqrt(L sigma^2 Delta / T) vanishes with sigma, and a term of the order of Delta/(eta T) is missing."
 
 
 @false(
@@ -72,7 +72,7 @@ def corollary_2_without_noise() -> Finding:
 @hypothesis(
     location="Theorem I, step size",
     claim="every eta <= min{2 r / (L sigma^2), 1/(2 sqrt(3) L)} reaches the bound",
-    truth="the proof needs eta equal to the minimum: a smaller step does not arrive within T steps",
+    truth="The proof needs eta equal to the minimum: a smaller step does not arrive within T steps.",
     key="cobo/theorem-1-midpoint-gradient",
 )
 def theorem_1_small_step() -> Finding:
@@ -82,7 +82,7 @@ def theorem_1_small_step() -> Finding:
 @false(
     location="Theorem I, first bound",
     claim="the consensus distance vanishes with M_ij",
-    truth="noise keeps equal clients apart; the proof drops (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2)",
+    truth="Noise keeps equal clients apart; the proof drops (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2).",
     key="cobo/theorem-1-consensus",
 )
 def theorem_1_consensus_noise() -> Finding:
@@ -92,7 +92,7 @@ def theorem_1_consensus_noise() -> Finding:
 @hypothesis(
     location="Theorem I, step size",
     claim="rho has no upper limit",
-    truth="eta <= 1/(2 rho c) of Lemma 4 is missing; with a larger step the models overshoot their mean",
+    truth="eta <= 1/(2 rho c) of Lemma 4 is missing; with a larger step the models overshoot their mean.",
     key="cobo/theorem-1-consensus",
 )
 def theorem_1_step_limit() -> Finding:
@@ -102,7 +102,7 @@ def theorem_1_step_limit() -> Finding:
 @typo(
     location="Theorem I and the last display of Appendix A.2",
     claim="2 + 24 M_ij^2 <= 3 for M_ij^2 in (0, 1/5)",
-    truth="it needs M_ij^2 <= 1/24; M_ij <= 1/5, as in Lemma 4 and Appendix A.3, is enough",
+    truth="The inequality needs M_ij^2 <= 1/24; M_ij <= 1/5, as in Lemma 4 and Appendix A.3, is enough.",
     key="cobo/theorem-1-midpoint-gradient",
 )
 def theorem_1_heterogeneity() -> Finding:
@@ -114,7 +114,7 @@ def theorem_1_heterogeneity() -> Finding:
 @hypothesis(
     location="Theorem I, Lemma 4",
     claim="b >= (2/c^2) 2 L eta (c - 2) sigma^2",
-    truth="the right side has the unit of a squared gradient and changes with the unit of the loss",
+    truth="The right side has the unit of a squared gradient and changes with the unit of the loss.",
     key="cobo/theorem-1-consensus",
     direction="equality",
 )
@@ -136,7 +136,7 @@ def theorem_1_minibatch() -> Finding:
 @typo(
     location="Corollary II",
     claim="the average of |grad f_i(x_i)|^2, without an expectation, is at most 4 r",
-    truth="the left side is random; its expectation is meant",
+    truth="The left side is random, and its expectation is meant.",
     key="cobo/corollary-2",
 )
 def corollary_2_expectation() -> Finding:
@@ -157,7 +157,7 @@ def corollary_2_expectation() -> Finding:
 @false(
     location="text after Theorem I",
     claim="M_ij = 0 leads to identical data distribution",
-    truth="M_ij = 0 says that the gradients are identical; f_i = E(x - xi)^2/2 depends on the mean of the data alone",
+    truth="M_ij = 0 says that the gradients are identical; f_i = E(x - xi)^2/2 depends on the mean of the data alone.",
     key="cobo/example-2-similarity",
     direction="equality",
 )
@@ -173,7 +173,8 @@ def theorem_1_identical_data() -> Finding:
 @typo(
     location="Algorithm 1, line 7, and Theorem I",
     claim="the models of a step s drawn from [T] = {1, ..., T} are returned; gradients are averaged over 0, ..., T - 1",
-    truth="the average is the expectation at s drawn from {0, ..., T - 1}; shifted, it may be far from it",
+    truth="The average is the expectation at s drawn from {0, ..., T - 1}; with s shifted, the expectation may be far "
+    "from the average.",
     key="cobo/algorithm-1-output",
     direction="equality",
 )

@@ -19,7 +19,8 @@ def _one(value: float) -> np.ndarray:
 @false(
     location="Theorem 3",
     claim="E[F^K] <= F^0 exp(-K/(2 kappa)) + noise + bias for any stochastic Lambda",
-    truth="the rate is 1 - eta mu smin with eta <= 1/(L smax), eigenvalues of W; both are 1 for clusters",
+    truth="The rate is 1 - eta mu smin with eta <= 1/(L smax), where smin and smax are eigenvalues of W; both are 1 "
+    "for clusters.",
     key="sample-optimal/theorem-3",
 )
 def theorem_3_rate() -> Finding:
@@ -37,7 +38,7 @@ _CHAIN = np.array([[1.0, 0.0], [0.5, 0.5]])
 @typo(
     location="proof sketch of Theorem 3",
     claim="y^{k+1} = y^k - eta Lambda G^k(y^k) gives x^k = Lambda y^k",
-    truth="Lambda^T G^k, as in the deterministic recursion before it",
+    truth="Lambda^T G^k is meant, as in the deterministic recursion before it.",
     key="sample-optimal/theorem-3",
     direction="equality",
 )
@@ -59,7 +60,7 @@ def _mean_after_one(A: np.ndarray, start: float, eta: float) -> float:
 @typo(
     location="proof sketch of Theorem 3",
     claim="x^{k+1} = x^k - W C^k, where C^k, not defined, is read as the gradients",
-    truth="x^{k+1} = x^k - eta W g^k, as in Section 1.1 and Algorithm 1",
+    truth="x^{k+1} = x^k - eta W g^k is meant, as in Section 1.1 and Algorithm 1.",
     key="sample-optimal/theorem-3",
     direction="equality",
 )
@@ -71,7 +72,7 @@ def theorem_3_sketch_step() -> Finding:
 @constant(
     location="proof sketch of Theorem 3",
     claim="(g_i)_i replaces grad fbar = (1/N)(grad f_i)_i in x^{k+1} = x^k - eta W grad fbar(x^k)",
-    truth="g_i replaces grad f_i: Algorithm 1 has no 1/N, and the two step sizes differ by the factor N",
+    truth="g_i replaces grad f_i, because Algorithm 1 has no 1/N; the two step sizes differ by the factor N.",
     key="sample-optimal/theorem-3",
     direction="equality",
 )
@@ -85,7 +86,7 @@ def theorem_3_sketch_mean() -> Finding:
 @false(
     location="Corollary 1",
     claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
-    truth="that needs agents in clusters; otherwise kappa is multiplied by smax/smin",
+    truth="The bound needs agents in clusters; otherwise kappa is multiplied by smax/smin.",
     key="sample-optimal/corollary-1-general",
 )
 def corollary_1_graph() -> Finding:
@@ -100,7 +101,7 @@ def corollary_1_graph() -> Finding:
 @constant(
     location="Corollary 1",
     claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
-    truth="a round is needed while F^0 > eps: where it is below 1, the bound is to be rounded up",
+    truth="A round is needed while F^0 > eps; where the bound is below 1, it is to be rounded up.",
     key="sample-optimal/corollary-1",
 )
 def corollary_1_start() -> Finding:
@@ -114,7 +115,7 @@ def corollary_1_start() -> Finding:
 @false(
     location="text after Corollary 1",
     claim="K_eps <= (1/N) sum_i K_eps(i)",
-    truth="the logarithm of the mean excess is not the mean of the logarithms",
+    truth="The logarithm of the mean excess is not the mean of the logarithms.",
     key="sample-optimal/corollary-1",
 )
 def corollary_1_mean() -> Finding:
@@ -131,7 +132,7 @@ def corollary_1_mean() -> Finding:
 @typo(
     location="text after Corollary 1",
     claim="the speedup over no collaboration is (1/N) sum_i 1/N_i",
-    truth="the reciprocal of it",
+    truth="The speedup is the reciprocal of it.",
     key="sample-optimal/corollary-1",
     direction="equality",
 )
@@ -147,7 +148,7 @@ def corollary_1_speedup() -> Finding:
 @constant(
     location="Section 5, below Remark 1",
     claim="mixtures have the bias (1/N) sum_i alpha_i/(N - 1) sum_j b_ij, full collaboration (1/N^2) sum_ij b_ij",
-    truth="b_ij is a gradient and the bias a loss: b_ij^2/(2 mu) stands for b_ij; where b_ij > 2 mu it is larger",
+    truth="b_ij is a gradient and the bias is a loss: b_ij^2/(2 mu) stands for b_ij, and is larger where b_ij > 2 mu.",
     key="sample-optimal/section-5-bias",
     direction="equality",
 )

@@ -24,7 +24,8 @@ def _excess(h: list[float], m: list[float], weights: list[float], start: float, 
 @loose(
     location="Theorem 2",
     claim="the bias of agent i is at most sum_j lambda_ij b_ij^2/mu",
-    truth="so it is, and at most (sum_j lambda_ij b_ij)^2/(2 mu), which is at most half of that and attained",
+    truth="The claim holds; the bias is also at most (sum_j lambda_ij b_ij)^2/(2 mu), which is at most half of the "
+    "printed bound and is attained.",
     key="sample-optimal/theorem-2",
 )
 def theorem_2_bias() -> Finding:
@@ -37,7 +38,7 @@ def theorem_2_bias() -> Finding:
 @constant(
     location="Theorem 2, choice of lambda_ij",
     claim="averaging the agents with b_ij^2 <= eps/2 reaches the precision eps",
-    truth="a squared gradient is compared with a loss; b_ij^2 <= mu eps does",
+    truth="A squared gradient is compared with a loss; b_ij^2 <= mu eps reaches the precision.",
     key="sample-optimal/theorem-2-threshold",
 )
 def theorem_2_threshold() -> Finding:
@@ -51,8 +52,8 @@ def theorem_2_threshold() -> Finding:
 @typo(
     location="Theorem 2, choice of lambda_ij",
     claim="lambda_ij = 1{b_ij^2 <= eps/2}/N_i^eps(2b)",
-    truth="the count belongs to another threshold, so the weights need not sum to 1; divide by the number of "
-    "agents in the indicator",
+    truth="The count belongs to another threshold, so that the weights need not sum to 1; divide by the number of "
+    "agents in the indicator.",
     key="sample-optimal/theorem-2-rounds-threshold",
     direction="equality",
 )
@@ -66,7 +67,8 @@ def theorem_2_normaliser() -> Finding:
 @false(
     location="Theorem 2, K_i(eps)",
     claim="K_i(eps) = O~(kappa sigma^2/(mu eps N_i)) rounds suffice",
-    truth="at least of the order kappa ln(e_0/eps) are needed when sigma is small: a maximum of the two",
+    truth="When sigma is small, rounds of at least the order kappa ln(e_0/eps) are needed; the maximum of both is "
+    "meant.",
     key="sample-optimal/theorem-2-rounds-threshold",
 )
 def theorem_2_rounds() -> Finding:

@@ -27,7 +27,8 @@ _PAIR = {"d": 1, "a": "1", "b": [0.1, -0.1]}
 @false(
     location="Section 6, before Assumption 4",
     claim="the gradients at all x_i* are D*-Lipschitz in xi, so that d_H <= D* |E xi_i - E xi_j| bounds weak b_ij",
-    truth="they are sqrt(1 + D*^2)-Lipschitz, and that is the factor: the gradient applies xi to (x, -1)",
+    truth="The gradients are sqrt(1 + D*^2)-Lipschitz, and that is the factor, because the gradient applies xi to (x, "
+    "-1).",
     key="sample-optimal/linear-dissimilarity",
 )
 def linear_dissimilarity() -> Finding:
@@ -51,7 +52,7 @@ def _variance(u: float) -> float:
 @hypothesis(
     location="Section 6, Assumption 1 for linear models",
     claim="Theorem 5 asks of linear models that the gradients' variance is at most one sigma^2 for all x",
-    truth="with random features it grows like |x - x*|^2: Assumption 1 does not hold",
+    truth="With random features the variance grows like |x - x*|^2, so that Assumption 1 does not hold.",
     key="sample-optimal/theorem-2-least-squares",
 )
 def linear_noise() -> Finding:
@@ -63,7 +64,7 @@ def linear_noise() -> Finding:
 @typo(
     location="Assumptions 4 and 5",
     claim="the xi_i are centred, and their means are Delta > 0 apart",
-    truth="xi_i - E xi_i is meant: centred xi_i have Delta = 0",
+    truth="xi_i - E xi_i is meant, because centred xi_i have Delta = 0.",
     key="sample-optimal/theorem-5-samples",
     direction="equality",
 )
@@ -81,7 +82,7 @@ def assumption_4_centred() -> Finding:
 @typo(
     location="Assumption 4",
     claim="d_eff = |Sigma|_2/nu^2, nu^2 the largest eigenvalue of Sigma",
-    truth="that is 1 for every Sigma; tr(Sigma)/nu^2",
+    truth="The printed ratio is 1 for every Sigma; tr(Sigma)/nu^2 is meant.",
     key="sample-optimal/theorem-5-samples",
     direction="equality",
 )
@@ -95,8 +96,8 @@ def assumption_4_dimension() -> Finding:
 @loose(
     location="Assumption 4",
     claim="xi is called Sigma-subgaussian where P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y))",
-    truth="a definition; that by E exp <y, xi> <= exp(y^T Sigma y/2) is stronger: it gives Var <xi, y> <= y^T Sigma y, "
-    "the tails a multiple of that",
+    truth="The print is a definition; the one by E exp <y, xi> <= exp(y^T Sigma y/2) is stronger: it gives Var <xi, y> "
+    "<= y^T Sigma y, and the tails give a multiple of that.",
     key="sample-optimal/theorem-5-samples",
     direction="other",
 )
@@ -113,8 +114,8 @@ def assumption_4_tail() -> Finding:
 
 @typo(
     location="Theorem 5",
-    claim="exponent S max(Delta^2 - 2u, 2u^2)/(8 nu^2)",
-    truth="2u has the unit of Delta^2 and nu^2, 2u^2 has not: a probability would depend on the unit of xi",
+    claim="the exponent is S max(Delta^2 - 2u, 2u^2)/(8 nu^2)",
+    truth="2u has the unit of Delta^2 and nu^2, and 2u^2 has not: a probability would depend on the unit of xi.",
     key="sample-optimal/theorem-5",
     direction="equality",
 )
@@ -139,7 +140,7 @@ def _merged(mu: float, D: float) -> float:
 @false(
     location="Theorem 5",
     claim="the bias 4 u^2/mu arises where 2u >= Delta",
-    truth="u compares with Delta^2: thresholds u >= Delta^2 link clusters",
+    truth="u compares with Delta^2, so that thresholds u >= Delta^2 link clusters.",
     key="sample-optimal/theorem-5",
 )
 def theorem_5_indicator() -> Finding:
@@ -157,7 +158,7 @@ def theorem_5_indicator() -> Finding:
 @constant(
     location="Theorem 5",
     claim="the probability of misjudged pairs is multiplied by 2 D*^2 b_max/mu, the bias that they can cause",
-    truth="the bias is at most b_max^2/(2 mu); D*^2 b_max has another unit, and the bias can be larger",
+    truth="The bias is at most b_max^2/(2 mu); D*^2 b_max has another unit, and the bias can be larger.",
     key="sample-optimal/theorem-5",
     direction="upper",
 )
@@ -172,7 +173,8 @@ def theorem_5_bias() -> Finding:
 @constant(
     location="Theorem 5",
     claim="the bias has the probability that one pair is misjudged, without the number M of clusters",
-    truth="an agent can be linked to each of the M - 1 others: the weight on them can be many times that",
+    truth="An agent can be linked to each of the M - 1 others, so that the weight on them can be many times the "
+    "printed one.",
     key="sample-optimal/theorem-5-samples",
 )
 def theorem_5_clusters() -> Finding:
@@ -190,8 +192,8 @@ def theorem_5_clusters() -> Finding:
 
 @false(
     location="Theorem 5",
-    claim="F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whichever pairs are found within u",
-    truth="Theorem 3's rate needs a projection: average over connected components",
+    claim="the rate is F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whichever pairs are found within u",
+    truth="Theorem 3's rate needs a projection, as averaging over connected components gives it.",
     key="sample-optimal/theorem-5",
 )
 def theorem_5_rows() -> Finding:
@@ -205,7 +207,7 @@ def theorem_5_rows() -> Finding:
 @loose(
     location="Theorem 4, Corollary 2",
     claim="the precision is reached with clusters of C = Omega~(nu^2 d_eff/eps) agents",
-    truth="smaller clusters do as well: the condition, which compares xi^2 with a loss, is not needed",
+    truth="Smaller clusters do as well; the condition, which compares xi^2 with a loss, is not needed.",
     key="sample-optimal/theorem-4",
 )
 def theorem_4_size() -> Finding:

@@ -12,8 +12,8 @@ from .paper import constant, false, hypothesis, typo
     location="Section 3, definition of K_i^eps, and Theorem 1",
     claim="inf over methods of sup over instances of K_i^eps = inf{K: error of x_i^K <= eps} is "
     "Omega(r^2 sigma^2/(eps N_i))",
-    truth="K may depend on the instance there, so outputs of a fixed grid reach eps at some K whatever the noise; "
-    "the bound holds for the K at which the error is at most eps on every instance",
+    truth="K may depend on the instance there, so that outputs of a fixed grid reach eps at some K whatever the noise; "
+    "the bound holds for the K at which the error is at most eps on every instance.",
     key="sample-optimal/theorem-1",
 )
 def theorem_1_infimum() -> Finding:
@@ -44,7 +44,7 @@ def _informative() -> float:
 @typo(
     location="Theorem 1, last line",
     claim="N_i^eps(b^2/(4 mu)) is the number of agents with b_ij^2 <= eps",
-    truth="b_ij^2 <= 4 mu eps, as in the formula before",
+    truth="The count is of b_ij^2 <= 4 mu eps, as in the formula before.",
     key="sample-optimal/theorem-1",
     direction="equality",
 )
@@ -55,7 +55,7 @@ def theorem_1_count() -> Finding:
 @typo(
     location="text after Theorem 1",
     claim="cooperation appears in the factor 1/N_i^eps(b/4)",
-    truth="N_i^eps(b^2/(4 mu)): agents with b_ij^2 <= 4 mu eps",
+    truth="N_i^eps(b^2/(4 mu)) is meant, which counts the agents with b_ij^2 <= 4 mu eps.",
     key="sample-optimal/theorem-1",
     direction="equality",
 )
@@ -66,8 +66,8 @@ def theorem_1_quarter() -> Finding:
 @hypothesis(
     location="Theorem 1, hypothesis on H",
     claim="H contains all 1-Lipschitz affine functions and d_H <= d_TV",
-    truth="total variation is bounded and d_H is not; maps of unit balls into unit balls, which Section 2.2 calls so, "
-    "allow it and are no total variation; the bound needs neither",
+    truth="Total variation is bounded and d_H is not; maps of unit balls into unit balls, which Section 2.2 calls so, "
+    "allow the inequality and are no total variation; the bound needs neither.",
     key="sample-optimal/theorem-1",
     direction="upper",
 )
@@ -83,8 +83,8 @@ def theorem_1_total_variation() -> Finding:
 @constant(
     location="text after Theorem 2",
     claim="the oracle complexity of the algorithm matches that of the lower bound",
-    truth="it does up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
-    "differ by all agents",
+    truth="Both match up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
+    "differ by all agents.",
     key="sample-optimal/theorem-1-sum",
     direction="equality",
 )

@@ -14,6 +14,6 @@ WITHDRAWN = (
         "assumption-3-footnote",
         location="Assumption 3",
         claim="A_i >= L_i^2",
-        truth="the 2 is the mark of a footnote, which has A_i >= L_i: nothing is wrong",
+        truth="The 2 is the mark of a footnote, which has A_i >= L_i, so that nothing is wrong.",
     ),
 )

@@ -25,7 +25,8 @@ STIFF = np.array([100.0, *[1.0] * 7])
 @code(
     location="released code, LogReg._smoothness",
     claim="L_i = lambda_max(A_i^T A_i + mu I)/(4 n_i)",
-    truth="the regularisation is not divided: lambda_max(A_i^T A_i)/(4 n_i) + mu; a step of 1/L_i may be unstable",
+    truth="The regularisation is not divided: the constant is lambda_max(A_i^T A_i)/(4 n_i) + mu, and a step of 1/L_i "
+    "may be unstable.",
 )
 def code_smoothness_logistic() -> Finding:
     given = {"features": SMALL, "regularisation": 0.1}
@@ -40,7 +41,7 @@ def code_smoothness_logistic() -> Finding:
 @code(
     location="released code, LinReg._smoothness",
     claim="L_i = lambda_max(A_i^T A_i + reg I)/n_i",
-    truth="the regularisation is not divided: lambda_max(A_i^T A_i)/n_i + reg",
+    truth="The regularisation is not divided: the constant is lambda_max(A_i^T A_i)/n_i + reg.",
 )
 def code_smoothness_least_squares() -> Finding:
     given = {"features": SMALL, "regularisation": 0.1}
@@ -55,7 +56,7 @@ def code_smoothness_least_squares() -> Finding:
 @code(
     location="released code, LinReg.find_min",
     claim="the local optimum solves (A^T A + reg I) w = A^T b",
-    truth="the gradient used elsewhere vanishes where (A^T A + n reg I) w = A^T b",
+    truth="The gradient used elsewhere vanishes where (A^T A + n reg I) w = A^T b.",
 )
 def code_local_optimum() -> Finding:
     A, b, reg = np.ones((10, 1)), np.ones(10), 1.0
@@ -75,7 +76,7 @@ def code_local_optimum() -> Finding:
 @code(
     location="released code, run_scafflix.py",
     claim="all clients step by 1/mean_i(alpha_i^2 L_i)",
-    truth="Theorem 1 needs gamma_i <= 1/L_i for each client; with one much stiffer client the method diverges",
+    truth="Theorem 1 needs gamma_i <= 1/L_i for each client; with one much stiffer client the method diverges.",
     key="scafflix/theorem-1",
 )
 def code_step() -> Finding:
@@ -102,7 +103,7 @@ def code_step() -> Finding:
 @code(
     location="released code, optim_p",
     claim="p = 1/sqrt(mean_i(L_i)/mu), whatever p is asked for",
-    truth="Corollary 1 has p = 1/sqrt(kappa_max), the largest condition number",
+    truth="Corollary 1 has p = 1/sqrt(kappa_max), where kappa_max is the largest condition number.",
     key="scafflix/corollary-1",
 )
 def code_probability() -> Finding:
@@ -116,7 +117,7 @@ def code_probability() -> Finding:
 @code(
     location="released code, nn/src/Scafflix.py",
     claim="the coin is flipped once, when the step is compiled",
-    truth="Algorithm 1 flips it in every iteration",
+    truth="Algorithm 1 flips the coin in every iteration.",
 )
 def code_coin() -> Finding:
     p, iterations = 0.2, 10
@@ -127,7 +128,7 @@ def code_coin() -> Finding:
 @code(
     location="released code, nn/src/Scafflix.py",
     claim="the control variates start at 0 in every round",
-    truth="Algorithm 1 keeps them; without them local steps converge to another point",
+    truth="Algorithm 1 keeps the control variates; without them local steps converge to another point.",
 )
 def code_control_reset() -> Finding:
     # f_1 = x^2/2 and f_2 = 5 (x - 1)^2; ten local steps a round, p = 1/10, gamma = 0.05
@@ -154,7 +155,7 @@ def code_control_reset() -> Finding:
 @code(
     location="released code, prep_data.py, mushrooms",
     claim="labels become y != -1",
-    truth="the file's labels are 1 and 2: all samples fall into one class",
+    truth="The file's labels are 1 and 2, so that all samples fall into one class.",
 )
 def code_labels() -> Finding:
     labels = np.array([1, 2, 2, 1])  # as in the file of the mushrooms data

@@ -32,8 +32,8 @@ def _sampled(direction: list[list[float]], L: list[float], away: list[float], co
 @loose(
     location="Assumption 3, case 2",
     claim="A_i = 2 L_i if the samples' losses f_ij are L_i-smooth",
-    truth="so it is for convex f_ij. The least constant of f_i alone, which is smaller by the factor n_i where the "
-    "directions of the samples differ, would not do",
+    truth="The claim holds for convex f_ij. The least constant of f_i alone, which is smaller by the factor n_i where "
+    "the directions of the samples differ, would not do.",
     key="scafflix/assumption-3-finite-sum",
     direction="other",
 )
@@ -49,7 +49,7 @@ def assumption_3_samples() -> Finding:
 @hypothesis(
     location="Assumption 3, case 2",
     claim="A_i = 2 L_i for any L_i-smooth f_ij",
-    truth="the samples' losses must be convex",
+    truth="The samples' losses must be convex.",
     key="scafflix/assumption-3-finite-sum",
 )
 def assumption_3_convexity() -> Finding:
@@ -64,7 +64,7 @@ def assumption_3_convexity() -> Finding:
 @false(
     location="Algorithm 1, input; Theorem 1",
     claim="the control variates start with sum_i h_i^0 = 0",
-    truth="the algorithm conserves sum_i alpha_i h_i, which must be 0; otherwise it converges elsewhere",
+    truth="The algorithm conserves sum_i alpha_i h_i, which must be 0; otherwise the models converge elsewhere.",
     key="scafflix/theorem-1",
     direction="equality",
 )
@@ -76,8 +76,8 @@ def algorithm_1_start() -> Finding:
 @hypothesis(
     location="remark after Corollary 2",
     claim="h_i^0 = grad f_i at the personalised start",
-    truth="sum_i alpha_i h_i^0 is not 0 and with exact gradients no model ever moves; their projection onto that "
-    "constraint costs one communication and keeps the printed bound of Psi^0",
+    truth="sum_i alpha_i h_i^0 is not 0, and with exact gradients no model ever moves; the projection of h_i^0 onto "
+    "that constraint costs one communication and keeps the printed bound of Psi^0.",
     key="scafflix/initial-lyapunov",
     direction="equality",
 )
@@ -89,7 +89,7 @@ def initial_control_variates() -> Finding:
 @hypothesis(
     location="(FLIX), Assumption 1 and Algorithm 1, line 8",
     claim="for alpha_i in [0, 1] the mixed objective is strongly convex and its solution unique",
-    truth="alpha_i > 0 is needed: the algorithm divides by it, and mean_i alpha_i^2 mu_i is what f~ inherits",
+    truth="alpha_i > 0 is needed: the algorithm divides by it, and mean_i alpha_i^2 mu_i is what f~ inherits.",
     key="scafflix/theorem-1",
     direction="lower",
 )
@@ -111,7 +111,7 @@ def weight_zero() -> Finding:
 @loose(
     location="Section 4.1, below (12)",
     claim="f_i is L_i-smooth with L_i = (1/(4 n_i)) sum_j |a_ij|^2 + mu",
-    truth="so it is; the least constant is lambda_max(A_i^T A_i)/(4 n_i) + mu, without the trace",
+    truth="The claim holds; the least constant is lambda_max(A_i^T A_i)/(4 n_i) + mu, without the trace.",
     direction="upper",
 )
 def smoothness_logistic() -> Finding:
