@@ -24,7 +24,7 @@ import numpy as np
 from .adaptive_2 import LOOKS
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import UNSTATED, Competitors
+from .setting import UNSTATED, Competitors, data_folder
 from .style import BLACK, COLUMN_WIDTH, headline
 
 BLOCK = 32
@@ -69,10 +69,13 @@ def heart(
     """
     from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
-    from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, data_folder, epoch_length, with_intercept
+    from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, epoch_length, with_intercept
     from .lockstep import in_blocks
 
-    every, printed = heart_disease(data_folder(data)), (epochs, step, competitors) == (EPOCHS, STEP, UNSTATED)
+    files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
+    wanted = f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)"
+    folder = data_folder(data, "heart_disease", f"processed.{CENTRES[0]}.data", files, wanted)
+    every, printed = heart_disease(folder), (epochs, step, competitors) == (EPOCHS, STEP, UNSTATED)
     curves: dict[str, dict[str, np.ndarray]] = {}
     about: dict[str, Any] = {}
     for index, (run, entries) in enumerate(RUNS[edition].items()):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
+from scipy.special import expit
 
 from suffice.support.errors import InputError
 
@@ -80,8 +81,6 @@ class Regression:
 
     def gradient(self, i: int, x: np.ndarray) -> np.ndarray:
         """grad f_i at the columns of x (d, m)."""
-        from scipy.special import expit
-
         y = self.y[i][:, None]
         return self._transposed[i] @ (-y * expit(-y * (self.X[i] @ x))) / len(y) + self.mu * x
 
@@ -139,8 +138,6 @@ class Regression:
 
     def hessian(self, i: int, x: np.ndarray) -> np.ndarray:
         """The Hessian of f_i at x (d,)."""
-        from scipy.special import expit
-
         margin = self.X[i] @ x
         weight = expit(margin) * expit(-margin) / len(margin)
         weighted = csr_matrix(self.X[i].multiply(weight[:, None]))

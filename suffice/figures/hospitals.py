@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ from torch import Tensor
 from suffice.simulate import Every, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream
 from suffice.simulate.data.table import Table
 from suffice.simulate.problems.heart_disease import CENTRES, HeartDisease
-from suffice.support.errors import InputError
 
 from .lockstep import Contender, LastDraws, lockstep
 from .regression import all_for_one
@@ -31,19 +28,6 @@ MEASURED = ("test_log10_loss", "train_log10_loss", "test_accuracy", "train_accur
 """Plain means over hospitals, as the released code takes them."""
 BESIDE = ("test_log10_loss_weighted", "test_accuracy_weighted", "test_accuracy_spread")
 """Means weighted by numbers of patients, as the paper says, and the standard deviation over hospitals."""
-
-
-def data_folder(data: str | Path | None) -> Path:
-    """The folder of the four files: `data`, one below it, or that of the variable SUFFICE_DATA. Raises `InputError`."""
-    given = data if data is not None else os.environ.get("SUFFICE_DATA")
-    if not given:
-        files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
-        remedy = f"give --data FOLDER or set SUFFICE_DATA: {files}"
-        raise InputError("data", "missing", remedy)
-    for folder in (Path(given), Path(given) / "heart_disease"):
-        if (folder / f"processed.{CENTRES[0]}.data").is_file():
-            return folder
-    raise InputError("data", str(given), f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)")
 
 
 def with_intercept(four: HeartDisease, hospitals: Sequence[str] = CENTRES) -> HeartDisease:

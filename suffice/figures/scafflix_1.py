@@ -16,7 +16,6 @@ w8a stands for w6a unless there is a file w6a.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
+from .setting import data_folder
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline, label_ends
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ def scafflix_rounds(
     if len(alphas) > len(COLOURS) or len(set(alphas)) < len(alphas) or max(alphas) > 1:
         raise InputError("alphas", list(alphas), f"give at most {len(COLOURS)} different numbers in (0, 1]")
     levels = np.array(alphas)
-    folder = _folder(data)
+    missing = "no file mushrooms in it; get mushrooms, a6a and w8a from the LIBSVM page"
+    folder = data_folder(data, "libsvm", "mushrooms", "LIBSVM's mushrooms, a6a and w8a", missing)
     chosen = datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
     curves: dict[str, dict[str, np.ndarray]] = {}
     constants: dict[str, Any] = {}
@@ -125,16 +126,6 @@ def scafflix_rounds(
         },
         keys=("dataset", "method", "alpha"),
     )
-
-
-def _folder(data: str | Path | None) -> Path:
-    given = data or os.environ.get("SUFFICE_DATA") or None
-    if given is None:
-        raise InputError("data", "missing", "give --data FOLDER or set SUFFICE_DATA: LIBSVM's mushrooms, a6a and w8a")
-    for folder in (Path(given), Path(given) / "libsvm"):
-        if (folder / "mushrooms").is_file():
-            return folder
-    raise InputError("data", str(given), "no file mushrooms in it; get mushrooms, a6a and w8a from the LIBSVM page")
 
 
 def _descent(problem: Regression, alphas: np.ndarray, last: int, edition: str) -> np.ndarray:

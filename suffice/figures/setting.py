@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from suffice.support.errors import InputError
 
 BETA = 2.0
 """It is 2 lambda_max(H) for H = I."""
@@ -85,3 +89,15 @@ class Competitors:
 
 
 UNSTATED = Competitors()
+
+
+def data_folder(data: str | Path | None, below: str, file: str, files: str, missing: str) -> Path:
+    """The folder with a `file`: `data`, or `below` it; by default that of the variable SUFFICE_DATA. Raises
+    `InputError`, which names the `files` that are wanted or says what is `missing`."""
+    given = data or os.environ.get("SUFFICE_DATA")
+    if not given:
+        raise InputError("data", "missing", f"give --data FOLDER or set SUFFICE_DATA: {files}")
+    for folder in (Path(given), Path(given) / below):
+        if (folder / file).is_file():
+            return folder
+    raise InputError("data", str(given), missing)

@@ -27,12 +27,6 @@ class Own(Algorithm):
     def init(self, problem, models):
         return {"models": models}
 
-    def oracle_calls(self, problem, draw):
-        return problem.clients
-
-    def vectors_sent(self, problem, draw):
-        return 0
-
     def moved(self, problem, theta, draw, eta):
         return theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)
 

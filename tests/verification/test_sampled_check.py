@@ -33,12 +33,6 @@ class Clipped(Algorithm):
         size = g.norm(dim=-1, keepdim=True)
         return {"models": state["models"] - eta[..., None] * g * (self.level / size.clamp_min(self.level))}
 
-    def oracle_calls(self, problem, draw):
-        return problem.clients
-
-    def vectors_sent(self, problem, draw):
-        return 0
-
 
 def build(values):
     """x^2/2, one step of at most 1 from x0: e1 = (x0 - eta clip(x0 + noise))^2 / 2."""

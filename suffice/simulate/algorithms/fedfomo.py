@@ -47,15 +47,12 @@ class FedFomo(Algorithm):
         return {"models": models, "began": models}
 
     def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
-        x = self._trained(problem, state, draw, eta)
+        x = state["models"]
+        x = x - eta[..., None] * problem.stochastic_gradient(x, None, draw.noise)
         if draw.iteration % self.period:
             return {"models": x, "began": state["began"]}
         x = self.mixed(problem, state["began"], x)
         return {"models": x, "began": x}
-
-    def _trained(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> Tensor:
-        x = state["models"]
-        return x - eta[..., None] * problem.stochastic_gradient(x, None, draw.noise)
 
     def weights(self, problem: Oracle, began: Tensor, models: Tensor) -> Tensor:
         """w as [s, i, k] (S, N, N) of trained models; a row of zeros where no model helps."""

@@ -18,12 +18,6 @@ from suffice.support.numbers import as_number
 from .nonconvex import Profile
 
 
-def _not_negative(**values: float) -> None:
-    for name, value in values.items():
-        if as_number(name, value) < 0:
-            raise InputError(name, value, "give a number >= 0")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Kink(Profile):
     """phi'(u) = outer u + (inner - outer) clip(u, -width, width), phi(0) = 0."""
@@ -33,7 +27,8 @@ class Kink(Profile):
     width: float = 1.0
 
     def __post_init__(self) -> None:
-        _not_negative(inner=self.inner, outer=self.outer, width=self.width)
+        for name in ("inner", "outer", "width"):
+            as_number(name, getattr(self, name), least=0)
         if max(self.inner, self.outer) == 0:
             raise InputError("inner", self.inner, "give a positive curvature inside or outside")
 
@@ -71,7 +66,7 @@ class LogisticPiece(Profile):
     ridge: float = 0.0
 
     def __post_init__(self) -> None:
-        _not_negative(ridge=self.ridge)
+        as_number("ridge", self.ridge, least=0)
 
     @property
     def smoothness(self) -> float:  # ty: ignore[incompatible-property-override]

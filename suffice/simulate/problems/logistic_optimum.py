@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
+from scipy.special import expit, log_expit
 
 from suffice.support.errors import InputError
+
+
+def gradient(u: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
+    """At models theta (..., d), of signed rows u = y x (n, d)."""
+    return ridge * theta - expit(-theta @ u.T) @ u / len(u)
+
+
+def hessian(u: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
+    """At one model theta (d,)."""
+    error = expit(-u @ theta)
+    return (u * (error * (1 - error))[:, None]).T @ u / len(u) + ridge * np.eye(len(theta))
 
 
 def minimise(rows: np.ndarray, ridge: float, client: str) -> np.ndarray:
     """argmin of mean log(1 + exp(-u . theta)) + (r/2) |theta|^2 over signed rows u = y x (n, d), or `InputError`."""
     from scipy.optimize import minimize
-    from scipy.special import expit, log_expit
 
     n, d = rows.shape
     if not ridge:
@@ -19,20 +32,14 @@ def minimise(rows: np.ndarray, ridge: float, client: str) -> np.ndarray:
     def value(theta: np.ndarray) -> float:
         return -log_expit(rows @ theta).mean() + ridge / 2 * theta @ theta
 
-    def gradient(theta: np.ndarray) -> np.ndarray:
-        return ridge * theta - expit(-rows @ theta) @ rows / n
-
-    def hessian(theta: np.ndarray) -> np.ndarray:
-        error = expit(-rows @ theta)
-        return (rows * (error * (1 - error))[:, None]).T @ rows / n + ridge * np.eye(d)
-
+    slope, curvature = partial(gradient, rows, ridge=ridge), partial(hessian, rows, ridge=ridge)
     scale = np.linalg.norm(rows, axis=1).mean()
     options = {"gtol": 1e-9 * scale}
-    found = minimize(value, np.zeros(d), jac=gradient, hess=hessian, method="trust-exact", options=options)
-    theta, best = found.x, np.linalg.norm(gradient(found.x))
+    found = minimize(value, np.zeros(rows.shape[1]), jac=slope, hess=curvature, method="trust-exact", options=options)
+    theta, best = found.x, np.linalg.norm(slope(found.x))
     for _ in range(20):  # full Newton steps near the minimum, until rounding stops them
-        moved = theta - np.linalg.lstsq(hessian(theta), gradient(theta), rcond=None)[0]
-        norm = np.linalg.norm(gradient(moved))
+        moved = theta - np.linalg.lstsq(curvature(theta), slope(theta), rcond=None)[0]
+        norm = np.linalg.norm(slope(moved))
         if norm >= best:
             break
         theta, best = moved, norm

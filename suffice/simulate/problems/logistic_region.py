@@ -27,10 +27,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, logit
 
 from suffice.bounds import GradientDissimilarity
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
+
+from .logistic_optimum import gradient
 
 MOST_WORK = 4e10
 """If it takes more multiplications, Lambda_ik is not computed for pairs: b then holds everywhere, slope is infinite."""
@@ -100,9 +103,9 @@ def ball_constants(
     for i in np.flatnonzero(mu <= 1e-60).tolist():
         remedy = "no curvature is certified on the ball around its optimum; use regularisation 0.1, for example"
         raise InputError(f"regularisation, for client {names[i]}", ridge, remedy)
-    gradient = np.array([[_gradient(u, theta, ridge) for u in rows] for theta in optimum])  # [i, k] (N, N, d)
-    own = gradient.diagonal(axis1=0, axis2=1).T  # 0 up to the rounding of the optimum, which is counted
-    intercept = np.linalg.norm(gradient - own[:, None], axis=-1) * OUTWARD
+    slopes = np.stack([gradient(u, optimum, ridge) for u in rows], axis=1)  # [i, k] (N, N, d)
+    own = slopes.diagonal(axis1=0, axis2=1).T  # 0 up to the rounding of the optimum, which is counted
+    intercept = np.linalg.norm(slopes - own[:, None], axis=-1) * OUTWARD
     b, slope = np.minimum(np.sqrt(everywhere), OUTWARD * _by_lines(rows, optimum, radius)), np.full((n, n), np.inf)
     if work <= MOST_WORK:
         shells = int(np.clip(MOST_WORK / (8 * work), 1, SHELLS))
@@ -133,8 +136,6 @@ def _weights(u: np.ndarray, centre: np.ndarray, t: float) -> tuple[np.ndarray, n
 
 
 def _curvature(z: np.ndarray) -> np.ndarray:
-    from scipy.special import expit
-
     return expit(z) * expit(-z)
 
 
@@ -145,12 +146,6 @@ def _moment(u: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def _mu(u: np.ndarray, centre: np.ndarray, t: float, ridge: float) -> float:
     spectrum = np.linalg.eigvalsh(_moment(u, _weights(u, centre, t)[0]))
     return max(ridge, ridge + spectrum[0] - 1e-13 * spectrum[-1]) if ridge else spectrum[0] - 1e-13 * spectrum[-1]
-
-
-def _gradient(u: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
-    from scipy.special import expit
-
-    return ridge * theta - expit(-u @ theta) @ u / len(u)
 
 
 def _lipschitz(rows: Sequence[np.ndarray], optimum: np.ndarray, radius: np.ndarray) -> np.ndarray:
@@ -198,15 +193,11 @@ def _off_line(u: np.ndarray, centre: np.ndarray, t: float, top: float) -> np.nda
 
 
 def _line_error(z: np.ndarray, h: float) -> np.ndarray:
-    from scipy.special import expit
-
     return expit(-z) - 0.5 + h * z
 
 
 def _second_moment(u: np.ndarray, centre: np.ndarray, t: float) -> float:
     """The least bound of mean(s(-z)^2 |u|^2) over the ball among the slopes."""
-    from scipy.special import expit, logit
-
     z, move = _margins(u, centre, t)
     square = (u**2).sum(1)
     q = (u * square[:, None]).mean(0)
@@ -227,8 +218,6 @@ def _variance(u: np.ndarray, centre: np.ndarray, t: float) -> float:
 
     The deviation sqrt(Var) is a norm, so it changes by at most sqrt(E |s(-z) - s(-z_centre)|^2 |u|^2).
     """
-    from scipy.special import expit
-
     z, move = _margins(u, centre, t)
     square = (u**2).sum(1)
     error, largest, least = expit(-z), expit(move - z), expit(-z - move)

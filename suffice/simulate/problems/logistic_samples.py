@@ -14,11 +14,13 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from scipy.special import expit
 
 from suffice.bounds import GradientDissimilarity
 from suffice.support.errors import InputError
 
 from ..randomness import Randomness, Stream
+from .logistic_optimum import gradient, hessian
 
 SHORTEST = 1e-4
 MOST_NUMBERS = 2e7
@@ -96,15 +98,14 @@ def sampled_constants(
     gap2, norm2, mu = [], [], []
     sigma2 = np.zeros(n)
     for i, u in enumerate(rows):
-        hessian = _hessian(u, optimum[i], ridge)
-        spectrum, vectors = np.linalg.eigh(hessian)
+        spectrum, vectors = np.linalg.eigh(hessian(u, optimum[i], ridge))
         theta = _points(i, optimum[i], start[i], radius[i], vectors, count)
-        gradient = np.stack([_gradients(v, theta, ridge) for v in rows], axis=1)  # (P, N, d)
-        gap2.append(((gradient - gradient[:, [i]]) ** 2).sum(-1))
-        norm2.append((gradient[:, i] ** 2).sum(-1))
+        slopes = np.stack([gradient(v, theta, ridge) for v in rows], axis=1)  # (P, N, d)
+        gap2.append(((slopes - slopes[:, [i]]) ** 2).sum(-1))
+        norm2.append((slopes[:, i] ** 2).sum(-1))
         excess = _excess(u, theta, optimum[i], ridge)
         for k, v in enumerate(rows):
-            mean = gradient[:, k] - ridge * theta
+            mean = slopes[:, k] - ridge * theta
             sigma2[k] = max(sigma2[k], (_second(v, theta) - (mean**2).sum(-1)).max())
         usable = excess > 1e-12 * excess.max()
         ratios = norm2[-1][usable] / (2 * excess[usable])
@@ -146,22 +147,11 @@ def _points(
 
 
 def _errors(u: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    from scipy.special import expit
-
     return expit(-theta @ u.T)
-
-
-def _gradients(u: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
-    return ridge * theta - _errors(u, theta) @ u / len(u)
 
 
 def _second(u: np.ndarray, theta: np.ndarray) -> np.ndarray:
     return _errors(u, theta) ** 2 @ (u**2).sum(1) / len(u)
-
-
-def _hessian(u: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
-    error = _errors(u, theta[None])[0]
-    return (u * (error * (1 - error))[:, None]).T @ u / len(u) + ridge * np.eye(len(theta))
 
 
 def _excess(u: np.ndarray, theta: np.ndarray, optimum: np.ndarray, ridge: float) -> np.ndarray:

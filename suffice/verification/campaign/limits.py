@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
+from suffice.simulate.threads import one_thread
 
 GIB = 2**30
 ARRAYS = 1 * GIB
@@ -42,13 +42,8 @@ def footprint(cell: Mapping[str, Any]) -> float:
 @contextmanager
 def bounded() -> Generator[None]:
     """One thread and at most `ALLOWANCE` more memory for the block, as far as the system can enforce it (Linux)."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with _libraries().limit(limits=1), _memory():
-            yield
-    finally:
-        torch.set_num_threads(threads)
+    with one_thread(), _libraries().limit(limits=1), _memory():
+        yield
 
 
 @cache

@@ -36,17 +36,8 @@ def summary(campaign: Campaign) -> list[dict[str, Any]]:
         if result is None:
             continue
         claim = (cell["key"], cell["edition"])
-        row = found.setdefault(
-            claim,
-            {
-                "key": cell["key"],
-                "edition": cell["edition"],
-                "instances": 0,
-                "worst_ratio": None,
-                "median_ratio": None,
-                "instance": {},
-            },
-        )
+        nothing = {"instances": 0, "worst_ratio": None, "median_ratio": None, "instance": {}}
+        row = found.setdefault(claim, dict(zip(("key", "edition"), claim)) | nothing)
         row["instances"] += result["instances"]
         ratio, median = result["worst_ratio"], result.get("median_ratio")
         if ratio is not None and (row["worst_ratio"] is None or ratio > row["worst_ratio"]):

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
+import sympy
 import torch
 
 from suffice.simulate import Algorithm, Quadratics, StreamingLeastSquares
@@ -69,8 +70,6 @@ def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make 
 
     With `make` = `streams` the numbers are dimensions, and w is d.
     """
-    import sympy
-
     make = make or alike
     t, w = sympy.symbols("t w")
     iterations = [n for block in cycle.blocks for n in block.iterations]
@@ -103,8 +102,6 @@ def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make 
 
 def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int) -> Recursion:
     """The same where steps change with the iteration n, by rational functions of n that agree at all `iterations`."""
-    import sympy
-
     t, n = sympy.symbols("t n")
     # the first are confirmed as a constant step is; the others, besides, by what is interpolated through them
     confirmed = [_CONFIRMED if at < 4 else 3 for at in range(1, iterations + 1)]
@@ -123,7 +120,6 @@ def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int)
 
 
 def _of_iteration(values: Sequence[Fraction], n: Any, name: str) -> Any:
-    import sympy
     from sympy.polys.polyfuncs import rational_interpolate
 
     points = [(sympy.Integer(at), _rational(value)) for at, value in enumerate(values, start=1)]
@@ -139,14 +135,10 @@ def _entry(coefficients: list[Fraction], power: int) -> Fraction:
 
 
 def _rational(value: Fraction) -> Any:
-    import sympy
-
     return sympy.Rational(value.numerator, value.denominator)
 
 
 def _through(points: Sequence[tuple[Fraction, Fraction]], x: Any) -> Any:
-    import sympy
-
     return sympy.expand(sympy.interpolate([(_rational(a), _rational(b)) for a, b in points], x))
 
 

@@ -15,6 +15,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import sympy
+
 from suffice.bounds import Theorem
 from suffice.bounds.symbolic import expression, on_symbols
 
@@ -54,22 +56,16 @@ class Symbolic:
 
     def after(self, T: int) -> Any:
         """z at T."""
-        import sympy
-
         return sympy.Rational(1, 1 + T) if self.q is None else self.q**T
 
 
 @cache
 def symbols() -> Mapping[str, Any]:
-    import sympy
-
     return {name: sympy.Symbol(name) for name in ("s", "k", "h", "w", "v", "z", "T", *_LINEAR, "bias")}
 
 
 def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction]) -> Symbolic:
     """The theorem's bound, or `NotOfThisKind`. `constants` are numbers of the algorithm and the family."""
-    import sympy
-
     if quantity not in QUANTITY:
         raise NotOfThisKind(f"{quantity} is no second moment of one client after T steps")
     x, assumed = symbols(), {}
@@ -105,8 +101,6 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
 
 
 def _meaning(name: str, x: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
-    import sympy
-
     if name in constants:
         return sympy.Rational(constants[name].numerator, constants[name].denominator)
     known = {"eta": x["s"], "mu": x["k"], "beta": sympy.Integer(1), "N": 1 / x["w"], "d": 1 / x["v"]}
@@ -144,8 +138,6 @@ def _put(value: Any, given: Mapping[Any, Any]) -> Any:
 
 def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
     """The value with z for q^T, and q; q None where T is no exponent, with T = 1/z - 1."""
-    import sympy
-
     T, z = x["T"], x["z"]
     bases: dict[Any, Any] = {}
 
@@ -184,8 +176,6 @@ def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: Any) -> None:
     """Other units of theta change nothing: eta over 2, mu, beta and sigma2 times 2, the quantity times `factor`."""
-    import sympy
-
     assert theorem.bound is not None
     value = exact(expression(theorem.bound), "the bound")
     own = {name: sympy.Symbol(name, positive=True) for name in theorem.bound_keywords}

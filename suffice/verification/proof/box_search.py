@@ -16,6 +16,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
+import sympy
 
 from ..recheck import Polynomial, quotient
 from .expression import as_list, polynomial_of
@@ -125,8 +126,6 @@ def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
 
     Raises `Negative` with a point where it fails, and `Undecided`: also where a divisor has a zero on the box.
     """
-    import sympy
-
     top, below = quotient(["+", right, ["*", -1, left]])
     divisors = []
     for base in below:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import sympy
+
 from ..recheck import digest, inequalities
 from .bound_expression import Symbolic, symbols
 from .box_search import Budget, Undecided, proof_of
@@ -50,8 +52,6 @@ def claims_of(
     What holds at the ends of periods is the bound or, `shared`, the part of it that falls with 1/N: averages keep that,
     although the models' own noise comes between.
     """
-    import sympy
-
     x = symbols()
     z, bound = x["z"], part.bound * (1 + sympy.Rational(slack.numerator, slack.denominator))
     high = Fraction(1, 1 + earliest) if symbolic.q is None else Fraction(1)
@@ -100,8 +100,6 @@ def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any, form: tuple[i
     The least P has W = c c'. At short steps, where A nearly keeps its first state, that grows like 1/t: then
     `form` = (m, n) gives W = m t c c' + n d d', d the other state.
     """
-    import sympy
-
     if symbolic.q is None:
         raise NotOfThisKind("a bound of momentum without a power q^T")
     A, b = part.pair
@@ -127,8 +125,6 @@ def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any, form: tuple[i
 def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str) -> dict[str, Any]:
     """The recursion in fractions passes the bound at T: re-checked step by step, or its last value where it has two
     states."""
-    import sympy
-
     x, part = symbols(), found.part
     numbers = {name: value for name, value in found.at.items()}
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import sympy
+
 from suffice.support.errors import InputError
 
 from ..families import LARGEST_STEP
@@ -41,8 +43,6 @@ def domain_of(
 
 
 def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:
-    import sympy
-
     x = symbols()
     s, k = x["s"], x["k"]
     flat = box.get("mu/beta", (FLATTEST, Fraction(1)))
@@ -81,8 +81,6 @@ def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
 
 def _between(least: list[Any], limits: list[Any], low: Fraction, flat: tuple[Fraction, Fraction]) -> Domain:
     """Where a condition limits eta beta from below: mu/beta is what allows any step."""
-    import sympy
-
     k, share = symbols()["k"], sympy.Symbol("a")
     if len(least) > 1 or len(limits) > 1 or low > 0:
         raise NotOfThisKind("several conditions limit eta beta from below or above")
@@ -100,8 +98,6 @@ def _between(least: list[Any], limits: list[Any], low: Fraction, flat: tuple[Fra
 
 def _said(limit: Any) -> str:
     """In terms of d, N and mu/beta."""
-    import sympy
-
     x = symbols()
     whole = sympy.factor(limit.subs({x["w"]: 1 / sympy.Symbol("N"), x["v"]: 1 / sympy.Symbol("d")}))
     return str(whole.subs(x["k"], sympy.Symbol("mu/beta")))
@@ -123,8 +119,6 @@ def _somewhere_below(limit: Any, constant: Fraction, flat: tuple[Fraction, Fract
 
 def _limit(left: Any, right: Any, s: Any) -> Any:
     """(f, True) where left <= right says s <= f, (f, False) where it says s >= f, None where it says neither."""
-    import sympy
-
     top, below = sympy.fraction(sympy.together(exact(right - left, "a condition")))
     if not top.is_polynomial(s) or sympy.degree(top, s) != 1:
         return None

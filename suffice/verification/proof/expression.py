@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+import sympy
+
 from ..recheck import Polynomial
 
 
@@ -15,8 +17,6 @@ class NotOfThisKind(Exception):
 
 def rational(number: Any, what: str) -> Any:
     """A float as the fraction that was meant by it: a decimal of at most 12 digits, or one of a small denominator."""
-    import sympy
-
     short = Fraction(f"{float(number):.12g}")
     if float(short) == float(number):
         return sympy.Rational(short.numerator, short.denominator)
@@ -28,8 +28,6 @@ def rational(number: Any, what: str) -> Any:
 
 def exact(expression: Any, what: str) -> Any:
     """The expression evaluated, its floats as fractions."""
-    import sympy
-
     given = sympy.sympify(expression)
     return given.xreplace({number: rational(number, what) for number in given.atoms(sympy.Float)}).doit()
 
@@ -39,8 +37,6 @@ def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
 
     Divisors have the sign that makes them positive at a place `inside` of the box, where one is given.
     """
-    import sympy
-
     expression = sympy.sympify(expression)
     if expression.is_polynomial():
         return _terms(expression)
@@ -57,8 +53,6 @@ def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
 
 
 def _terms(polynomial: Any) -> Any:
-    import sympy
-
     symbols = sorted(polynomial.free_symbols, key=str)
     if not symbols:
         return _number(polynomial)
@@ -78,8 +72,6 @@ def _number(number: Any) -> str:
 
 def polynomial_of(given: Polynomial) -> Any:
     """The checker's polynomial in SymPy."""
-    import sympy
-
     names = sorted({name for term in given for name, _ in term}) or ["z"]
     table = {tuple(dict(term).get(name, 0) for name in names): sympy.Rational(c.numerator, c.denominator)
              for term, c in given.items()}  # fmt: skip
@@ -88,8 +80,6 @@ def polynomial_of(given: Polynomial) -> Any:
 
 def at(expression: Any, values: Mapping[Any, Fraction]) -> Fraction:
     """The value of a rational function at fractions."""
-    import sympy
-
     expression = sympy.sympify(expression)
     put = {name: sympy.Rational(value.numerator, value.denominator) for name, value in values.items()}
     result = expression.subs(put) if put else expression

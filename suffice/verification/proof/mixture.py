@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy
 import torch
 
 from suffice.bounds import Theorem
@@ -65,8 +66,6 @@ def mixture_of(
 ) -> Mixture:
     """What client 0 follows on all instances drawn from the family, or `NotOfThisKind`; `read` gives the recursion of
     so many clients that are alike."""
-    import sympy
-
     values = Family(name=family.name, domains=family.domains).draw(_DRAWS, seed=0)
     drawn = [each.complete() for each in family.settings(values)]
     asked = {entry.name for entry in theorem.parameters}
@@ -138,8 +137,6 @@ def _bias(setting: Setting, algorithm: Algorithm, weight2: float) -> tuple[float
 
 def staying(part: Part, symbolic: Symbolic) -> Part:
     """The start in y: x^2 = 1 has b = h along a direction of curvature h."""
-    import sympy
-
     bound = part.bound + symbolic.bias * symbols()["h"] ** 2
     return replace(part, name="stay", rho=[sympy.Integer(1)], bound=bound)
 
@@ -148,8 +145,6 @@ def splits(
     parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Budget
 ) -> Iterator[tuple[list[Part], list[dict[str, Any]]]]:
     """The parts whose bounds suffice, and the certificates of what adds them up: (1), then (2)."""
-    import sympy
-
     start, noise = parts
     x, m, d = symbols(), sympy.Symbol("m"), sympy.Symbol("d")
     h = x["k"] + sympy.Symbol("u") * (1 - x["k"])

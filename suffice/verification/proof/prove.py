@@ -11,6 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import mpmath
+import sympy
 import torch
 
 from suffice.bounds import Theorem
@@ -238,8 +240,6 @@ def _done(
 def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
     """The violation as `check` states one; beside the curvature that the start or the noise is along, mu and beta are
     curvatures too."""
-    import mpmath
-
     noise, at = found.part.name == "noise", found.at
     scalars = {"eta": at["s"], "mu": at["k"], "beta": 1, "e0": 0 if noise else at["h"] / 2, "sigma2": int(noise)}
     scalars |= {"distance2": int(not noise), "T": found.T, "d": 1, **numbers}
@@ -339,8 +339,6 @@ def _recursion(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
 
 def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part]:
     """The start's and the noise's inequality, in t = s h with eta = s."""
-    import sympy
-
     x, t = symbols(), sympy.Symbol("t")
     along = {t: x["s"] * x["h"]} | ({x["w"]: 1 / x["v"]} if streamed else {})  # streams are read at d
     rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import sympy
 
 from ..proof_request import Box
 from .bound_expression import Symbolic, symbols
@@ -84,8 +85,6 @@ def _numbers(k: Fraction, u: Fraction, N: Any, d: Any) -> dict[str, Fraction]:
 def _simple(
     step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
 ) -> list[dict[str, Fraction]]:
-    import sympy
-
     low, high = sides.get("s", (Fraction(0), Fraction(1)))
     ends = [each for each in _SIMPLE["k"] if sides["k"][0] <= each <= sides["k"][1]] or list(sides["k"])
     counts = (1,) if _fixed(parts) else _SIMPLE["N"]
@@ -103,8 +102,6 @@ def _simple(
 def _drawn(
     step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
 ) -> list[dict[str, Fraction]]:
-    import sympy
-
     rng = np.random.default_rng(0)
     low, high = sides.get("s", (Fraction(0), Fraction(1)))
     x, found = symbols(), []
@@ -135,8 +132,6 @@ def _columns(constants: Sequence[Mapping[str, Fraction]]) -> dict[str, np.ndarra
 
 
 def _compiled(expression: Any, *more: str) -> Any:
-    import sympy
-
     x = {**symbols(), "n": sympy.Symbol("n")}
     return sympy.lambdify([x[name] for name in (*NAMES, *more)], expression, "numpy")
 
@@ -199,8 +194,6 @@ def _exceeding(
 
 def confirm(part: Part, symbolic: Symbolic, values: Mapping[str, Fraction], T: int, direction: str) -> Violation | None:
     """The same in fractions, conditions on T too."""
-    import sympy
-
     x = symbols()
     numbers = {x[name]: value for name, value in values.items()}
 

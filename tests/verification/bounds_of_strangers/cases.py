@@ -30,12 +30,6 @@ class Own(Algorithm):
     def init(self, problem, models):
         return {"models": models}
 
-    def oracle_calls(self, problem, draw):
-        return problem.clients
-
-    def vectors_sent(self, problem, draw):
-        return 0
-
 
 @dataclass(frozen=True, kw_only=True)
 class Steps(Own):
