@@ -25,7 +25,6 @@ def minimise(rows: np.ndarray, ridge: float, client: str) -> np.ndarray:
     """argmin of mean log(1 + exp(-u . theta)) + (r/2) |theta|^2 over signed rows u = y x (n, d), or `InputError`."""
     from scipy.optimize import minimize
 
-    n, d = rows.shape
     if not ridge:
         _check_minimiser(rows, client)
 
