@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,7 +11,6 @@ import numpy as np
 from suffice.bounds import Theorem
 
 from .evidence import AGREEMENT
-from .families import Setting
 from .family import Values
 from .problem_measure import Measure
 from .search import shrink
@@ -67,21 +66,20 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
     setting = measure.settings(theorem, simple)[0]
     measured, good = measure.exactly(setting)
     value, exact = at_digits(theorem, {entry.name: setting.arguments[entry.name] for entry in theorem.parameters})
-    return described(theorem, simple, setting, measured, value, digits=min(good, exact))
+    given = {name: entry[0].tolist() for name, entry in simple.items()}
+    return described(
+        theorem, given, setting.arguments, measured, value, setting.problem.clients, digits=min(good, exact)
+    )
 
 
 def described(
-    theorem: Theorem, values: Values, setting: Setting, measured: Any, bound: Any, *, digits: int
-) -> dict[str, Any]:
-    """The entries of `Findings.counterexample`."""
-    arguments = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
+    theorem: Theorem, values: dict[str, Any], scalars: Mapping[str, float], measured: Any, bound: Any, clients: int,
+    *, digits: int,
+) -> dict[str, Any]:  # fmt: skip
+    """The entries of `Findings.counterexample`, of an instance by its values and scalars."""
+    arguments = {entry.name: scalars[entry.name] for entry in theorem.parameters if entry.name in scalars}
     return {
-        "values": {name: entry[0].tolist() for name, entry in values.items()},
-        "arguments": arguments,
-        "instance": unused(setting.arguments, arguments),
-        "measured": measured,
-        "bound": bound,
-        "margin": measured - bound if theorem.direction == "upper" else bound - measured,
-        "clients": setting.problem.clients,
-        "digits": digits,
-    }
+        "values": values, "arguments": arguments, "instance": unused(scalars, arguments), "measured": measured,
+        "bound": bound, "margin": measured - bound if theorem.direction == "upper" else bound - measured,
+        "clients": clients, "digits": digits,
+    }  # fmt: skip

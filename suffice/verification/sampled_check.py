@@ -223,7 +223,8 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
     assert isinstance(piece, PathEvidence)
     value, bound = float(piece.measured[0]), float(piece.bound(theorem)[0])
     setting = measure.settings(theorem, values)[0]
-    return described(theorem, values, setting, value, bound, digits=15 if piece.exact[0] else 0)
+    given, digits = {name: entry[0].tolist() for name, entry in values.items()}, 15 if piece.exact[0] else 0
+    return described(theorem, given, setting.arguments, value, bound, setting.problem.clients, digits=digits)
 
 
 def says(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:

@@ -6,15 +6,15 @@ import mpmath
 import numpy as np
 import pytest
 from largest_gradient_ratio import AtExcess
+from records import bound_of  # tests/helpers
 from scipy.optimize import minimize
 
-from suffice.bounds import evaluate, find, property_1
+from suffice.bounds import property_1
 
 OUTWARD = 1 + 1e-12  # evaluate moves 4.5e-13
 
 
-def bound(key, **values):
-    return evaluate(find(f"worst-case/{key}"), **values)
+bound = bound_of("worst-case")
 
 
 def quadratics(rng, clients, d, *, spread=3.0, shift=0.3):

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.simulate import Quadratics, algorithm, generators, run
 from suffice.simulate.kernel_choice import settled
 from suffice.support.errors import InputError
+from suffice.support.numbers import plain
 
 from .definition import Cell
 from .limits import POINTS, bounded
@@ -21,9 +22,9 @@ def compute(cell: Cell) -> dict[str, Any]:
     One thread, as cells are spread over processes instead, and bounded memory (`limits`). Raises what goes wrong.
     """
     with bounded():
-        return {"verify": _verify, "sharpness": _sharpness, "simulate": _simulate, "module": _of_module}[cell["kind"]](
-            cell
-        )
+        if cell["kind"] == "sharpness":
+            return sharpness_of(cell["key"], cell["edition"], instances=cell["instances"], root=cell["root"])
+        return {"verify": _verify, "simulate": _simulate, "module": _of_module}[cell["kind"]](cell)
 
 
 def _of_module(cell: Cell) -> dict[str, Any]:
@@ -41,12 +42,8 @@ def _verify(cell: Cell) -> dict[str, Any]:
     return {name: answer[name] for name in ("verdict", "instances", "worst_ratio", "refuted_mutants", "mutants")} | {
         # where no instance counted the ratio is -inf, for which JSON has no number
         **({"worst_ratio": None} if answer["worst_ratio"] == -np.inf else {}),
-        "instance": _plain(answer["worst_instance"]),
+        "instance": plain(answer["worst_instance"]),
     }
-
-
-def _sharpness(cell: Cell) -> dict[str, Any]:
-    return sharpness_of(cell["key"], cell["edition"], instances=cell["instances"], root=cell["root"])
 
 
 def sharpness_of(key: str, edition: str = "corrected", *, instances: int, root: int = 0) -> dict[str, Any]:
@@ -71,7 +68,7 @@ def sharpness_of(key: str, edition: str = "corrected", *, instances: int, root: 
         "instances": len(ratios),
         "worst_ratio": worst if len(ratios) else None,
         "median_ratio": float(np.median(ratios)) if len(ratios) else None,
-        "instance": _plain(instance),
+        "instance": plain(instance),
     }
 
 
@@ -110,14 +107,3 @@ def _problem(cell: Cell) -> Quadratics:
     if cell["problem"] == "continuum":
         return generators.continuum(n, d, length=cell.get("length", 1.0), sigma2=sigma2, start=start)
     return generators.conditioned(n, d, cell.get("condition", 10.0), sigma2=sigma2, start=start, seed=cell["root"])
-
-
-def _plain(value: Any) -> Any:
-    """Numbers, texts and lists only."""
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, (np.generic, np.ndarray)):
-        return _plain(value.tolist())
-    return value if isinstance(value, (str, int, float, bool)) or value is None else str(value)

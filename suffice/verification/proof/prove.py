@@ -21,13 +21,14 @@ from suffice.simulate.moment_powers import ONE_STEP
 from suffice.support.errors import InputError
 
 from ..assumptions import assumptions, steps_once
+from ..counterexample import described
 from ..families import ProblemFamily, quadratics
 from ..family import Family
 from ..problem_measure import constants as own_constants
 from ..problem_measure import typical
 from ..proof_request import Box
 from ..recheck import refusal
-from ..verdict import Outcome, Verdict, unused
+from ..verdict import Outcome, Verdict
 from .algorithm_recursion import Recursion, read, read_changing, streams
 from .bound_expression import BIAS, Symbolic, normalised, symbols
 from .box_search import Budget, Negative, Undecided
@@ -246,14 +247,9 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
     b = at["h"] if found.part.name == "stay" else 0
     scalars |= {name: b ** (2 // power) for name, power in BIAS.items()}
     known = {name: float(value) for name, value in scalars.items()}
-    arguments = {entry.name: known[entry.name] for entry in theorem.parameters if entry.name in known}
     with mpmath.workdps(60):
         sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
-    return {
-        "values": {"curvature": float(at["h"])}, "arguments": arguments, "instance": unused(known, arguments),
-        "measured": sides[0], "bound": sides[1], "margin": abs(sides[0] - sides[1]), "clients": int(numbers["N"]),
-        "digits": 50,
-    }  # fmt: skip
+    return described(theorem, {"curvature": float(at["h"])}, known, *sides, int(numbers["N"]), digits=50)
 
 
 def _fraction(value: float, name: str) -> Fraction:

@@ -6,15 +6,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+from records import bound_of  # tests/helpers
 
-from suffice.bounds import DEFINITIONS, InputError, evaluate, find
+from suffice.bounds import DEFINITIONS, InputError
 from suffice.verification.claims.stein import moved
 
 (RISK,) = (each.reduce for each in DEFINITIONS if each.key == "stein/james-stein-risk")
 
 
-def bound(key, **values):
-    return evaluate(find(f"stein/{key}"), **values)
+bound = bound_of("stein")
 
 
 def offset(d, distance):

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from paths import N, assert_follows, parts
+from paths import N, assert_follows, exchanging, loss
 
 from suffice.simulate.algorithms import ValidationBased
 
 
-def transcribed(period, eta, temperature):
-    A, xi, _, _ = parts()
-
-    def path(seed, g, start):
-        x, began, t = start.copy(), start.copy(), 0
-        while True:
-            yield x
-            t += 1
-            x = np.stack([x[i] - eta * g(i, x[i], t) for i in range(N)])
-            if t % period == 0:
-                after = np.empty_like(x)
-                for i in range(N):
-                    w = np.array([np.exp(-(y + xi[i]) @ A[i] @ (y + xi[i]) / temperature) for y in x])
-                    after[i] = began[i] + sum(w[k] / w.sum() * (x[k] - began[k]) for k in range(N))
-                x, began = after, after.copy()
-
-    return path
+def mix(began, x):
+    after = np.empty_like(x)
+    for i in range(N):
+        w = np.array([np.exp(-loss(i, y) / 3.0) for y in x])
+        after[i] = began[i] + sum(w[k] / w.sum() * (x[k] - began[k]) for k in range(N))
+    return after
 
 
 @pytest.mark.parametrize("period", [1, 4])
 def test_paths_are_those_of_a_plain_transcription(period):
     rule = ValidationBased(temperature=3.0, period=period)
-    assert_follows(rule, transcribed(period, 0.2, 3.0), eta=0.2)
+    assert_follows(rule, exchanging(period, 0.2, mix), eta=0.2)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of  # tests/helpers
 from scipy.optimize import minimize
 
-from suffice.bounds import ConditionError, InputError, evaluate, find
+from suffice.bounds import ConditionError, InputError
 from suffice.bounds.threshold_weights import optimal_weights, precision_weights
 from suffice.planning.exact.plan import exact_plans
 from suffice.simulate import FixedWeights, Quadratics
 
-
-def bound(key, **values):
-    return evaluate(find(f"sample-optimal/{key}"), **values)
+bound = bound_of("sample-optimal")
 
 
 def cost(weights, b, c, sigma2):

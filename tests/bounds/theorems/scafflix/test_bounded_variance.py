@@ -6,14 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from records import bound_of  # tests/helpers
 
-from suffice.bounds import ConditionError, InputError, evaluate, find
+from suffice.bounds import ConditionError, InputError, find
 from suffice.bounds.scafflix_settings import bounded_variance_steps, equalised_steps
 from suffice.verification.claims.scafflix import bounded_variance as claims
 
-
-def bound(key, **values):
-    return evaluate(find(f"scafflix/{key}"), **values)
+bound = bound_of("scafflix")
 
 
 def tree(rng, *, share=1.0, clients=2, T=3):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of, definition_of  # tests/helpers
 
-from suffice.bounds import DEFINITIONS, evaluate, find
 from suffice.bounds.scafflix_settings import (
     Steps,
     equalised_steps,
@@ -14,15 +14,12 @@ from suffice.bounds.scafflix_settings import (
     released_steps,
 )
 
-REDUCE = {(d.key.removeprefix("scafflix/"), d.edition): d.reduce for d in DEFINITIONS if "scafflix" in d.key}
-
 
 def define(key, edition="corrected", **values):
-    return REDUCE[key, edition](**values)
+    return definition_of("scafflix")(key, edition)(**values)
 
 
-def bound(key, edition="corrected", **values):
-    return evaluate(find(f"scafflix/{key}", edition), enforce=edition == "corrected", **values)
+bound = bound_of("scafflix")
 
 
 class Clients:
