@@ -37,7 +37,8 @@ same for all:
 *Parts* are those that the record's parameters have; records with one or none are left out. The ratio is the largest
 measured/bound that a short search finds among the instances of the claim: the true one may be larger. "-": none of them
 reaches the regime; 0: of a probability nothing but 0 is known from below. A number of rounds is compared with what the
-algorithm needs at the step that the record prescribes; a better step may need fewer. The loosest come first.
+algorithm needs at the step that the record prescribes (a better step may need fewer); where the record prescribes the
+number too, as in two stages, with that number. The loosest come first.
 """
 _RESULT = re.compile(r"(theorem|corollary|lemma|property|definition|remark|equation|assumption|example)-\d+")
 _PARTS = 2

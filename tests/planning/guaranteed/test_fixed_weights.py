@@ -7,6 +7,7 @@ import pytest
 
 import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity
+from suffice.bounds.all_for_all_plan import all_for_all_plan
 from suffice.bounds.evaluate import evaluate
 from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
 
@@ -115,6 +116,25 @@ def test_what_different_curvatures_leave_is_at_most_the_precision():
     assert all(max(of) <= ROUNDING for of in ratios.values())
     assert min(max(of) for of in ratios.values()) > 0.3
     assert len(ratios[AFFINE]) > 20
+
+
+def test_a_two_stage_plan_of_all_for_all_leaves_a_quarter_to_two_fifths_of_the_precision():
+    """What the documentation says: on quadratics of curvature mu; less on those of a larger curvature."""
+    found = []
+    for kappa in (10.0, 100.0, 1000.0):
+        for eps in (1e-2, 1e-3):
+            plan = all_for_all_plan(
+                mu=1.0, beta=kappa, eps=eps, e0=10.0, sigma2=0.2, lambda2=1.0, weight2=1.0, peer_excess=0.0
+            )
+            first = {"rounds": plan.first, "eta": plan.eta}
+            second = {"rounds": plan.rounds - plan.first, "mu": 1.0, "offset": plan.offset}
+            h = np.array([1.0, 3.0])
+            mean, variance = exact_end((first, second), h, np.zeros(2), np.sqrt(20 / h), np.full(2, 0.2))
+            found.append(h / 2 * (mean**2 + variance) / eps)
+    least, *_, most = sorted(at_mu for at_mu, _ in found)
+    assert round(least, 2) == 0.23
+    assert round(most, 2) == 0.42
+    assert all(at_mu > steeper for at_mu, steeper in found)
 
 
 def test_all_for_all_keeps_what_it_promises_for_the_mean():

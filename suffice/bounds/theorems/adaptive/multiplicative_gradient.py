@@ -86,15 +86,13 @@ _ROWS: dict[str, tuple[Function, Function, str]] = {
         at_lower_level,
         grown_hitting,
         "With tau_G = min{t: |grad R_i(theta_t)|^2 < G} and a constant step eta <= min(q/beta, kappa/(beta Q), "
-        "0.9 (1 - "
-        "kappa) G/(beta s2)): E[tau_G] <= 2 e_0/(eta ((1 - kappa) G - eta beta s2)).",
+        "0.9 (1 - kappa) G/(beta s2)): E[tau_G] <= 2 e_0/(eta ((1 - kappa) G - eta beta s2)).",
     ),
     "adaptive/theorem-3-best-step": (
         at_lower_level,
         grown_best_step,
         "With tau_G = min{t: |grad R_i(theta_t)|^2 < G}, q Q <= kappa and the constant step eta = min(q/beta, "
-        "(1 - kappa) "
-        "G/(2 beta s2)): E[tau_G] is at most the bound of theorem-3-best-step at (1 - kappa) G.",
+        "(1 - kappa) G/(2 beta s2)): E[tau_G] is at most the bound of theorem-3-best-step at (1 - kappa) G.",
     ),
 }
 

@@ -1,5 +1,4 @@
-"""All-for-all with noise that grows with the loss, as in the linear model of Section 6: its mean loss, and "
-"two stages."""
+"""All-for-all with noise that grows with the loss, as in the linear model of Section 6: its mean loss, two stages."""
 
 from __future__ import annotations
 
@@ -13,8 +12,7 @@ from .theorem_3 import spectrum_conditions
 
 _NOISE = (
     "gradients are unbiased, independent across agents, agent j's of total variance at most sigma2 + 2 growth "
-    "(f_j(x_j) - "
-    "f_j*); W = Lambda Lambda^T with Lambda >= 0 of unit row sums; all agents start at one point"
+    "(f_j(x_j) - f_j*); W = Lambda Lambda^T with Lambda >= 0 of unit row sums; all agents start at one point"
 )
 _record = partial(theorem, source=source("Theorem 3, for the linear model of Section 6", **ALL_FOR_ALL))
 

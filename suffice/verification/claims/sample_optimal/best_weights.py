@@ -6,6 +6,8 @@ is at most eps at their end, else infinitely many.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...claim import Claim
@@ -15,6 +17,7 @@ from ...instances.rows import plain, rows
 from .all_for_one import KEY, SHARED, constants, hessian, network
 from .all_for_one_rounds import EDGE
 from .moments import Mixture, geometric, power
+from .two_stages import LOUD
 
 # --- from the mixture's excess to the agent's own
 
@@ -64,20 +67,12 @@ def two_stages(model: Mixture, mu: np.ndarray, L: np.ndarray, T1: np.ndarray, T2
     variance = eta**2 * q * geometric(eta * h, T1[:, None])
     n = 2 * (L / mu)[:, None]
     p = n * (n + 1) / (n + 2)
-    total, first, second, shared = (
-        p,
-        p * mean,
-        p**2 * variance,
-        p * variance,
-    )  # shared: covariance with the last iterate
+    # shared: covariance with the last iterate
+    total, first, second, shared = p, p * mean, p**2 * variance, p * variance
     for t in range(int(T2.max(initial=0))):
         eta = 2 / (mu[:, None] * (n + 2))
-        mean, variance, shared = (
-            (1 - eta * h) * mean,
-            (1 - eta * h) ** 2 * variance + eta**2 * q,
-            (1 - eta * h) * shared,
-        )
-        n = n + 1
+        left = 1 - eta * h
+        mean, variance, shared, n = left * mean, left**2 * variance + eta**2 * q, left * shared, n + 1
         p = np.where((t < T2)[:, None], n * (n + 1) / (n + 2), 0.0)
         total, first, second = total + p, first + p * mean, second + 2 * p * shared + p**2 * variance
         shared = shared + p * variance
@@ -144,5 +139,9 @@ def claims() -> tuple[Claim, ...]:
     return (
         Claim.on(KEY + "theorem-2-mixture", shared),
         Claim.on(KEY + "theorem-2-mixture-rounds", plans(False), outside_conditions=outside),
-        Claim.on(KEY + "theorem-2-optimal-rounds", plans(True)),
+        Claim.on(
+            KEY + "theorem-2-optimal-rounds",
+            plans(True),
+            in_regime=(replace(plans(True), domains={**ROUNDS, "noise": LOUD}),),
+        ),
     )

@@ -17,7 +17,7 @@ from ...instances.rows import rows
 from ...widened_conditions import beyond
 from .all_for_all import ANY, KEY, SAME, network
 from .moments import Filtered
-from .two_stages import FOLLOW, _distance2
+from .two_stages import FOLLOW, STEP, _distance2
 
 
 class Course:
@@ -43,13 +43,12 @@ class Course:
         self.moment = kept @ self.moment @ kept.swapaxes(1, 2) + added
 
 
-_SHARED = {name: domain for name, domain in ANY.items() if name not in ("fraction", "T")}
-MEANS: dict[str, Domain] = {
-    **_SHARED,
+_SHARED: dict[str, Domain] = {
+    **{name: domain for name, domain in ANY.items() if name not in ("fraction", "T")},
     "fraction": ANY["fraction"],
     "growing": Domain(low=0, high=1, zero=0.2),
-    "T": Domain(low=0, high=40, integer=True),
 }
+MEANS = {**_SHARED, "T": Domain(low=0, high=40, integer=True)}
 """`growing` is eta A w over what the conditions allow."""
 _exact = measured_by("exact moments", "All-for-all on quadratics in dimension one, growing noise: three agents")
 
@@ -77,16 +76,14 @@ def _mean(values: Values) -> Measured:
     return total / (T + 1), {**known, "eta": model.eta, "growth": growth, "T": T}
 
 
-STAGES: dict[str, Domain] = {
+STAGES = {
     **_SHARED,
-    "fraction": ANY["fraction"],
-    "growing": Domain(low=0, high=1, zero=0.2),
     "T1": Domain(low=0, high=20, integer=True),
     "T2": Domain(low=0, high=60, integer=True),
     "room": Domain(low=1, high=100, log=True),
 }
-"""`growing` is 2 A w/m over the offset, which is `room` times the least one but for growth; eta `fraction` of "
-"its limit."""
+"""`growing` is 2 A w/m over the offset, which is `room` times the least one but for growth; eta `fraction` of
+its limit."""
 
 
 @_exact
@@ -146,7 +143,6 @@ def _sharp_stages() -> Values:
     )  # fmt: skip
 
 
-STEP = "step size eta <= 1/(beta smax)"
 _LAST = {"bend": 1.0, "start": 2.0, "spread": 0.0, "sigma2": 0.0}
 """Curvature L from elsewhere, without noise at the minimiser."""
 
@@ -161,8 +157,7 @@ def claims() -> tuple[Claim, ...]:
             outside_conditions={STEP: beyond(means, fraction=1.05, growing=0.0)},
             unrefuted_conditions={
                 "growing noise eta growth row_weight <= 0.9": "the bound is true below 1, and infinite there; "
-                "0.9 keeps "
-                "its floats from cancelling"
+                "0.9 keeps its floats from cancelling"
             },
         ),
         Claim.on(

@@ -150,6 +150,8 @@ def _sharp_stages() -> Values:
 # --- rounds
 
 ROUNDS = {**FREE, "noise": Domain(low=1e-3, high=10, log=True)}
+LOUD = Domain(low=400, high=2000, log=True)
+"""Noise that decides at kappa = 100."""
 
 
 def plan(known: Known) -> Known:
@@ -224,5 +226,6 @@ def claims() -> tuple[Claim, ...]:
             KEY + "theorem-3-two-stage-rounds",
             rounds,
             outside_conditions={"bias peer_excess <= 0.9 eps": beyond(rounds, fill=1.3)},
+            in_regime=(replace(rounds, domains={**ROUNDS, "noise": LOUD}),),
         ),
     )
