@@ -45,7 +45,8 @@ def estimated_rows(
 ):
     """With lambda_ij = 1/N_i on the agents with |mean_i - mean_j| <= link and the step theta/(L smax), smax of these
     weights, E F at the average of the iterates 1 to T is at most the bound, linked_gap = link + deviation; without its
-    third term if that is less than moment_gap.
+    third term if that is less than moment_gap. Components of the links (theorem-5-threshold) have (M^2 - 1)/6 times
+    this bias, less for two clusters alone, and smax = 1.
 
     (1 - p) (L M D^2/(2 theta T) + theta sigma^2/(2 L C) + (l_b (u^1/2 + r_S))^2/(2 mu))
     + p (L M C D^2/(2 theta T) + theta sigma^2/(2 L) + b_max^2/(2 mu))."""

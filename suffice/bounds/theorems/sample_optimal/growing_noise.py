@@ -44,7 +44,8 @@ def growing_conditions(*, eta, beta, smax, growth, row_weight) -> Conditions:
 )
 def growing_mean(*, eta, start2, sigma2, lambda2, growth, row_weight, peer_excess, T):
     """With any step eta <= 1/(L smax), eta A w < 1, the mean of F over the iterates 0 to T is at most the bound, and so
-    is F at the mean of these models, after T rounds.
+    is F at the mean of these models, after T rounds. Without growth theorem-3-averaged-sharp says nearly the same of
+    the iterates 1 to T, from the distances to the agents' own minimisers.
 
     Phi + (D_0/(2 eta (T + 1)) + (eta s/2) T/(T + 1))/(1 - eta A w), s = sigma^2 Lambda_2 + 2 A w Phi, A = growth."""
     noise = sigma2 * lambda2 + 2 * growth * row_weight * peer_excess
@@ -86,7 +87,7 @@ def growing_stages(
 ):  # fmt: skip
     """T1 rounds have the step eta, then T2 have 2/(mu smin (n + 2)), n = a + t, t = 0, 1, ... The mean of F over the T2
     + 1 models of stage 2 with weights p_t = (n + 1) (n - g)/(n + 2), g = 2 A w/m, is at most the bound; so is F at
-    their mean.
+    their mean. Without growth theorem-3-two-stage has the longer first steps 2/(L smax + mu smin).
 
     Phi + s/(m (nbar - g)) + a (a + 1) (nbar + 2) m D/(4 (T2 + 1) (nbar + 1) (nbar - g)), nbar = a + T2/2, m = mu smin,
     D = r^T1 D_0 + (1 - r^T1) eta s/(m z), z = 2 - eta (m + A w), r = 1 - eta m z, s = sigma^2 Lambda_2 + 2 A w Phi."""

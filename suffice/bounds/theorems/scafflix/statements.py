@@ -5,7 +5,10 @@ from __future__ import annotations
 from ...statement import statement
 
 _HYPOTHESIS = "it is a hypothesis, which the records that need it state"
-_NETWORKS = "it is redone with smaller networks on Fashion-MNIST and on plays by speaking role, with numbers in docs/networks.md"
+_NETWORKS = (
+    "it is redone with smaller networks on Fashion-MNIST and on plays by speaking role, with numbers in "
+    "docs/networks.md"
+)
 _PROOF = "it is a step of the proof of Theorem 2, derived above the records"
 
 STATEMENTS = (
