@@ -199,10 +199,10 @@ def draw(figure: Figure, canvas: Any) -> None:
     setup = figure.setup
     what = f"$N = {setup['clients']}$, $d = {setup['features']}$, step {setup['step_words']}"
     what += f", spread {setup['spread']:g}" if "spread" in setup.get("changed", {}) else ""
-    lines = [f"{what}; {setup['runs']} runs; the band is one standard deviation wide on each side"]
+    lines = [f"{what}; {setup['runs']} runs", "The bands are one standard deviation wide on each side"]
     if setup["published_final"]:
         lines.append("Crosses are the last values of the published picture (one run)")
     if any(", to " in str(line.get_label()) for line in axes.get_lines()):
-        lines.append("Where a curve ends in a triangle, it goes on to the value in the legend")
+        lines.append("Triangles say that a curve goes on to the value in the legend")
     headline(canvas, _message(means), "\n".join(lines))
     canvas.legend(loc="outside lower center", ncols=2, handlelength=2.6, columnspacing=1.0)

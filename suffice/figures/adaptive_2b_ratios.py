@@ -77,7 +77,10 @@ def draw(figure: Figure, canvas: Any) -> None:
         above.set_yscale("log")
         batch = figure.setup["batch"][setting]
         above.set_title(f"{TITLES[setting]}, batch {batch}, step {figure.setup['step_words'][setting]}", loc="left")
-        alike = [f"together: {words}" for words in together({key: c["mean_log10_excess"] for key, c in shown.items()})]
+        alike = [
+            f"these lie together: {words}"
+            for words in together({key: c["mean_log10_excess"] for key, c in shown.items()})
+        ]
         lines = [line for words in alike for line in wrap(words, 62)]
         below.set_xlabel("\n".join(["iteration", *lines]), loc="left", fontsize=SMALL)
         below.set_xlim(0, figure.setup["iterations"])

@@ -145,7 +145,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             facts["fitted"]
         )
         if facts["published"]:
-            words += "; crosses: " + ("the table" if facts["fitted"] else "last values of its pictures")
+            words += "; crosses are " + ("the table's" if facts["fitted"] else "last values of its pictures")
         row[0].set_title(words, loc="left")
         row[0].set_yticks(-np.arange(len(rules)), rules)
     panels[-1, 0].set_xlabel(r"$\log_{10}$ test loss (lower is better)")

@@ -237,4 +237,4 @@ def _curves(figure: Figure, axes: Any, until: int) -> None:
         label_ends(axes, at, ends, alpha=alpha)
     axes.set_xlabel("iteration")
     axes.set_ylabel("excess loss")
-    axes.set_title(f"geometric mean of {figure.setup['runs']} runs; band: 5 to 95 %", loc="left")
+    axes.set_title(f"lines are geometric means of {figure.setup['runs']} runs; bands hold 90 % of them", loc="left")

@@ -152,4 +152,4 @@ def draw(figure: Figure, canvas: Any) -> None:
     # in grey a loss looks like a gain
     if (lost := np.argwhere(speedup < 0.9)).size:
         row, column = np.median(lost, axis=0).astype(int)
-        right.annotate("loss", (epsilon[column], spreads[row]), ha="center", va="center", fontsize=SMALL)
+        right.annotate("slower", (epsilon[column], spreads[row]), ha="center", va="center", fontsize=SMALL)

@@ -1,4 +1,4 @@
-"""Mathematics of the records on generated pages: ASCII becomes TeX, and none is left."""
+"""Mathematics of records and pages: ASCII becomes TeX, and none is left."""
 
 from __future__ import annotations
 
@@ -12,9 +12,19 @@ PAGES = [*sorted((ROOT / "docs" / "theorems").glob("*.md"))]
 PAGES += [ROOT / "docs" / f"{name}.md" for name in ("errata", "statements", "notation", "quantities", "verdicts")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_no_ascii_mathematics_is_left_on_a_generated_page(page):
+# Words of the command's own output, of measurements and of bad examples stay as they are.
+_OUTPUT = ("campaigns", "routes", "speed", "style")
+WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page not in PAGES and page.stem not in _OUTPUT]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *WRITTEN], ids=lambda page: page.stem)
+def test_no_ascii_mathematics_is_left_on_a_page(page):
     text = page.read_text(encoding="utf-8")
+    if page in WRITTEN:  # roles, headings in words, code by indentation, rows of what a command compares
+        not_prose = (
+            r"\{[\w-]+\}|^#.*|^ {4}.*|^\| [\w-]+, (stated|published) \|.*|\bepsilon\b|SUFFICE_DATA|heart_disease"
+        )
+        text = re.sub(not_prose, " ", text, flags=re.MULTILINE)
     assert left_over(text) == []
     for formula in re.findall(r"(?<!\$)\$([^$\n]+)\$(?!\$)", text):
         bare = formula.replace(r"\{", "").replace(r"\}", "")
