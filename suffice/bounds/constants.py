@@ -15,7 +15,7 @@ from .heterogeneity import Heterogeneity
 
 
 def labelled(names: Any, clients: int) -> tuple[str, ...]:
-    """One distinct, non-empty text per client, "0", "1", ... where `names` is empty; or `InputError`."""
+    """Give one distinct, non-empty text per client, "0", "1", ... where `names` is empty; or raise `InputError`."""
     unordered = isinstance(names, (str, set, frozenset)) or not isinstance(names, Iterable)
     given = () if unordered else tuple(names) or tuple(str(i) for i in range(clients))
     if len(given) != clients:

@@ -38,7 +38,7 @@ def definition_page(definition: Definition) -> str:
 
 
 def page(theorem: Theorem) -> str:
-    """A plain-text page: statement, formula, hypotheses, parameters."""
+    """Write a plain-text page: statement, formula, hypotheses, parameters."""
     lines = [
         f"{theorem.key} ({theorem.edition})",
         f"{theorem.title}: {theorem.source}",

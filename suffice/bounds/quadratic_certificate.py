@@ -29,7 +29,7 @@ class FrontierPoint(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class QuadraticCertificate:
-    """The exact heterogeneity of R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i).
+    """It knows the exact heterogeneity of R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i).
 
     As theta ranges over R^d so does g = grad R_i, and grad R_i - grad R_k = M g + v with
     M = I - A_k A_i^{-1}, v = 2 A_k (xi_i - xi_k). Let l_j be the squared singular values of M and w_j

@@ -11,7 +11,7 @@ from suffice.support.numbers import as_numbers
 
 
 def positive_definite(name: str, value: Any) -> np.ndarray:
-    """Matrices (N, d, d), symmetric to 1e-12 and positive definite to 1e-14, both relative; or `InputError`."""
+    """Check that matrices (N, d, d) are symmetric (1e-12, relative) and positive definite (1e-14); or `InputError`."""
     A = as_numbers(name, value, ("N", "d", "d"))
     n, d = A.shape[:2]
     if A.shape[2] != d or n == 0 or d == 0:

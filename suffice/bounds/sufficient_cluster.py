@@ -14,7 +14,7 @@ from .heterogeneity import Heterogeneity
 
 
 def best_threshold(*, similarity, sigma2):
-    """The binary threshold of least sufficient variance.
+    """Find the binary threshold of least sufficient variance.
 
     lambda sum_{rho_k >= lambda} a_k rho_k grows linearly between consecutive similarities, so its maximiser is
     one of them: the j-th largest, j maximising rho_(j) sum_{l <= j} a_(l) rho_(l). Ties take the larger one.
@@ -28,7 +28,7 @@ def best_threshold(*, similarity, sigma2):
 
 
 def sufficient_cluster(criterion: Criterion, *, similarity: Any) -> Any:
-    """Members k with psi(rho_k) > 0 (Definition 2), a boolean array."""
+    """Members k have psi(rho_k) > 0 (Definition 2); a boolean array says which these are."""
     return criterion.psi(similarity) > 0
 
 

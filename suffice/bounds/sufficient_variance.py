@@ -18,7 +18,7 @@ def combined_variance(*, values, sigma2):
 
 
 def sufficient_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
-    """1 / sum_k psi(rho_k) / sigma_k^2 (Definition 2, with similarities bounded below by rho)."""
+    """sigma_suf^2 = 1 / sum_k psi(rho_k) / sigma_k^2 (Definition 2, with similarities bounded below by rho)."""
     return combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
 
 

@@ -106,7 +106,7 @@ class CollaborativeRegressor(RegressorMixin, _Collaborative):
 
 
 class CollaborativeClassifier(ClassifierMixin, _Collaborative):
-    """Logistic regression, multinomial for three classes or more, with one model per site; `classes_`, `fit_`."""
+    """Logistic regression has one model per site, multinomial for three classes or more; it sets `classes_`, `fit_`."""
 
     def fit(self, X: Any, y: Any, client: Any = None, sample_weight: Any = None) -> CollaborativeClassifier:
         if self.client_column is None:

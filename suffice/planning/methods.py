@@ -157,13 +157,16 @@ def compare_methods(
 ) -> Comparison:
     """One table per precision: each method at its best step, what it sends and computes, and which theorem covers it.
 
-    epsilon, start  as in `plan`: shares are of the excess over the best constant on rows, whose default is "noise"
+    source         a problem (rows by `read`, quadratics) or constants of clients, at least two of them
+    epsilon        excess loss to reach [loss], a share such as "10%", or "noise"; or several of them, as in `plan`
+    start          "constant" or "zero", where rows with an intercept start, as in `plan`
     participation  share in (0, 1] of the clients that take part in a round, of methods with a server that draws them
-    cost           prices such as "round=1 vector=.1 gradient=.001"; with one of gradients, the batch is chosen, too
-    only           names of methods; all by default
-    seeds, root    of measured methods
+    cost           prices such as "round=1 vector=.1 gradient=.001"; if one is of gradients, the batch is chosen, too
+    only           names of the methods to compare; all by default
+    seeds, root    how many runs a measured method gets, and the number from which their randomness is derived
 
-    Of constants: every record's step, T, cluster and variance, or the condition that fails. Raises `InputError`.
+    On rows a share is one of the excess over the best constant, and the default is "noise". Constants give every
+    record's step, T, cluster and variance, or the condition that fails. Raises `InputError`.
     """
     prices = Prices.of(cost)
     share = float(as_numbers("participation", participation, (), positive=True))

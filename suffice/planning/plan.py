@@ -57,7 +57,7 @@ class Fitted(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision).
+    """A plan has rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision).
 
     `print(plan)` shows the table of `suffice plan`, and iteration goes through `rows`.
 

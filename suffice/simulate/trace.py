@@ -23,7 +23,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """Excess losses, or of a network its losses, of a run on a grid of iterations.
+    """A run has excess losses, or of a network its losses, on a grid of iterations.
 
     values (S, G, N) [loss], iterations (G,), seeds (S,); measure says what the values are, and `excess` or `loss` is
     their name; oracle_calls and vectors_sent (G,) are the

@@ -6,14 +6,14 @@ from .text import printable
 
 
 class SufficeError(ValueError):
-    """A mistake in the input, in one line. The command line prints it and exits with code 2."""
+    """The input has a mistake, told in one line. The command line prints it and exits with code 2."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
 
 
 class InputError(SufficeError):
-    """An invalid input: names the field, its value and a remedy."""
+    """An input is invalid: the message names the field, its value and a remedy."""
 
     def __init__(self, field: str, value: object, remedy: str) -> None:
         self.field, self.value, self.remedy = field, value, remedy

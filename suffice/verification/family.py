@@ -32,7 +32,7 @@ BEFORE_EACH: ContextVar[Callable[[], None]] = ContextVar("before each batch", de
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """An interval, on a logarithmic scale or not, of whole numbers or not, for each entry of a shape.
+    """Each entry of a shape has an interval, on a logarithmic scale or not, of whole numbers or not.
 
     `zero` is the share of draws that are 0, whatever the interval.
     """

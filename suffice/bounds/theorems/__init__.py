@@ -56,7 +56,9 @@ def rows(part: str) -> list[Theorem]:
 
 
 def find(key: str, edition: str = "corrected") -> Theorem:
-    """The record of `key`, however `spelled`, in one edition; `InputError` with its rows or the nearest key if none."""
+    """Find the record of `key`, however it is `spelled`, in one edition.
+
+    If there is none, `InputError` names its rows or the nearest key."""
     text = spelled(key)
     paper = OWN.get(text.partition("/")[0])
     for theorem in THEOREMS if paper is None else paper.part("records", "THEOREMS"):

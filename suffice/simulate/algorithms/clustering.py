@@ -21,7 +21,7 @@ Radius = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class FixedRadius:
-    """The same tau [loss / theta] always."""
+    """tau [loss / theta] is always the same."""
 
     tau: float
 
@@ -34,7 +34,7 @@ class FixedRadius:
 
 @dataclass(frozen=True, kw_only=True)
 class QuantileRadius:
-    """The distance of the ceil(fraction N)-th nearest gradient."""
+    """tau is the distance of the ceil(fraction N)-th nearest gradient."""
 
     fraction: float = 0.2
 
@@ -48,7 +48,7 @@ class QuantileRadius:
 
 @dataclass(frozen=True, kw_only=True)
 class TwoMeansRadius:
-    """The largest distance of the nearer group in the best split of the distances into two (exact 2-means in 1-d)."""
+    """tau is the largest distance of the nearer group in the best split of distances in two (exact 2-means in 1-d)."""
 
     def __call__(self, distances: Tensor) -> Tensor:
         x = distances.sort(-1).values

@@ -12,7 +12,7 @@ from .table import Table
 
 
 def mnist(path: str | Path, *, part: str = "train", max_memory: float = MAX_MEMORY) -> Table:
-    """MNIST's images (n, 784), pixels in [0, 1], and digits, from IDX files, compressed or not.
+    """Read MNIST's images (n, 784), pixels in [0, 1], and digits from IDX files, compressed or not.
 
     `path` is torchvision's root, its folder MNIST/raw, or a file of images; `part` train or test (t10k). Tables of
     more than `max_memory` bytes are refused before they are read. Raises `InputError`.

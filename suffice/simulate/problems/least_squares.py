@@ -35,7 +35,7 @@ MOST_SINGULAR = 500
 
 @dataclass(frozen=True, kw_only=True)
 class LeastSquares(RowModel, QuadraticPopulation):
-    """Clients with rows X_i (n_i, d) and responses y_i (n_i,).
+    """Clients have rows X_i (n_i, d) and responses y_i (n_i,).
 
     regularisation  r >= 0 [loss / theta^2], the same for all clients
     batch           rows that one stochastic gradient averages

@@ -69,7 +69,7 @@ def _excess_log_loss(margin: Tensor, step: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class Logistic(RowModel):
-    """Clients with rows X_i (n_i, d) and labels y_i (n_i,), -1 or 1; sampled with replacement.
+    """Clients have rows X_i (n_i, d) and labels y_i (n_i,), -1 or 1; rows are sampled with replacement.
 
     regularisation  r >= 0, the same for all clients and all coefficients
     batch           rows that one stochastic gradient averages

@@ -144,7 +144,7 @@ class Cosine(Profile):
 
 @dataclass(frozen=True, kw_only=True)
 class Separable(AdditiveNoise):
-    """Sums of one profile over the coordinates, with additive Gaussian noise.
+    """Losses are sums of one profile over the coordinates, with additive Gaussian noise.
 
     optimum (N, d) [theta], scale (N, d) the weights w > 0 [loss]; u is theta itself: its unit is that of the profile.
     """

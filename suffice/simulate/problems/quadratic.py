@@ -24,7 +24,7 @@ from .start import starting_points
 
 @dataclass(frozen=True, kw_only=True)
 class Quadratics(AdditiveNoise):
-    """N quadratics with additive Gaussian noise.
+    """The losses are N quadratics, with additive Gaussian noise.
 
     A (N, d, d) symmetric positive definite [loss / theta^2], xi (N, d) [theta]; minimisers are -xi_i.
     Satisfies all assumptions of the adaptive paper: mu_i = 2 lambda_min(A_i), beta_i = 2 lambda_max(A_i).
