@@ -21,6 +21,6 @@ def text() -> str:
     for name, maker in makers().items():
         data = f" · [data](pictures/{name}.csv)" if (_KEPT / f"{name}.csv").is_file() else ""
         about = maker.about[0].upper() + maker.about[1:]
-        lines += [f"## {name}", "", f"{about}.", "", f"![{about}](pictures/{name}.svg)", ""]
+        lines += [f"## {about}", "", f"### {name}", "", f"![{about}](pictures/{name}.svg)", ""]
         lines += [f"`suffice figure {name}`{data}", ""]
     return "\n".join(lines).rstrip() + "\n"
