@@ -5,11 +5,11 @@ sites vote: with losses l and l' of the same cells, with and without the suspect
     gain = sum_j (l_j - l'_j)/v_j,   v_j = (min(l_j, l'_j) + 10 t)/(n_j + 10),   t = median_j min(l_j, l'_j)/n_j.
 Suspected folds are left out where the gain is above 8: folds with rows of high leverage are often suspected, and
 needed. Suspected sites are left out unless it is below -4: they are hardly missed, and a moderate fault moves the
-others by less than their noise. Of two sites that do not fit each other nobody can tell which is wrong: each is fitted
-by itself where the gain is above 0, or that of one of them above 1. What is left out changes nothing of the others:
-units, centre, folds and weights are those of a fit without it. A site left out has the model of its own rows alone, or
-that of the fit with all where this loses less on the site's held-out rows, or where these are fewer than three per
-coefficient. Where nobody is suspected, all this is the rule itself.
+others by less than their noise. Of two sites that do not fit each other nobody can tell which is wrong, and a vote
+would be the faulty one's as well: each is fitted by itself. What is left out changes nothing of the others: units,
+centre, folds and weights are those of a fit without it. A site left out has the model of its own rows alone, or that of
+the fit with all where this loses less on the site's held-out rows, or where these are fewer than three per coefficient.
+Where nobody is suspected, all this is the rule itself.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .candidates import Fitted, collaborate
 from .gain import PER_COEFFICIENT, Gains, gains
 from .screen import Suspects, suspects
 
-FOLDS_OUT, SITES_IN, TWO_APART = 8.0, -4.0, 1.0
-"""Gains above or below which folds are left out, sites are kept, two sites are fitted apart."""
+FOLDS_OUT, SITES_IN = 8.0, -4.0
+"""Gains above or below which folds are left out, sites are kept."""
 Progress = Callable[[int, int], None] | None
 
 
@@ -122,10 +122,11 @@ def fitted_robustly(
         two = bool(found.sites.all())
         groups = [everybody[k : k + 1] for k in everybody] if two else [everybody[~found.sites]]
         tried = [(group, Part.of([kept[k] for k in group], counts[group])) for group in groups]
-        them = np.concatenate(groups)
-        gain = vote(best.losses[them], np.concatenate([part.losses for _, part in tried]), _rows(kept)[them])
-        if gain.max() > TWO_APART or gain.sum() > 0 if two else gain.sum() >= SITES_IN:
-            parts = tried if two else tried + [_left_out(k, kept, counts, best) for k in np.flatnonzero(found.sites)]
+        them = groups[0]
+        if two:
+            parts = tried
+        elif vote(best.losses[them], tried[0][1].losses, _rows(kept)[them]).sum() >= SITES_IN:
+            parts = tried + [_left_out(k, kept, counts, best) for k in np.flatnonzero(found.sites)]
     return _together(parts, _rows(kept), replace(found, folds=left, sites=found.sites & (len(parts) > 1)))
 
 

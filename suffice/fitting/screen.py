@@ -18,13 +18,15 @@ above. A *fold* where its logarithm by any is (1 + 40/n^2) log 25 above the medi
 scatters likewise; n/5 rows are in it, and of a site with 4 rows any one is a quarter of what is known of its slopes. A
 site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
 deviations of a site's rows from the sites' median, and fifty times as far as half of them: such numbers leave the
-others no digits. Medians over folds ignore one bad fold of five. Where sites are unrelated, or differ in noise, all
-logarithms are spread and nobody stands out.
+others no digits. Of *two* sites both are suspected where the logarithm by the other's slopes is (1 + 3 d/n) log 4 above
+that by own ones at either, for d coefficients and with the lesser of two losses as t, or where their levels are two
+thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are unrelated, or differ in noise,
+all logarithms are spread and nobody stands out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -32,7 +34,9 @@ import numpy as np
 
 from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
 
-SITE, FOLD, LITTLE = np.log(5.0), np.log(25.0), np.log(2.0)
+from .gain import PER_COEFFICIENT
+
+SITE, FOLD, LITTLE, TWO = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0)
 CHANCE = 0.1
 FAR, BEYOND = 1e3, 50.0
 """A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
@@ -69,8 +73,9 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
     judged = there.sum(1) > 0
     judged &= (counts > 1) | (there.sum(1) > 1)  # a single row is its own level
 
-    def logs(losses: np.ndarray) -> np.ndarray:
-        typical = np.median(np.where(there, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]) if judged.any() else 0.0
+    def logs(losses: np.ndarray, typically: Callable[[np.ndarray], float] = np.median) -> np.ndarray:
+        each = np.where(there, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]
+        typical = typically(each) if judged.any() else 0.0
         return np.where(there, np.log((losses + 2 * typical) / (n + 2) + LEAST), np.nan)
 
     b = logs(np.minimum(by_others, by_own))
@@ -79,19 +84,21 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
     found = apart > limit[:, None]
     if sites == 1:
         return replace(nobody, folds=found, fold_times=np.exp(apart / 2))
-    a, own, levels = _median(logs(by_others), there), _median(logs(by_own), there), _median(mean, there)
+    typically = np.min if sites == 2 else np.median  # of two, the median would have the faulty one's noise
+    a, own = (_median(logs(losses, typically), there) for losses in (by_others, by_own))
+    levels = _median(mean, there)
     above, chosen = np.zeros(sites), np.zeros(sites, bool)
     if sites == 2:
         # beside the site's own slopes: by others alone there is nothing to compare with
         above = a - own
-        chosen[:] = (above > SITE).any()
+        chosen[:] = (above > TWO * (1 + PER_COEFFICIENT * mean.shape[-1] / counts)).any()
     elif judged.any():
         above = np.where(judged, a - np.median(a[judged]), 0.0)
         for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
             limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
             chosen |= judged & (more > limit) & (above > LITTLE)
     off = np.abs(levels - np.median(levels, axis=0))
-    limit = np.maximum(FAR, BEYOND * np.median(off, axis=0))
+    limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (sites > 2))  # of two, both are as far from the median
     far = (off > limit).any(1) & (rows > 0)
     chosen |= far.any() if sites == 2 else far
     times = np.maximum(np.exp(above / 2), np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0))

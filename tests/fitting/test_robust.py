@@ -123,12 +123,23 @@ def test_with_three_sites_most_faults_are_told(fault):
     assert ratio < (4.5 if fault == "labels permuted" else 1.4), ratio
 
 
-def test_of_two_sites_nobody_can_tell_which_is_wrong():
-    for fault in ("target x 1000", "predictors x 10000", "target x 1e+09"):
-        fit = fitted(drawn(1, 2, AT_SITE[fault]))
-        np.testing.assert_allclose(coefficients(fit)["s0"], coefficients(clean(1, 1))["s0"], rtol=1e-9)
-        assert "Of two sites nobody can tell which is wrong" in str(fit).replace("\n", " ")
-        assert {entry["site"] for entry in fit.rule["suspects"]} == {"s0", "s1"}
+@pytest.mark.parametrize("fault", AT_SITE)
+@pytest.mark.parametrize("seed", [102, 103])
+def test_of_two_sites_nobody_can_tell_which_is_wrong_and_each_is_fitted_by_itself(seed, fault):
+    """A vote would be the faulty one's as well: a target x 1000 ruined the honest site in these two draws."""
+    fit = fitted(drawn(seed, 2, AT_SITE[fault]))
+    np.testing.assert_allclose(coefficients(fit)["s0"], coefficients(clean(seed, 1))["s0"], rtol=1e-9)
+    assert "Of two sites nobody can tell which is wrong" in str(fit).replace("\n", " ")
+    assert {entry["site"] for entry in fit.rule["suspects"]} == {"s0", "s1"}
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_two_sites_that_fit_each_other_stay_together(seed):
+    """Also with a slip in one row, and with levels that are a hundred deviations apart."""
+    for fault in (None, IN_ROW["target 1000"], lambda X, y: (X, y + 100)):
+        fit = fitted(drawn(seed, 2, fault))
+        assert fit["s0"].weights["s1"] > 0.1
+        assert not [entry for entry in fit.rule["suspects"] if entry["left_out"] == "site"]
 
 
 def test_gaps_are_not_filled_with_a_faulty_site_s_numbers():
