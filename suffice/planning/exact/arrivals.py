@@ -14,6 +14,7 @@ import numpy as np
 
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.recursion import BLOCK, DENSE, DIVERGED, ExactRecursion, orbit, share_of_step
+from suffice.simulate.moments.reduced import ReducedMaps
 
 SETTLED = 1024
 """Steps after which an excess that hardly changes any more is taken to stay."""
@@ -22,7 +23,7 @@ FEW = 3
 
 
 def arrivals(
-    maps: MomentMaps, V: np.ndarray, shares: np.ndarray, epsilon: np.ndarray, who: np.ndarray, most: Sequence[int],
+    maps: MomentMaps | ReducedMaps, V: np.ndarray, shares: np.ndarray, epsilon: np.ndarray, who: np.ndarray, most: Sequence[int],
     expansion: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Of rates `shares` (S,) times V (G, F, N): times to a fraction of a step (G, F, S), and E e_t one step earlier.

@@ -14,6 +14,8 @@ import numpy as np
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.gram_model import GramModel
+from suffice.simulate.moments.recursion import DENSE
+from suffice.simulate.moments.reduced import ReducedMaps
 
 from .arrivals import arrivals
 from .descent import Descent, Found, next_goal
@@ -27,6 +29,10 @@ NUMBERS = 1.5e7
 """In the matrices of the clients that descend together."""
 LENGTHS = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.5])
 """Of the model's rates, at which the exact curve is followed first."""
+SPANNED = np.array([0.6, 1.2])
+"""Lengths at which subspaces are found on which large maps are followed."""
+LEGS = 2
+"""Descents, each on subspaces about the rates where the last one ended."""
 LONGEST = 4096
 """Steps up to which the model's rates are polished."""
 DROPPED = 0.03
@@ -111,20 +117,25 @@ def _part(
     directions = np.stack([start_directions(moments.optimum, moments.A[i], i, everybody[0]) for i in clients.tolist()])
     model = GramModel.of(moments, clients)
     v, _ = modelled_rates(model, directions, epsilon, everybody, max(most))
-    V = LENGTHS[:, None] * v[:, None]
-    times, ahead = (one[:, 0] for one in arrivals(maps, v[:, None], LENGTHS, epsilon, np.arange(C), most))
-    first = np.where(np.isfinite(times).any(1), np.argmin(times, axis=1), np.argmin(ahead, axis=1))
-    start, soonest = V[np.arange(C), first], times[np.arange(C), first]
-    goal = {c: next_goal(soonest[c]) if np.isfinite(soonest[c]) else most[c] for c in range(C)}
-    descent = Descent(
-        maps=maps, client=np.arange(C), epsilon=epsilon, V=start[:, None], allowed=everybody[:, None], goal=goal,
-        found={c: Found(time=float(soonest[c]), v=start[c]) for c in range(C)},
-    )  # fmt: skip
-    descent.run(rounds)
-    return _without_negligible(maps, [descent.found[c] for c in range(C)], epsilon)
+    large = maps.start.shape[-1] > DENSE
+    there: MomentMaps | ReducedMaps = maps
+    for _ in range(LEGS if large else 1):
+        V = LENGTHS[:, None] * v[:, None]
+        there, known = ReducedMaps.along(maps, v[:, None], SPANNED) if large else (maps, None)
+        times, ahead = (one[:, 0] for one in arrivals(there, v[:, None], LENGTHS, epsilon, np.arange(C), most, known))
+        first = np.where(np.isfinite(times).any(1), np.argmin(times, axis=1), np.argmin(ahead, axis=1))
+        start, soonest = V[np.arange(C), first], times[np.arange(C), first]
+        goal = {c: int(np.ceil(soonest[c])) - 1 if np.isfinite(soonest[c]) else most[c] for c in range(C)}
+        descent = Descent(
+            maps=there, client=np.arange(C), epsilon=epsilon, V=start[:, None], allowed=everybody[:, None], goal=goal,
+            found={c: Found(time=float(soonest[c]), v=start[c]) for c in range(C)},
+        )  # fmt: skip
+        descent.run(rounds)
+        v = np.array([descent.found[c].v for c in range(C)])
+    return _without_negligible(there, [descent.found[c] for c in range(C)], epsilon)
 
 
-def _without_negligible(maps: MomentMaps, found: list[Found], epsilon: np.ndarray) -> list[Rates]:
+def _without_negligible(maps: MomentMaps | ReducedMaps, found: list[Found], epsilon: np.ndarray) -> list[Rates]:
     v = np.array([one.v for one in found])
     times = np.array([one.time for one in found])
     v[~np.isfinite(times)] = 0

@@ -12,7 +12,8 @@ import numpy as np
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
-from suffice.simulate.moments.recursion import ExactRecursion, orbit
+from suffice.simulate.moments.recursion import DENSE, ExactRecursion, orbit
+from suffice.simulate.moments.reduced import subspaces
 
 from ..constant_plan import UNKNOWN, ConstantPlan, LongRun, Preconditioner
 from ..number import Number
@@ -98,7 +99,9 @@ def plain_plans(
     for i, one in zip(todo, found):
         plan = start_of_plan(N, alone[i].epsilon, alone[i].start)
         if one.steps is not None:
-            plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), time=Number(one.steps, "exact"))
+            recursion = list(given.own_recursions(i).values())[one.choice]
+            steps = np.ceil(arrival(recursion, one.v, alone[i].epsilon, horizon))  # single precision is a few off
+            plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), time=Number(int(steps), "exact"))
         plans[i] = plan
     return plans
 
@@ -329,7 +332,7 @@ def _described(
         long_run=LongRun(
             step_limit=eta * limit,
             floor=floor,
-            holds=floor <= plan.epsilon and _stays(M, end, merged.loss, plan.epsilon, floor, steps),
+            holds=floor <= plan.epsilon and _stays(M, end, merged, plan.epsilon, floor, steps),
             hitting=None
             if certified is None
             else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
@@ -339,8 +342,13 @@ def _described(
     )
 
 
-def _stays(M: np.ndarray, z: np.ndarray, loss: np.ndarray, epsilon: float, floor: float, steps: int) -> bool:
-    """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps."""
+def _stays(M: np.ndarray, z: np.ndarray, of: ExactRecursion, epsilon: float, floor: float, steps: int) -> bool:
+    """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps; a large
+    map on a subspace, on which the next excess is exact."""
+    loss = of.loss
+    if len(z) > DENSE:
+        W = subspaces(M[None, None], z[None], loss[None], of.features)[0]
+        M, z, loss = W.T @ M @ W, z @ W, loss @ W
     done, part = 0, max(steps, 16)
     while done < 10 * steps + 1000:
         Z = orbit(M, z, part)

@@ -19,6 +19,7 @@ import numpy as np
 
 from suffice.simulate.moments.batched import POWERS, MomentMaps
 from suffice.simulate.moments.recursion import DENSE, ExactRecursion
+from suffice.simulate.moments.reduced import ReducedMaps
 
 from .arrivals import arrival, arrivals
 from .descent import Descent, Found, next_goal
@@ -34,6 +35,10 @@ SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
 """Shares tried where none of the others arrives."""
+SPANNED = np.array([0.15, 0.6])
+"""Of the step limit, at which subspaces are found on which single rates of large maps are searched."""
+ROOM = 16
+"""Times as many clients at once on subspaces."""
 FINALISTS = 2
 """Coordinates in which rates descend, those whose starts are fastest."""
 NEGLIGIBLE = 0.02
@@ -88,7 +93,8 @@ def fastest(
         for c in todo
     }
     kept = 3 * max((len(one) for one in directions.values()), default=1) if N > 1 else 3
-    at_once = max(1, int(NUMBERS / (len(choices[0]) * (kept + N) * n**2)))
+    room = NUMBERS * (ROOM if N == 1 and n > DENSE else 1)
+    at_once = max(1, int(room / (len(choices[0]) * (kept + N) * n**2)))
     for first in range(0, len(todo), at_once):
         part = todo[first : first + at_once]
         descent = _Search(
@@ -171,25 +177,30 @@ class _Search:
         self.directions = directions[self.client]
         # starts of large maps are searched in single precision; what was found is then timed in double
         large = maps.start.shape[-1] > DENSE and directions.shape[-1] > 1
-        self.search = self.maps.in_single_precision() if large else self.maps
+        self.search: MomentMaps | ReducedMaps = self.maps.in_single_precision() if large else self.maps
 
     def run(self) -> list[Rates]:
         one_peer = self.directions.shape[-1] == 1
         powers = POWERS * (1 + (one_peer and not self.single_precision))
         limits = np.minimum(self.maps.limits(self.directions, powers), 1e300)
-        self.expansion = self.search.expansion(limits[..., None] * self.directions)
+        reduced = one_peer and self.maps.start.shape[-1] > DENSE
+        V = limits[..., None] * self.directions
+        if reduced:
+            self.search, self.expansion = ReducedMaps.along(self.maps, V, SPANNED)
+        else:
+            self.expansion = self.search.expansion(V)
         tried = self._tried(limits, self.single_rates if one_peer else SHARES)
         lost = np.array(np.isinf(tried.times.reshape(len(self.choices), -1).min(1)))
         if lost.any():
             tried = tried.joined(self._tried(limits, SMALLER), lost[self.client])
         found = self._starts(tried)
-        if self.search is not self.maps and not all(map(self._timed, found, found.values())):
+        if not reduced and self.search is not self.maps and not all(map(self._timed, found, found.values())):
             self.search = self.maps
             return self.run()
         if one_peer:
             single = SingleRates(
-                maps=self.maps, expansion=self.expansion, limits=limits[:, 0], epsilon=self.epsilon,
-                single_precision=self.single_precision,
+                maps=self.search, expansion=self.expansion, limits=limits[:, 0], epsilon=self.epsilon,
+                single_precision=self.single_precision and not reduced,
             )  # fmt: skip
             single.improve(found, tried.V[:, 0, :, 0], tried.times[:, 0], tried.ahead[:, 0])
             return [

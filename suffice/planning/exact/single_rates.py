@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.simulate.moments.batched import MomentMaps
+from suffice.simulate.moments.reduced import ReducedMaps
 
 from .arrivals import arrivals
 from .descent import Found
@@ -36,7 +37,7 @@ class SingleRates:
     epsilon    by client; single_precision  times are known to about one in a million: no finer factors
     """
 
-    maps: MomentMaps
+    maps: MomentMaps | ReducedMaps
     expansion: tuple[np.ndarray, np.ndarray]
     limits: np.ndarray
     epsilon: np.ndarray

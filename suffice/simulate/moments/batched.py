@@ -185,23 +185,32 @@ class MapsTrial:
     """Rates V (G, K, N) of `maps`, followed for `steps`: `excess` is E e_t, t = 0..steps, (G, K, steps + 1)."""
 
     def __init__(self, *, maps: MomentMaps, V: np.ndarray, steps: int) -> None:
-        self.maps, self.V, self.M = maps, V, maps.matrices(V)
-        self.Z = orbit(self.M, np.broadcast_to(maps.start[:, None], self.M.shape[:-1]), steps)
-        self.excess = (maps.loss[:, None, None] @ self.Z)[..., 0, :]
+        self.maps, self.V = maps, V
+        self.step, self.start, self.loss = maps.matrices(V), maps.start, maps.loss
+        self.follow(steps)
+
+    def follow(self, steps: int) -> None:
+        """`step` (G, K, r, r) from `start` (G, r); `loss` (G, r) tells the excess."""
+        self.Z = orbit(self.step, np.broadcast_to(self.start[:, None], self.step.shape[:-1]), steps)
+        self.excess = (self.loss[:, None, None] @ self.Z)[..., 0, :]
+
+    def lifted(self, P: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns whose sum of outer products p z' is that of P and Z (G, K, r, T), of n numbers each."""
+        return P, Z
 
     def stable(self, groups: np.ndarray, problems: np.ndarray) -> np.ndarray:
         """Whether the second moment contracts (or rests, where no row sees anything)."""
         S = 1 + self.maps.features
-        blocks = self.M[groups, problems, S:, S:]
+        blocks = self.step[groups, problems, S:, S:]
         return np.linalg.eigvalsh((blocks + blocks.swapaxes(-1, -2)) / 2)[:, -1] <= 1 + 1e-12
 
     def derivatives(self, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ln E e_g (G, K) and its derivatives by the rates (G, K, N), g one for each group."""
-        most, M = max(int(goals.max()), 1), self.M
-        P = orbit(M.swapaxes(-1, -2), np.broadcast_to(self.maps.loss[:, None], M.shape[:-1]), most - 1)
+        most, M = max(int(goals.max()), 1), self.step
+        P = orbit(M.swapaxes(-1, -2), np.broadcast_to(self.loss[:, None], M.shape[:-1]), most - 1)
         back = goals[:, None] - 1 - np.arange(most)
         P = np.take_along_axis(P, np.maximum(back, 0)[:, None, None], axis=-1) * (back >= 0)[:, None, None]
         last = np.take_along_axis(self.excess, goals[:, None, None], axis=-1)[..., 0]
         # d phi = sum_t p_{t+1} . dM z_t
-        gradient = self.maps.contract(self.V, P, self.Z[..., :most])
+        gradient = self.maps.contract(self.V, *self.lifted(P, self.Z[..., :most]))
         return np.log(np.maximum(last, 1e-300)), gradient / np.maximum(last, 1e-300)[..., None]
