@@ -88,7 +88,7 @@ def plan(
     ] = 0,
     root: Annotated[int | None, typer.Option(help="Random root of --simulate and --bootstrap (default 0).")] = None,
     save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan to this CSV file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Plot the plan: a .pdf, .png or .svg file, or a folder.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot the plan, or --methods: a .pdf, .png or .svg file, or a folder.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write plan.json, weights.csv and a trainer, train.py, to this folder.")
     ] = None,
@@ -123,10 +123,10 @@ def plan(
     if methods:
         others = {"--horizon": horizon, "--confidence": confidence, "--criterion": criterion, "--numbers": numbers,
                   "--schedule": schedule, "--break-even": where, "--simulate": simulate, "--bootstrap": bootstrap,
-                  "--plot": plot, "--out": out, "--gradients": gradients != "preconditioned"}  # fmt: skip
+                  "--out": out, "--gradients": gradients != "preconditioned"}  # fmt: skip
         share = None if participation is None else parse_number("participation", participation)
         options = {"start": start, "participation": share, "cost": cost, "seeds": seeds} | random
-        _compare(source, request["epsilon"], others, options, save_csv, as_json)
+        _compare(source, request["epsilon"], others, options, save_csv, plot, as_json)
         return
     if not precisions and not request["epsilon"] and numbers:
         planned = targets | {"criterion": criterion, "csv": save_csv, "plot": plot, "out": out}
@@ -218,7 +218,13 @@ def plan(
 
 
 def _compare(
-    source: Any, epsilon: Any, others: dict[str, Any], options: dict[str, Any], csv: Path | None, as_json: bool
+    source: Any,
+    epsilon: Any,
+    others: dict[str, Any],
+    options: dict[str, Any],
+    csv: Path | None,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """`--methods`: options of a plan are refused."""
     from suffice.planning.methods import compare_methods
@@ -232,6 +238,8 @@ def _compare(
         given = {name: value for name, value in options.items() if value is not None}
         found = compare_methods(source, epsilon, progress=report, **given)
     written = [] if csv is None else [write_methods(csv, found)]
+    if plot is not None:
+        written += found.plot().write(plot)
     if as_json:
         print_json(found.to_dict())
         return

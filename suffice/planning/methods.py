@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.server_rounds import Arrived, ServerRounds, fastest_step
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, as_whole, plain
+from suffice.support.pictures import Picture, draw
 
 from .constant_plan import ConstantPlan
 from .constant_prediction import referred, started
@@ -128,6 +130,14 @@ class Comparison:
         from .tables.methods import method_tables
 
         return method_tables(self)
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """A picture of the rounds that each method needs at each precision; with `path` also written there, as one .pdf,
+        .png or .svg file, or into a folder, which gets the data too. Raises `InputError`, also of constants."""
+        figure = draw("methods", self)
+        if path is not None:
+            figure.write(path)
+        return figure
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --methods --json`."""

@@ -117,22 +117,36 @@ def _part(
     directions = np.stack([start_directions(moments.optimum, moments.A[i], i, everybody[0]) for i in clients.tolist()])
     model = GramModel.of(moments, clients)
     v, _ = modelled_rates(model, directions, epsilon, everybody, max(most))
-    large = maps.start.shape[-1] > DENSE
-    there: MomentMaps | ReducedMaps = maps
-    for _ in range(LEGS if large else 1):
-        V = LENGTHS[:, None] * v[:, None]
-        there, known = ReducedMaps.along(maps, v[:, None], SPANNED) if large else (maps, None)
-        times, ahead = (one[:, 0] for one in arrivals(there, v[:, None], LENGTHS, epsilon, np.arange(C), most, known))
-        first = np.where(np.isfinite(times).any(1), np.argmin(times, axis=1), np.argmin(ahead, axis=1))
-        start, soonest = V[np.arange(C), first], times[np.arange(C), first]
-        goal = {c: int(np.ceil(soonest[c])) - 1 if np.isfinite(soonest[c]) else most[c] for c in range(C)}
-        descent = Descent(
-            maps=there, client=np.arange(C), epsilon=epsilon, V=start[:, None], allowed=everybody[:, None], goal=goal,
-            found={c: Found(time=float(soonest[c]), v=start[c]) for c in range(C)},
-        )  # fmt: skip
-        descent.run(rounds)
-        v = np.array([descent.found[c].v for c in range(C)])
-    return _without_negligible(there, [descent.found[c] for c in range(C)], epsilon)
+    legs = LEGS if maps.start.shape[-1] > DENSE else 1
+    found, going = [Rates(v=np.zeros(N), time=np.inf) for _ in clients], np.arange(C)
+    for _ in range(legs):
+        limits = [most[c] for c in going]
+        there = _leg(maps[going], v[going], epsilon[going], limits, rounds, reduced=legs > 1)
+        for c, one in zip(going.tolist(), there):
+            if np.isfinite(one.time):
+                found[c], v[c] = one, one.v
+        going = going[[np.isfinite(one.time) for one in there]]  # the others find nothing by going on
+        if not going.size:
+            break
+    return found
+
+
+def _leg(
+    maps: MomentMaps, v: np.ndarray, epsilon: np.ndarray, most: list[int], rounds: int, *, reduced: bool
+) -> list[Rates]:
+    """What descents find from rates v (C, N) at the best of their lengths, `reduced` on subspaces."""
+    who, V = np.arange(len(v)), LENGTHS[:, None] * v[:, None]
+    there, known = ReducedMaps.along(maps, v[:, None], SPANNED) if reduced else (maps, None)
+    times, ahead = (one[:, 0] for one in arrivals(there, v[:, None], LENGTHS, epsilon, who, most, known))
+    first = np.where(np.isfinite(times).any(1), np.argmin(times, axis=1), np.argmin(ahead, axis=1))
+    start, soonest = V[who, first], times[who, first]
+    goal = {c: int(np.ceil(soonest[c])) - 1 if np.isfinite(soonest[c]) else most[c] for c in who.tolist()}
+    descent = Descent(
+        maps=there, client=who, epsilon=epsilon, V=start[:, None], allowed=np.ones((len(v), 1, v.shape[1]), dtype=bool),
+        goal=goal, found={c: Found(time=float(soonest[c]), v=start[c]) for c in who.tolist()},
+    )  # fmt: skip
+    descent.run(rounds)
+    return _without_negligible(there, [descent.found[c] for c in who.tolist()], epsilon)
 
 
 def _without_negligible(maps: MomentMaps | ReducedMaps, found: list[Found], epsilon: np.ndarray) -> list[Rates]:

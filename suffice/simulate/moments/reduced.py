@@ -5,7 +5,8 @@ The second moments (S, D = d(d+1)/2 numbers) obey S+ = K S + source with a symme
 subspace holds what solves ((1 + sigma) I - K) x = b at several sigma and rates, b once the source's and start's
 transform and once l: a projection on it matches sum_t e_t / (1 + sigma)^(t+1) and its derivative by sigma (rational
 Krylov). 1 and the mean are kept whole, so that the projected map is as block-triangular and as stable as the full one.
-Times differ by one in ten thousand or less; what is found is to be timed on the full recursion.
+Between the rates that a subspace is about times differ by some in ten thousand, beyond them by 2 %: what is found is to
+be timed on the full recursion.
 """
 
 from __future__ import annotations
