@@ -88,7 +88,9 @@ def plan(
     ] = 0,
     root: Annotated[int | None, typer.Option(help="Random root of --simulate and --bootstrap (default 0).")] = None,
     save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan to this CSV file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Plot the plan, or --methods: a .pdf, .png or .svg file, or a folder.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Plot the plan, or --methods: a .pdf, .png or .svg file, or a folder.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write plan.json, weights.csv and a trainer, train.py, to this folder.")
     ] = None,

@@ -21,7 +21,7 @@ MARKS = (("o", BLACK), ("s", "white"), ("D", "0.6"), ("^", BLACK), ("v", "white"
 
 
 def methods_figure(compared: Any) -> Figure:
-    """Of a `Comparison` of methods on a problem; `InputError` where it is of constants, which have no rounds in common."""
+    """Of a `Comparison` of methods on a problem. Raises `InputError` where it is of constants alone."""
     if not compared.precisions:
         raise InputError("plot", "constants", "a picture of methods needs a problem or data; use --csv for the records")
     began = time.perf_counter()
@@ -95,7 +95,8 @@ def _draw(figure: Figure, canvas: Any) -> None:
     axes.set_xscale("log")
     axes.set_yticks(range(len(names)), names, fontsize=SMALL)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlabel("rounds until the mean excess over sites is at the precision (sites alone have none)", fontsize=SMALL)
+    label = "rounds until the mean excess over sites is at the precision (sites alone have none)"
+    axes.set_xlabel(label, fontsize=SMALL)
     axes.legend(fontsize=SMALL, ncols=len(precisions) + 1, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     share = figure.setup["participation"]
     taking = "" if share == 1 else f" {100 * share:g} % of the sites take part in a round, where a server draws them."

@@ -30,50 +30,53 @@ from pathlib import Path
 
 import numpy as np
 
-here, arguments = Path(__file__).parent, sys.argv[1:]
-plan = json.loads((here / "plan.json").read_text(encoding="utf-8"))
-of, batch, logistic = plan["coordinates"], plan["batch"], plan["loss"] == "logistic"
-names, sites, models = of["names"], list(plan["start"]), np.array(list(plan["start"].values()))
-rng = np.random.default_rng(int(arguments[1]) if arguments[1:] else 0)
-
-
-def target(label):
-    if not logistic:
-        return (float(label) - of["target_mean"]) / of["target_scale"]
-    texts = any(isinstance(one, str) for one in of["positive"])
-    return 1.0 if (label if texts else float(label)) in of["positive"] else -1.0
-
-
-rows = {site: [] for site in sites}
-with open(arguments[0] if arguments else here / "rows.csv", newline="", encoding="utf-8-sig") as file:
+here, given = Path(__file__).parent, sys.argv[1:]
+plan, rng = json.loads((here / "plan.json").read_text(encoding="utf-8")), np.random.default_rng(int((*given, 0, 0)[1]))
+of, rows = plan["coordinates"], {site: [] for site in plan["start"]}
+with open(given[0] if given else here / "rows.csv", newline="", encoding="utf-8-sig") as file:
     for row in csv.DictReader(file):
-        if row[of["client"]] in rows and row[of["target"]].strip().lower() not in ("", "na", "nan"):
-            x = [1.0 if name == "(intercept)" else float(row[name]) for name in names]
-            rows[row[of["client"]]].append([*x, target(row[of["target"]].strip())])
-data = [np.array(rows[site]) for site in sites]
-means, scales = (np.broadcast_to(of[key], models.shape) for key in ("means", "scales"))
+        site, label = row[of["client"]], row[of["target"]].strip()
+        if site in rows and label.lower() not in ("", "na", "nan"):
+            x = [1.0 if name == "(intercept)" else float(row[name]) for name in of["names"]]
+            rows[site].append((x, TARGET))
+X = [(np.array([x for x, _ in mine]) - MEANS) / SCALES for k, mine in enumerate(rows.values())]
+y = [np.array([target for _, target in mine]) for mine in rows.values()]
 
 
 def gradient(k, theta):
     """Of a batch of client k's rows, drawn with replacement, at another client's model: all that sees its data."""
-    drawn = data[k][rng.integers(len(data[k]), size=batch)]
-    X, y = (drawn[:, :-1] - means[k]) / scales[k], drawn[:, -1]
-    slope = -y / (1 + np.exp(y * (X @ theta))) if logistic else 2 * (X @ theta - y)
-    return X.T @ slope / batch + plan["regularisation"] * theta
+    drawn = rng.integers(len(y[k]), size=plan["batch"])
+    x, target = X[k][drawn], y[k][drawn]
+    return x.T @ (SLOPE) / plan["batch"] + plan["regularisation"] * theta
 
 
-for i, row in enumerate(plan["clients"]):
-    rule = row["measured"] or row["exact"]
-    matrix = np.eye(len(names)) if rule["matrix"] is None else np.array(plan["matrices"][rule["matrix"]])
-    for stage in rule["schedule"]:  # one, unless the plan was asked for stages
-        weights = np.array(stage["weights"])
-        for _ in range(stage["iterations"]):
-            mean = sum(weights[k] * gradient(k, models[i]) for k in np.flatnonzero(weights))
-            models[i] -= stage["eta"] * matrix @ mean
 with open(here / "models.csv", "w", newline="", encoding="utf-8") as file:
-    csv.writer(file).writerows([[of["client"], *names], *([site, *model] for site, model in zip(sites, models))])
+    csv.writer(file).writerow([of["client"], *of["names"]])
+    for row in plan["clients"]:
+        rule, theta = row["measured"] or row["exact"], np.array(plan["start"][row["name"]])
+        matrix = np.array(plan["matrices"][rule["matrix"]]) if rule["matrix"] else np.eye(len(theta))
+        for stage in rule["schedule"]:  # one, unless the plan was asked for stages
+            for _ in range(stage["iterations"]):
+                mean = sum(w * gradient(k, theta) for k, w in enumerate(stage["weights"]) if w)
+                theta = theta - stage["eta"] * matrix @ mean
+        csv.writer(file).writerow([row["name"], *theta])
 '''
 """What train.py holds: plain Python and NumPy, that people read and change."""
+
+
+def trainer(of: Coordinates, loss: str) -> str:
+    """TRAINER for targets, slopes and units of one plan."""
+    of_site = "[k]" if np.ndim(of.means) == 2 else ""
+    label = "label" if of.positive and isinstance(of.positive[0], str) else "float(label)"
+    if loss == "logistic":
+        target, slope = f'1.0 if {label} in of["positive"] else -1.0', "-target / (1 + np.exp(target * (x @ theta)))"
+    else:
+        target, slope = '(float(label) - of["target_mean"]) / of["target_scale"]', "2 * (x @ theta - target)"
+    names = {"TARGET": target, "SLOPE": slope, "MEANS": f'of["means"]{of_site}', "SCALES": f'of["scales"]{of_site}'}
+    text = TRAINER
+    for name, code in names.items():
+        text = text.replace(name, code)
+    return text
 
 
 def export(told: dict[str, Any], plan: Sequence[Row], problem: Any, folder: str | Path, *, rows: bool) -> list[Path]:
@@ -91,7 +94,7 @@ def export(told: dict[str, Any], plan: Sequence[Row], problem: Any, folder: str 
             lines.append([row.name, *known, *stage.weights.tolist()])
     folder = make_folder(folder, "out")
     text = json.dumps(plain(told), indent=1)
-    files = {"plan.json": text, "weights.csv": csv_text(lines), "train.py": TRAINER}
+    files = {"plan.json": text, "weights.csv": csv_text(lines), "train.py": trainer(of, told["loss"])}
     if rows or of.fills or any("=" in name for name in of.names):
         files["rows.csv"] = csv_text(_table(problem, of))
     return [write_whole(folder / name, content.encode()) for name, content in files.items()]

@@ -132,8 +132,8 @@ class Comparison:
         return method_tables(self)
 
     def plot(self, path: str | Path | None = None) -> Picture:
-        """A picture of the rounds that each method needs at each precision; with `path` also written there, as one .pdf,
-        .png or .svg file, or into a folder, which gets the data too. Raises `InputError`, also of constants."""
+        """A picture of the rounds that each method needs at each precision; with `path` also written there, as one
+        .pdf, .png or .svg file, or into a folder, which gets the data too. Raises `InputError`, also of constants."""
         figure = draw("methods", self)
         if path is not None:
             figure.write(path)

@@ -23,8 +23,8 @@ FEW = 3
 
 
 def arrivals(
-    maps: MomentMaps | ReducedMaps, V: np.ndarray, shares: np.ndarray, epsilon: np.ndarray, who: np.ndarray, most: Sequence[int],
-    expansion: tuple[np.ndarray, np.ndarray] | None = None,
+    maps: MomentMaps | ReducedMaps, V: np.ndarray, shares: np.ndarray, epsilon: np.ndarray, who: np.ndarray,
+    most: Sequence[int], expansion: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Of rates `shares` (S,) times V (G, F, N): times to a fraction of a step (G, F, S), and E e_t one step earlier.
 

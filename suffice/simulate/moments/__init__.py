@@ -11,7 +11,8 @@ recursion z+ = M(v) z that `recursion` derives. M needs the first and second mom
     gram_model.GramModel       closed form of a model with identity Hessians, which says where a search begins
 
 `suffice/planning/exact` calls them: `search`, `descent`, `arrivals` and `stages` the first two, `search`,
-`single_rates` and `many_clients` the third, `large_models` the fourth, `many_clients` the last. A problem offers what they start from by `gradient_moments` and `gradient_rows`.
+`single_rates` and `many_clients` the third, `large_models` the fourth, `many_clients` the last. A problem offers what
+they start from by `gradient_moments` and `gradient_rows`.
 
 Moments of any other linear algorithm are found by calling its own step, since no formula of it is written down:
 `suffice/simulate/moment_maps.py` finds the maps of one iteration, `probed_moments.py` goes on step by step, and

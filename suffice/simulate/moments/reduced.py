@@ -18,7 +18,6 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .batched import MapsTrial, MomentMaps
-from .recursion import orbit
 
 SHIFTS = np.geomspace(2e-4, 0.5, 5)
 """sigma: excesses that fall by so much a step."""
