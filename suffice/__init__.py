@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from . import fitting as fitting
     from . import planning as planning
     from . import simulate as simulate
+    from . import training as training
     from . import verification as verification
     from ._check import check as check
     from .bounds import PARAMETERS as PARAMETERS
@@ -79,6 +80,8 @@ if TYPE_CHECKING:
     from .support.errors import InputError as InputError
     from .support.versions import VERSION as __version__  # noqa: F401
     from .support.versions import show_versions as show_versions
+    from .training.train import train as train
+    from .training.training import Training as Training
     from .verification import Verdict as Verdict
     from .verification import errata as errata
     from .verification import families as families

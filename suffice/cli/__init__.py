@@ -8,7 +8,7 @@ from typing import NoReturn
 
 COMMANDS = (
     *("campaign", "demo", "doctor", "errata", "explore", "figure", "fit"),
-    *("plan", "predict", "report", "simulate", "theorem", "verify"),
+    *("plan", "predict", "report", "simulate", "theorem", "train", "verify"),
 )
 """The modules beside, one for each command."""
 

@@ -199,6 +199,12 @@ def algorithm(name: str, problem: Oracle, *, eta: Any, **options: float | str) -
 
     Raises `InputError` for an unknown name or option, with the nearest one.
     """
+    chosen = checked_options(name, options)
+    return _FACTORIES[name](problem, eta, **chosen)
+
+
+def checked_options(name: str, options: Options) -> dict[str, Any]:
+    """Those of the algorithm of a name that are given, each of its own type; `InputError`."""
     known = options_of(name)
     chosen: dict[str, Any] = {}
     for option, value in options.items():
@@ -215,14 +221,14 @@ def algorithm(name: str, problem: Oracle, *, eta: Any, **options: float | str) -
     for option, (other, words) in _ONLY_WITH.get(name, {}).items():
         if option in chosen and (known | chosen)[other] not in words:
             raise InputError(option, chosen[option], f"only {other} = {' or '.join(words)} has it; drop it")
-    return _FACTORIES[name](problem, eta, **chosen)
+    return chosen
 
 
 def options_of(name: str) -> dict[str, float | str]:
     """Options of an algorithm with their defaults."""
     if name not in _FACTORIES:
-        near = difflib.get_close_matches(name, ALGORITHMS, n=1, cutoff=0.4)
+        near = difflib.get_close_matches(name, _FACTORIES, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise InputError("algorithm", name, f"{hint}There are {', '.join(ALGORITHMS)}")
+        raise InputError("algorithm", name, f"{hint}There are {', '.join(_FACTORIES)}")
     parameters = inspect.signature(_FACTORIES[name]).parameters.values()
     return {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}

@@ -121,7 +121,7 @@ def run(
     trace = attempt(kernel, why, lambda: record(recorder, problems, **setting))
     if trace is not None:
         return trace
-    saved = None
+    saved, often = None, max(1, iterations // POINTS)
     done, at, state = 0, 0, {}
     if checkpoint is not None:
         steps = [step_size(t).tolist() for t in (1, iterations // 2 + 1, iterations)]
@@ -140,11 +140,11 @@ def run(
                 recorder.see(t, before, draw, after)
                 if saved is not None and t % saved.every == 0 and 0 < t < iterations:
                     saved.save(number, t, after, recorder)
+                if progress is not None and t > 0 and (t % often == 0 or t == iterations):
+                    progress(number * iterations + t, len(blocks) * iterations)
             at = 0
             if saved is not None:
                 saved.save(number + 1, 0, None, recorder)
-            if progress is not None:
-                progress(number + 1, len(blocks))
     return recorder.trace()
 
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,16 +47,22 @@ from .randomness import Stream, single
 from .runner import iterate
 from .threads import one_thread
 
-FOLDS = 4
+FOLDS = 2
+"""More cost more and found no better collaborators."""
 LONGEST = 1000
 """Scouts train for at most so many iterations."""
-_FIRST, _LATER = 10, 1.25
-"""Held-out losses are looked at after 10 iterations, and whenever their number has grown by a quarter."""
-_FALL, _SOONEST = 0.1, 40
+_FIRST, _LATER = 10, 1.12
+"""Held-out losses are looked at after 10 iterations, and whenever their number has grown by so much."""
+_FALL, _SOONEST = 0.05, 40
 """Scouts stop when two looks in a row each found the mean held-out loss lower by less than this share of its whole
-fall, not before so many iterations: networks begin with a plateau, and scouts that stop there tell nobody apart."""
+fall, not before so many iterations nor before it has fallen by this share of the start: networks begin with a plateau,
+and scouts that stop there tell nobody apart."""
+_PATIENCE = 4
+"""They also stop after so many times the iterations at which it was least."""
 _LEAST = 1e-3
 """Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
+
+_ARRAYS = ("weights", "distance", "set_size", "held_out")
 
 Progress = Callable[[int, int], None]
 
@@ -89,7 +95,7 @@ class Collaborators:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, as JSON has them; weights and distances by name."""
-        arrays = {name: getattr(self, name).tolist() for name in ("weights", "distance", "set_size", "held_out")}
+        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
         return {
             "clients": list(self.names),
             **arrays,
@@ -99,6 +105,13 @@ class Collaborators:
             "vectors_sent": self.vectors_sent,
             "remarks": list(self.remarks),
         }
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Collaborators:
+        """From what `to_dict` gave."""
+        arrays = {name: np.array(found[name]) for name in (*_ARRAYS, "looked_at")}
+        whole = {name: int(found[name]) for name in ("iterations", "gradients", "vectors_sent")}
+        return cls(names=tuple(found["clients"]), remarks=tuple(found["remarks"]), **arrays, **whole)
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Who learns with whom; written to `path` if given."""
@@ -164,8 +177,9 @@ def collaborators(
             if progress is not None:
                 progress(t, iterations)
             fallen = held_out[0] - min(held_out)
-            slow = slow + 1 if fallen > 0 and held_out[-2] - now < _FALL * fallen else 0
-            stopped = slow >= 2 and t >= _SOONEST
+            flat = fallen > _FALL * abs(held_out[0]) and held_out[-2] - now < _FALL * fallen
+            slow = slow + 1 if flat else 0
+            stopped = t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looked_at[best] > 0)
             if stopped:
                 break
         clients, sent = network.clients, int(counts.sum()) * (network.clients - 1)

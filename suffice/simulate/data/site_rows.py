@@ -72,14 +72,15 @@ def sites_of(
     drop: Sequence[str],
     classes: tuple[str, ...],
     memory: Memory,
+    keep: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
     """One more pass over the rows; `roles` are the columns of client, target and perhaps weight. Targets are numbers,
-    or with `classes` labels, whose rows are kept."""
+    or with `classes` labels. Rows of labels are kept, others where `keep` says so."""
     client, target, weight = roles["client"], roles["target"], roles.get("weight")
     design = Design.of(facts, roles=roles.values(), drop=drop)
-    total = facts[target].rows
-    if classes:
+    total, keep = facts[target].rows, keep or bool(classes)
+    if keep:
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
     label = {text: float(at) for at, text in enumerate(classes)}
     found: dict[str, Rows] = {}
@@ -95,7 +96,7 @@ def sites_of(
         for name in dict.fromkeys(owners.tolist()):
             found.setdefault(name, Rows(name=name))
         for name, mine in rows_of_each(owners, known):
-            _add(found[name], X[mine], y[mine], w[mine], keep=bool(classes))
+            _add(found[name], X[mine], y[mine], w[mine], keep=keep)
         if len(found) > MOST_SITES:
             remedy = f"use at most {MOST_SITES} sites; is this the column that names them?"
             raise InputError(client, f"{len(found)} values", remedy)

@@ -33,10 +33,11 @@ def read_sites(
     seed: int = 0,
     site: str | None = None,
     max_memory: float = MAX_MEMORY,
+    keep: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Sites, str]:
     """The sites of `source`, and the loss that `loss` means: "auto" is what `loss_of` says. With `site` all rows are of
-    this one. Raises `InputError`."""
+    this one; with `keep` all rows are kept, not those of labels alone. Raises `InputError`."""
     as_choice("loss", loss, LOSSES)
     memory = Memory(max_memory)
     found = source_of(
@@ -70,6 +71,7 @@ def read_sites(
         drop=drop,
         classes=classes,
         memory=memory,
+        keep=keep,
         progress=progress,
     )
     return replace(sites, notes=(*sites.notes, *guessed)), loss

@@ -1,0 +1,79 @@
+"""The command `suffice train`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .app import Json, app
+from .arguments import words
+from .completion import algorithm_names
+from .console import echo, later, print_json
+from .data_options import Drop, Site, Split, Target
+
+
+@app.command()
+def train(
+    setup: Annotated[
+        str, typer.Argument(help="A table, a folder of .npz files (X, y), MNIST's folder of images, or sklearn:NAME.")
+    ],
+    model: Annotated[
+        str, typer.Option(help="mlp, cnn, lenet, or package.module:Factory, which is imported and run.")
+    ] = "mlp",
+    algorithm: Annotated[
+        str, typer.Option(help="Algorithm to train by: scouts, local, fedavg, ...", autocompletion=algorithm_names)
+    ] = "scouts",
+    option: Annotated[
+        list[str] | None, typer.Option(help="Parameter of the algorithm as NAME=VALUE. Repeat it for several.")
+    ] = None,
+    iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 400,
+    eta: Annotated[str, typer.Option(help="Step size.")] = "0.1",
+    batch: Annotated[int, typer.Option(help="Rows of each stochastic gradient.")] = 16,
+    momentum: Annotated[str, typer.Option(help="Momentum, in [0, 1).")] = "0",
+    weight_decay: Annotated[str, typer.Option(help="Weight decay.")] = "0",
+    client: Site = None,
+    target: Target = None,
+    loss: Annotated[
+        str | None, typer.Option(help="Loss of a table's rows: auto, least-squares, logistic or multinomial.")
+    ] = None,
+    drop: Drop = None,
+    split: Split = None,
+    test: Annotated[str, typer.Option(help="Share of each client's rows held out for tests.")] = "0.2",
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the rows (default 2e9).")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for curves, models, tests and the picture.")] = Path("trained"),
+    as_json: Json = False,
+) -> None:
+    """Train a network for each client; by default scouts find who learns with whom."""
+    from suffice.support.parse import parse_number
+    from suffice.training.train import train as make
+    from suffice.training.train import unfinished
+
+    given: dict[str, Any] = {
+        "client": client, "target": target, "loss": loss, "drop": drop, "split": split,
+        "max_memory": None if max_memory is None else parse_number("max_memory", max_memory),
+    }  # fmt: skip
+    numbers = {"eta": eta, "momentum": momentum, "weight_decay": weight_decay, "test": test}
+    try:
+        with later("training") as report:
+            found = make(
+                setup, model=model, algorithm=algorithm, options=words(option or []), iterations=iterations,
+                batch=batch, seed=seed, out=out, progress=report,
+                **{name: parse_number(name, text) for name, text in numbers.items()},
+                **{name: value for name, value in given.items() if value is not None},
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        if unfinished(out):
+            again = shlex.join(["suffice", *sys.argv[1:]])
+            echo(f"suffice: stopped; what is done is kept in {out}, and the same command goes on: {again}", err=True)
+        raise
+    if as_json:
+        print_json(found.to_dict())
+        return
+    found.table().show()
+    echo(f"{out}: training.json, curves.csv, tests.csv, models.npz, training.png"
+         f"{'' if found.weights is None else ', weights.csv'}")  # fmt: skip

@@ -1,0 +1,177 @@
+"""Every client's rows as arrays: from a table, a folder of .npz files, or images in IDX files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suffice.simulate.data.embedded import PREFIX
+from suffice.simulate.data.encoding import Encoding
+from suffice.simulate.data.memory import as_path
+from suffice.simulate.data.mnist import mnist, mnist_part
+from suffice.simulate.data.npz import read_arrays
+from suffice.simulate.data.readers import UNDIVIDED
+from suffice.simulate.data.site_source import read_sites
+from suffice.simulate.data.splits import divide, parse_split
+from suffice.simulate.randomness import Stream, single
+from suffice.support.errors import InputError
+from suffice.support.memory import Memory
+from suffice.support.numbers import as_number
+
+Arrays = list[np.ndarray]
+_PARTS = {"X", "y", "X_test", "y_test"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientArrays:
+    """X (n_i, ...) and y (n_i, ...) of each client, for training and for tests.
+
+    classes       what the labels 0, 1, ... mean; none where targets are numbers
+    standardised  of a table's columns, and of its target of numbers: their mean and deviation over all rows, by which
+                  they were shifted and divided
+    """
+
+    names: tuple[str, ...]
+    X: Arrays
+    y: Arrays
+    X_test: Arrays
+    y_test: Arrays
+    classes: tuple[str, ...] = ()
+    standardised: dict[str, tuple[float, float]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def client_arrays(
+    source: Any,
+    *,
+    client: str,
+    target: str,
+    loss: str,
+    drop: Sequence[str],
+    split: str | None,
+    test: float,
+    seed: int,
+    max_memory: float,
+) -> ClientArrays:
+    """The arrays of `source`; `test` is the share of each client's rows that tests take. Raises `InputError`."""
+    if not 0 < as_number("test", test) < 1:
+        raise InputError("test", test, "give a share of each client's rows in (0, 1)")
+    named = isinstance(source, str | Path) and str(source) != "" and not str(source).startswith(PREFIX)
+    path = as_path("setup", source) if named else None
+    if path is not None and not path.exists():
+        raise InputError("setup", str(path), "no such file or folder")
+    files = sorted(path.glob("*.npz")) if path is not None and path.is_dir() else []
+    part = None if path is None else mnist_part(path)
+    if path is not None and (files or part):
+        for name, value, usual in (("client", client, "client"), ("target", target, "target"), ("drop", drop, ())):
+            if value != usual:
+                raise InputError(name, value, "only a table has named columns; drop it")
+        if loss != "auto":
+            raise InputError("loss", loss, "arrays say by their type whether they are labels; drop it")
+    if path is not None and part:
+        if split is None:
+            raise InputError("split", "missing", UNDIVIDED)
+        whole = mnist(path, part=part, max_memory=max_memory)
+        side = isqrt(whole.X.shape[1])
+        shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
+        tables = divide(whole, parse_split(split), seed=seed)
+        X, y = [table.X.reshape(-1, *shape) for table in tables], [table.y.astype(int) for table in tables]
+        return _tested([table.name for table in tables], X, y, {}, test, seed)
+    if files:
+        if split is not None:
+            raise InputError("split", split, "a folder has one client per file; drop it")
+        memory = Memory(max_memory)
+        arrays = {file.stem: _parts(file, memory) for file in files}
+        given = {name: (own["X_test"], own["y_test"]) for name, own in arrays.items() if "X_test" in own}
+        return _tested(
+            list(arrays),
+            [own["X"] for own in arrays.values()],
+            [own["y"] for own in arrays.values()],
+            given,
+            test,
+            seed,
+        )
+    return _of_table(
+        source, test, client=client, target=target, loss=loss, drop=drop, split=split, seed=seed, max_memory=max_memory
+    )
+
+
+def _parts(file: Path, memory: Memory) -> dict[str, np.ndarray]:
+    arrays = read_arrays("setup", file, memory)
+    tests = {"X_test", "y_test"} & set(arrays)
+    if not {"X", "y"} <= set(arrays) <= _PARTS or len(tests) == 1:
+        raise InputError(f"arrays of {file.name}", sorted(arrays), "give X and y and, optionally, X_test and y_test")
+    for of, answer in (("X", "y"), ("X_test", "y_test"))[: 1 + bool(tests)]:
+        if arrays[of].ndim < 2 or arrays[answer].ndim < 1 or len(arrays[of]) != len(arrays[answer]):
+            shapes = [arrays[of].shape, arrays[answer].shape]
+            raise InputError(f"{of} and {answer} of {file.name}", shapes, "give shapes (n, ...) and (n,)")
+    return arrays
+
+
+def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArrays:
+    sites, loss = read_sites(source, seed=seed, keep=True, **how)
+    X, y = zip(*(site.rows()[:2] for site in sites.sites))
+    encoding = Encoding.of(sites.design.names, *sites.design.categories, np.concatenate(X).mean(0))
+    X = [rows @ encoding.matrix for rows in X]
+    columns = dict(zip(encoding.columns, np.concatenate(X).T))
+    numbers = loss == "least-squares"
+    if numbers:
+        columns[sites.target] = np.concatenate(y)
+    standardised = {name: (float(values.mean()), float(values.std())) for name, values in columns.items()}
+    mean, scale = np.array(list(standardised.values())).T
+    constant = scale <= 1e-9 * np.abs(mean)  # rounding
+    if numbers and constant[-1]:
+        raise InputError(f"column {sites.target}", float(mean[-1]), "the same in every row; give a target that varies")
+    scale = np.where(constant, 1.0, scale)
+    p = len(encoding.columns)
+    X = [(rows - mean[:p]) / scale[:p] for rows in X]
+    y = [(own - mean[-1]) / scale[-1] if numbers else own.astype(int) for own in y]
+    notes = (*sites.notes, *sites.design.remarks(encoding, constant[:p]))
+    if numbers:
+        notes += (f"{sites.target} is divided by its deviation: a loss of 1 is that of a constant",)
+    standardised = dict(zip(standardised, zip(mean.tolist(), scale.tolist())))
+    return _tested(list(sites.names), X, y, {}, test, seed, sites.classes, standardised=standardised, notes=notes)
+
+
+def _tested(
+    names: Sequence[str],
+    X: Arrays,
+    y: Arrays,
+    given: dict[str, tuple[np.ndarray, np.ndarray]],
+    share: float,
+    seed: int,
+    classes: tuple[str, ...] = (),
+    **rest: Any,
+) -> ClientArrays:
+    """Clients with their own rows for tests, or a share of each one's; labels become 0, 1, ... where they are not."""
+    kept: tuple[Arrays, ...] = ([], [], [], [])
+    for at, (name, rows, answers) in enumerate(zip(names, X, y)):
+        if name in given:
+            parts = (rows, answers, *given[name])
+        else:
+            held = max(1, round(share * len(rows)))
+            if held >= len(rows):
+                remedy = f"too few to hold out test = {share:g}: merge it with another client, or leave it out"
+                raise InputError(f"rows of client {name}", len(rows), remedy)
+            order = single(seed).permutation(len(rows), iteration=at, stream=Stream.SPLIT)[0].numpy()
+            out, train = np.sort(order[:held]), np.sort(order[held:])
+            parts = (rows[train], answers[train], rows[out], answers[out])
+        for place, part in zip(kept, parts):
+            place.append(part)
+    labels = [each.dtype.kind not in "fc" for each in (*kept[1], *kept[3])]
+    if any(labels) and not classes:
+        if not all(labels):
+            raise InputError("y", "labels and numbers", "give all clients whole numbers or texts as labels, or numbers")
+        found = np.unique(np.concatenate([each.ravel() for each in (*kept[1], *kept[3])]))
+        if len(found) < 2:
+            raise InputError("y", found.tolist(), "one class alone; give at least two")
+        classes = tuple(map(str, found.tolist()))
+        for place in (kept[1], kept[3]):
+            place[:] = [np.searchsorted(found, each) for each in place]
+    train_X, train_y, test_X, test_y = kept
+    return ClientArrays(names=tuple(names), X=train_X, y=train_y, X_test=test_X, y_test=test_y, classes=classes, **rest)

@@ -1,0 +1,160 @@
+"""`train`: a network for each client from files, by any algorithm, and who learns with whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from suffice.simulate.algorithms import Algorithm, Local
+from suffice.simulate.catalogue import algorithm as named_algorithm
+from suffice.simulate.catalogue import checked_options
+from suffice.simulate.checkpoint import fingerprint
+from suffice.simulate.problems import Neural
+from suffice.simulate.randomness import Randomness
+from suffice.simulate.runner import run
+from suffice.simulate.scouts import Collaborators, collaborators
+from suffice.support.errors import InputError
+from suffice.support.files import check_regular, make_folder, write_whole
+from suffice.support.memory import MAX_MEMORY
+from suffice.support.numbers import as_whole
+
+from .client_arrays import ClientArrays, client_arrays
+from .models import module_of
+from .training import Training, tested
+
+JUDGED = 0.2
+"""The share of each client's rows for training by which algorithms that need them judge models."""
+_JUDGING = ("fedfomo", "validation-based", "ifca")
+POINTS = 20
+"""Losses are recorded so many times, and the state is written for a run that goes on."""
+TOGETHER = 4
+"""Everybody together is one of so many parts of the iterations, before the collaborators that scouts find: it helps
+where clients differ in what they have seen, and costs .2 points of accuracy at most where they contradict each other."""
+CHECKPOINT, SCOUTS = "checkpoint.npz", "scouts.json"
+
+
+def train(
+    source: Any,
+    *,
+    model: Any = "mlp",
+    algorithm: str = "scouts",
+    options: Mapping[str, float | str] | None = None,
+    iterations: int = 400,
+    eta: float = 0.1,
+    batch: int = 16,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    client: str = "client",
+    target: str = "target",
+    loss: str = "auto",
+    drop: Sequence[str] = (),
+    split: str | None = None,
+    test: float = 0.2,
+    seed: int = 0,
+    out: str | Path | None = None,
+    max_memory: float = MAX_MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+) -> Training:
+    """Train a network for each client, by default with the collaborators that scouts find.
+
+    source      a table, as `suffice.fit` reads it; a folder with one .npz per client, whose arrays are X (n, ...),
+                y (n,) and perhaps X_test, y_test; or MNIST's folder of IDX files
+    model       "mlp", "cnn", "lenet", "package.module:Factory", which is imported, or a module or function of torch
+    algorithm   any name of `suffice.simulate.algorithm`, with its `options`
+    iterations, eta, batch, momentum, weight_decay  of the training, and of the scouts'
+    client, target, loss, drop  of a table: its columns of clients and targets, the kind of target, columns to leave out
+    split       how a table or images are divided into clients: iid:8, dirichlet:8:0.1, labels:8, column:NAME
+    test        the share of each client's rows that is held out, where the source has no rows for tests
+    seed        of the shares, the start, the batches and the scouts
+    out         a folder for the results, which `Training.save` describes. A run with `out` that was stopped goes on
+                when it is called again, to the same numbers
+    progress    is called with the work done and the whole of it
+
+    Columns of a table are standardised over all rows, and so is a target of numbers. Raises `InputError`.
+    """
+    chosen = checked_options(algorithm, options or {})
+    folder = None if out is None else make_folder(out, "out")
+    as_whole("iterations", iterations)
+    reading: dict[str, Any] = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split}
+    arrays = client_arrays(source, **reading, test=test, seed=seed, max_memory=max_memory)
+    problem = _network(arrays, model, batch=batch, seed=seed, judged=algorithm in _JUDGING)
+    optimiser: dict[str, Any] = {"eta": eta, "momentum": momentum, "weight_decay": weight_decay}
+    found: Collaborators | None = None
+    if algorithm == "scouts":
+        found = _scouts(problem, chosen, optimiser, seed, folder, progress)
+        rule: Algorithm = found.algorithm(together=chosen.get("together", iterations // TOGETHER))
+    else:
+        rule = named_algorithm(algorithm, problem, eta=eta, **chosen)
+    weighs = _weighs(rule, problem)
+    trace = run(
+        problem, rule, iterations=iterations, **optimiser, seeds=range(seed, seed + 1), models=True,
+        grid=np.unique(np.linspace(0, iterations, POINTS + 1).round()).tolist(), weights="mean" if weighs else None,
+        checkpoint=None if folder is None else folder / CHECKPOINT, checkpoint_every=max(1, iterations // POINTS),
+        progress=progress,
+    )  # fmt: skip
+    assert trace.models is not None
+    named = model if isinstance(model, str) else getattr(model, "__name__", type(model).__name__)
+    said = {"model": named, "algorithm": algorithm, "options": dict(options or {}), "iterations": iterations}
+    training = Training(
+        problem=problem,
+        classes=arrays.classes,
+        standardised=arrays.standardised,
+        trace=trace,
+        tests=tested(problem, trace.models[0]),
+        weights=trace.weights[-1] if trace.weights is not None else None,
+        setting=said | optimiser | {"batch": batch, "seed": seed},
+        remarks=tuple(dict.fromkeys((*arrays.notes, *problem.remarks, *(found.remarks if found else ())))),
+    )
+    if folder is not None:
+        training.save(folder)
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+    return training
+
+
+def unfinished(folder: str | Path) -> bool:
+    """Whether a run that was stopped has left something to go on from."""
+    return any((Path(folder) / name).exists() for name in (CHECKPOINT, SCOUTS))
+
+
+def _network(arrays: ClientArrays, model: Any, *, batch: int, seed: int, judged: bool) -> Neural:
+    outputs = len(arrays.classes) or int(np.prod(arrays.y[0].shape[1:]))
+    return Neural.of(
+        module_of(model, arrays.X[0].shape[1:], outputs), arrays.X, arrays.y, batch=batch, seed=seed,
+        names=arrays.names, test=(arrays.X_test, arrays.y_test), validation=JUDGED if judged else None,
+    )  # fmt: skip
+
+
+def _weighs(rule: Algorithm, problem: Neural) -> bool:
+    """Whether the algorithm weighs clients in its first step."""
+    draw = rule.draw(problem, Randomness(seeds=torch.tensor([0])), 1)
+    return rule.collaboration(problem, rule.init(problem, problem.start[None].clone()), draw) is not None
+
+
+def _scouts(
+    problem: Neural,
+    chosen: dict[str, Any],
+    optimiser: dict[str, Any],
+    seed: int,
+    folder: Path | None,
+    progress: Callable[[int, int], None] | None,
+) -> Collaborators:
+    """What scouts find, or have found when the same run was stopped."""
+    how = {"seed": seed} | optimiser | {name: value for name, value in chosen.items() if name != "together"}
+    path, run_of = None if folder is None else folder / SCOUTS, fingerprint([problem], Local(), sorted(how.items()))
+    if path is not None and path.exists():
+        check_regular(path, "out")
+        try:
+            kept = json.loads(path.read_bytes())
+            if kept.pop("run") == run_of:
+                return Collaborators.of(kept)
+        except (ValueError, TypeError, KeyError):
+            raise InputError("out", str(path), "damaged, or not of this program: remove it") from None
+    found = collaborators(problem, **how, progress=progress)
+    if path is not None:
+        write_whole(path, json.dumps({"run": run_of, **found.to_dict()}).encode())
+    return found

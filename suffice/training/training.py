@@ -1,0 +1,171 @@
+"""What `train` hands back: curves, personal models, what tests say of them, who listens to whom."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from suffice.simulate import Trace
+from suffice.simulate.problems import Neural
+from suffice.support.files import make_folder, write_whole
+from suffice.support.numbers import plain
+from suffice.support.pictures import Picture, draw
+from suffice.support.tables import Table, number
+from suffice.support.text import csv_text
+
+MOST = 40
+"""So many clients are shown; all are in the JSON."""
+TEST_LOSS, TEST_ACCURACY = "test loss", "test accuracy"
+
+
+def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
+    """Of each client its test rows, its model's mean loss on them and, of labels, accuracy, with standard errors.
+
+    The standard error of an accuracy is that at (hits + 1) / (n + 2), so that n hits of n are no certainty; of the mean
+    loss of a single row there is none.
+    """
+    assert problem.test is not None
+    found = []
+    for model, first, n in zip(models, problem.test.first.tolist(), problem.test.counts.tolist()):
+        X, y = problem.test.X[first : first + n], problem.test.y[first : first + n]
+        flat, labels = torch.as_tensor(model).to(problem.start), not problem.test.y.is_floating_point()
+        with torch.no_grad():
+            values = problem.flat.scores(flat, X, y) if labels else problem.flat.row_losses(flat, X, y)[:, None]
+        losses = values[:, 0].double().numpy()
+        error = float(losses.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+        entry = {"test_rows": n, "test_loss": float(losses.mean()), "test_loss_se": error}
+        if labels:
+            hits = float(values[:, 1].double().sum())
+            drawn = (hits + 1) / (n + 2)
+            entry |= {"test_accuracy": hits / n, "test_accuracy_se": float(np.sqrt(drawn * (1 - drawn) / n))}
+        found.append(entry)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """Personal networks after a run, `problem.names` their clients.
+
+    classes       what the labels 0, 1, ... mean; none where targets are numbers
+    standardised  mean and deviation by which a table's columns were shifted and divided, and its target of numbers
+    trace         losses and costs along the run, and the last models
+    tests         of each client what `tested` says
+    weights       [i, k] (N, N) with which client i used the gradients of k in the last iteration; None where the
+                  algorithm weighs nobody
+    """
+
+    problem: Neural
+    classes: tuple[str, ...]
+    standardised: Mapping[str, tuple[float, float]]
+    trace: Trace
+    tests: list[dict[str, Any]]
+    weights: np.ndarray | None
+    setting: Mapping[str, Any]
+    remarks: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.problem.names
+
+    def module_of(self, client: str) -> nn.Module:
+        """The module with the last parameters of a client."""
+        assert self.trace.models is not None
+        return self.problem.module_of(self.trace.models[0, self.names.index(client)])
+
+    def mean(self, name: str) -> tuple[float, float]:
+        """A test metric in the mean of the clients, with its standard error over their test rows."""
+        values, errors = (np.array([entry[key] for entry in self.tests]) for key in (name, f"{name}_se"))
+        return float(values.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return ("test_loss", "test_accuracy") if self.classes else ("test_loss",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, lists and texts, as JSON has them."""
+        clients = [
+            {"name": name, "rows": rows, **entry, "weights": None if self.weights is None else
+             dict(zip(self.names, self.weights[at].tolist()))}
+            for at, (name, rows, entry) in enumerate(zip(self.names, self.problem.row_counts, self.tests))
+        ]  # fmt: skip
+        means = {name: dict(zip(("mean", "se"), self.mean(name))) for name in self.metrics}
+        shown = {
+            "setting": dict(self.setting), "parameters": self.problem.features, "classes": self.classes,
+            "standardised": {name: {"mean": m, "deviation": s} for name, (m, s) in self.standardised.items()},
+            "means": means, "clients": clients, "oracle_calls": float(self.trace.oracle_calls[-1]),
+            "vectors_sent": float(self.trace.vectors_sent[-1]), "remarks": self.remarks,
+        }  # fmt: skip
+        return plain(shown)
+
+    def curves(self) -> list[list[Any]]:
+        """A header, and a row for each client and iteration recorded."""
+        series = {"training loss": self.trace.loss} | dict(self.trace.metrics)
+        rows: list[list[Any]] = [["client", "iteration", *series]]
+        for i, name in enumerate(self.names):
+            for g, t in enumerate(self.trace.iterations.tolist()):
+                rows.append([name, t, *(float(values[0, g, i]) for values in series.values())])
+        return rows
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Curves of the tests and who listens to whom; written to `path` if given."""
+        drawn = draw("training", self.curves(), self.weights, self.setting["algorithm"])
+        if path is not None:
+            drawn.write(path)
+        return drawn
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write training.json (all but curves and models), curves.csv, tests.csv, weights.csv (client, peer, weight),
+        training.png, and models.npz: of each entry of the module's `state_dict` an array whose first axis is the
+        client, and "client names"."""
+        folder = make_folder(folder, "out")
+        tests: list[list[Any]] = [["client", "rows", *self.tests[0]]]
+        tests += [[name, n, *entry.values()] for name, n, entry in zip(self.names, self.problem.row_counts, self.tests)]
+        states = [self.module_of(name).state_dict() for name in self.names]
+        arrays: dict[str, Any] = {key: np.stack([state[key].numpy() for state in states]) for key in states[0]}
+        arrays["client names"] = np.array(self.names)
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)
+        files = {
+            "training.json": json.dumps(self.to_dict(), indent=2).encode(),
+            "curves.csv": csv_text(self.curves()).encode(),
+            "tests.csv": csv_text(tests).encode(),
+            "models.npz": buffer.getvalue(),
+            "training.png": self.plot().picture("png"),
+        }
+        if self.weights is not None:
+            rows = [
+                [i, k, float(self.weights[a, b])] for a, i in enumerate(self.names) for b, k in enumerate(self.names)
+            ]
+            files["weights.csv"] = csv_text([["client", "peer", "weight"], *rows]).encode()
+        return [write_whole(folder / name, content) for name, content in files.items()]
+
+    def table(self) -> Table:
+        """Each client's test, and from whom it learns."""
+        name = self.metrics[-1]
+        head = name.replace("_", " ")
+        columns = ("client", "rows", "test rows", head, "+- 1 se", "own weight", "learns from")
+        rows = []
+        for at, entry in enumerate(self.tests[:MOST]):
+            own = None if self.weights is None else float(self.weights[at, at])
+            many = "-" if self.weights is None else str(int((np.delete(self.weights[at], at) > 0).sum()))
+            rows.append((self.names[at], str(self.problem.row_counts[at]), str(entry["test_rows"]),
+                         number(entry[name]), number(entry[f"{name}_se"], 2), number(own), many))  # fmt: skip
+        mean, error = self.mean(name)
+        lines = [f"In the mean of the clients the {head} is {number(mean)} +- {number(error, 2)} (standard error)."]
+        if len(self.tests) > MOST:
+            lines.append(f"{len(self.tests) - MOST} more clients are in --json.")
+        if self.weights is None:
+            lines.append(f"The algorithm {self.setting['algorithm']} weighs no clients.")
+        lines += [f"Note: {remark}." for remark in self.remarks]
+        lines.append(f"The models sent are {self.trace.vectors_sent[-1]:,.0f} in all, the scouts' included.")
+        return Table(title=f"{self.setting['model']} of {self.problem.features:,} parameters after "
+                     f"{self.trace.iterations[-1]:,} iterations of {self.setting['algorithm']}", columns=columns,
+                     numeric=columns[1:], rows=rows, lines=lines)  # fmt: skip

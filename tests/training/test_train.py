@@ -1,0 +1,184 @@
+"""Networks from files: personal models that are what they say, runs that go on, one line for every mistake."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch import nn
+
+import suffice as sf
+from suffice.training import train as training_module
+from suffice.training.train import unfinished
+
+QUICK = {"iterations": 40, "eta": 0.5, "options": {"iterations": 40}}
+
+
+def write_folder(folder, clients=4, rows=24, sizes=None):
+    """Rows in the plane; the last client has the opposite labels of the others."""
+    folder.mkdir(exist_ok=True)
+    rng = np.random.default_rng(0)
+    for k in range(clients):
+        X = rng.normal(size=((sizes or {}).get(k, rows), 3))
+        y = (X[:, 0] > 0).astype(int)
+        np.savez(folder / f"site{k}.npz", X=X, y=np.where(k == clients - 1, 1 - y, y))
+    return folder
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def pressed(*_, **__):
+    raise KeyboardInterrupt
+
+
+def factory():
+    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("train")
+    found = sf.train(write_folder(folder / "data"), out=folder / "out", model=factory, **QUICK)
+    return folder, found
+
+
+def test_saved_models_have_the_tested_accuracy(trained):
+    """Loaded as a stranger would, without the library, on the rows that were held out."""
+    folder, found = trained
+    stored = np.load(folder / "out" / "models.npz", allow_pickle=False)
+    names = stored["client names"].tolist()
+    assert names == ["site0", "site1", "site2", "site3"]
+    test = found.problem.test
+    for at, row in enumerate(read(folder / "out" / "tests.csv")):
+        module = factory()
+        module.load_state_dict(
+            {key: torch.from_numpy(stored[key][at]) for key in stored.files if key != "client names"}
+        )
+        mine = slice(int(test.first[at]), int(test.first[at] + test.counts[at]))
+        right = (module(test.X[mine]).argmax(1) == test.y[mine]).double()
+        assert_allclose(float(row["test_accuracy"]), right.mean(), rtol=1e-12)
+        hits, n = right.sum(), len(right)
+        assert_allclose(float(row["test_accuracy_se"]) ** 2, (hits + 1) * (n - hits + 1) / (n + 2) ** 2 / n, rtol=1e-12)
+        losses = nn.functional.cross_entropy(module(test.X[mine]), test.y[mine], reduction="none")
+        assert_allclose(float(row["test_loss_se"]), losses.detach().std() / n**0.5, rtol=1e-5)
+        assert (int(row["rows"]), n) == (19, 5)
+
+
+def test_who_listens_to_whom_leaves_the_outlier_out_and_everything_is_written(trained):
+    folder, found = trained
+    weights = {(row["client"], row["peer"]): float(row["weight"]) for row in read(folder / "out" / "weights.csv")}
+    assert weights["site0", "site3"] == weights["site3", "site0"] == 0
+    assert weights["site0", "site1"] > 0.1
+    assert_allclose(sum(weights[pair] for pair in weights if pair[0] == "site0"), 1, rtol=1e-12)
+    about = json.loads((folder / "out" / "training.json").read_text())
+    assert about == found.to_dict()
+    assert about["clients"][0]["weights"]["site3"] == 0
+    curves = read(folder / "out" / "curves.csv")
+    assert len(curves) == 4 * 21
+    assert_allclose(float(curves[20]["test accuracy"]), found.tests[0]["test_accuracy"], rtol=1e-6)
+    assert (folder / "out" / "training.png").stat().st_size > 5000
+    assert "site3" in found.table().text()
+    assert not (folder / "out" / "checkpoint.npz").exists()
+
+
+@pytest.mark.parametrize("stage", ["scouts", "training"])
+def test_what_was_stopped_goes_on_to_the_same_bits(trained, tmp_path, stage, monkeypatch):
+    folder, whole = trained
+    def stop(done, total):
+        if stage == "training" and done == 30 and (tmp_path / "scouts.json").exists():
+            raise KeyboardInterrupt
+
+    def never(*_, **__):
+        raise AssertionError("scouts trained twice")
+
+    how = {"model": factory, "out": tmp_path} | QUICK
+    if stage == "scouts":
+        with monkeypatch.context() as patched:
+            patched.setattr(training_module, "run", pressed)
+            with pytest.raises(KeyboardInterrupt):
+                sf.train(folder / "data", **how)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            sf.train(folder / "data", progress=stop, **how)
+        assert (tmp_path / "checkpoint.npz").exists()
+    assert unfinished(tmp_path)
+    monkeypatch.setattr(training_module, "collaborators", never)
+    again = sf.train(folder / "data", **how)
+    assert np.array_equal(again.trace.models, whole.trace.models)
+    assert np.array_equal(again.trace.loss, whole.trace.loss)
+
+
+def test_other_rows_or_options_find_their_scouts_anew(tmp_path):
+    data = write_folder(tmp_path / "data", clients=2)
+    kept = []
+    for seed in (0, 1):
+        sf.train(data, model=factory, out=tmp_path / "out", seed=seed, **QUICK)
+        kept.append(json.loads((tmp_path / "out" / "scouts.json").read_text()))
+    assert kept[0]["run"] != kept[1]["run"]
+    assert kept[0]["held_out"] != kept[1]["held_out"]
+
+
+def test_the_command_says_how_to_go_on_and_prints_json(command, tmp_path, monkeypatch):
+    data = write_folder(tmp_path / "data", clients=2)
+    typed = ("train", data, "--iterations", 8, "--option", "iterations=8", "--out", tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(training_module, "run", pressed)
+        done = command(*typed)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.count("\n") == 1
+    assert "the same command goes on: suffice train " in done.stderr
+    found = json.loads(command(*typed, "--json").stdout)
+    assert [one["name"] for one in found["clients"]] == ["site0", "site1"]
+    assert found["setting"]["model"] == "mlp"
+    said = command(*typed, "--algorithm", "fedavg", "--option", "period=2", "--option", "fine_tune_after=4")
+    assert "fedavg takes" in said.stderr  # `iterations` is an option of scouts
+    done = command(*(word for word in typed if word not in ("--option", "iterations=8")), "--algorithm", "fedfomo")
+    assert "fedfomo weighs no clients" in done.stdout, done.stderr
+
+
+def test_few_rows_one_class_and_scouts_that_never_improve_are_said(tmp_path):
+    data = write_folder(tmp_path / "data", clients=3, sizes={1: 3})
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    np.savez(data / "site0.npz", X=X, y=np.zeros(20, int))
+    said = "\n".join(sf.train(data, model=factory, **QUICK | {"options": {"folds": 4, "iterations": 20}}).remarks)
+    assert "client site1 has 2 rows: 2 folds, not 4" in said
+    assert "client site0 has rows of one class" in said
+    for k in range(3):
+        np.savez(data / f"site{k}.npz", X=X, y=X[::-1, 1:2] * 1e-3)
+    found = sf.train(data, model=lambda: nn.Linear(3, 1, bias=False), **QUICK | {"eta": 0.6})
+    assert "never improved on rows left out: every client has its weight on itself" in "\n".join(found.remarks)
+    assert_allclose(found.weights, np.eye(3))
+
+
+MISTAKES = [
+    (("--model", "resnet"), "model = 'resnet': use mlp, cnn, lenet, or package.module:Factory"),
+    (("--model", "nowhere:Net"), "cannot be imported: ModuleNotFoundError"),
+    (("--model", "lenet"), "use mlp for other rows"),
+    (("--algorithm", "scoutts"), "did you mean scouts?"),
+    (("--algorithm", "all-for-all"), "takes a problem whose constants are known"),
+    (("--eta", "1e30"), "give smaller steps eta"),
+    (("--test", "1"), "give a share"),
+    (("--test", "0.99"), "too few to hold out test = 0.99"),
+    (("--client", "site"), "only a table has named columns"),
+    (("--split", "iid:2"), "a folder has one client per file"),
+    (("--option", "fold=2"), "scouts takes folds"),
+]
+
+
+@pytest.mark.parametrize(("options", "named"), MISTAKES)
+def test_a_mistake_is_one_line(refused, tmp_path, options, named):
+    data = write_folder(tmp_path / "data", clients=2)
+    assert named in refused("train", data, "--iterations", 4, *options, "--out", tmp_path / "out")
+
+
+def test_a_plan_takes_no_measured_constants(trained):
+    measured = sf.measured_constants(trained[1].problem, sf.Local(), iterations=2, eta=0.1, samples=2)
+    with pytest.raises(sf.InputError, match="measured"):
+        sf.plan(measured)
