@@ -257,8 +257,18 @@ def _signs(theorem: Theorem, family: Family, values: Values) -> np.ndarray | Non
         count = len(next(iter(values.values())))
         if not set(theorem.condition_keywords) <= set(piece.arguments):
             return None
-        return np.array([margin.reshape(count, -1)[:, 0] >= 0 for margin in _margins(theorem, piece).values()])
+        held = _held(theorem, piece.arguments, piece.measured.shape)
+        return held.reshape(len(held), count, -1)[..., 0]
     return None
+
+
+def _held(theorem: Theorem, arguments: Values, shape: tuple[int, ...]) -> np.ndarray:
+    """Which conditions hold (c, *shape): where `_margins` are at least 0, without their values."""
+    pairs = sides(theorem, arguments).values()
+    held = np.empty((len(pairs), *shape), dtype=bool)
+    for row, (left, right) in zip(held, pairs):
+        row[...] = (left == right) | ((left < right) & np.isfinite(left) & np.isfinite(right))
+    return held
 
 
 def _rearranged(theorem: Theorem, piece: Evidence, rng: np.random.Generator) -> Iterator[Evidence]:
@@ -300,11 +310,9 @@ def _solved(theorem: Theorem, piece: Evidence, name: str, grid: np.ndarray) -> I
         """Of a number at each of these rows, which conditions hold."""
         known = {key: piece.arguments[key] for key in theorem.condition_keywords if key != name}
         given = {key: np.broadcast_to(value, grid.shape[1:])[at] for key, value in known.items()}
-        part = Evidence(engine="", measured=np.zeros(len(at)), arguments=given)
 
         def signs(values: np.ndarray) -> np.ndarray:
-            margins = _margins(theorem, replace(part, arguments=given | {name: values}))
-            return np.array([margin >= 0 for margin in margins.values()])
+            return _held(theorem, given | {name: values}, (len(at),))
 
         return signs
 
@@ -317,6 +325,8 @@ def _solved(theorem: Theorem, piece: Evidence, name: str, grid: np.ndarray) -> I
     signs = holds(row)
     for _ in range(70):
         middle = _between(one, two)
+        if ((middle == one) | (middle == two)).all():
+            break
         same = signs(middle)[condition, np.arange(len(row))] == sign
         one, two = np.where(same, middle, one), np.where(same, two, middle)
     wide = {key: np.broadcast_to(value, piece.measured.shape)[row] for key, value in piece.arguments.items()}
