@@ -381,7 +381,7 @@ def plan(
             raise InputError("source", repr(source), f"{remedy} least squares, or from sf.read of the table")
         source, notes = source.quadratics, (OF_A_FIT,)
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
-        raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
+        raise InputError("source", source, "give a problem or sf.Constants; what was measured is no guarantee")
     as_choice("gradients", gradients, ("preconditioned", "plain"))
     source = source if isinstance(source, Constants) else started(source, start)
     precondition = gradients != "plain"

@@ -33,8 +33,7 @@ _JUDGING = ("fedfomo", "validation-based", "ifca")
 POINTS = 20
 """Losses are recorded so many times, and the state is written for a run that goes on."""
 TOGETHER = 4
-"""Everybody together is one of so many parts of the iterations, before the collaborators that scouts find: it helps
-where clients differ in what they have seen, and costs .2 points of accuracy at most where they contradict each other."""
+"""One of so many parts of the iterations is of everybody together, before the collaborators that scouts find."""
 CHECKPOINT, SCOUTS = "checkpoint.npz", "scouts.json"
 
 

@@ -37,5 +37,5 @@ def test_known_constants_are_not_measured_and_measured_ones_are_no_plan():
     network = sf.Neural.of(nn.Linear(4, 1, bias=False).double(), X, Y)
     found = sf.measured_constants(network, sf.Local(), iterations=2, eta=torch.tensor(0.01).item(), samples=2)
     for given in (network, found):
-        with pytest.raises(sf.InputError):
+        with pytest.raises(sf.InputError, match="what was measured is no guarantee"):
             sf.plan(given, epsilon=0.1)

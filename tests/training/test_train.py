@@ -14,8 +14,9 @@ from torch import nn
 import suffice as sf
 from suffice.training import train as training_module
 from suffice.training.train import unfinished
+from suffice.training.training import Training
 
-QUICK = {"iterations": 40, "eta": 0.5, "options": {"iterations": 40}}
+QUICK = {"iterations": 20, "eta": 1.0, "options": {"iterations": 40}}
 
 
 def write_folder(folder, clients=4, rows=24, sizes=None):
@@ -52,15 +53,13 @@ def trained(tmp_path_factory):
 def test_saved_models_have_the_tested_accuracy(trained):
     """Loaded as a stranger would, without the library, on the rows that were held out."""
     folder, found = trained
-    stored = np.load(folder / "out" / "models.npz", allow_pickle=False)
-    names = stored["client names"].tolist()
-    assert names == ["site0", "site1", "site2", "site3"]
+    with np.load(folder / "out" / "models.npz", allow_pickle=False) as file:
+        stored = dict(file)
+    assert stored.pop("client names").tolist() == ["site0", "site1", "site2", "site3"]
     test = found.problem.test
     for at, row in enumerate(read(folder / "out" / "tests.csv")):
         module = factory()
-        module.load_state_dict(
-            {key: torch.from_numpy(stored[key][at]) for key in stored.files if key != "client names"}
-        )
+        module.load_state_dict({key: torch.from_numpy(values[at]) for key, values in stored.items()})
         mine = slice(int(test.first[at]), int(test.first[at] + test.counts[at]))
         right = (module(test.X[mine]).argmax(1) == test.y[mine]).double()
         assert_allclose(float(row["test_accuracy"]), right.mean(), rtol=1e-12)
@@ -74,12 +73,12 @@ def test_saved_models_have_the_tested_accuracy(trained):
 def test_who_listens_to_whom_leaves_the_outlier_out_and_everything_is_written(trained):
     folder, found = trained
     weights = {(row["client"], row["peer"]): float(row["weight"]) for row in read(folder / "out" / "weights.csv")}
-    assert weights["site0", "site3"] == weights["site3", "site0"] == 0
+    assert max(weights["site0", "site3"], weights["site3", "site0"]) < 0.01
     assert weights["site0", "site1"] > 0.1
-    assert_allclose(sum(weights[pair] for pair in weights if pair[0] == "site0"), 1, rtol=1e-12)
+    assert_allclose(sum(weights[pair] for pair in weights if pair[0] == "site0"), 1, rtol=1e-6)  # float32
     about = json.loads((folder / "out" / "training.json").read_text())
     assert about == found.to_dict()
-    assert about["clients"][0]["weights"]["site3"] == 0
+    assert_allclose(about["clients"][0]["weights"]["site3"], weights["site0", "site3"])
     curves = read(folder / "out" / "curves.csv")
     assert len(curves) == 4 * 21
     assert_allclose(float(curves[20]["test accuracy"]), found.tests[0]["test_accuracy"], rtol=1e-6)
@@ -88,11 +87,19 @@ def test_who_listens_to_whom_leaves_the_outlier_out_and_everything_is_written(tr
     assert not (folder / "out" / "checkpoint.npz").exists()
 
 
+@pytest.fixture
+def unsaved(monkeypatch):
+    """Without the pictures, which take most of the time."""
+    monkeypatch.setattr(Training, "save", lambda *_: [])
+
+
+@pytest.mark.usefixtures("unsaved")
 @pytest.mark.parametrize("stage", ["scouts", "training"])
 def test_what_was_stopped_goes_on_to_the_same_bits(trained, tmp_path, stage, monkeypatch):
     folder, whole = trained
+
     def stop(done, total):
-        if stage == "training" and done == 30 and (tmp_path / "scouts.json").exists():
+        if stage == "training" and done == 15 and (tmp_path / "scouts.json").exists():
             raise KeyboardInterrupt
 
     def never(*_, **__):
@@ -115,6 +122,7 @@ def test_what_was_stopped_goes_on_to_the_same_bits(trained, tmp_path, stage, mon
     assert np.array_equal(again.trace.loss, whole.trace.loss)
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_other_rows_or_options_find_their_scouts_anew(tmp_path):
     data = write_folder(tmp_path / "data", clients=2)
     kept = []
@@ -125,6 +133,7 @@ def test_other_rows_or_options_find_their_scouts_anew(tmp_path):
     assert kept[0]["held_out"] != kept[1]["held_out"]
 
 
+@pytest.mark.usefixtures("unsaved")
 def test_the_command_says_how_to_go_on_and_prints_json(command, tmp_path, monkeypatch):
     data = write_folder(tmp_path / "data", clients=2)
     typed = ("train", data, "--iterations", 8, "--option", "iterations=8", "--out", tmp_path / "out")
@@ -176,9 +185,3 @@ MISTAKES = [
 def test_a_mistake_is_one_line(refused, tmp_path, options, named):
     data = write_folder(tmp_path / "data", clients=2)
     assert named in refused("train", data, "--iterations", 4, *options, "--out", tmp_path / "out")
-
-
-def test_a_plan_takes_no_measured_constants(trained):
-    measured = sf.measured_constants(trained[1].problem, sf.Local(), iterations=2, eta=0.1, samples=2)
-    with pytest.raises(sf.InputError, match="measured"):
-        sf.plan(measured)
