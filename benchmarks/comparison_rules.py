@@ -133,7 +133,7 @@ def rule_of(
     if name == "Fine-tuned FedAvg":
         return FedAvg(fine_tune_after=round(options["alone_from"] * iterations))
     if name == "Ditto":
-        return Ditto(pull=options["pull"])
+        return Ditto(pull=float(word.removeprefix("pull=") or options["pull"]))
     if name == "APFL":
         return APFL(mixture=options["mixture"], adaptive=True)
     if name == "WGA-BC":

@@ -78,7 +78,7 @@ DIFFERENCES: Mapping[str, tuple[str, str]] = {
     "adaptive-mnist": (
         f"{_ADAPTIVE_PAPER}, CNN of 20,000 parameters, step 0.1 with a schedule, 512 rows for the weights, 3 seeds",
         "6,000 of the 10,000 test images train and 3,000 test (the training images are not at hand), 14 x 14 pixels, "
-        "network 196-32-10 of 6,634 parameters, batch 16, 500 iterations without a schedule, 128 rows for the weights",
+        "network 196-32-10 of 6,634 parameters, batch 16, 300 iterations without a schedule, 128 rows for the weights",
     ),
     "adaptive-fashion": (
         "CIFAR-10, 20 clients, LeNet of 62,000 parameters, momentum 0.9, 512 rows for the weights, 3 seeds",
@@ -95,7 +95,7 @@ DIFFERENCES: Mapping[str, tuple[str, str]] = {
     "cobo-devices": (
         "CIFAR-100, ten classes a cluster, ResNet-9, batch 128, 20,000 iterations, a tenth of the clients for IFCA",
         "Fashion-MNIST turned, mirrored and inverted in ten ways, which makes 100 classes, ten a cluster; 40 rows a "
-        "client, network 196-32-100, batch 16, 300 iterations, all clients for IFCA",
+        "client, network 196-32-100, batch 16, 200 iterations, all clients for IFCA",
     ),
     "scafflix-fashion": (
         "FEMNIST at random on 3,400 devices, CNN, batch 20, 1,000 rounds, steps from 1e-5 to 1, 10 clients a round",
@@ -105,7 +105,7 @@ DIFFERENCES: Mapping[str, tuple[str, str]] = {
     "scafflix-plays": (
         "LEAF's Shakespeare on 1,129 devices, two LSTM layers, batch 20, 1,000 rounds",
         "40 of 456 roles with 2,000 characters or more, the next character from 12, an embedding and one hidden layer "
-        "of 64, 1,500 places a role, batch 20, 40 rounds",
+        "of 64, 1,500 places a role, batch 20, 30 rounds",
     ),
 }
 IMPROVED = """The paper's share of improved clients can be no comparison of accuracies alone: fine-tuned FedAvg has 0 %

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .adaptive_2 import LOOKS
+from .adaptive_2 import BROWN, LOOKS
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
 from .network_results import columns_of, rules_of
@@ -21,6 +21,7 @@ COLUMNS = ("iteration", "round", "accuracy", "accuracy_se")
 KEPT = "its numbers are those of docs/networks.md, which are of one edition"
 MORE: Mapping[str, tuple[str, Any]] = {
     "Fine-tuned FedAvg": (GREEN, ":"),
+    "Ditto, pull=0.1": (BROWN, ":"),
     "IFCA": (SKY, (0, (4, 1))),
     "FC": (PURPLE, ":"),
     "CoBo, constant": LOOKS["CoBo"],
