@@ -16,7 +16,7 @@ from .comparison import COMPARISONS, HEART, best, cells_run, results
 
 ENDS = (
     "comparison", "rule", "seeds", "step", "iterations", "accuracy", "accuracy_se", "gain", "gain_se", "deviation",
-    "loss", "loss_se", "train_accuracy", "train_loss", "improved", "cpu_seconds",
+    "loss", "loss_se", "train_accuracy", "train_loss", "improved", "cpu_seconds", "by_seed",
 )  # fmt: skip
 CURVES = ("comparison", "rule", "iteration", "round", "accuracy", "accuracy_se")
 WEIGHTS = ("comparison", "rule", "iteration", "client", "peer", "weight")
@@ -48,7 +48,9 @@ def write(folder: Path, out: Path) -> None:
 def _by_rule(folder: Path, name: str) -> dict[str, tuple[float, list[Row]]]:
     """The step and the runs of each rule, by seed."""
     found: dict[str, tuple[float, list[Row]]] = {}
-    for cell, result in results(folder / name / "run", cells_run(name, best(folder, name))):
+    order = list(COMPARISONS[name].rules)
+    cells = sorted(cells_run(name, best(folder, name)), key=lambda cell: (order.index(cell["rule"]), cell["seed"]))
+    for cell, result in results(folder / name / "run", cells):
         if not result.get("diverged"):
             found.setdefault(cell["rule"], (cell["options"]["eta"], []))[1].append(result | {"seed": cell["seed"]})
     return found
@@ -62,6 +64,7 @@ def _end(found: list[Row], alone: list[Row]) -> Row:
     row["train_accuracy"], _ = _mean([run["train accuracy"] for run in found])
     row["train_loss"], _ = _mean([run["train loss"] for run in found])
     row["deviation"], _ = _mean([np.std(run["clients"]) for run in found])
+    row["by_seed"] = " ".join(f"{run['accuracy'][-1]:.4g}" for run in found)
     row["cpu_seconds"], _ = _mean([run["seconds"] for run in found])
     base = {run["seed"]: np.array(run["clients"]) for run in alone}
     pairs = [(np.array(run["clients"]), base[run["seed"]]) for run in found if run["seed"] in base]

@@ -56,7 +56,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         row[0].set_ylabel(rule)
         message = f"{rule} gives {_inside(shown[-1]):.0f} % of its weight inside clusters in the end"
     canvas.colorbar(image, ax=panels, shrink=0.6, label="weight, share of the rule's largest", ticks=[0, 0.5, 1])
-    headline(canvas, message, "Clients 2j and 2j + 1 name the classes alike; means over five seeds")
+    headline(canvas, message, "Clients 2j and 2j + 1 name the classes alike; means over seeds")
 
 
 def _inside(matrix: np.ndarray) -> float:

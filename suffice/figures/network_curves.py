@@ -14,7 +14,7 @@ import numpy as np
 from .adaptive_2 import BROWN, LOOKS
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
-from .network_results import columns_of, rules_of
+from .network_results import columns_of, kept, rules_of
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 COLUMNS = ("iteration", "round", "accuracy", "accuracy_se")
@@ -33,7 +33,8 @@ SEVERAL = ((BLUE, "-"), (VERMILION, (0, (6, 1))), (GREEN, (0, (3, 1))), (ORANGE,
 
 
 def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], across: str) -> Content:
-    """panels: of each title a comparison, and its rules with their words."""
+    """panels: of each title a comparison, and its rules with their words; those without results are left out."""
+    panels = {panel: pair for panel, pair in panels.items() if rules_of("curves", pair[0])}
     data = {
         SEPARATOR.join((panel, words)): columns_of("curves", COLUMNS, comparison=comparison, rule=rule)
         for panel, (comparison, rules) in panels.items()
@@ -45,7 +46,9 @@ def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], ac
         "accuracy": "per cent of held-back rows, mean over clients and seeds",
         "accuracy_se": "per cent, standard error of that mean",
     }
-    setup = {"across": across, "comparisons": {panel: comparison for panel, (comparison, _) in panels.items()}}
+    comparisons = {panel: comparison for panel, (comparison, _) in panels.items()}
+    seeds = min(int(row["seeds"]) for row in kept("ends") if row["comparison"] in comparisons.values())
+    setup = {"across": across, "comparisons": comparisons, "runs": seeds}
     return Content(title=title, data=data, units=units, setup=setup, keys=("panel", "rule"))
 
 
@@ -71,10 +74,8 @@ def scafflix_beside_others() -> Content:
     def rules(alpha: str) -> dict[str, str]:
         return {"FedAvg": "FedAvg", f"FLIX, alpha={alpha}": "FLIX", f"Scafflix, alpha={alpha} p=0.2": "Scafflix"}
 
-    panels = {
-        "Fashion-MNIST, alpha = 0.1": ("scafflix-fashion", rules("0.1")),
-        "Plays, alpha = 0.3": ("scafflix-plays", rules("0.3")),
-    }
+    fashion, plays = ("scafflix-fashion", rules("0.1")), ("scafflix-plays", rules("0.3"))
+    panels = {"Fashion-MNIST, alpha = 0.1": fashion, "Plays, alpha = 0.3": plays}
     return _content("Scafflix beside FLIX and FedAvg: accuracy against rounds", panels, "round")
 
 
@@ -92,7 +93,8 @@ def scafflix_numbers() -> Content:
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a panel for each split, lines with bands of two standard errors."""
     panels, across = figure.setup["comparisons"], figure.setup["across"]
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 3.0)
+    most = max(sum(name.startswith(panel) for name in figure.data) for panel in panels)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 3.0 + 0.15 * (most if len(panels) > 2 else (most + 1) // 2))
     for axes, panel in zip(canvas.subplots(1, len(panels), squeeze=False)[0], panels):
         own = {name.split(SEPARATOR)[1]: curve for name, curve in figure.data.items() if name.startswith(panel)}
         for at, (rule, curve) in enumerate(own.items()):
@@ -106,9 +108,10 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.set_ylim(max(0, min(last) - 0.5 * (highest - min(last)) - 2), highest + 1)
         axes.set_title(panel, loc="left")
         axes.set_xlabel("rounds of communication" if across == "round" else "iteration")
-        axes.legend(loc="lower right", ncols=1 if len(own) < 6 else 2)
+        columns = 2 if len(panels) < 3 else 1
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=columns)
     canvas.axes[0].set_ylabel("accuracy in per cent")
-    words = "Lines are means over clients and five seeds, and bands are two standard errors"
+    words = f"Lines are means over clients and {figure.setup['runs']} seeds, and bands are two standard errors"
     headline(canvas, _message(figure), words)
 
 
@@ -122,5 +125,6 @@ def _message(figure: Figure) -> str:
             if name.startswith(panel) and not name.endswith("Oracle")
         }
         best = max(last, key=lambda rule: last[rule])
-        found.append(f"{best} ({panel}, {last[best]:.1f} %)")
-    return f"What ends best, clusters untold: {', '.join(found)}"
+        found.append(f"{best} ({panel.partition(',')[0]}, {last[best]:.1f} %)")
+    told = ", clusters untold" * any(name.endswith("Oracle") for name in figure.data)
+    return f"What ends best{told}: {', '.join(found)}"

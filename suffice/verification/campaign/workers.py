@@ -91,7 +91,9 @@ def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
     try:
         from dask.distributed import Client, as_completed
     except ImportError:
-        raise InputError("scheduler", scheduler, "Dask is not installed: pip install '.[cluster]' in a checkout") from None
+        raise InputError(
+            "scheduler", scheduler, "Dask is not installed: pip install '.[cluster]' in a checkout"
+        ) from None
     if not scheduler:
         raise InputError("scheduler", scheduler, "give an address such as tcp://10.0.0.1:8786")
     try:

@@ -30,6 +30,11 @@ king.*
 **ANNE**
 Good.
 
+**BEN**
+Ah! _[To ANNE
+
+Yes.
+
 _Exeunt_
 """
 PLAY = PLAY.replace("**\n", "**  \n")  # two spaces break a line
@@ -39,8 +44,8 @@ def test_roles_say_what_is_below_their_names(tmp_path):
     (tmp_path / "comedies").mkdir()
     (tmp_path / "comedies" / "a-play.md").write_text(PLAY)
     said = plays(tmp_path, least=1)
-    assert said == {"a-play: ANNE": "Who's there?\nSpeak!\nGood.", "a-play: BEN": "It is I."}
-    assert list(plays(tmp_path, least=10)) == ["a-play: ANNE"]
+    assert said == {"a-play: ANNE": "Who's there?\nSpeak!\nGood.", "a-play: BEN": "It is I.\nAh!\nYes."}
+    assert list(plays(tmp_path, least=20)) == ["a-play: ANNE"]
     with pytest.raises(sf.InputError, match="the longest role has 25 characters"):
         plays(tmp_path, least=26)
 

@@ -47,8 +47,8 @@ STATEMENTS = (
         "it implies Assumption 5, which is all that this paper's records use. That costs a factor kappa in the "
         "noise: with fixed weights the named records have none, or its logarithm. Definition 1's weights stay at "
         "Assumption 5: the bias they admit is relative, at most w |grad R_i(x)| and the gradient of no fixed function, "
-        "and from w = 2 sqrt(kappa)/(kappa + 1) on distances to the minimiser may grow although the loss falls; only until the "
-        "precision is reached is there a bound of the variance.",
+        "and from w = 2 sqrt(kappa)/(kappa + 1) on distances to the minimiser may grow although the loss falls; only "
+        "until the precision is reached is there a bound of the variance.",
     ),
     statement("Assumption 5", "the Polyak-Lojasiewicz condition", reason=_HYPOTHESIS),
     statement(
