@@ -29,7 +29,7 @@ def _written(node) -> tuple[str, int]:
         return str(node), _PRODUCT if node.p > 0 else _SUM
     if node.args:
         return f"{node.func.__name__}({', '.join(text_of(argument) for argument in node.args)})", _ATOM
-    text = sympy.sstr(node)
+    text = sympy.sstr(node, full_prec=False)
     return text, _SUM if text.startswith("-") else _ATOM
 
 

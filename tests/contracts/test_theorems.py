@@ -268,6 +268,7 @@ def test_formulas_in_plain_text_have_their_value_and_few_parentheses():
             (a - (b - c), "a - (b - c)"), (a / (b / c), "a/(b/c)"), (a * (b / c), "a*b/c"), ((a**b) ** c, "(a**b)**c"),
             (-(a**2), "-a**2"), ((-a) ** 2, "(-a)**2"), (a ** (b * c), "a**(b*c)"), (1 / a / b, "1/(a*b)"),
             (a + (-3) * b, "a - 3*b"), (a**-2, "a**(-2)"), (sympy.sqrt(a * (b + c)), "sqrt(a*(b + c))"),
+            (a + 1.5, "a + 1.5"),
         ):  # fmt: skip
             assert text_of(formula) == shown
     names = {"Max": np.maximum, "Min": np.minimum, "sqrt": np.sqrt, "log": np.log, "exp": np.exp, "Abs": np.abs}
