@@ -22,7 +22,7 @@ def train(
         str, typer.Argument(help="A table, a folder of .npz files (X, y), MNIST's folder of images, or sklearn:NAME.")
     ],
     model: Annotated[
-        str, typer.Option(help="mlp, cnn, lenet, or package.module:Factory, which is imported and run.")
+        str, typer.Option(help="Network: mlp, cnn, lenet, or package.module:Factory, which is imported.")
     ] = "mlp",
     algorithm: Annotated[
         str, typer.Option(help="Algorithm to train by: scouts, local, fedavg, ...", autocompletion=algorithm_names)
@@ -53,19 +53,15 @@ def train(
     from suffice.training.train import train as make
     from suffice.training.train import unfinished
 
-    given: dict[str, Any] = {
-        "client": client, "target": target, "loss": loss, "drop": drop, "split": split,
-        "max_memory": None if max_memory is None else parse_number("max_memory", max_memory),
-    }  # fmt: skip
-    numbers = {"eta": eta, "momentum": momentum, "weight_decay": weight_decay, "test": test}
+    numbers = {"eta": eta, "momentum": momentum, "weight_decay": weight_decay, "test": test, "max_memory": max_memory}
+    given: dict[str, Any] = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split}
+    given |= {name: parse_number(name, text) for name, text in numbers.items() if text is not None}
+    how: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    how |= {"model": model, "algorithm": algorithm, "options": words(option or [])}
+    how |= {"iterations": iterations, "batch": batch, "seed": seed, "out": out}
     try:
         with later("training") as report:
-            found = make(
-                setup, model=model, algorithm=algorithm, options=words(option or []), iterations=iterations,
-                batch=batch, seed=seed, out=out, progress=report,
-                **{name: parse_number(name, text) for name, text in numbers.items()},
-                **{name: value for name, value in given.items() if value is not None},
-            )  # fmt: skip
+            found = make(setup, progress=report, **how)
     except KeyboardInterrupt:
         if unfinished(out):
             again = shlex.join(["suffice", *sys.argv[1:]])

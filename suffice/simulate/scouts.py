@@ -109,9 +109,9 @@ class Collaborators:
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Collaborators:
         """From what `to_dict` gave."""
-        arrays = {name: np.array(found[name]) for name in (*_ARRAYS, "looked_at")}
-        whole = {name: int(found[name]) for name in ("iterations", "gradients", "vectors_sent")}
-        return cls(names=tuple(found["clients"]), remarks=tuple(found["remarks"]), **arrays, **whole)
+        parts: dict[str, Any] = {name: np.array(found[name]) for name in (*_ARRAYS, "looked_at")}
+        parts |= {name: int(found[name]) for name in ("iterations", "gradients", "vectors_sent")}
+        return cls(names=tuple(found["clients"]), remarks=tuple(found["remarks"]), **parts)
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Who learns with whom; written to `path` if given."""

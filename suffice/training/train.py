@@ -72,6 +72,7 @@ def train(
     seed        of the shares, the start, the batches and the scouts
     out         a folder for the results, which `Training.save` describes. A run with `out` that was stopped goes on
                 when it is called again, to the same numbers
+    max_memory  bytes that the rows may take
     progress    is called with the work done and the whole of it
 
     Columns of a table are standardised over all rows, and so is a target of numbers. Raises `InputError`.

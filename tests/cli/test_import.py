@@ -29,7 +29,7 @@ def python(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProc
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, timeout=60)
 
 
-PACKAGES = ("bounds", "figures", "fitting", "planning", "simulate", "verification")
+PACKAGES = ("bounds", "figures", "fitting", "planning", "simulate", "training", "verification")
 """Rooms that extensions build on."""
 EVERY_MODULE = """
 import importlib, pkgutil, types
