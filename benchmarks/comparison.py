@@ -87,7 +87,7 @@ class Comparison:
 COMPARISONS = {
     "adaptive-mnist": Comparison(split="mnist-labels", iterations=300, rules=ADAPTIVE),
     "adaptive-fashion": Comparison(
-        split="fashion-labels", iterations=300, rules=ADAPTIVE, steps=(0.01, 0.03, 0.1), momentum=0.9
+        split="fashion-labels", iterations=150, rules=ADAPTIVE, steps=(0.01, 0.03, 0.1), momentum=0.9
     ),
     "cobo-silo": Comparison(
         split="fashion-permuted", iterations=800,

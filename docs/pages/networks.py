@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from suffice.figures.network_results import columns_of, kept, rules_of
 
-from .published_networks import ADAPTIVE, COBO_1, COBO_2, DIFFERENCES, IMPROVED, PLACES, Printed
+from .published_networks import ADAPTIVE, COBO_1, COBO_2, DIFFERENCES, IMPROVED, MINUTES, PLACES, Printed
 
 _INTRODUCTION = """# Comparisons of networks
 
@@ -217,7 +217,13 @@ def _claims() -> list[str]:
 
 def _places() -> list[str]:
     lines = ["## Every table and figure with a network", ""]
-    return [*lines, *_table(["paper", "place", "here"], [list(row) for row in PLACES])]
+    rows = []
+    for paper, place, here, needed in PLACES:
+        if needed and not _ends(needed):
+            command = f"`python -m benchmarks comparison --only {needed}`"
+            here = f"not run yet, about {MINUTES[needed]} minutes of CPU time: {command}"
+        rows.append([paper, place, here])
+    return [*lines, *_table(["paper", "place", "here"], rows)]
 
 
 def _differences() -> list[str]:
