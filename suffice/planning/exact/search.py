@@ -39,6 +39,8 @@ SPANNED = np.array([0.15, 0.6])
 """Of the step limit, at which subspaces are found on which single rates of large maps are searched."""
 ROOM = 16
 """Times as many clients at once on subspaces."""
+FINER = np.geomspace(0.6, 3, 14)
+"""Times the length of the best start: tried too."""
 FINALISTS = 2
 """Coordinates in which rates descend, those whose starts are fastest."""
 NEGLIGIBLE = 0.02
@@ -207,6 +209,7 @@ class _Search:
                 Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
                 for c, one in found.items()
             ]
+        self._refine(found)
         self._descend(found, tried)
         return self._finished(found)
 
@@ -235,6 +238,19 @@ class _Search:
         one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), [int(steps)])[0][0, 0, 0])
         return np.ceil(one.time) == steps
 
+    def _refine(self, found: dict[int, Found]) -> None:
+        """Finer lengths of the starts that were found: where the floor is close to the precision, few will do."""
+        some = {c: one for c, one in found.items() if np.isfinite(one.time) and one.time > 1 and one.v is not None}
+        if not some:
+            return
+        V = np.stack([one.v for one in some.values()])[:, None]  # ty: ignore
+        who, most = np.arange(len(some)), [int(np.ceil(one.time)) for one in some.values()]
+        maps = self.maps[np.array([one.group for one in some.values()])]
+        times = arrivals(maps, V, FINER, self.epsilon[list(some)], who, most)[0][:, 0]
+        for c, v, there in zip(some, V[:, 0], times):
+            if there.min() < found[c].time:
+                found[c] = Found(time=float(there.min()), group=found[c].group, v=FINER[np.argmin(there)] * v)
+
     def _descend(self, found: dict[int, Found], tried: Tried) -> None:
         """The race in the finalists of every client whose plan is short enough; improves `found`."""
         goal = {c: next_goal(one.time) if np.isfinite(one.time) else self.most[c] for c, one in found.items()}
@@ -246,6 +262,10 @@ class _Search:
             lead = [(tried.times[g].min(), tried.ahead[g].min()) for g in mine]
             groups += [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
         starts = [self._racers(tried.V[g], tried.times[g], tried.ahead[g]) for g in groups]
+        for racing, g in zip(starts, groups):
+            best = found[int(self.client[g])]
+            if best.group == g and best.v is not None:
+                racing[0] = best.v
         longest = sorted(range(len(groups)), key=lambda j: goal[int(self.client[groups[j]])])
         for part in _parts(longest, lambda j: 2 * 5 * n * (goal[int(self.client[groups[j]])] + n)):
             chosen = np.array([groups[j] for j in part])
