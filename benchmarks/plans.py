@@ -54,7 +54,10 @@ def table(quick: bool) -> list[dict[str, Any]]:
         problem = started(sf.from_arrays([X[at] for at in sites], [task.y[at] for at in sites]), None)
         for precision in PRECISIONS[: 1 if quick else None]:
             for gradients in ("preconditioned", "plain"):
-                plan = sf.plan(problem, precision, gradients=gradients)
+                try:
+                    plan = sf.plan(problem, precision, gradients=gradients)
+                except sf.InputError:  # rows that are fitted exactly tell no noise
+                    continue
                 ratios = slower(problem.gradient_moments(), plan.rows, plain=gradients == "plain")
                 shape = (problem.clients, problem.features)
                 name = f"plan beside simple rules, {task.name}, {precision}, {gradients}"

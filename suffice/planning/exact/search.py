@@ -40,7 +40,8 @@ SPANNED = np.array([0.15, 0.6])
 ROOM = 16
 """Times as many clients at once on subspaces."""
 FINER = np.geomspace(0.6, 3, 14)
-"""Times the length of the best start: tried too."""
+"""Times the lengths of the best start and of PROMISING more: tried too."""
+PROMISING = 4
 FINALISTS = 2
 """Coordinates in which rates descend, those whose starts are fastest."""
 NEGLIGIBLE = 0.02
@@ -209,7 +210,7 @@ class _Search:
                 Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
                 for c, one in found.items()
             ]
-        self._refine(found)
+        self._refine(found, tried)
         self._descend(found, tried)
         return self._finished(found)
 
@@ -238,18 +239,27 @@ class _Search:
         one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), [int(steps)])[0][0, 0, 0])
         return np.ceil(one.time) == steps
 
-    def _refine(self, found: dict[int, Found]) -> None:
-        """Finer lengths of the starts that were found: where the floor is close to the precision, few will do."""
-        some = {c: one for c, one in found.items() if np.isfinite(one.time) and one.time > 1 and one.v is not None}
+    def _refine(self, found: dict[int, Found], tried: Tried) -> None:
+        """Finer lengths of the most promising directions: where the floor is close to the precision few will do."""
+        some = [c for c, one in found.items() if np.isfinite(one.time) and one.time > 1]
         if not some:
             return
-        V = np.stack([one.v for one in some.values()])[:, None]  # ty: ignore
-        who, most = np.arange(len(some)), [int(np.ceil(one.time)) for one in some.values()]
-        maps = self.maps[np.array([one.group for one in some.values()])]
-        times = arrivals(maps, V, FINER, self.epsilon[list(some)], who, most)[0][:, 0]
-        for c, v, there in zip(some, V[:, 0], times):
+        ahead, rank = tried.ahead.min(-1), np.argmin(tried.ahead, axis=-1)  # (G, F)
+        groups, V = [], []
+        for c in some:
+            one, mine = found[c], np.flatnonzero(self.client == c)
+            order = np.argsort(ahead[mine], axis=None)[:PROMISING]
+            at = [(mine[g], f) for g, f in zip(*np.unravel_index(order, ahead[mine].shape))]
+            groups += [one.group, *(g for g, _ in at)]
+            V += [one.v, *(tried.V[g, f, rank[g, f]] for g, f in at)]
+        who = np.repeat(np.arange(len(some)), len(groups) // len(some))
+        most = [int(np.ceil(found[c].time)) for c in some]
+        rates = np.stack(V)[:, None]
+        times = arrivals(self.maps[np.array(groups)], rates, FINER, self.epsilon[some][who], who, most)[0][:, 0]
+        for j, there in enumerate(times):
+            c = some[who[j]]
             if there.min() < found[c].time:
-                found[c] = Found(time=float(there.min()), group=found[c].group, v=FINER[np.argmin(there)] * v)
+                found[c] = Found(time=float(there.min()), group=int(groups[j]), v=FINER[np.argmin(there)] * V[j])
 
     def _descend(self, found: dict[int, Found], tried: Tried) -> None:
         """The race in the finalists of every client whose plan is short enough; improves `found`."""
