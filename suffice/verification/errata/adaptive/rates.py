@@ -21,7 +21,7 @@ from .paper import constant, false, hypothesis, typo, vacuous
 @false(
     location="Theorem 2, Table 1",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + eta beta sigma_suf^2(eps) / (2 mu) whenever E[e_{T-1}] >= eps",
-    truth="The bound holds for E[e_T 1{tau >= T}], where tau is the first time below eps.",
+    truth="The bound holds for E[e_T 1{tau >= T}], tau the first time below eps.",
     key="adaptive/theorem-2-constant",
 )
 def theorem_2_expectation() -> Finding:
