@@ -11,8 +11,9 @@ from suffice.bounds import THEOREMS
 from suffice.bounds.saved_verdicts import known
 from suffice.verification import Outcome
 from suffice.verification.claims import all_claims, unchecked, verify
+from suffice.verification.evidence import sides
 from suffice.verification.mutants import mutants
-from suffice.verification.widened_conditions import FURTHEST, IMPLIED, sides, violates_beyond, widened
+from suffice.verification.widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
 
 CLAIMS = {f"{claim.theorem.key} {claim.theorem.edition}": claim for claim in all_claims()}
 CURRENT = [name for name, claim in CLAIMS.items() if claim.theorem.superseded_by is None]
