@@ -22,10 +22,9 @@ from suffice.verification import Claim, Evidence, Family
 from suffice.verification.claim import Effort
 from suffice.verification.claims import claim_of
 from suffice.verification.claims.cobo.star import DOMAINS, one_client, penalised
-from suffice.verification.evidence import measured_by
+from suffice.verification.evidence import measured_by, sides
 from suffice.verification.instances.rows import plain
 from suffice.verification.instances.rows import rows as rows_of
-from suffice.verification.widened_conditions import sides
 
 FREE = {"kept": (1e-9, 1e9), "tilt": (1.0, 1e9), "split": (0.0, 1.0)}
 """Numbers that a proof may choose, and the interval in which they are tried."""
