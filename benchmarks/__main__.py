@@ -15,7 +15,7 @@ import torch
 from suffice.bounds import digits, evaluate, find
 from suffice.support.files import write_whole
 
-from . import budgets, comparison, fit, gpu, kernels, lines, networks, plans
+from . import budgets, comparison, fit, gpu, growth, kernels, lines, networks, plans
 from .timing import alternate, row, shown
 
 
@@ -46,9 +46,10 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "networks": networks.table,
     "fit": fit.table,
     "plans": plans.table,
+    "growth": growth.table,
     "gpu": gpu.table,
 }
-APART = ("networks", "fit", "plans", "gpu")
+APART = ("networks", "fit", "plans", "growth", "gpu")
 """These run only when they are named."""
 
 

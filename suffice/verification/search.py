@@ -62,9 +62,16 @@ def search(
     for points, found, some, count in choices:
         chosen = np.argsort(np.where(some, -found, 1.0), kind="stable")[:count]
         best, score = np.concatenate((best, points[chosen])), np.append(score, found[chosen])
+    best, first, again = np.unique(best, axis=0, return_index=True, return_inverse=True)
+    score, idle = score[first], np.zeros(len(best), dtype=int)
     for turn in range(ascents):
-        best, score = _ascend(theorem, family, best, score, turn)
-    return family.evidence(family.at(best))
+        going = idle * _ENDS < best.shape[1]  # what no move improves is where it was at the next turn
+        if not going.any():
+            break
+        before = score[going]
+        best[going], score[going] = _ascend(theorem, family, best[going], before, turn)
+        idle[going] = np.where(score[going] > before, 0, idle[going] + 1)
+    return family.evidence(family.at(best[again.ravel()]))
 
 
 def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
@@ -118,7 +125,7 @@ def _ascend(
     count, size = best.shape
     side = np.where(best < 0.5, 1.0, -1.0)  # stay inside the cube
     moved = best[:, None] + _DIFFERENCE * side[:, None] * np.eye(size)
-    slope = (_score(theorem, family, moved.reshape(-1, size)).reshape(count, size) - score[:, None]) * side
+    slope = (_scores(theorem, family, moved, best, score) - score[:, None]) * side
     slope = np.where((best <= 0) & (slope < 0) | (best >= 1) & (slope > 0), 0, slope)
     length = np.abs(slope).max(1, keepdims=True)
     direction = np.divide(slope, length, out=np.zeros_like(slope), where=length > 0)
@@ -128,21 +135,32 @@ def _ascend(
     for at, coordinate in enumerate(chosen):
         ends[:, 2 * at, coordinate], ends[:, 2 * at + 1, coordinate] = 0, 1
     tried = np.concatenate((along, ends), axis=1)
-    scores = _score(theorem, family, tried.reshape(-1, size)).reshape(count, -1)
+    scores = _scores(theorem, family, tried, best, score)
     at = scores.argmax(1)
     better = scores[np.arange(count), at] > score
     best = np.where(better[:, None], tried[np.arange(count), at], best)
     return best, np.maximum(score, scores.max(1))
 
 
-def _score(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
-    """measured/bound at every point, 0 outside the hypotheses."""
-    return _score_and_spread(theorem, family, u)[0]
+def _scores(theorem: Theorem, family: Family, tried: np.ndarray, best: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """measured/bound at points around each of the best ones, (count, tries), 0 outside the hypotheses.
+
+    An end where a number is already, or a small move of an integer, is the instance that is known.
+    """
+    count, tries, size = tried.shape
+    known, values = family.at(best), family.at(tried.reshape(-1, size))
+    new = np.zeros(count * tries, dtype=bool)
+    for name, value in values.items():
+        new |= (value != np.repeat(known[name], tries, axis=0)).reshape(len(new), -1).any(1)
+    scores = np.repeat(score, tries)
+    if new.any():
+        scores[new] = _score_and_spread(theorem, family, tried.reshape(-1, size)[new])[0]
+    return scores.reshape(count, tries)
 
 
 def _score_and_spread(theorem: Theorem, family: Family, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`_score`, and whether mu is far below beta: where they are equal, most bounds are attained, and those that take
-    one for the other are right."""
+    """measured/bound at every point, 0 outside the hypotheses, and whether mu is far below beta: where they are equal,
+    most bounds are attained, and those that take one for the other are right."""
     evidence = family.evidence(family.at(u))
     ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
     mu, beta = (np.asarray(evidence.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))

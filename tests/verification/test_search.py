@@ -82,3 +82,13 @@ def test_ascent_finds_what_random_draws_miss():
     assert (drawn.ratio(theorem) <= 1).all()
     found = search(theorem, hill, draws=24, restarts=4, ascents=8, root=3)
     assert found.ratio(theorem).max() > 1.0004
+
+
+def test_what_no_move_improves_is_not_measured_again():
+    measured = []
+    for ascents in (5, 50):
+        asked: list[int] = []
+        given = family(lambda eta, beta, T, asked=asked: asked.append(len(T)) or np.ones(len(T)))
+        assert worst(given, lambda *, eta: 1.0 + 0 * eta, ascents=ascents) == 1
+        measured.append(sum(asked))
+    assert measured[0] == measured[1]
