@@ -28,7 +28,7 @@ TABLES = (
     "nlme BodyWeight Rat weight", "nlme Dialyzer Subject rate", "nlme Earthquake Quake accel",
     "nlme Glucose2 Subject glucose", "nlme Machines Worker score", "nlme Orthodont Subject distance",
     "nlme Oxboys Subject height", "nlme PBG Rabbit deltaBP", "nlme RatPupWeight Litter weight",
-    "nlme Soybean Plot weight", "nlme Spruce Plot logSize", "nlme Wheat2 Block yield", "openintro possum site totlngth",
+    "nlme Soybean Plot weight", "nlme Spruce plot logSize", "nlme Wheat2 Block yield", "openintro possum site total_l",
     "palmerpenguins penguins species body_mass_g", "plm EmplUK firm emp", "plm Hedonic townid mv",
     "plm RiceFarms id goutput", "wooldridge crime4 county lcrmrte", "wooldridge driving state totfatrte",
     "wooldridge wagepan nr lwage",

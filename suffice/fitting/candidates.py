@@ -11,6 +11,8 @@ Inf. Theory 52, 2006); with held-out folds this is motivation, not a theorem.
 Candidates. *Scatter*: theta_k ~ N(m, s Omega), where the intercept scatters with variance a and the slopes with a'
 times the inverse of their pooled second moment, from a = a' = 0 (*pooled*) to a = 1e4 and a' = 1, and alone; nothing is
 estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
+*Same slopes*: ridge of the rows of all sites, with one level or a level each, its penalty the one that is best for the
+network: two candidates of large mass, since with few rows that is what cannot be told from the truth.
 *Alone*: ridge of each site for itself, with the penalty that is best for the network, as in `gain`. One candidate of
 large mass, not one for each penalty: with 20 rows in all, four fifths of them for training, scores choose nearly by
 chance among candidates that differ by factors in risk, and 4 s/n log(1/b) is what the sites may lose beside it. (The
@@ -37,7 +39,7 @@ from .clusters import clusters
 from .local_quadratics import LocalQuadratics
 from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
-from .ridge import alone_models, best_penalty
+from .ridge import alone_models, best_penalty, best_shared, shared_models
 
 BETA = 0.25
 SLOPES = (0.0, 0.01, 0.1, 1.0)
@@ -50,7 +52,16 @@ weights by log-losses can."""
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
 GROUPS = (2, 3, 6)
-MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.5, "random": 1.6, "clusters": 0.1, "all-for-one": 0.3}
+MASSES = {
+    "pooled": 0.3,
+    "scatter": 1.0,
+    "ridge": 0.6,
+    "same slopes": 0.5,
+    "alone": 0.5,
+    "random": 1.6,
+    "clusters": 0.1,
+    "all-for-one": 0.3,
+}
 """A family has this weight before any row is seen; that of random coefficients is multiplied by N/(N + d)."""
 LEAST_START = 1.0
 """Scatter from which random coefficients begin, at least. A step adds Omega (sum_k (u_k u_k' - W_k)) Omega / N with the
@@ -124,6 +135,15 @@ def candidates(
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
             yield gaussian("ridge", pair, mass, free + share * rows * unit, f"ridge {share:g}, ")
+    for levels in (False, True) if dispersion is None else ():
+        penalty = best_shared(fits, held_out, levels)
+        yield Candidate(
+            family="same slopes",
+            setting=f"{'levels apart' if levels else 'one level'}, ridge {penalty:.2g}",
+            mass=MASSES["same slopes"] / 2,
+            models=shared_models(fits, penalty, levels / penalty),
+            shares=partial(_of_level, first, levels / penalty, penalty * unit[None]),
+        )
     penalties = PENALTIES_OF_CLASSES if dispersion is not None else (best_penalty(fits, held_out),)
     for penalty in penalties:
         yield Candidate(
@@ -176,6 +196,12 @@ def candidates(
             )
 
 
+def _of_level(first: Messages, scatter: float, precision: np.ndarray) -> np.ndarray:
+    root = np.zeros((first.size, first.size))
+    root[0, 0] = np.sqrt(scatter)
+    return posterior(first, root, precision).shares
+
+
 def _shares(first: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return posterior(first, root, precision, noise).shares
 
@@ -218,7 +244,7 @@ def average(
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
     fixed = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL)
-    fixed += 1 if dispersion is None else len(PENALTIES_OF_CLASSES)
+    fixed += 3 if dispersion is None else len(PENALTIES_OF_CLASSES)
     total = fixed + 2 + len(GROUPS) + len(PRECISIONS)
     for entry in zip(*parts):
         entries.append(entry)

@@ -10,7 +10,8 @@ from populations import draw, folded, messages
 
 from suffice.fitting.candidates import collaborate, noise_of
 from suffice.fitting.gain import gains
-from suffice.fitting.ridge import alone_models
+from suffice.fitting.posterior import posterior
+from suffice.fitting.ridge import alone_models, shared_models
 from suffice.simulate.data.folds import Units
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +75,21 @@ def test_groups_count_where_there_are_some_and_not_by_chance():
     assert max(weight(draw(50 + seed, np.ones((6, 3)), 8), "clusters") for seed in range(3)) < 0.06
 
 
+def test_ridge_with_the_same_slopes_is_the_posterior_of_a_rank_one_covariance_and_a_ridge_with_dummies():
+    folds = folded(draw(3, np.random.default_rng(3).normal(size=(4, 2)), 9))
+    fits = Units.pooled(folds).messages(folds).fits
+    pull = np.diag([1e-6, 2.5, 2.5])
+    for scatter in (0.0, 0.3):
+        found = shared_models(fits, 2.5, scatter)
+        told = posterior(fits, np.diag([np.sqrt(scatter), 0.0, 0.0]), np.tile(pull, (6, 1, 1))).models
+        np.testing.assert_allclose(found, told, rtol=1e-9)
+    S, c = fits.second[0], fits.cross[0]
+    levels = S[:, 0]  # (N, d): products of a site's dummy with the columns
+    whole = np.block([[S.sum(0) + pull, levels.T], [levels, np.diag(levels[:, 0] + 1 / 0.3)]])
+    answer = np.linalg.solve(whole, np.concatenate((c.sum(0), c[:, 0])))
+    np.testing.assert_allclose(found[0], answer[:3] + answer[3:, None] * [1.0, 0.0, 0.0], rtol=1e-9)
+
+
 def test_the_page_counts_the_candidates():
     count = len(slopes(draw(2, np.ones((7, 2)), 14))[1].candidates)
     assert f"From these sums alone {count} candidates are fitted" in (ROOT / "docs" / "fit.md").read_text()
@@ -84,7 +100,7 @@ def test_influences_add_to_one_and_weights_too():
     np.testing.assert_allclose(fitted.influences.sum(1), 1, rtol=1e-12)
     np.testing.assert_allclose(sum(weight for _, _, weight, _ in fitted.candidates), 1, rtol=1e-12)
     assert {family for family, *_ in fitted.candidates} == {
-        "pooled", "scatter", "ridge", "alone", "random", "clusters", "all-for-one",
+        "pooled", "scatter", "ridge", "same slopes", "alone", "random", "clusters", "all-for-one",
     }  # fmt: skip
 
 
