@@ -26,15 +26,12 @@ def mappings(monkeypatch):
     monkeypatch.setattr(frames, "find_spec", lambda name: None)
 
 
-def test_a_fit_a_plan_errata_and_a_figure_are_frames(sites, mappings):
+def test_a_fit_a_plan_and_a_figure_are_frames(sites, mappings):
     fit = sf.fit(table(sites))
     frame = fit.to_frame()
     assert frame["name"] == ["s0", "s1", "s2", "s3"]
     assert frame["coefficients.x0"] == [model.coefficients["x0"] for model in fit]
     assert frame["gain"] == [model.gain for model in fit]
-    found = sf.errata("cobo-example-2-constant").to_frame()
-    assert found["printed"][0] != found["measured"][0]
-    assert found["inputs"][0].startswith("a_i = 0.5, ")
     plan = sf.plan(fit, epsilon=[0.5]).to_frame()
     assert plan["name"] == ["s0", "s1", "s2", "s3"]
     drawn = sf.figure("cobo-1").to_frame()
