@@ -159,7 +159,7 @@ def collaborators(
     # a scout without rows stays where it started
     alone = Optimised(of=Local(), momentum=momentum, weight_decay=decay)
     steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
-    models, looked_at, held_out = scouts.start, [0], [_own(network, scouts.start, left_out)]
+    latest, models, looked_at, held_out = scouts.start, scouts.start, [0], [_own(network, scouts.start, left_out)]
     best, gradients, slow, stopped = 0, 0, 0, False
     with one_thread():
         path = iterate(
@@ -169,29 +169,31 @@ def collaborators(
             if t == 0 or (t not in _checks(iterations) and t < iterations):
                 continue
             looked_at.append(t)
-            held_out.append(_own(network, state["models"][0], left_out))
+            latest = state["models"][0]
+            held_out.append(_own(network, latest, left_out))
             gradients = t * int(counts.sum())
             before, now = held_out[best], held_out[-1]
             if now < before:
-                best, models = len(held_out) - 1, state["models"][0]
+                best, models = len(held_out) - 1, latest
             if progress is not None:
                 progress(t, iterations)
             fallen = held_out[0] - min(held_out)
-            flat = fallen > _FALL * abs(held_out[0]) and held_out[-2] - now < _FALL * fallen
-            slow = slow + 1 if flat else 0
+            left = max(fallen, now - held_out[0]) > _FALL * abs(held_out[0])  # the plateau
+            slow = slow + 1 if left and held_out[-2] - now < _FALL * fallen else 0
             stopped = t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looked_at[best] > 0)
             if stopped:
                 break
-        clients, sent = network.clients, int(counts.sum()) * (network.clients - 1)
-        if best == 0:
+        if not stopped and 0 < best == len(held_out) - 1:
+            remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
+        if best == 0 and stopped:  # of few rows each scout is too sure of itself, and a mean of many may still tell
+            best, models = len(held_out) - 1, latest
+        sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
+        begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (scouts.start, models))
+        distance = distances(network.data, seen.losses)
+        weights = nested_weights(network, seen, distance)
+        if _score(network, seen, weights) <= _score(network, begun, weights):
             remarks.append("the scouts never improved on rows left out: every client has its weight on itself")
-            weights, distance = torch.eye(clients, dtype=torch.float64), torch.zeros(clients, clients)
-        else:
-            if not stopped and best == len(held_out) - 1:
-                remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
-            seen = of_rows(network, models.split(counts.tolist()), fold)
-            distance = distances(network.data, seen.losses)
-            weights = nested_weights(network, seen, distance)
+            best, weights = 0, torch.eye(network.clients, dtype=torch.float64)
     return Collaborators(
         names=network.names,
         weights=weights.double().numpy(),
@@ -201,7 +203,7 @@ def collaborators(
         looked_at=np.array(looked_at),
         held_out=np.array(held_out),
         gradients=gradients,
-        vectors_sent=0 if best == 0 else sent,
+        vectors_sent=sent,
         remarks=tuple(remarks),
     )
 
@@ -334,6 +336,16 @@ def nested_weights(network: Neural, seen: Seen, distance: Tensor) -> Tensor:
         chosen = torch.where(chosen < _LEAST, 0, chosen)
         alpha[i, order] = chosen @ share / chosen.sum()
     return alpha
+
+
+def _score(network: Neural, seen: Seen, alpha: Tensor) -> float:
+    """The logarithmic score of all rows, each client's under the mean of everybody's scouts by its weights."""
+    everybody, parts = torch.arange(network.clients), _rows(network.data)
+    scores = (
+        _scores(network.flat, seen, network.data.y[mine], mine, everybody, alpha[i : i + 1])
+        for i, mine in enumerate(parts)
+    )
+    return float(sum(scores))
 
 
 def _scores(flat: FlatModule, seen: Seen, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
