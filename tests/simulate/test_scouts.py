@@ -61,6 +61,21 @@ def test_scouts_do_not_stop_on_the_plateau_where_networks_begin():
     assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.01
 
 
+def test_clients_of_few_rows_find_each_other_though_their_own_loss_only_rises():
+    """Twenty clients of 12 digits: a scout of six is too sure of itself, and the mean of many is not."""
+    digits, rng = load_digits(), np.random.default_rng(0)
+    order, renamed, told = rng.permutation(len(digits.data)), rng.permutation(10), np.arange(20) >= 10
+    rows = [order[12 * k :][:12] for k in range(20)]
+    y = [renamed[digits.target[each]] if other else digits.target[each] for each, other in zip(rows, told)]
+    module = lambda: nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))  # noqa: E731
+    problem = sf.Neural.of(module, [digits.data[each] / 16 for each in rows], y, batch=8)
+    found = sf.collaborators(problem, eta=0.2)
+    assert found.held_out.argmin() == 0
+    assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.2
+    assert np.diag(found.weights).mean() < 0.3
+    assert found.remarks == ()
+
+
 def test_what_scouts_send_and_compute_is_counted_once():
     problem = sf.LeastSquares.of(*regression(FAR), batch=4)
     found = sf.collaborators(problem, eta=0.05, iterations=50)
