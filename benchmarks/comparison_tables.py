@@ -24,12 +24,15 @@ Row = dict[str, Any]
 
 
 def write(folder: Path, out: Path) -> None:
-    """The CSV files of all comparisons whose runs are in `folder`, into the folder `out`."""
+    """The CSV files of all comparisons whose runs are in `folder`, into the folder `out`; others are left out."""
     make_folder(out, "write")
     parts: dict[str, tuple[tuple[str, ...], list[Row]]] = {
         "ends": (ENDS, []), "curves": (CURVES, []), "weights": (WEIGHTS, []),
     }  # fmt: skip
     for name in COMPARISONS:
+        wanted = cells_run(name, best(folder, name))
+        if not wanted or len(list(results(folder / name / "run", wanted))) < len(wanted):
+            continue
         runs = _by_rule(folder, name)
         for rule, (step, found) in runs.items():
             alone = runs.get("Local", (0, []))[1]

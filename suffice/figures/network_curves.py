@@ -62,11 +62,11 @@ def adaptive() -> Content:
     return _content("Networks of 20 clients in two clusters of classes: accuracy", panels, "iteration")
 
 
-@maker("cobo-2", "Figures 2b and 6 of cobo: accuracies of networks of 8 and of 80 clients", unpublished=KEPT)
+@maker("cobo-2", "Figures 2b and 6 of cobo: accuracies of networks in clusters", unpublished=KEPT)
 def cobo() -> Content:
     rest = ("CoBo, none", "CoBo, time", "CoBo, mixed")
     panels = {"8 clients": _all("cobo-silo", *rest), "80 clients": _all("cobo-devices", *rest)}
-    return _content("Networks of 8 and of 80 clients in clusters: accuracy", panels, "iteration")
+    return _content("Networks of clients in clusters: accuracy", panels, "iteration")
 
 
 @maker("scafflix-2", "Figure 2 of scafflix: Scafflix, FLIX and FedAvg against rounds", unpublished=KEPT)
