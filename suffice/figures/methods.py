@@ -56,7 +56,7 @@ def _name(method: Any) -> str:
 
 def _message(shown: Mapping[float | str, Sequence[Any]]) -> str:
     """The method of fewest rounds at the last precision at which any arrives."""
-    for key, there in reversed(shown.items()):
+    for key, there in list(shown.items())[::-1]:
         arrived = [one for one in there if one.time.value is not None and one.spent is not None]
         if arrived:
             best = min(arrived, key=lambda one: one.spent.rounds)

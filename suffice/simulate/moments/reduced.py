@@ -85,6 +85,11 @@ class ReducedMaps:
         W = self.W[:, None]
         return W.swapaxes(-1, -2) @ (M @ W)
 
+    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As of `MomentMaps`, (G, K, r, r) each."""
+        first, second = self.full.expansion(V)
+        return self.on(first), self.on(second)
+
     def trial(self, V: np.ndarray, steps: int) -> ReducedTrial:
         return ReducedTrial(reduced=self, V=V, steps=steps)
 
