@@ -98,9 +98,9 @@ DIFFERENCES: Mapping[str, tuple[str, str]] = {
         "client, network 196-32-100, batch 16, 200 iterations, all clients for IFCA",
     ),
     "scafflix-fashion": (
-        "FEMNIST at random on 3,400 devices, CNN, batch 20, 1,000 rounds, steps from 1e-5 to 1, 10 clients a round",
+        "FEMNIST at random on 3,400 devices, CNN, batch 20, 1,000 rounds, steps from 0.00001 to 1, 10 clients a round",
         "Fashion-MNIST on 40 clients, shares of classes from Dirichlet(0.3), 4,000 rows, network 196-32-10, batch 20, "
-        "60 rounds, all clients but where their number is given; FLIX's steps are 1/alpha^2 times as long",
+        "60 rounds, all clients but where their number is given; FLIX's steps are $\\alpha^{-2}$ times as long",
     ),
     "scafflix-plays": (
         "LEAF's Shakespeare on 1,129 devices, two LSTM layers, batch 20, 1,000 rounds",

@@ -52,7 +52,7 @@ def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """Personal networks after a run, `problem.names` their clients.
+    """Personal networks after a run; `problem.names` are their clients.
 
     classes       what the labels 0, 1, ... mean; none where targets are numbers
     standardised  mean and deviation by which a table's columns were shifted and divided, and its target of numbers

@@ -29,7 +29,7 @@ _VERBS = (
     "vanishes|tells|gives?|estimates|exceeds|overshoot|repeats|drops|flips|violate|costs|counts?|diverges|converge|used?|"
     "could|learn|differ|asks?"
 )
-_ORDERS = "Check|Compute|Evaluate|Find|Fit|Give|List|Measure|Plan|Print|Read|Solve|Sum|Write"
+_ORDERS = "Check|Compute|Evaluate|Find|Fit|Give|List|Measure|Plan|Print|Read|Solve|Sum|Train|Write"
 VERB = re.compile(rf"\b({_VERBS})\b|^({_ORDERS})\b|<=|>=|<-|[=<>~]")
 """What makes a sentence, as far as the texts here need it."""
 

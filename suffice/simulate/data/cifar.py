@@ -26,7 +26,7 @@ BINARY = "give the folder of the binary version (cifar-10-binary.tar.gz or cifar
 
 
 def cifar(path: str | Path, *, part: str = "train", max_memory: float = MAX_MEMORY) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 3, 32, 32) in [0, 1], float32, and their classes (n,), of CIFAR-10 or CIFAR-100 (fine classes).
+    """Read images (n, 3, 32, 32) in [0, 1], float32, and their classes (n,), of CIFAR-10 or CIFAR-100 (fine classes).
 
     `path` is the folder of the .bin files, or the one that holds it; `part` train or test. Images of more than
     `max_memory` bytes are refused before they are read. Raises `InputError`, also for the versions with pickles.

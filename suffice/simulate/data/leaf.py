@@ -21,7 +21,7 @@ EXPECTED = 'give a folder of LEAF\'s .json files with "users" and "user_data", a
 def leaf(
     path: str | Path, *, least: int = 1, max_memory: float = MAX_MEMORY
 ) -> Mapping[str, tuple[np.ndarray, np.ndarray]]:
-    """Rows X (n, d) and targets y (n,) of each client with at least `least` rows, by name.
+    """Read rows X (n, d) and targets y (n,) of each client with at least `least` rows, by name.
 
     `path` is a folder, all of whose .json files are read.
     Numbers become float32 and labels int64 (FEMNIST). Texts of one length become the places of their characters in
