@@ -109,9 +109,7 @@ def _agreement(comparison: str, printed: Mapping[str, Printed]) -> str:
             order[kind].append(f"{better} above {worse}")
     agree, against, near = (len(order[kind]) for kind in ("agree", "contradict", "open"))
     said = f"Of {agree + against + near} pairs of rules that the paper prints apart, {agree} are in its order here, "
-    said += (
-        f"{near} are within two standard errors of the difference seed by seed, and {against} are the other way round"
-    )
+    said += f"{near} are within two standard errors of the difference, and {against} are the other way round"
     listed = f", against the paper's {'; '.join(order['contradict'])}" if against else ""
     return f"{said}{listed}.\n"
 
