@@ -79,7 +79,11 @@ def scafflix_beside_others() -> Content:
     return _content("Scafflix beside FLIX and FedAvg: accuracy against rounds", panels, "round")
 
 
-@maker("scafflix-3", "Figure 3 of scafflix: weights of personalisation, clients in a round, probabilities of communication", unpublished=KEPT)
+@maker(
+    "scafflix-3",
+    "Figure 3 of scafflix: personalisation, clients in a round, communication",
+    unpublished=KEPT,
+)
 def scafflix_numbers() -> Content:
     own = "scafflix-fashion"
     panels = {

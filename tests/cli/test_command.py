@@ -86,7 +86,7 @@ def test_statements_without_a_number_are_counted_and_explained(capsys):
         " ".join(summary.split())
     )
     assert "Order only" not in theorem_table(rows("worst-case")).text()
-    with pytest.raises(InputError, match=r"^theorem = 'cobo/selection-time': it gives an order only: the text"):
+    with pytest.raises(InputError, match=r"^theorem = 'cobo/selection-time': it gives an order only\. The text"):
         verify(["cobo/selection-time"], edition="printed")
 
 
@@ -117,7 +117,7 @@ def test_true_statements_are_shown_apart_and_withdrawn_ids_with_the_reason(comma
         done = command("errata", name)
         assert done.returncode == 0
         assert "\nkind      withdrawn\n" in done.stdout
-        assert "\nreason    the eight training accuracies fit four hospitals too" in done.stdout
+        assert "\nreason    The eight training accuracies fit four hospitals too" in done.stdout
         (row,) = json.loads(command("errata", name, "--json").stdout)
         assert (row["kind"], row["printed"]) == ("withdrawn", None)
     assert "adaptive-table-s1-hospitals" not in command("errata").stdout

@@ -35,6 +35,7 @@ NAMED = {
     "suffice/verification/campaign/limits.py": METHOD,
     "suffice/verification/instances/one_step.py": WORD,
     "suffice/bounds/papers.py": "the list",
+    "docs/pages/published_networks.py": "places of the papers and their numbers",
     "tests/contracts/test_sentences.py": "sentences of the papers",
 }
 

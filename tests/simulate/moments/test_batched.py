@@ -69,7 +69,7 @@ def test_single_precision_searches_alike_and_is_refused_where_it_would_not_do(mo
     maps = MomentMaps.sharing(moments, CLIENTS) if shared else maps_of(moments)
     light, goals = maps.in_single_precision(), np.array([1, 5, 12])
     whole, half = maps.trial(rates, 12), light.trial(rates, 12)
-    assert (half.M.dtype, half.Z.dtype, half.derivatives(goals)[1].dtype) == (np.float32,) * 3
+    assert (half.step.dtype, half.Z.dtype, half.derivatives(goals)[1].dtype) == (np.float32,) * 3
     np.testing.assert_allclose(half.excess, whole.excess, rtol=2e-6)  # 12 steps of some roundings of 6e-8
     assert not np.array_equal(half.excess, whole.excess)
     gradient = whole.derivatives(goals)[1]

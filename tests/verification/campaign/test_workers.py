@@ -67,7 +67,7 @@ def test_an_empty_or_silent_scheduler_is_refused_in_one_line(tmp_path):
 
 def test_without_dask_the_remedy_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "dask.distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'suffice\[cluster\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[cluster\]'"):
         conduct(read_campaign(written(tmp_path, CHEAP)), scheduler="tcp://127.0.0.1:8786")
 
 
