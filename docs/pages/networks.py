@@ -35,8 +35,8 @@ cluster whose workers have this checkout and SUFFICE_DATA; `--write suffice/figu
 *One budget for all algorithms.* Three step sizes are tried on rows held out of seed 0, and the best one, in the mean of
 the last quarter of the run, goes on to seeds 1 to 5, which decide rows, start and batches. All other numbers are fixed
 (`benchmarks/comparison_rules.py`): Ditto's pull 1 and CoBo's $\\rho = 0.05$ are those of CoBo's paper and code, and
-CoBo's weight step is 0.1 in place of 0.01, as runs are so much shorter. Ditto and CoBo are what their papers define: the
-released code of the first paper runs local SGD under both names. "Oracle" is told the clusters.
+CoBo's weight step is 0.1 in place of 0.01, as runs are so much shorter. Ditto and CoBo are what their papers define:
+the released code of the first paper runs local SGD under both names. "Oracle" is told the clusters.
 """
 
 
@@ -185,6 +185,7 @@ def _scafflix() -> list[str]:
     lines += [
         *_claims(),
         "![Against rounds](pictures/scafflix-2.svg)\n",
+        "Clients' models are tested between averagings too: that is where the curve of FedAvg on plays falls.\n",
         "![Weights of personalisation, clients in a round, probabilities of communication](pictures/scafflix-3.svg)\n",
     ]
     return lines
