@@ -112,11 +112,13 @@ def dirichlet(name: str, seed: int) -> Clients:
 
 
 def _parts(three: list[tuple[np.ndarray, np.ndarray]], rule: Split, seed: int) -> Clients:
-    blocks = [
-        tuple(map(list, zip(*((X[part], y[part]) for part in parts_of(y, rule, seed))))) for X, y in three
-    ]  # the seed gives each client the same shares of the classes in all three
+    train, held, test = (
+        ([X[part] for part in parts], [y[part] for part in parts])
+        for X, y in three
+        for parts in [parts_of(y, rule, seed)]  # the seed gives each client the same shares of the classes in all three
+    )
     clusters = tuple(k % 2 if rule.kind == "labels" else 0 for k in range(rule.clients))
-    return Clients(train=blocks[0], held=blocks[1], test=blocks[2], clusters=clusters, outputs=10)  # type: ignore[arg-type]
+    return Clients(train=train, held=held, test=test, clusters=clusters, outputs=10)
 
 
 def permuted(name: str, seed: int, *, groups: int = 4, size: int = 2, rows: int = 600) -> Clients:
