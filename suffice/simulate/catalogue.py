@@ -44,7 +44,7 @@ from .algorithms import (
 from .oracle import Oracle
 from .problem import known
 from .randomness import Stream, single
-from .scouts import FOLDS, LONGEST, collaborators
+from .scouts import LONGEST, collaborators
 from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
 
 Options = Mapping[str, float | str]
@@ -180,8 +180,8 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     "federated-clustering": lambda problem, eta, *, fraction=0.2, rounds=10: FederatedClustering(
         radius=QuantileRadius(fraction=fraction), rounds=rounds
     ),
-    "scouts": lambda problem, eta, *, folds=FOLDS, iterations=LONGEST, together=0, seed=0: collaborators(
-        problem, eta=eta, iterations=iterations, folds=folds, seed=seed
+    "scouts": lambda problem, eta, *, folds=0, iterations=LONGEST, together=0, seed=0: collaborators(
+        problem, eta=eta, iterations=iterations, folds=folds or None, seed=seed
     ).algorithm(together=together),
 }
 _ON_ROWS = ("scouts",)

@@ -47,8 +47,9 @@ from .randomness import Stream, single
 from .runner import iterate
 from .threads import one_thread
 
-FOLDS = 2
-"""More cost more and found no better collaborators."""
+FOLDS, FEW, FOLDS_OF_FEW = 2, 40, 4
+"""Two folds; four where clients have fewer than 40 rows in the mean: halves of so few teach scouts too little. With
+more rows four cost twice as much and found no better collaborators."""
 LONGEST = 1000
 """Scouts train for at most so many iterations."""
 _FIRST, _LATER = 10, 1.12
@@ -126,7 +127,7 @@ def collaborators(
     *,
     eta: Any,
     iterations: int = LONGEST,
-    folds: int = FOLDS,
+    folds: int | None = None,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
     seed: int = 0,
@@ -136,7 +137,8 @@ def collaborators(
 
     eta         step size of the scouts' training, one number or one per client; so are momentum and weight_decay theirs
     iterations  scouts stop when their held-out loss stops falling, at the latest after so many
-    folds       each is left out by one scout of every client; of a client with fewer rows, as many as it has rows
+    folds       each is left out by one scout of every client; of a client with fewer rows, as many as it has rows;
+                unless given two, and four where clients have fewer than 40 rows in the mean
     seed        of the folds and of the scouts' batches
 
     `.weights` is the answer, `.plot()` its picture and `.algorithm()` trains with it. Measured, never guaranteed.
@@ -144,10 +146,11 @@ def collaborators(
     Raises `InputError`.
     """
     network, decay = _as_network(problem)
-    as_whole("folds", folds, least=2)
+    folds = None if folds is None else as_whole("folds", folds, least=2)
     as_whole("iterations", iterations)
     as_whole("seed", seed, least=0)
     decay += as_number("weight_decay", weight_decay, least=0)
+    folds = folds or (FOLDS if network.data.counts.double().mean() >= FEW else FOLDS_OF_FEW)
     step = step_sizes(eta, network)(1).expand(network.clients)
     remarks, counts = list(network.remarks), network.data.counts.clamp_max(folds)
     for name, own in zip(network.names, counts.tolist()):
@@ -178,7 +181,7 @@ def collaborators(
             if progress is not None:
                 progress(t, iterations)
             fallen = held_out[0] - min(held_out)
-            left = max(fallen, now - held_out[0]) > _FALL * abs(held_out[0])  # the plateau
+            left = max(held_out) - min(held_out) > _FALL * abs(held_out[0])  # the plateau
             slow = slow + 1 if left and held_out[-2] - now < _FALL * fallen else 0
             stopped = t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looked_at[best] > 0)
             if stopped:
