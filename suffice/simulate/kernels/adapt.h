@@ -50,19 +50,28 @@ INLINE void OF(slopes)(const Task *task, int R, const SAMPLE *x, const SAMPLE *y
         for (q = 0; q < count; q++) out[q] = task->problem == LOGISTIC ? -probability(-out[q]) : 2 * (out[q] - y[q]);
 }
 
-/* to[r][f] += sum_q c[r][q] x_q[f]; rows of `to` are `apart`. */
+/* to[r][f] += sum_q c[r][q] x_q[f]; rows of `to` are `apart`. Coefficients stay in registers, and models share samples. */
 INLINE void OF(gather)(int R, const SAMPLE *x, const real *c, int count, int d, real *to, size_t apart) {
     int q = 0;
-    for (; q + 4 <= count; q += 4, x += 4 * (size_t)d)
-        for (int f = 0; f < d; f++)
+    for (; q + 4 <= count; q += 4, x += 4 * (size_t)d) {
+        real w[2][4];
+#pragma GCC unroll 8
+        for (int a = 0; a < 4 * R; a++) w[a / 4][a % 4] = c[a / 4 * count + q + a % 4];
+        for (int f = 0; f < d; f++) {
+            real sum[2];
 #pragma GCC unroll 2
-            for (int r = 0; r < R; r++) {
-                const real *w = c + r * count + q;
-                real sum = to[r * apart + f];
+            for (int r = 0; r < R; r++) sum[r] = to[r * apart + f];
 #pragma GCC unroll 4
-                for (int a = 0; a < 4; a++) sum += x[a * d + f] * w[a];
-                to[r * apart + f] = sum;
+            for (int a = 0; a < 4; a++) {
+                real u = x[a * d + f] - (real){};
+                HELD(u);
+#pragma GCC unroll 2
+                for (int r = 0; r < R; r++) sum[r] += u * w[r][a];
             }
+#pragma GCC unroll 2
+            for (int r = 0; r < R; r++) to[r * apart + f] = sum[r];
+        }
+    }
     for (; q < count; q++, x += d)
         for (int f = 0; f < d; f++)
             for (int r = 0; r < R; r++) to[r * apart + f] += x[f] * c[r * count + q];
@@ -86,7 +95,7 @@ INLINE void OF(gradient)(const Task *task, const Block *b, const OF(Drawn) *of, 
     int d = (int)task->features;
     if (!of && task->problem == LOGISTIC) over_rows(task, R, k, theta, out, apart);
     else if (!of || task->problem == QUADRATIC)
-        image(task, R, task->A + (size_t)k * d * d, (int)task->diagonal, OF(seen_by)(task, b, R, k, theta, theta),
+        image(R, d, task->A + (size_t)k * d * d, (int)task->diagonal, OF(seen_by)(task, b, R, k, theta, theta),
               task->relative ? task->zero : task->optimum + (size_t)k * d, 2, b->z, out, apart);
     if (!of) return;
     size_t at = (size_t)k * of->apart + from;

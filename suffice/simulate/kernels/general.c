@@ -47,7 +47,7 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
         for (int f = 0; f < d; f++) to[f] = every(0);
     }
     if (rule == FIXED && task->problem == QUADRATIC) {
-        image(task, 1, task->mixed + (size_t)i * d * d, (int)task->diagonal, theta,
+        image(1, d, task->mixed + (size_t)i * d * d, (int)task->diagonal, theta,
               task->relative ? task->zero : task->optimum + (size_t)i * d, 2, b->z, to, d);
         for (int f = 0; f < d; f++) to[f] += task->pull[(size_t)i * d + f];
         gather_of_seeds(1, step.x, b->weight, N, d, to, d); /* m = 1 */
@@ -72,7 +72,7 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
     for (int f = 0; task->control && f < d; f++) to[f] -= control[f];
     for (int f = 0; !all && f < d; f++) to[f] = choose((ints)b->present[part * N + i], to[f], every(0));
     if (task->precondition) {
-        image(task, 1, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
+        image(1, d, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
         to = b->peers;
     }
     for (int f = 0; f < d; f++) theta[f] -= eta * to[f];

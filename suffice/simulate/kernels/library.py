@@ -24,6 +24,7 @@ from suffice.support.files import write_whole
 
 # No -ffast-math: it assumes that there is no NaN, and loading such a library flushes subnormals in the whole process.
 _FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
+_FLAGS += ("-Werror=int-conversion", "-Werror=incompatible-pointer-types")  # C lets a pointer pass for a number
 # Tuned for some processors, GCC rounds the products in short sums before it adds them, but not in long ones, and the
 # same sum must come out alike whatever lanes are; and it interleaves independent work only when asked.
 _OF_GCC = ("--param=avoid-fma-max-bits=0", "-fschedule-insns", "-fsched-pressure")

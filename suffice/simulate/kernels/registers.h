@@ -21,6 +21,15 @@
 #define INLINE static inline __attribute__((always_inline))
 #define ONCE static __attribute__((noinline)) /* one copy: it keeps the build short */
 
+/* Loaded once, not by each instruction that needs it. */
+#if defined(__AVX512F__)
+#define HELD(value) __asm__("" : "+v"(value))
+#elif defined(__AVX__)
+#define HELD(value) __asm__("" : "+x"(value))
+#else
+#define HELD(value)
+#endif
+
 typedef uint32_t words __attribute__((vector_size(BYTES)));
 typedef uint64_t wide __attribute__((vector_size(BYTES))); /* LANES / 2 words, each in the low half of 64 bits */
 typedef REAL real __attribute__((vector_size(BYTES)));

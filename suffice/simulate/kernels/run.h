@@ -53,11 +53,6 @@ typedef struct {
 /* Keep loops short and loads in them: unrolled and hoisted, they would spill registers. And keep the compiler from
    making lanes of the terms of a sum, which would then be rounded before they are added. */
 #define OPAQUE(pointer) __asm__("" : "+r"(pointer))
-#ifdef __AVX__
-#define HELD(value) __asm__("" : "+x"(value)) /* loaded once, not by each instruction that needs it */
-#else
-#define HELD(value)
-#endif
 #define SHORT _Pragma("GCC unroll 5")
 
 /* phi(r) / sigma_k^2 and r from Z_i - Z_ik and Z_i (a quarter of each), as limits where Z_i = 0. Sampled similarity and
