@@ -133,14 +133,17 @@ INLINE void over_rows_at(const Task *task, int R, int k, const real *theta, real
         for (int r = 0; r < R; r++)
 #pragma GCC unroll 4
             for (int a = 0; a < 4; a++) e[r][a] = probability(e[r][a]);
-        for (int f = 0; f < d; f++)
+        for (int f = 0; f < d; f++) {
+            real sum[2];
 #pragma GCC unroll 2
-            for (int r = 0; r < R; r++) {
-                real sum = out[r * apart + f];
+            for (int r = 0; r < R; r++) sum[r] = out[r * apart + f];
 #pragma GCC unroll 4
-                for (int a = 0; a < 4; a++) sum -= e[r][a] * x[a * d + f];
-                out[r * apart + f] = sum;
-            }
+            for (int a = 0; a < 4; a++)
+#pragma GCC unroll 2
+                for (int r = 0; r < R; r++) sum[r] -= e[r][a] * x[a * d + f];
+#pragma GCC unroll 2
+            for (int r = 0; r < R; r++) out[r * apart + f] = sum[r];
+        }
     }
     for (; j < n; j++, x += d)
         for (int r = 0; r < R; r++) {
