@@ -40,7 +40,7 @@ def closed_excess(
     alpha = np.eye(n)
     if isinstance(algorithm, FixedWeights):
         pairwise("alpha", algorithm.alpha, problem)
-        alpha = torch.as_tensor(algorithm.alpha).double().numpy()
+        alpha = torch.as_tensor(algorithm.alpha, dtype=torch.float64).numpy()
     d = problem.features
     flat = A.reshape(n, -1)
     mixed = (alpha @ flat).reshape(n, d, d)

@@ -83,7 +83,7 @@ class AllForOne(Algorithm):
             extra |= self.similarity.draw(problem, randomness, iteration)
         if self._partial:
             coins = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=problem.clients, features=1)
-            extra[ACTIVE] = coins[..., 0] < torch.as_tensor(self.participation, device=coins.device)
+            extra[ACTIVE] = coins[..., 0] < torch.as_tensor(self.participation, dtype=coins.dtype, device=coins.device)
         return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra=extra)
 
     def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
@@ -118,7 +118,9 @@ class AllForOne(Algorithm):
 
     def _variances(self, problem: Oracle) -> Tensor:
         known: Any = problem
-        return known.sigma2 if self.sigma2 is None else torch.as_tensor(self.sigma2).to(problem.start)
+        if self.sigma2 is None:
+            return known.sigma2
+        return torch.as_tensor(self.sigma2, dtype=torch.float64).to(problem.start)
 
     @property
     def _partial(self) -> bool:

@@ -36,7 +36,7 @@ def optima(problem: Oracle) -> Tensor:
 
 def mixture(alpha: float | Tensor, problem: Oracle) -> Tensor:
     """The checked alpha as (N, 1)."""
-    return torch.as_tensor(alpha).to(problem.start).expand(problem.clients)[:, None]
+    return torch.as_tensor(alpha, dtype=torch.float64).to(problem.start).expand(problem.clients)[:, None]
 
 
 @dataclass(frozen=True, kw_only=True)

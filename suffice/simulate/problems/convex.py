@@ -41,12 +41,11 @@ class Kink(Profile):
         return min(self.inner, self.outer)
 
     def value(self, u: Tensor) -> Tensor:
-        near = torch.minimum(u.abs(), torch.as_tensor(self.width).to(u))
+        near = u.abs().clamp_max(self.width)
         return self.outer * u**2 / 2 + (self.inner - self.outer) * near * (u.abs() - near / 2)
 
     def slope(self, u: Tensor) -> Tensor:
-        width = torch.as_tensor(self.width).to(u)
-        return self.outer * u + (self.inner - self.outer) * torch.minimum(torch.maximum(u, -width), width)
+        return self.outer * u + (self.inner - self.outer) * u.clamp(-self.width, self.width)
 
     def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
         # phi' has slope at most the smoothness and phi'(u) - outer u is at most |inner - outer| width in size: the gap

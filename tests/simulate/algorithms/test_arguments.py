@@ -19,6 +19,7 @@ from suffice.simulate import (
     run,
 )
 from suffice.simulate import algorithms as alg
+from suffice.simulate.algorithms.flix import mixture
 
 LABELS, NAN = torch.tensor(CLUSTERS), float("nan")
 ROUND = [(2, 0), (2, 4)]
@@ -171,3 +172,10 @@ def test_what_an_algorithm_needs_of_its_problem_and_of_exact_moments_is_named():
             expected_excess(built(), rule, iterations=1, eta=0.1)
         with pytest.raises(ValueError, match=message):
             expected_step(built(), rule, built().start[None], 0.1)
+
+
+def test_numbers_keep_all_their_digits():
+    """torch makes single precision of a Python number unless told otherwise."""
+    problem = built()
+    assert mixture(0.1, problem).unique().tolist() == [0.1]
+    assert alg.AllForOne(criterion=Continuous(), sigma2=0.3)._variances(problem).tolist() == 0.3
