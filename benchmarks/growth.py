@@ -1,4 +1,4 @@
-"""How processor time and memory of `fit`, `plan`, `check` and `run` grow: exponents of a factor 4, from one run.
+"""How processor time and memory of `fit`, `plan`, `check`, `run` and `train` grow: exponents of a factor 4, from one run.
 
 Beyond its goal something is done too often. Memory is the peak of what Python and NumPy hold; torch's is not counted.
 """
@@ -55,6 +55,8 @@ WHAT: dict[str, tuple[Callable[..., Any], Callable[..., Any], dict[str, int], di
     "check": (dict, lambda size: check(**size), {"sites": 2, "columns": 2}, {}),
     "run": (lambda sites, columns, seeds: ours(Case("logistic", sites, columns), seeds, 20), lambda run: run(),
             {"sites": 8, "columns": 8, "seeds": 32}, {"sites": 2.1, "columns": 2.1, "seeds": 1.1}),
+    "train": (table_of, lambda table: sf.train(table, client="client", target="target", eta=0.05, iterations=100),
+              {"sites": 5, "columns": 8, "rows": 60}, {"sites": 2.1, "columns": 1.1, "rows": 1.1}),
 }  # fmt: skip
 """What is made of a size beforehand, what is timed of it, the smallest size, and the largest exponents wanted."""
 
