@@ -9,6 +9,9 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+from torch import Tensor
+
+from suffice.simulate import Algorithm
 
 from .evidence import Evidence
 from .family import Values
@@ -56,21 +59,40 @@ def _hashable(value: Any) -> Any:
     return (value.shape, value.tobytes()) if hasattr(value, "tobytes") else value
 
 
+known: dict[tuple[Any, ...], Any] = {}
+"""What `once` keeps."""
+
+
+def once(algorithm: Algorithm, asked: tuple[Any, ...], make: Callable[[], Found]) -> Found:
+    """What `make` finds of one of the library's own algorithms and what is `asked` of it, made once in a process where
+    its options are plain: whoever checks, checks again."""
+    options = vars(algorithm)
+    if not type(algorithm).__module__.startswith("suffice.") or not all(
+        isinstance(each, bool | int | float | str | Tensor) for each in options.values()
+    ):
+        return make()
+    plain = {name: each.numpy() if isinstance(each, Tensor) else each for name, each in options.items()}
+    key = (type(algorithm), _hashable(plain), *map(_hashable, asked))
+    if key not in known:
+        known[key] = make()
+    return known[key]
+
+
 def once_each(measure: Callable[[Values], Evidence]) -> Callable[[Values], Evidence]:
     """`measure`, one number an instance, that is asked once for each: a search comes back to ends and corners, and a
     step of a whole number that is too short leads nowhere."""
-    known: dict[bytes, tuple[Evidence, int]] = {}
+    seen: dict[bytes, tuple[Evidence, int]] = {}
 
     def evidence(values: Values) -> Evidence:
         count = len(next(iter(values.values())))
         rows = np.column_stack([np.reshape(value, (count, -1)) for value in values.values()])
         keys = [row.tobytes() for row in rows]
-        new = {key: at for at, key in enumerate(keys) if key not in known}
+        new = {key: at for at, key in enumerate(keys) if key not in seen}
         if new:
             chosen = list(new.values())
             piece = measure({name: value[chosen] for name, value in values.items()})
-            known.update((key, (piece, at)) for at, key in enumerate(new))
-        found = [known[key] for key in keys]
+            seen.update((key, (piece, at)) for at, key in enumerate(new))
+        found = [seen[key] for key in keys]
 
         def each(part: Callable[[Evidence], Any]) -> np.ndarray:
             columns = {id(piece): np.broadcast_to(part(piece), piece.measured.shape) for piece, _ in found}

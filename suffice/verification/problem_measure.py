@@ -24,7 +24,7 @@ from .effective_step import reach
 from .evidence import Evidence
 from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
 from .family import Family, Values
-from .measurement_cache import once_each
+from .measurement_cache import once, once_each
 from .quantity_sum import Forms, form_of
 from .spectrum_scan import late, scanned, scans
 from .suspects import settled
@@ -46,7 +46,6 @@ _SCANNED = 3
 """How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
 _WIDE = 4.0
 """Times what a bound loses in float64 that is allowed for: its wrong variants lose about as much."""
-_PLAIN = (bool, int, float, str)
 
 
 def follows(algorithm: Algorithm, forms: Forms) -> Algorithm:
@@ -253,7 +252,7 @@ def measured_family(
     forms = form_of(theorem)
     problems = seen_by(forms, problems)
     chosen = follows(algorithm if algorithm is not None else Local(), forms)
-    tested = assumptions(*typical(problems, chosen))
+    tested = tested_once(*typical(problems, chosen))
     if tested.reason:
         raise InputError("algorithm", chosen.name, tested.reason)
     return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, forms=forms).family(theorem)
@@ -277,7 +276,7 @@ def measures(
     forms = form_of(theorem)
     algorithm = follows(algorithm, forms)
     if family is not None:
-        tested = _tested(*typical(family, algorithm))
+        tested = tested_once(*typical(family, algorithm))
         given = Measure(
             problems=with_scalars(seen_by(forms, family), scalars), algorithm=algorithm, client=client, tested=tested,
             forms=forms, scan=True, reach=reach_on(family, algorithm),
@@ -295,7 +294,7 @@ def measures(
             problem, _, eta = typical(problems, algorithm)
             entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
             if tested is None:
-                tested = _tested(problem, algorithm, eta)
+                tested = tested_once(problem, algorithm, eta)
             else:
                 steps_once(problem, algorithm, eta)
             if tested.reason:
@@ -340,19 +339,10 @@ def alike(theorem: Theorem) -> bool:
     return "zeta2" not in {parameter.name for parameter in theorem.parameters}
 
 
-_KNOWN: dict[tuple[Any, ...], Assumptions] = {}
-
-
-def _tested(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:
-    """`assumptions`, asked once of the library's own algorithms and plain options: whoever checks, checks again."""
-    options = vars(algorithm)
-    kind = type(algorithm)
-    if not kind.__module__.startswith("suffice.") or not all(type(each) in _PLAIN for each in options.values()):
-        return assumptions(problem, algorithm, eta)
-    key = (kind, *options.items(), eta, *((each.shape, each.numpy().tobytes()) for each in tensors(problem)))
-    if key not in _KNOWN:
-        _KNOWN[key] = assumptions(problem, algorithm, eta)
-    return _KNOWN[key]
+def tested_once(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:
+    """`assumptions`, as `once` says."""
+    asked = ("assumptions", eta, *(each.numpy() for each in tensors(problem)))
+    return once(algorithm, asked, lambda: assumptions(problem, algorithm, eta))
 
 
 def shape_of(problems: ProblemFamily) -> tuple[int, int]:

@@ -51,13 +51,12 @@ class Polynomial(dict):  # {((name, power), ...): coefficient}, without zeros
         small(0, work=len(self) * len(other))
         total = {}
         for (one, c), (two, d) in product(self.items(), other.items()):
-            powers = {**dict(one), **{name: n + dict(one).get(name, 0) for name, n in two}}
-            term = tuple(sorted(powers.items()))
+            term = tuple(sorted({**dict(one), **{name: n + dict(one).get(name, 0) for name, n in two}}.items()))
             total[term] = small(total.get(term, 0) + c * d)
         return Polynomial({term: c for term, c in total.items() if c})
 
     def __pow__(self, n):
-        return self * self ** (n - 1) if n else raised({})
+        return self * self ** (n - 1) if n > 1 else self if n else raised({})
 
     def sign(self):  # what all positive multiples have in common
         return frozenset((term, c / abs(self[max(self)])) for term, c in self.items())
@@ -153,13 +152,14 @@ def check_step(claim, proof):
         norm = [["*", c, d, f"<{min(i, j)}, {max(i, j)}>"] for (i, c), (j, d) in pairs]
         term = facts[fact] if type(fact) is int else ["+", 0, *norm]
         rest = ["+", rest, ["*", -1, factor, *(["^", claim[kind][at], n] for kind, at, n in powers), term]]
-    divisors = {Polynomial(base).sign() for one in (rest, *atoms, *facts) for base in quotient(one)[1]}
+    (left, below), more = quotient(rest), [quotient(one)[1] for one in (*atoms, *facts)]
+    divisors = {Polynomial(base).sign() for under in (below, *more) for base in under}
     require(divisors <= {quotient(one)[0].sign() for one in (1, *positive)}, "a divisor is not declared positive")
     at = {name: number(text) for name, text in proof["point"].items()}
     at |= {f"<{i}, {j}>": at[i] * at[j] for i, j in product(at, at)}  # vectors of dimension 1
     require(all(value(one, at) > 0 for one in positive), "the point does not meet all hypotheses")
     require(all(value(one, at) >= 0 for one in (*atoms, *facts)), "the point does not meet all hypotheses")
-    require(not quotient(rest)[0], "right - left is not the sum of the terms")
+    require(not left, "right - left is not the sum of the terms")
 
 
 def check_box(claim, proof):

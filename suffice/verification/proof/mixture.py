@@ -27,10 +27,9 @@ from suffice.simulate import Algorithm
 from suffice.simulate.moment_maps import origin, probe
 from suffice.simulate.problems.additive import AdditiveNoise
 
-from ..assumptions import assumptions
 from ..family import Family
 from ..problem_family import ProblemFamily, Setting
-from ..problem_measure import typical
+from ..problem_measure import tested_once, typical
 from .algorithm_recursion import Recursion
 from .bound_expression import BIAS, Symbolic, symbols
 from .box_search import Budget
@@ -78,7 +77,7 @@ def mixture_of(
     squared = recursion.period == 1 and recursion.pair is None and weight2.is_Rational
     if not squared or sympy.expand(recursion.moments[0] - (1 - t) ** 2) != 0:
         raise NotOfThisKind(_MOVES)
-    if reason := assumptions(*typical(family, algorithm)).reason:
+    if reason := tested_once(*typical(family, algorithm)).reason:
         raise NotOfThisKind(reason)
     attained, differ = True, False
     for each in drawn:

@@ -20,12 +20,13 @@ from suffice.simulate import Algorithm, Local, StreamingLeastSquares
 from suffice.simulate.moment_powers import ONE_STEP
 from suffice.support.errors import InputError
 
-from ..assumptions import assumptions, steps_once
+from ..assumptions import steps_once
 from ..counterexample import described
 from ..families import ProblemFamily, quadratics
 from ..family import Family
+from ..measurement_cache import once
 from ..problem_measure import constants as own_constants
-from ..problem_measure import typical
+from ..problem_measure import tested_once, typical
 from ..proof_request import Box
 from ..recheck import refusal
 from ..verdict import Outcome, Verdict
@@ -315,11 +316,15 @@ def _workable(algorithm: Algorithm) -> Sequence[int]:
 
 
 def _recursion(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
+    return once(algorithm, ("recursion", *clients), lambda: _recursion_of(algorithm, clients))
+
+
+def _recursion_of(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
     tested, problem = None, None
     for count in reversed(clients):  # of one client an average is no step of its own
         problem, _, eta = typical(quadratics(clients=count, features=1, identical=True), algorithm)
         try:
-            tested = assumptions(problem, algorithm, eta)
+            tested = tested_once(problem, algorithm, eta)
             break
         except InputError:
             continue

@@ -15,6 +15,7 @@ from suffice.verification import (
     claim,
     counterexample,
     high_precision,
+    measurement_cache,
     path_measure,
     problem_measure,
 )
@@ -48,7 +49,7 @@ def low_cap(patch):
 
 def coins_not_held(patch):
     patch.setattr(assumptions, "_held", lambda problem, algorithm: [False] * assumptions.APERIODIC)
-    patch.setattr(problem_measure, "_KNOWN", {})
+    patch.setattr(measurement_cache, "known", {})
 
 
 def no_mutants(patch):
