@@ -110,20 +110,19 @@ def _together(
 
 
 def _uncoupled(maps: Sequence[Maps], F: Tensor) -> np.ndarray | None:
-    """Parts of the state that no step mixes and that F does not multiply with each other, (C, m) places each with the
-    constant last; None unless there are several of one size. Separable losses have one part per feature.
+    """Parts of the state that F asks for, that no step mixes and that F does not multiply with each other, (C, m) places
+    each with the constant last; None unless they are less than all and of one size. Separable losses have one a feature.
 
     Moments within a part need no others: E[x_P x_P^T] of z = (x, 1), x_P+ = A_P x_P + b_P.
     """
     mixed = (F != 0).any(0)
     for each in maps:
         mixed |= (each.mean != 0).any(0) | (each.deviations != 0).any(0).any(0)
-    count, part = connected_components(mixed[:-1, :-1].numpy(), directed=False)
-    sizes = np.bincount(part)
-    if count < 2 or sizes.min() < sizes.max():
+    _, part = connected_components(mixed[:-1, :-1].numpy(), directed=False)
+    places = [np.flatnonzero(part == each) for each in np.unique(part[(F != 0).any(0).any(0)[:-1].numpy()])]
+    if len({len(each) for each in places}) != 1 or len(places[0]) == len(part):
         return None
-    places = np.argsort(part, kind="stable").reshape(count, -1)
-    return np.column_stack((places, np.full(count, len(part))))
+    return np.column_stack((places, np.full(len(places), len(part))))
 
 
 def _square(matrices: Tensor, parts: np.ndarray) -> Tensor:

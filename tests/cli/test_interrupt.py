@@ -16,6 +16,7 @@ class Pressed(importlib.abc.MetaPathFinder):
         if name == {name!r}:
             signal.raise_signal(signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background shell has its processes ignore
 sys.meta_path.insert(0, Pressed())
 """
 STARTS = {
@@ -24,8 +25,17 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("name", ["typer", "suffice.cli.app", "suffice.cli.fit", "numpy", "suffice.fitting.fit"])
+LATE = ("suffice.cli.fit", "numpy", "suffice.fitting.fit")
+"""Imported by `main` itself, however it was started."""
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        *((name, start) for name in ("typer", "suffice.cli.app") for start in STARTS),
+        *((name, "module") for name in LATE),
+    ],
+)
 def test_no_traceback(name, start, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(HOOK.format(name=name))
     (tmp_path / "t.csv").write_text("client,x,target\na,1,2\na,2,3\nb,3,1\nb,1,1.5\n")

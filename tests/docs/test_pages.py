@@ -27,6 +27,7 @@ LONG = {
     "redraw.md",
     "criterion.md",
     "algorithm.md",
+    "networks.md",
     "ci.md",
     "deploy.md",
     "pepit.md",

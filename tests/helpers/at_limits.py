@@ -42,8 +42,8 @@ CLOSED = (
     *("one client", "one quadratic in R^2", "three clients", "three kinds of clients", "two clusters"),
     "settled weights",
 )
-"""Families whose engine takes any T at the same cost: some of their instances run for `HUGE` iterations."""
-HUGE = 1e5
+HUGE = dict.fromkeys(CLOSED, 1e5) | {"any Lambda, growing noise": 1e3}
+"""The T of some instances of families whose engine takes any T at the same cost, or many steps at little."""
 SHARES = ("fill", "fraction", "ratio")
 """Shares of a condition's limit: doubled in some instances, which count only where the condition lets them."""
 WIDER = {"rise": (5e-4, 3.0), "part": (0.05, 1.2), "u": (0.05, 12.0)}
@@ -198,8 +198,8 @@ def _drawn(family: Family, rows: int, rng: np.random.Generator, *, beyond: bool)
         for name in [each for each in SHARES if each in values and beyond]:
             doubled = _like(rng.uniform(size=len(rate)) < 0.25, values[name])
             values[name] = np.where(doubled, 2.0, values[name])
-        if "T" in values and family.name in CLOSED:
-            values["T"] = np.where(rng.uniform(size=len(rate)) < 0.125, HUGE, values["T"])
+        if "T" in values and family.name in HUGE:
+            values["T"] = np.where(rng.uniform(size=len(rate)) < 0.125, HUGE[family.name], values["T"])
         yield values
 
 

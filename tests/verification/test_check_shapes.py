@@ -41,9 +41,9 @@ PLACES = {
 }
 
 
-# Whoever finds a pair that is alone finds it among others too.
+# Whoever finds a pair that is alone finds it among others too; other pairs that are alone are found below.
 @pytest.mark.parametrize(
-    "place", [name if "alone" in name else pytest.param(name, marks=pytest.mark.slow) for name in PLACES]
+    "place", [name if "(8, 8)" in name else pytest.param(name, marks=pytest.mark.slow) for name in PLACES]
 )
 def test_a_bound_that_is_false_on_some_pairs_alone_is_violated_there(place):
     verdict = check(partial(shrunk, PLACES[place], 0.98), conditions=limit)

@@ -148,8 +148,8 @@ _LAST = {"bend": 1.0, "start": 2.0, "spread": 0.0, "sigma2": 0.0}
 
 
 def claims() -> tuple[Claim, ...]:
-    means = Family(name="any Lambda", domains=MEANS, measure=_mean, sharp=_sharp_mean)
-    stages = Family(name="any Lambda", domains=STAGES, measure=_stages, sharp=_sharp_stages)
+    means = Family(name="any Lambda, growing noise", domains=MEANS, measure=_mean, sharp=_sharp_mean)
+    stages = Family(name="any Lambda, growing noise", domains=STAGES, measure=_stages, sharp=_sharp_stages)
     return (
         Claim.on(
             KEY + "theorem-3-growing",
