@@ -110,8 +110,8 @@ def _together(
 
 
 def _uncoupled(maps: Sequence[Maps], F: Tensor) -> np.ndarray | None:
-    """Parts of the state that F asks for, that no step mixes and that F does not multiply with each other, (C, m) places
-    each with the constant last; None unless they are less than all and of one size. Separable losses have one a feature.
+    """Parts of the state that F asks for, that no step mixes and that F does not multiply with each other, (C, m)
+    places each with the constant last; None unless they are of one size and not all. Features apart have one each.
 
     Moments within a part need no others: E[x_P x_P^T] of z = (x, 1), x_P+ = A_P x_P + b_P.
     """

@@ -127,11 +127,10 @@ def _mixture(values: Values) -> tuple[np.ndarray, ...]:
 def _of_few(values: Values) -> tuple[np.ndarray, ...]:
     """E|mix - theta|^2, E sum w r, E sum w |P_c x - mix|^2 and E KL(w, pi), in units of v, by the trapezoidal rule."""
     step = np.arange(-8.4, 8.41, 0.2)
-    noise = np.stack(np.meshgrid(step, step)).reshape(
-        2, 1, -1
-    )  # the two contrasts come first: sums over them are short
-    noise = noise[..., (noise**2).sum(0)[0] < 8.5**2]  # the corners have 2e-16 of the density
-    density = np.exp(-(noise[:, 0] ** 2).sum(0) / 2) * 0.04 / (2 * np.pi)
+    # The two contrasts come first, so that sums over them are short; the corners have 2e-16 of the density.
+    noise: np.ndarray = np.stack(np.meshgrid(step, step)).reshape(2, 1, -1)
+    noise = noise[..., np.square(noise).sum(0)[0] < 8.5**2]
+    density = np.exp(-np.square(noise[:, 0]).sum(0) / 2) * 0.04 / (2 * np.pi)
     theta = (values["theta"] @ _BASIS[:, 1:]).T[..., None]
     x, prior = theta + noise, values["prior"] / values["prior"].sum(-1, keepdims=True)
     projections = [_contrasts(labels) for labels in _PARTITIONS]
