@@ -116,10 +116,11 @@ def _uncoupled(maps: Sequence[Maps], F: Tensor) -> np.ndarray | None:
     Moments within a part need no others: E[x_P x_P^T] of z = (x, 1), x_P+ = A_P x_P + b_P.
     """
     mixed = (F != 0).any(0)
+    asked = (mixed.any(0) | mixed.any(1))[:-1].numpy()
     for each in maps:
         mixed |= (each.mean != 0).any(0) | (each.deviations != 0).any(0).any(0)
     _, part = connected_components(mixed[:-1, :-1].numpy(), directed=False)
-    places = [np.flatnonzero(part == each) for each in np.unique(part[(F != 0).any(0).any(0)[:-1].numpy()])]
+    places = [np.flatnonzero(part == each) for each in np.unique(part[asked])]
     if len({len(each) for each in places}) != 1 or len(places[0]) == len(part):
         return None
     return np.column_stack((places, np.full(len(places), len(part))))
