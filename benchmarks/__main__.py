@@ -67,11 +67,12 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="only runs on a GPU beside the CPU")
     parser.add_argument("--beside", type=Path, help="another checkout, whose commands are timed beside the budgets")
     parser.add_argument("--repetitions", type=int, help="of `fit`: draws of the rows for training")
+    parser.add_argument("--folder", type=Path, help="of `fit`: a file for each line and draw, so that a run can go on")
     arguments = parser.parse_args()
     if arguments.which == "lines":
         print(lines.shown())
         return
-    BENCHES["fit"] = lambda quick: fit.table(quick, arguments.repetitions)
+    BENCHES["fit"] = lambda quick: fit.table(quick, arguments.repetitions, arguments.folder)
     BENCHES["budgets"] = lambda quick: budgets.table(quick, arguments.beside)
     torch.set_num_threads(1)
     whole = [name for name in BENCHES if name not in APART]

@@ -1,28 +1,40 @@
 """Losses of `suffice.fit` on rows that nobody has seen, beside what one would do otherwise with the same rows.
 
-A ratio is the mean loss over repetitions divided by that of the rival that turns out best on the very test rows.
+    python -m benchmarks fit [--folder FOLDER] [--repetitions DRAWS] [--quick]
+
+Each line (a table and a share of rows for training) and draw is one file of FOLDER, so that a run that was stopped goes
+on. All lines have their first draw before any has its second.
 """
 
 from __future__ import annotations
 
+import json
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import suffice
+from suffice.support.files import write_whole
 
 from .fit_class_rivals import LOGISTIC
 from .fit_drawn import drawn
+from .fit_report import BOOSTED, geometric_means, markdown
 from .fit_rivals import LEAST_SQUARES, NO_MIXED_MODEL, Rows, boosted
 from .fit_tables import DATA, Task, embedded, halves, held_out, hospitals, natural, sparse
 
 SHARES = (0.2, 0.5)
-BOOSTED = "gradient boosting"
-"""No linear model: its loss is given, but ratios are to linear rivals."""
-REPETITIONS = {"least-squares": 20, "logistic": 5, "multinomial": 2}
+DRAWS, FIRST_DRAW = 20, 100
+"""Draws of smaller numbers were looked at when the rule was made."""
+DEAR, EVERY = ("multinomial", "digits"), 5
+"""The loss and the data of the lines that have every fifth draw only: 45 s of CPU each, all others together 115 s."""
+RIVALS: Mapping[str, Mapping[str, Callable[[Rows], np.ndarray | None]]]
+RIVALS = {"least-squares": LEAST_SQUARES, "logistic": LOGISTIC}
 
 
 def tasks(quick: bool) -> Iterator[Task]:
@@ -43,9 +55,10 @@ def tasks(quick: bool) -> Iterator[Task]:
         yield from (task for task in embedded(loss) if "digits" in task.name)
 
 
-def once(task: Task, share: float, seed: int) -> dict[str, float]:
-    """Mean losses on the rows that are not for training, of ours and of every rival."""
-    train = halves(task, share, seed)
+def once(task: Task, share: float, draw: int) -> dict[str, dict[str, float | None]]:
+    """Of ours and every rival, the mean loss on the rows that are not for training (None where it makes no model), and
+    the CPU seconds."""
+    train = halves(task, share, draw)
     X, y = task.X, task.y.astype(float)
     scale = X[train].std(0)
     X = (X - X[train].mean(0)) / np.where(scale > 1e-9, scale, 1.0)
@@ -55,23 +68,29 @@ def once(task: Task, share: float, seed: int) -> dict[str, float]:
     rows: Rows = [
         (design[train & (task.sites == site)], y[train & (task.sites == site)]) for site in range(task.sites.max() + 1)
     ]
-    losses = {"ours": _ours(task, X, y, train)}
-    if task.loss == "least-squares" and task.natural:
-        losses[BOOSTED] = float(((boosted(X, y, task.sites, train) - y[~train]) ** 2).mean())
-    if task.loss == "multinomial":
-        return losses | _scikit_learn(task, X, train)
-    rivals: Mapping[str, Callable[[Rows], np.ndarray | None]] = LOGISTIC if task.loss == "logistic" else LEAST_SQUARES
-    for name, make in rivals.items():
+
+    def linear(make: Callable[[Rows], np.ndarray | None]) -> float | None:
         models = make(rows)
         if models is None:
-            losses[name] = np.nan
-            continue
+            return None
         scores = (design * models[task.sites]).sum(1)[~train]
         if task.loss == "least-squares":
-            losses[name] = float(((y[~train] - scores) ** 2).mean())
-        else:
-            losses[name] = float(np.logaddexp(0, np.where(y[~train] > 0, -scores, scores)).mean())
-    return losses
+            return float(((y[~train] - scores) ** 2).mean())
+        return float(np.logaddexp(0, np.where(y[~train] > 0, -scores, scores)).mean())
+
+    calls: dict[str, Callable[[], float | None]] = {"ours": lambda: _ours(task, X, y, train)}
+    if task.loss == "multinomial":
+        calls |= {name: partial(_scikit_learn, task, X, train, name == "alone") for name in ("alone", "pooled")}
+    else:
+        calls |= {name: partial(linear, make) for name, make in RIVALS[task.loss].items()}
+    if task.loss == "least-squares":
+        calls[BOOSTED] = lambda: float(((boosted(X, y, task.sites, train) - y[~train]) ** 2).mean())
+    losses, seconds = {}, {}
+    for name, call in calls.items():
+        began = time.process_time()
+        losses[name] = call()
+        seconds[name] = time.process_time() - began
+    return {"losses": losses, "seconds": seconds}
 
 
 def _ours(task: Task, X: np.ndarray, y: np.ndarray, train: np.ndarray) -> float:
@@ -86,8 +105,8 @@ def _ours(task: Task, X: np.ndarray, y: np.ndarray, train: np.ndarray) -> float:
     return float(-np.log(np.maximum(fit.probabilities(table(~train))[np.arange(len(at)), at], 1e-12)).mean())
 
 
-def _scikit_learn(task: Task, X: np.ndarray, train: np.ndarray) -> dict[str, float]:
-    """Multinomial regression alone and pooled, each with its penalty by folds of scikit-learn."""
+def _scikit_learn(task: Task, X: np.ndarray, train: np.ndarray, alone: bool) -> float:
+    """Loss of multinomial regression alone or pooled, with its penalty by folds of scikit-learn."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
 
@@ -105,59 +124,37 @@ def _scikit_learn(task: Task, X: np.ndarray, train: np.ndarray) -> dict[str, flo
             answer[:, seen] = model.fit(X[rows], task.y[rows]).predict_proba(X)
         return answer / answer.sum(1, keepdims=True)
 
-    def loss(probabilities: np.ndarray) -> float:
-        return float(-np.log(probabilities[~train, task.y[~train]]).mean())
+    if not alone:
+        probabilities = fitted(train)
+    else:
+        probabilities = np.empty((len(X), classes))
+        for site in range(task.sites.max() + 1):
+            probabilities[task.sites == site] = fitted(train & (task.sites == site))[task.sites == site]
+    return float(-np.log(probabilities[~train, task.y[~train]]).mean())
 
-    own = np.empty((len(X), classes))
-    for site in range(task.sites.max() + 1):
-        own[task.sites == site] = fitted(train & (task.sites == site))[task.sites == site]
-    return {"alone": loss(own), "pooled": loss(fitted(train))}
 
-
-def table(quick: bool, repetitions: int | None = None) -> list[dict[str, Any]]:
-    """One row per task and share of rows for training, as soon as it is there to standard error as well, and the
-    geometric means. `repetitions` instead of `REPETITIONS`, or of one where `quick`."""
-    rows = []
+def run(folder: Path, draws: int, quick: bool) -> None:
+    """Every line and draw that `folder` does not have yet, draw by draw."""
+    folder.mkdir(parents=True, exist_ok=True)
     if NO_MIXED_MODEL:
         print(f"left out, statsmodels' MixedLM: {NO_MIXED_MODEL}", file=sys.stderr)
-    for task in tasks(quick):
-        count = repetitions or (1 if quick else REPETITIONS[task.loss])
-        for share in SHARES:
-            began = time.process_time()
-            drawn = [once(task, share, seed) for seed in range(count)]
-            mean = {name: float(np.mean([losses[name] for losses in drawn])) for name in drawn[0]}
-            mean = {name: loss for name, loss in mean.items() if np.isfinite(loss)}  # a rival that always had a model
-            best = min((loss, name) for name, loss in mean.items() if name not in ("ours", BOOSTED))
-            rows.append(
-                {
-                    "name": f"fit {task.loss} {task.name} {share:.0%} ({task.sites.max() + 1} sites; best {best[1]})",
-                    "value": mean["ours"] / best[0],
-                    "repetitions": count,
-                    "losses": mean,
-                    "natural": task.natural,
-                    "held_out": task.held_out,
-                    "loss": task.loss,
-                    "seconds": time.process_time() - began,
-                }
-            )
-            print(
-                f"{rows[-1]['name']:90s} {rows[-1]['value']:.3f} {rows[-1]['seconds']:6.1f} s",
-                file=sys.stderr,
-                flush=True,
-            )
-    return rows + _means(rows)
+    lines = [(task, share) for task in tasks(quick) for share in SHARES]
+    for draw in range(FIRST_DRAW, FIRST_DRAW + draws):
+        for task, share in lines:
+            rare = task.loss == DEAR[0] and task.name.startswith(DEAR[1])
+            path = folder / f"{draw} {task.loss} {task.name} {share:.0%}.json"
+            if path.exists() or (rare and (draw - FIRST_DRAW) % EVERY):
+                continue
+            line = {"loss": task.loss, "task": task.name, "share": share, "sites": int(task.sites.max()) + 1}
+            line |= {"natural": task.natural, "held_out": task.held_out, "draw": draw}
+            write_whole(path, json.dumps(line | once(task, share, draw)).encode())
 
 
-def _means(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    listed = [row for row in rows if not row["held_out"]]
-    groups = {"natural sites": [row for row in listed if row["natural"]], "all": listed}
-    for loss in dict.fromkeys(row["loss"] for row in listed):
-        groups[loss] = [row for row in listed if row["loss"] == loss]
-    groups["tables not used in any choice"] = [row for row in rows if row["held_out"]]
-    answer = []
-    for name, members in groups.items():
-        values = [row["value"] for row in members]
-        if values:
-            answer.append({"name": f"fit, geometric mean: {name}", "value": float(np.exp(np.mean(np.log(values))))})
-            answer.append({"name": f"fit, worst: {name}", "value": max(values)})
-    return answer
+def table(quick: bool, draws: int | None = None, folder: Path | None = None) -> list[dict[str, Any]]:
+    """Runs what `folder` lacks, prints the tables in Markdown to standard error, and gives the rows of a summary."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = folder or Path(temporary)
+        run(folder, draws or (1 if quick else DRAWS), quick)
+        lines = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    print(markdown(lines), file=sys.stderr)
+    return geometric_means(lines)

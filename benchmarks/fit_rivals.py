@@ -163,11 +163,12 @@ def one_hot(rows: Rows) -> np.ndarray:
 def target_encoded(rows: Rows) -> np.ndarray:
     """Ridge with columns and the site's mean target, cross-fitted by scikit-learn."""
     from sklearn.linear_model import RidgeCV
+    from sklearn.model_selection import KFold
     from sklearn.preprocessing import TargetEncoder
 
     X, y = np.concatenate([X for X, _ in rows]), np.concatenate([y for _, y in rows])
     sites = np.repeat(np.arange(len(rows)), [len(y) for _, y in rows])[:, None]
-    encoder = TargetEncoder(target_type="continuous", cv=min(5, len(y)), random_state=0)
+    encoder = TargetEncoder(target_type="continuous", cv=KFold(min(5, len(y)), shuffle=True, random_state=0))
     mean = encoder.fit_transform(sites, y)
     found = RidgeCV(PENALTIES * len(y)).fit(np.column_stack((X[:, 1:], mean)), y)
     levels = found.intercept_ + found.coef_[-1] * encoder.transform(np.arange(len(rows))[:, None])[:, 0]

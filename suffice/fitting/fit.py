@@ -152,10 +152,12 @@ def most_different(
     if len(names) < 3 or not full.any() or not columns or np.abs(n - counts).max() > 1e-6:
         return None
 
+    least = 1e-12 * q.sum()  # what is below is rounding
+
     def estimated(S: np.ndarray, c: np.ndarray, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         inverse = np.linalg.inv(S)
         theta = (inverse @ c[..., None])[..., 0]
-        noise = np.maximum(q - (c * theta).sum(-1), 0.0) / free
+        noise = np.maximum(q - (c * theta).sum(-1), least) / free
         return theta, noise[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
 
     free = n[full] - varies[full].sum(1)

@@ -5,10 +5,12 @@ sites vote: with losses l and l' of the same cells, with and without the suspect
     gain = sum_j (l_j - l'_j)/v_j,   v_j = (min(l_j, l'_j) + 10 t)/(n_j + 10),   t = median_j min(l_j, l'_j)/n_j.
 Suspected folds are left out where the gain is above 8: folds with rows of high leverage are often suspected, and
 needed. Suspected sites are left out unless it is below -4: they are hardly missed, and a moderate fault moves the
-others by less than their noise. Of two sites that do not fit each other nobody can tell which is wrong, and a vote
-would be the faulty one's as well: each is fitted by itself. What is left out changes nothing of the others: units,
-centre, folds and weights are those of a fit without it. A site left out has the model of its own rows alone, or that of
-the fit with all where this loses less on the site's held-out rows, or where these are fewer than three per coefficient.
+others by less than their noise. Beside a site that is 1e5 times as far as others, sums of the fit with all have lost
+the digits of the others' losses, and there is no vote: it is left out. Of two sites that do not fit each other nobody
+can tell which is wrong, and a vote would be the faulty one's as well: each is fitted by itself. What is left out
+changes nothing of the others: units, centre, folds and weights are those of a fit without it. A site left out has the
+model of its own rows alone, or that of the fit with all where this loses less on the site's held-out rows, or where
+these are fewer than three per coefficient.
 Where nobody is suspected, all this is the rule itself.
 """
 
@@ -25,8 +27,8 @@ from .candidates import Fitted, collaborate
 from .gain import PER_COEFFICIENT, Gains, gains
 from .screen import Suspects, suspects
 
-FOLDS_OUT, SITES_IN = 8.0, -4.0
-"""Gains above or below which folds are left out, sites are kept."""
+FOLDS_OUT, SITES_IN, NO_DIGITS = 8.0, -4.0, 1e5
+"""Gains above or below which folds are left out, sites are kept; so many times as far a site is left out unasked."""
 Progress = Callable[[int, int], None] | None
 
 
@@ -125,7 +127,10 @@ def fitted_robustly(
         them = groups[0]
         if two:
             parts = tried
-        elif vote(best.losses[them], tried[0][1].losses, _rows(kept)[them]).sum() >= SITES_IN:
+        elif (
+            found.site_times[found.sites].max() > NO_DIGITS
+            or vote(best.losses[them], tried[0][1].losses, _rows(kept)[them]).sum() >= SITES_IN
+        ):
             parts = tried + [_left_out(k, kept, counts, best) for k in np.flatnonzero(found.sites)]
     return _together(parts, _rows(kept), replace(found, folds=left, sites=found.sites & (len(parts) > 1)))
 

@@ -112,7 +112,8 @@ def _gains(fit: SiteModels) -> list[str]:
     if gain is not None and error is not None:
         sure = "collaboration pays off" if gain > 0 else "working alone is better"
         verdict = sure if abs(gain) > 2 * error else "not significant"
-        which = "All sites" if len(held) == len(fit) else f"Over {len(held)} of {len(fit)} sites"
+        apart = sum(entry["left_out"] == "site" for entry in fit.rule.get("suspects", ()))
+        which = "All sites" if len(held) - apart == len(fit) else f"Over {len(held) - apart} of {len(fit)} sites"
         lines.append(f"{which}, weighted by rows, gain {beside(gain, error)} +- {rounded(2 * error, 2)}: {verdict}.")
     decisive = fit.rule.get("network_gain_decided_by")
     if decisive is not None:
@@ -126,8 +127,8 @@ def _gains(fit: SiteModels) -> list[str]:
             f"Where all rows came in one part, none is held out and no loss is known: {some(_without(fit, held))}."
         )
     known = [model for model in held if model.gain is not None]
-    if len(known) < len(held):
-        size = len(fit.encoding.columns) + 1
+    size = len(fit.encoding.columns) + 1
+    if any(model.gain is None and model.rows < PER_COEFFICIENT * size for model in held):
         lines.append(
             f"A site with fewer than {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} coefficients, "
             "has no gain here, because the interval would be unreliable."

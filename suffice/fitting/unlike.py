@@ -72,8 +72,9 @@ def words(entries: Iterable[Mapping[str, Any]], sites: int, target: str) -> list
             )
         elif entry["left_out"] == "site":
             text = f"{name} is left out of the others' models: its rows are {_times(entry)} as far from them as others'"
-            lines.append(f"{text}{f', with {_percent(share)} of the squared error' if most else ''}; check its units, "
-                         "signs and labels.")  # fmt: skip
+            text += f", with {_percent(share)} of the squared error" if most else ""
+            two = " Of three sites, two that are wrong alike would be believed." if sites == 3 else ""
+            lines.append(f"{text}; check its units, signs and labels.{two}")
         elif most:
             lines.append(f"{most}; check its units.")
         if row is not None:

@@ -1,0 +1,109 @@
+"""What `python -m benchmarks fit` has written, as tables in Markdown and as rows of a summary.
+
+A ratio is our mean loss over the draws of a line divided by a rival's; the best rival of a line is the linear one that
+turns out best on the very test rows, of those that made a model in every draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+BOOSTED = "gradient boosting"
+"""No linear model: its ratios are given, but it is never the best rival."""
+Line = dict[str, Any]
+"""One file: of a table and a share of rows, one draw."""
+GROUPS: dict[str, Callable[[Line], bool]] = {
+    "all": lambda line: True,
+    "least squares": lambda line: line["loss"] == "least-squares",
+    "logistic": lambda line: line["loss"] == "logistic",
+    "multinomial": lambda line: line["loss"] == "multinomial",
+    "sites of the table's own": lambda line: line["natural"],
+    "sites of the table's own, no choice made on the table": lambda line: line["natural"] and line["held_out"],
+}
+
+
+def together(lines: Iterable[Line]) -> dict[tuple[str, str, float], list[Line]]:
+    """The draws of each loss, table and share."""
+    found: dict[tuple[str, str, float], list[Line]] = {}
+    for line in sorted(lines, key=lambda line: line["draw"]):
+        found.setdefault((line["loss"], line["task"], line["share"]), []).append(line)
+    return found
+
+
+def ratios(draws: list[Line]) -> dict[str, float]:
+    """Of the draws of one line, our mean loss over that of each rival that made a model in all of them."""
+    sums: dict[str, float] = {}
+    for name in draws[0]["losses"]:
+        losses = [line["losses"][name] for line in draws]
+        if None not in losses:
+            sums[name] = float(np.sum(losses))
+    return {name: sums["ours"] / total for name, total in sums.items() if name != "ours"}
+
+
+def best(draws: list[Line]) -> tuple[float, str]:
+    """The largest ratio to a linear rival, and the rival."""
+    return max((ratio, name) for name, ratio in ratios(draws).items() if name != BOOSTED)
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.exp(np.mean(np.log(list(values)))))
+
+
+def _group(lines: list[Line]) -> tuple[int, float, float, float]:
+    """Of the lines' ratios to the best rival: number, geometric mean, its standard error over draws (the jackknife's,
+    every rival that is best chosen anew), largest."""
+    every = [best(draws)[0] for draws in together(lines).values()]
+    numbers = sorted({line["draw"] for line in lines})
+    without = []
+    for number in numbers if len(numbers) > 1 else ():
+        rest = ([line for line in draws if line["draw"] != number] for draws in together(lines).values())
+        without.append(_mean(best(draws)[0] for draws in rest if draws))
+    error = float(np.std(without) * (len(without) - 1) ** 0.5) if without else float("nan")
+    return len(every), _mean(every), error, max(every)
+
+
+def geometric_means(lines: list[Line]) -> list[dict[str, Any]]:
+    """Rows of a summary: of each group the geometric mean and the worst line."""
+    answer = []
+    for name, chosen in GROUPS.items():
+        if members := [line for line in lines if chosen(line)]:
+            _, mean, _, worst = _group(members)
+            answer.append({"name": f"fit, geometric mean: {name}", "value": mean})
+            answer.append({"name": f"fit, worst: {name}", "value": worst})
+    return answer
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def markdown(lines: list[Line]) -> str:
+    """Three tables: groups of lines, rivals, lines."""
+    groups = ["| lines | number | geometric mean +- standard error over draws | worst |", "|---" * 4 + "|"]
+    for name, chosen in GROUPS.items():
+        if members := [line for line in lines if chosen(line)]:
+            number, mean, error, worst = _group(members)
+            groups.append(f"| {name} | {number} | {_shown(mean)} +- {_shown(error)} | {_shown(worst)} |")
+    every = together(lines)
+    rivals = ["| rival | lines | geometric mean | worst |", "|---" * 4 + "|"]
+    for loss in dict.fromkeys(loss for loss, _, _ in every):
+        found: dict[str, dict[str, float]] = {}
+        for (of, task, share), draws in every.items():
+            for name, ratio in ratios(draws).items() if of == loss else ():
+                found.setdefault(name, {})[f"{task} {share:.0%}"] = ratio
+        for name, of in sorted(found.items(), key=lambda entry: -_mean(entry[1].values())):
+            worst = max(of, key=lambda line: of[line])
+            mean = _shown(_mean(of.values()))
+            rivals.append(f"| {loss}: {name} | {len(of)} | {mean} | {_shown(of[worst])} ({worst}) |")
+    shares = sorted({share for _, _, share in every})
+    table = [f"| table | sites | draws |{''.join(f' {share:.0%} (best rival) |' for share in shares)}"]
+    table.append("|---" * (3 + len(shares)) + "|")
+    for loss, task in dict.fromkeys((loss, task) for loss, task, _ in every):
+        of = [every.get((loss, task, share)) for share in shares]
+        cells = [f"{_shown(best(draws)[0])} ({best(draws)[1]})" if draws else "" for draws in of]
+        first = next(draws for draws in of if draws)
+        table.append(f"| {task}, {loss} | {first[0]['sites']} | {len(first)} | {' | '.join(cells)} |")
+    return "\n\n".join("\n".join(part) for part in (groups, rivals, table))
