@@ -15,7 +15,7 @@ import torch
 from suffice.bounds import digits, evaluate, find
 from suffice.support.files import write_whole
 
-from . import budgets, comparison, fit, gpu, growth, kernels, lines, networks, plans
+from . import budgets, comparison, fit, fit_safety, gpu, growth, kernels, lines, networks, plans
 from .timing import alternate, row, shown
 
 
@@ -45,11 +45,12 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "threads": kernels.two_cores,
     "networks": networks.table,
     "fit": fit.table,
+    "safety": fit_safety.table,
     "plans": plans.table,
     "growth": growth.table,
     "gpu": gpu.table,
 }
-APART = ("networks", "fit", "plans", "growth", "gpu")
+APART = ("networks", "fit", "safety", "plans", "growth", "gpu")
 """These run only when they are named."""
 
 
@@ -68,11 +69,12 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, help="another checkout, whose commands are timed beside the budgets")
     parser.add_argument("--repetitions", type=int, help="of `fit`: draws of the rows for training")
     parser.add_argument("--folder", type=Path, help="of `fit`: a file for each line and draw, so that a run can go on")
+    parser.add_argument("--page", type=Path, help="of `fit`: write all lines to this file, in Markdown")
     arguments = parser.parse_args()
     if arguments.which == "lines":
         print(lines.shown())
         return
-    BENCHES["fit"] = lambda quick: fit.table(quick, arguments.repetitions, arguments.folder)
+    BENCHES["fit"] = lambda quick: fit.table(quick, arguments.repetitions, arguments.folder, arguments.page)
     BENCHES["budgets"] = lambda quick: budgets.table(quick, arguments.beside)
     torch.set_num_threads(1)
     whole = [name for name in BENCHES if name not in APART]

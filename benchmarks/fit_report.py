@@ -1,4 +1,4 @@
-"""What `python -m benchmarks fit` has written, as tables in Markdown and as rows of a summary.
+"""What `python -m benchmarks fit` has measured, as a page in Markdown and as rows of a summary.
 
 A ratio is our mean loss over the draws of a line divided by a rival's; the best rival of a line is the linear one that
 turns out best on the very test rows, of those that made a model in every draw.
@@ -65,8 +65,8 @@ def _group(lines: list[Line]) -> tuple[int, float, float, float]:
     return len(every), _mean(every), error, max(every)
 
 
-def geometric_means(lines: list[Line]) -> list[dict[str, Any]]:
-    """Rows of a summary: of each group the geometric mean and the worst line."""
+def summary(lines: list[Line]) -> list[dict[str, Any]]:
+    """Of each group the geometric mean and the worst line."""
     answer = []
     for name, chosen in GROUPS.items():
         if members := [line for line in lines if chosen(line)]:
@@ -80,8 +80,28 @@ def _shown(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
 
-def markdown(lines: list[Line]) -> str:
-    """Three tables: groups of lines, rivals, lines."""
+PAGE = """# Every line of the benchmark of `suffice fit`
+
+`python -m benchmarks fit --folder FOLDER --page docs/fit-lines.md` writes this page. A line is a table and the share of
+every site's rows that is for training. Its ratio is our mean loss on all other rows over some draws, divided by a
+rival's. The best rival of a line is the linear one that loses least on these very rows, so that it gains from chance
+too. Gradient boosting with the site as a category is no linear model, and never the best rival. What the numbers say is
+on [the page of the method](fit.md#measured).
+
+{groups}
+
+Beside one rival throughout, over the lines where it made a model in every draw:
+
+{rivals}
+
+Where a table has no sites of its own, its name ends with how it was split: by a feature, by the label, at random.
+
+{table}
+"""
+
+
+def page(lines: list[Line]) -> str:
+    """The page in Markdown: groups of lines, rivals, lines."""
     groups = ["| lines | number | geometric mean +- standard error over draws | worst |", "|---" * 4 + "|"]
     for name, chosen in GROUPS.items():
         if members := [line for line in lines if chosen(line)]:
@@ -106,4 +126,4 @@ def markdown(lines: list[Line]) -> str:
         cells = [f"{_shown(best(draws)[0])} ({best(draws)[1]})" if draws else "" for draws in of]
         first = next(draws for draws in of if draws)
         table.append(f"| {task}, {loss} | {first[0]['sites']} | {len(first)} | {' | '.join(cells)} |")
-    return "\n\n".join("\n".join(part) for part in (groups, rivals, table))
+    return PAGE.format(groups="\n".join(groups), rivals="\n".join(rivals), table="\n".join(table))

@@ -19,9 +19,9 @@ scatters likewise; n/5 rows are in it, and of a site with 4 rows any one is a qu
 site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
 deviations of a site's rows from the sites' median, and fifty times as far as half of them: such numbers leave the
 others no digits. Of *two* sites both are suspected where the logarithm by the other's slopes is (1 + 3 d/n) log 4 above
-that by own ones at either, for d coefficients and with the lesser of two losses as t, or where their levels are two
-thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are unrelated, or differ in
-noise, all logarithms are spread and nobody stands out.
+that by own ones at either, for d coefficients, n the rows of the site of fewer and t the lesser of two losses, or where
+their levels are two thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are
+unrelated, or differ in noise, all logarithms are spread and nobody stands out.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
     levels = _median(mean, there)
     above, chosen = np.zeros(sites), np.zeros(sites, bool)
     if sites == 2:
-        # beside the site's own slopes: by others alone there is nothing to compare with
+        # beside the site's own slopes: by others alone there is nothing to compare with; few rows judge badly
         above = a - own
-        chosen[:] = (above > TWO * (1 + PER_COEFFICIENT * mean.shape[-1] / counts)).any()
+        chosen[:] = (above > TWO * (1 + PER_COEFFICIENT * mean.shape[-1] / counts.min())).any()
     elif judged.any():
         above = np.where(judged, a - np.median(a[judged]), 0.0)
         for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):

@@ -234,3 +234,18 @@ def test_a_row_far_from_the_rest_of_a_site_of_few_rows_stays():
             folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         found[rows] = suspects(folds, np.full(12, rows)).folds.sum()
     assert found == {4: 0, 40: 1}
+
+
+def test_of_two_sites_few_rows_judge_no_other():
+    """Seven rows for seven coefficients say nothing of a site of 26: alike as they were, they were fitted apart in all
+    of these draws."""
+    apart = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        slopes, folds = rng.normal(size=6), []
+        for rows in (26, 7):
+            X = rng.normal(size=(rows, 6))
+            y = X @ slopes + 0.1 * rng.normal(size=rows)
+            folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
+        apart.append(suspects(folds, np.array([26, 7])).sites.any())
+    assert np.mean(apart) <= 0.2
