@@ -33,19 +33,20 @@ def together(lines: Iterable[Line]) -> dict[tuple[str, str, float], list[Line]]:
     return found
 
 
-def ratios(draws: list[Line]) -> dict[str, float]:
-    """Of the draws of one line, our mean loss over that of each rival that made a model in all of them."""
-    sums: dict[str, float] = {}
+def ratios(draws: list[Line]) -> dict[str, tuple[float, bool]]:
+    """Of the draws of one line, our mean loss over that of each rival where it made a model, and whether this was so in
+    all of them."""
+    found: dict[str, tuple[float, bool]] = {}
     for name in draws[0]["losses"]:
-        losses = [line["losses"][name] for line in draws]
-        if None not in losses:
-            sums[name] = float(np.sum(losses))
-    return {name: sums["ours"] / total for name, total in sums.items() if name != "ours"}
+        pairs = [(line["losses"]["ours"], loss) for line in draws if (loss := line["losses"][name]) is not None]
+        if pairs and name != "ours":
+            found[name] = float(np.divide(*np.sum(pairs, axis=0))), len(pairs) == len(draws)
+    return found
 
 
 def best(draws: list[Line]) -> tuple[float, str]:
-    """The largest ratio to a linear rival, and the rival."""
-    return max((ratio, name) for name, ratio in ratios(draws).items() if name != BOOSTED)
+    """The largest ratio to a linear rival that made a model in all draws, and the rival."""
+    return max((ratio, name) for name, (ratio, always) in ratios(draws).items() if always and name != BOOSTED)
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -76,6 +77,12 @@ def summary(lines: list[Line]) -> list[dict[str, Any]]:
     return answer
 
 
+def _words(task: str) -> str:
+    for end, how in (("-feature", " by a feature"), ("-label", " by the label"), ("-random", " at random")):
+        task = task.removesuffix(end) + how if task.endswith(end) else task
+    return task.replace("_", " ")
+
+
 def _shown(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
 
@@ -90,11 +97,11 @@ on [the page of the method](fit.md#measured).
 
 {groups}
 
-Beside one rival throughout, over the lines where it made a model in every draw:
+Beside one rival throughout, over the draws in which it made a model (MixedLM does not always converge):
 
 {rivals}
 
-Where a table has no sites of its own, its name ends with how it was split: by a feature, by the label, at random.
+A table without sites of its own is split by a feature, by the label or at random.
 
 {table}
 """
@@ -112,18 +119,18 @@ def page(lines: list[Line]) -> str:
     for loss in dict.fromkeys(loss for loss, _, _ in every):
         found: dict[str, dict[str, float]] = {}
         for (of, task, share), draws in every.items():
-            for name, ratio in ratios(draws).items() if of == loss else ():
-                found.setdefault(name, {})[f"{task} {share:.0%}"] = ratio
+            for name, (ratio, _) in ratios(draws).items() if of == loss else ():
+                found.setdefault(name, {})[f"{_words(task)}, {share:.0%}"] = ratio
         for name, of in sorted(found.items(), key=lambda entry: -_mean(entry[1].values())):
             worst = max(of, key=lambda line: of[line])
             mean = _shown(_mean(of.values()))
             rivals.append(f"| {loss}: {name} | {len(of)} | {mean} | {_shown(of[worst])} ({worst}) |")
     shares = sorted({share for _, _, share in every})
-    table = [f"| table | sites | draws |{''.join(f' {share:.0%} (best rival) |' for share in shares)}"]
-    table.append("|---" * (3 + len(shares)) + "|")
+    table = [f"| table | loss | sites | draws |{''.join(f' {share:.0%} (best rival) |' for share in shares)}"]
+    table.append("|---" * (4 + len(shares)) + "|")
     for loss, task in dict.fromkeys((loss, task) for loss, task, _ in every):
         of = [every.get((loss, task, share)) for share in shares]
         cells = [f"{_shown(best(draws)[0])} ({best(draws)[1]})" if draws else "" for draws in of]
         first = next(draws for draws in of if draws)
-        table.append(f"| {task}, {loss} | {first[0]['sites']} | {len(first)} | {' | '.join(cells)} |")
+        table.append(f"| {_words(task)} | {loss} | {first[0]['sites']} | {len(first)} | {' | '.join(cells)} |")
     return PAGE.format(groups="\n".join(groups), rivals="\n".join(rivals), table="\n".join(table))

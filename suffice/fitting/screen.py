@@ -17,10 +17,10 @@ beyond what scatters: above the 1 - 0.1/N quantile of Student's t times their sp
 above. A *fold* where its logarithm by any is (1 + 40/n^2) log 25 above the median of its site's folds, and beyond what
 scatters likewise; n/5 rows are in it, and of a site with 4 rows any one is a quarter of what is known of its slopes. A
 site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
-deviations of a site's rows from the sites' median, and fifty times as far as half of them: such numbers leave the
-others no digits. Of *two* sites both are suspected where the logarithm by the other's slopes is (1 + 3 d/n) log 4 above
-that by own ones at either, for d coefficients, n the rows of the site of fewer and t the lesser of two losses, or where
-their levels are two thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are
+deviations of a site's rows (or median distances, where no site's rows vary) from the sites' median, and fifty times as
+far as half of them: such numbers leave the others no digits. Of *two* sites both are suspected where the logarithm by
+the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
+fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are
 unrelated, or differ in noise, all logarithms are spread and nobody stands out.
 """
 
@@ -125,6 +125,7 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     centre = (n[..., None] * mean).sum(1) / np.maximum(rows, 1e-300)[:, None]
     squares = np.maximum(np.diagonal(products, axis1=2, axis2=3).sum(1), 0.0)  # -1e-36 by rounding
     squares = squares + (n[..., None] * (mean - centre[:, None]) ** 2).sum(1)
+    squares = np.where(squares > rows[:, None] * (CONSTANT * centre) ** 2, squares, 0.0)  # .3 as a mean of .3
     several = (counts > 1) & (rows > 0)
     if not several.any():
         return None
@@ -134,7 +135,11 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     if deviation[-1] <= CONSTANT * np.median(np.abs(centre[several, -1])):
         return None
     unit = np.where(deviation < CONSTANT * pooled, pooled, deviation)
-    unit = np.where(unit > 0, unit, 1.0)
+    # a column that no site's rows vary in: the distance of the sites' levels, of which none is far where most are alike
+    off = np.abs(centre[several] - np.median(centre[several], axis=0))
+    typical = np.median(off, axis=0)
+    between = np.where(typical > CONSTANT * off.max(0), typical, off.max(0))
+    unit = np.where(unit > 0, unit, np.where(between > 0, between, 1.0))
     weight = counts.sum() / rows.sum()  # so that a row has the weight 1 on average
     return n * weight, (mean - np.median(centre[several], axis=0)) / unit, products * weight / unit / unit[:, None]
 

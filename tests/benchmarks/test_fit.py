@@ -37,14 +37,18 @@ def test_the_best_rival_is_linear_and_made_a_model_in_every_draw(benchmarks):
         line(100, ours=1.0, ditto=2.0, alone=4.0, mixed=5.0, **{report.BOOSTED: 0.1}),
         line(101, ours=3.0, ditto=2.0, alone=4.0, mixed=None, **{report.BOOSTED: 0.1}),
     ]
-    assert report.ratios(lines) == {"ditto": 1.0, "alone": 0.5, report.BOOSTED: pytest.approx(20.0)}
+    found = report.ratios(lines)
+    assert {name: ratio for name, (ratio, _) in found.items()} == pytest.approx(
+        {"ditto": 1.0, "alone": 0.5, "mixed": 0.2, report.BOOSTED: 20.0}
+    )
+    assert [name for name, (_, always) in found.items() if not always] == ["mixed"]
     assert report.best(lines) == (1.0, "ditto")
     # without either draw the line's ratios are 3/2 and 1/2
     text = report.page([*lines, line(100, share=0.5, ours=1.0, ditto=1.0), line(101, share=0.5, ours=1.0, ditto=1.0)])
     ends = np.sqrt([1.5, 0.5])
     assert f"| all | 2 | 1.000 +- .{1000 * ends.std():.0f} | 1.000 |" in text
-    assert "| wards, least-squares | 4 | 2 | 1.000 (ditto) | 1.000 (ditto) |" in text
-    assert "| least-squares: alone | 1 | .500 | .500 (wards 20%) |" in text
+    assert "| wards | least-squares | 4 | 2 | 1.000 (ditto) | 1.000 (ditto) |" in text
+    assert "| least-squares: alone | 1 | .500 | .500 (wards, 20%) |" in text
     assert {row["name"]: row["value"] for row in report.summary(lines)}["fit, worst: all"] == 1.0
 
 
@@ -68,7 +72,7 @@ def test_a_run_goes_on_draw_by_draw(benchmarks, tmp_path, monkeypatch):
     first.write_text(json.dumps(found | {"losses": {"ours": 1.0, "alone": 2.0}}))
     rows = fit.table(True, 1, tmp_path, tmp_path / "page.md")
     assert rows[0] == {"name": "fit, geometric mean: all", "value": 0.5}
-    assert "| made, least-squares | 3 | 1 | .500 (alone) |" in (tmp_path / "page.md").read_text()
+    assert "| made | least-squares | 3 | 1 | .500 (alone) |" in (tmp_path / "page.md").read_text()
 
 
 def test_risks_are_those_on_new_rows(benchmarks):

@@ -249,3 +249,19 @@ def test_of_two_sites_few_rows_judge_no_other():
             folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         apart.append(suspects(folds, np.array([26, 7])).sites.any())
     assert np.mean(apart) <= 0.2
+
+
+def test_a_column_of_the_sites_own_makes_nobody_suspect():
+    """Its deviation within a site is 0 or rounding, a mean of .7 that is not .7, and no unit for levels; one site is
+    large."""
+    rng = np.random.default_rng(0)
+    folds, counts = [], []
+    for k in range(12):
+        rows = 12 + k
+        X = np.column_stack((rng.normal(size=(rows, 2)), np.full(rows, 0.7 if k % 4 == 0 else 0.3 / 1.7)))
+        X = np.column_stack((X, np.full(rows, 20.0 if k == 7 else 1 / (k + 3))))
+        y = X[:, 0] - X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=rows)
+        folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
+        counts.append(rows)
+    found = suspects(folds, np.array(counts))
+    assert not found.sites.any(), found.site_times
