@@ -20,8 +20,8 @@ site's *level*, in the target or a column, is the median of its folds' means; it
 deviations of a site's rows (or median distances, where no site's rows vary) from the sites' median, and fifty times as
 far as half of them: such numbers leave the others no digits. Of *two* sites both are suspected where the logarithm by
 the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
-fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are
-unrelated, or differ in noise, all logarithms are spread and nobody stands out.
+fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore
+one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out.
 """
 
 from __future__ import annotations
