@@ -45,7 +45,7 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "threads": kernels.two_cores,
     "networks": networks.table,
     "fit": fit.table,
-    "safety": fit_safety.table,
+    "safety": lambda quick: fit_safety.table(quick) + fit_safety.table(quick, sites=2),
     "plans": plans.table,
     "growth": growth.table,
     "gpu": gpu.table,

@@ -25,7 +25,7 @@ MOST_ROWS, MOST_COLUMNS = 3000, 40
 @dataclass(frozen=True)
 class Task:
     """X (n, d), y (n,) numbers or classes 0, 1, ..., sites (n,); `natural` where the sites are the table's own,
-    `held_out` where no choice of the rule's was made on the table."""
+    `held_out` where no mass or rate of the rule was chosen on the table: only candidates were, on other draws."""
 
     name: str
     X: np.ndarray
