@@ -1,4 +1,4 @@
-"""How processor time and memory of `fit`, `plan`, `check`, `run` and `train` grow: exponents of a factor 4, from one run.
+"""How processor time and memory of `fit`, `plan`, `check`, `run` and `train` grow: exponents of a factor 4, in one run.
 
 Beyond its goal something is done too often. Memory is the peak of what Python and NumPy hold; torch's is not counted.
 """
