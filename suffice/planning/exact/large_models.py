@@ -17,7 +17,7 @@ from ..constant_plan import IDENTITY, ConstantPlan, LongRun, Preconditioner
 from ..number import Number
 from .many_clients import modelled_rates
 from .plan import HORIZON, start_of_plan
-from .search import start_directions
+from .starts import start_directions
 
 LENGTHS = (1.0, 0.8)
 SHORTER = 0.5

@@ -19,7 +19,8 @@ from suffice.simulate.moments.reduced import ReducedMaps
 
 from .arrivals import arrivals
 from .descent import Descent, Found, next_goal
-from .search import SHARES, Rates, start_directions, without_small
+from .search import SHARES, Rates, without_small
+from .starts import start_directions
 
 WORK = 4e10
 """Multiplications of all exact descents."""

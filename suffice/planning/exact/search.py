@@ -5,8 +5,10 @@ lengths of v. E e_T is not convex in v, so that two kinds of work follow one ano
 1. starts: nested families of peers by the distance of their minimisers, equal weights or half of it the client's own,
    at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
 2. race: in the most promising coordinates the best of them, equal weights, nine tenths its own, and the nearer half
-   descend on E e_g, g below the best time, even if they never arrive by themselves (`descent`).
-What comes out is never slower than any start, and a local optimum: no proof that nothing is faster.
+   descend on E e_g, g below the best time, even if they never arrive by themselves (`descent`); what wins allows for
+   another race, from lengths of the starts that are good for its shorter time.
+Whether one step is enough is asked before, of the minimum of E e_1, which is convex. What comes out is never slower
+than any start, and a local optimum: no proof that nothing is faster.
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ from typing import NamedTuple
 import numpy as np
 
 from suffice.simulate.moments.batched import POWERS, MomentMaps
-from suffice.simulate.moments.recursion import DENSE, ExactRecursion
+from suffice.simulate.moments.recursion import DENSE, ExactRecursion, share_of_step
 from suffice.simulate.moments.reduced import ReducedMaps
 
 from .arrivals import arrival, arrivals
 from .descent import Descent, Found, next_goal
 from .single_rates import SINGLE_RATES, SingleRates
+from .starts import one_step, start_directions, with_direction
 
+STEADY = 0.999
+"""Of the step limit: rates that are best beyond it go so far."""
 HORIZON = 100_000
 """Steps after which a plan counts as never arriving, unless told otherwise."""
 WORK = 3e8
@@ -42,6 +47,8 @@ ROOM = 16
 FINER = np.geomspace(0.6, 3, 14)
 """Times the lengths of the best start and of PROMISING more: tried too."""
 PROMISING = 4
+LEGS = 3
+"""Races at most: each as long as the one before it found something faster."""
 FINALISTS = 2
 """Coordinates in which rates descend, those whose starts are fastest."""
 NEGLIGIBLE = 0.02
@@ -87,49 +94,42 @@ def fastest(
     """
     n, N = len(choices[0][0].loss), len(allowed[0])
     found = [Rates(v=np.zeros(N), time=0.0 if of[0].excess <= e else np.inf) for of, e in zip(choices, epsilon)]
-    todo = [c for c, one in enumerate(found) if one.time > 0 and most[c] > 0]
-    firsts = [of[0] for of in choices]
-    directions = {
-        c: start_directions(
-            firsts[c].moments.optimum, firsts[c].moments.A[firsts[c].client], firsts[c].client, allowed[c]
-        )
-        for c in todo
-    }
-    kept = 3 * max((len(one) for one in directions.values()), default=1) if N > 1 else 3
+    directions = {}
+    for c in [c for c, one in enumerate(found) if one.time > 0 and most[c] > 0]:
+        steps = [one_step(recursion, allowed[c]) for recursion in choices[c]]
+        at_once = _arrives_at_once(choices[c], steps, float(epsilon[c]))
+        if at_once is not None:
+            found[c] = at_once
+            continue
+        moments, i = choices[c][0].moments, choices[c][0].client
+        families = start_directions(moments.optimum, moments.A[i], i, allowed[c])
+        directions[c] = np.stack([with_direction(families, v) for v, _ in steps])
+    todo = list(directions)
+    kept = 3 * max((one.shape[1] for one in directions.values()), default=1) if N > 1 else 3
     room = NUMBERS * (ROOM if N == 1 and n > DENSE else 1)
     at_once = max(1, int(room / (len(choices[0]) * (kept + N) * n**2)))
     for first in range(0, len(todo), at_once):
         part = todo[first : first + at_once]
         descent = _Search(
             [choices[c] for c in part], epsilon[part], allowed[part], [most[c] for c in part],
-            np.stack([directions[c] for c in part]), single_rates, single_precision=single_precision,
+            np.concatenate([directions[c] for c in part]), single_rates, single_precision=single_precision,
         )  # fmt: skip
         for c, one in zip(part, descent.run()):
             found[c] = one
     return found
 
 
-def start_directions(optimum: np.ndarray, A: np.ndarray, i: int, allowed: np.ndarray) -> np.ndarray:
-    """Starts of sum 1, (F, N): those of the race first (equal, nearest half, nine tenths its own), then families."""
-    gap = optimum - optimum[i]
-    distance = np.einsum("kd,de,ke->k", gap, A, gap)
-    distance[i] = -1
-    order = np.argsort(distance, kind="stable")
-    order = order[allowed[order]]
-    n, own = len(order), np.eye(len(allowed))[i]
-
-    def nearest(size: int) -> np.ndarray:
-        equal = np.zeros(len(allowed))
-        equal[order[:size]] = 1 / size
-        return equal
-
-    if n == 1:
-        return nearest(1)[None]
-    sizes = sorted({2**j for j in range(20) if 2**j < n} - {-(-n // 2)})
-    found = [nearest(n), nearest(-(-n // 2))]
-    if allowed[i]:
-        found += [0.9 * own + 0.1 * nearest(n), *(own / 2 + nearest(size) / 2 for size in (*sizes[2:], n))]
-    return np.stack([*found, *map(nearest, sizes)])
+def _arrives_at_once(
+    recursions: Sequence[ExactRecursion], steps: Sequence[tuple[np.ndarray, float]], epsilon: float
+) -> Rates | None:
+    """Of the rates that are best for one step in each of the coordinates, the first for which one is enough."""
+    for choice, (recursion, (v, excess)) in enumerate(zip(recursions, steps)):
+        if excess <= epsilon:
+            safe = min(1.0, STEADY * recursion.limit(v)) * v
+            before, after = recursion.curve(safe, 1)
+            if after <= epsilon:
+                return Rates(v=safe, time=float(share_of_step(before, after, epsilon)), choice=choice)
+    return None
 
 
 def without_small(v: np.ndarray, share: float = NEGLIGIBLE) -> np.ndarray:
@@ -177,7 +177,7 @@ class _Search:
         self.epsilon, self.allowed, self.most = epsilon, allowed, most
         maps = MomentMaps.of([one for of in choices for one in of])
         self.maps = maps.in_single_precision() if single_precision else maps
-        self.directions = directions[self.client]
+        self.directions = directions
         # starts of large maps are searched in single precision; what was found is then timed in double
         large = maps.start.shape[-1] > DENSE and directions.shape[-1] > 1
         self.search: MomentMaps | ReducedMaps = self.maps.in_single_precision() if large else self.maps
@@ -211,14 +211,14 @@ class _Search:
                 for c, one in found.items()
             ]
         self._refine(found, tried)
-        self._descend(found, tried)
+        self._descend(found, tried, limits)
         return self._finished(found)
 
-    def _tried(self, limits: np.ndarray, shares: np.ndarray) -> Tried:
-        """Every direction at shares of its limit (G, F)."""
+    def _tried(self, limits: np.ndarray, shares: np.ndarray, most: list[int] | None = None) -> Tried:
+        """Every direction at shares of its limit (G, F), for `most` steps by client."""
         V = limits[..., None] * self.directions
         epsilon = self.epsilon[self.client]
-        times, ahead = arrivals(self.search, V, shares, epsilon, self.client, self.most, self.expansion)
+        times, ahead = arrivals(self.search, V, shares, epsilon, self.client, most or self.most, self.expansion)
         return Tried(shares[:, None] * V[:, :, None], times, ahead)
 
     def _starts(self, tried: Tried) -> dict[int, Found]:
@@ -226,9 +226,16 @@ class _Search:
         found = {}
         for c in range(len(self.choices)):
             mine = np.where((self.client == c)[:, None, None], tried.times, np.inf)
-            at = np.unravel_index(int(np.argmin(mine)), mine.shape)
-            found[c] = Found(time=float(mine[at]), group=int(at[0]), v=tried.V[at])
+            for flat in np.argsort(mine, axis=None):
+                g, f, s = np.unravel_index(flat, mine.shape)
+                found[c] = Found(time=float(mine[g, f, s]), group=int(g), v=tried.V[g, f, s])
+                if not np.isfinite(found[c].time) or self._steady(int(g), tried.V[g, f, s]):
+                    break
         return found
+
+    def _steady(self, group: int, v: np.ndarray) -> bool:
+        """Whether rates are below the step limit."""
+        return self.choices[self.client[group]][group % self.each].limit(v) > 1
 
     def _timed(self, c: int, one: Found) -> bool:
         """The time of a start in double precision; whether it arrives in the same step as in single."""
@@ -256,21 +263,33 @@ class _Search:
         most = [int(np.ceil(found[c].time)) for c in some]
         rates = np.stack(V)[:, None]
         times = arrivals(self.maps[np.array(groups)], rates, FINER, self.epsilon[some][who], who, most)[0][:, 0]
-        for j, there in enumerate(times):
-            c = some[who[j]]
-            if there.min() < found[c].time:
-                found[c] = Found(time=float(there.min()), group=int(groups[j]), v=FINER[np.argmin(there)] * V[j])
+        for j, k in np.argwhere(np.isfinite(times)):
+            c, v = some[who[j]], FINER[k] * V[j]
+            if times[j, k] < found[c].time and self._steady(int(groups[j]), v):
+                found[c] = Found(time=float(times[j, k]), group=int(groups[j]), v=v)
 
-    def _descend(self, found: dict[int, Found], tried: Tried) -> None:
-        """The race in the finalists of every client whose plan is short enough; improves `found`."""
+    def _descend(self, found: dict[int, Found], tried: Tried, limits: np.ndarray) -> None:
+        """Races for every client whose plan is short enough, until one brings nothing; improves `found`."""
         goal = {c: next_goal(one.time) if np.isfinite(one.time) else self.most[c] for c, one in found.items()}
+        for leg in range(LEGS):
+            if leg:
+                tried = self._tried(limits, SHARES, [goal.get(c, 0) for c in found])
+            times = {c: one.time for c, one in found.items()}
+            self._race(found, tried, goal)
+            goal = {c: next_goal(one.time) for c, one in found.items() if one.time < times[c]}
+            if not any(goal.values()):
+                break
+
+    def _race(self, found: dict[int, Found], tried: Tried, goal: dict[int, int]) -> None:
+        """In the finalists of every client with a goal."""
         n = self.maps.start.shape[-1]
         kept = [c for c, steps in goal.items() if steps > 0 and 3.0 * steps * n**2 <= WORK]
         groups = []
         for c in kept:
             mine = np.flatnonzero(self.client == c)
             lead = [(tried.times[g].min(), tried.ahead[g].min()) for g in mine]
-            groups += [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
+            chosen = [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
+            groups += chosen if found[c].v is None or found[c].group in chosen else [found[c].group, *chosen[1:]]
         starts = [self._racers(tried.V[g], tried.times[g], tried.ahead[g]) for g in groups]
         for racing, g in zip(starts, groups):
             best = found[int(self.client[g])]

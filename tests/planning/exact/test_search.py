@@ -11,6 +11,7 @@ from site_data import site_rows
 
 from suffice.planning.exact.arrivals import arrival
 from suffice.planning.exact.search import HORIZON, fastest
+from suffice.planning.exact.starts import one_step
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
@@ -34,12 +35,14 @@ def quadratics(seed, n=4):
 
 
 def table(name, sites, whiten=True):
-    blocks = site_rows(name, sites)
-    moments = moments_of_rows(blocks, start=np.zeros((len(blocks), blocks[0][0].shape[1])))
-    if not whiten:
-        return moments
+    """The first sites, or those of a slice."""
+    blocks = site_rows(name, sites.stop)[sites] if isinstance(sites, slice) else site_rows(name, sites)
+    return whitened(moments_of_rows(blocks, start=np.zeros((len(blocks), blocks[0][0].shape[1]))), whiten)
+
+
+def whitened(moments, whiten=True):
     values, vectors = np.linalg.eigh(moments.A.mean(0))
-    return moments.in_basis(vectors / np.sqrt(values))
+    return moments.in_basis(vectors / np.sqrt(values)) if whiten else moments
 
 
 def reached(recursion, epsilon, T, *, supports, starts=2):
@@ -101,6 +104,54 @@ def test_no_support_is_faster_on_quadratics(seed):
         assert_near_best(ExactRecursion(moments=moments, client=client), 0.1)
 
 
+def rows(seed):
+    """Four to six sites with two to four columns, the first of ones, the others alike; whitened if the seed is odd."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 7)), int(rng.integers(2, 5))
+    common, rho, apart, blocks = rng.normal(size=d), rng.uniform(0.5, 0.99), rng.uniform(0.1, 1.5), []
+    for _ in range(n):
+        z = rng.normal(size=(int(rng.integers(d + 1, 25)), 1))
+        X = np.sqrt(rho) * z + np.sqrt(1 - rho) * rng.normal(size=(len(z), d))
+        X = X * np.exp(rng.uniform(-0.7, 0.7)) + 0.5 * rng.normal(size=d)
+        X[:, 0] = 1
+        y = X @ (common + apart * rng.normal(size=d)) + np.exp(rng.uniform(-2, 0)) * rng.normal(size=len(X))
+        blocks.append((X, y))
+    return whitened(moments_of_rows(blocks, start=np.zeros((n, d))), seed % 2 == 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_no_support_is_faster_on_drawn_rows(seed):
+    moments = rows(seed)
+    for client, share in enumerate((0.2, 0.1, 0.05)):
+        assert_near_best(ExactRecursion(moments=moments, client=client), share)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_best_rates_for_one_step_are_a_minimum(seed):
+    """Descents by another method from random rates end above it, and some of them there."""
+    recursion, rng = ExactRecursion(moments=rows(seed), client=1), np.random.default_rng(seed)
+    n = recursion.moments.clients
+    v, least = one_step(recursion, np.ones(n, dtype=bool))
+    np.testing.assert_allclose(recursion.curve(v, 1)[1], least, rtol=1e-9)
+    scale = recursion.limit(np.ones(n)) / 2
+    ends = [
+        minimize(
+            lambda x: recursion.curve(scale * x, 1)[1] / recursion.excess, rng.uniform(size=n), bounds=[(0, None)] * n
+        ).fun
+        for _ in range(4)
+    ]
+    # L-BFGS-B ends where a step gains 2e-9 of the starting excess
+    np.testing.assert_allclose(min(ends), least / recursion.excess, rtol=1e-5, atol=1e-7)
+
+
+def test_one_step_is_found_where_it_is_enough_and_rates_beyond_the_limit_are_not_taken_for_a_plan():
+    gasoline = ExactRecursion(moments=table("countries-gasoline", slice(3, 10), whiten=False), client=5)
+    assert best_rates(gasoline, 0.06 * gasoline.excess).steps == 1
+    beyond = ExactRecursion(moments=quadratics(56, 6), client=1)
+    assert best_rates(beyond, 0.1 * beyond.excess).steps == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["subjects-sleep", "countries-gasoline", "secondary-attainment", "states-output", "classes-language"]
@@ -111,18 +162,18 @@ def test_none_of_63_supports_is_faster(name):
             assert_near_best(ExactRecursion(moments=table(name, 6), client=client), share)
 
 
-def test_descent_is_faster_than_nested_families_and_never_slower_than_alone(monkeypatch):
+def test_descent_is_faster_than_its_starts_and_never_slower_than_alone(monkeypatch):
     gains = []
     for seed in range(6):
-        recursion = ExactRecursion(moments=quadratics(seed), client=0)
+        recursion = ExactRecursion(moments=rows(seed), client=0)
         epsilon = 0.05 * recursion.excess
-        alone = best_rates(recursion, epsilon, allowed=np.eye(4, dtype=bool)[0])
+        alone = best_rates(recursion, epsilon, allowed=np.arange(recursion.moments.clients) == 0)
         found = best_rates(recursion, epsilon)
         with monkeypatch.context() as without:
             without.setattr("suffice.planning.exact.search.WORK", 0.0)
-            families = best_rates(recursion, epsilon)
-        assert found.time <= min(families.time, alone.time)
-        gains.append(families.time / found.time)
+            starts = best_rates(recursion, epsilon)
+        assert found.time <= min(starts.time, alone.time)
+        gains.append(starts.time / found.time)
     assert max(gains) > 1.05
 
 
@@ -157,6 +208,12 @@ def test_a_start_that_never_arrives_by_itself_may_lead_to_the_fastest_plan():
     assert best_rates(gasoline, 0.1 * gasoline.excess).steps <= 10
     states = ExactRecursion(moments=table("states-output", 12), client=0)
     assert best_rates(states, 0.02 * states.excess).steps <= 13
+
+
+def test_the_winner_of_a_race_allows_for_another():
+    """One race ends in 15 steps, where the client's second nearest peer has a fourteenth of the weight."""
+    states = ExactRecursion(moments=table("states-output", 6), client=0)
+    assert best_rates(states, 0.1 * states.excess).steps <= 11
 
 
 def test_clients_and_coordinates_at_once_are_as_each_by_itself():
