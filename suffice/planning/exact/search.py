@@ -47,8 +47,10 @@ ROOM = 16
 FINER = np.geomspace(0.6, 3, 14)
 """Times the lengths of the best start and of PROMISING more: tried too."""
 PROMISING = 4
+RACING = 3
+"""Directions beside the best."""
 LEGS = 3
-"""Races at most: each as long as the one before it found something faster."""
+"""Races at most, as long as the last one found something faster."""
 FINALISTS = 2
 """Coordinates in which rates descend, those whose starts are fastest."""
 NEGLIGIBLE = 0.02
@@ -215,10 +217,12 @@ class _Search:
         return self._finished(found)
 
     def _tried(self, limits: np.ndarray, shares: np.ndarray, most: list[int] | None = None) -> Tried:
-        """Every direction at shares of its limit (G, F), for `most` steps by client."""
-        V = limits[..., None] * self.directions
+        """Every direction at shares of its limit (G, F); for `most` steps by client those that race."""
+        some = slice(None if most is None else RACING)
+        V = (limits[..., None] * self.directions)[:, some]
+        M1, M2 = (M.reshape(*limits.shape, *M.shape[-2:])[:, some] for M in self.expansion)
         epsilon = self.epsilon[self.client]
-        times, ahead = arrivals(self.search, V, shares, epsilon, self.client, most or self.most, self.expansion)
+        times, ahead = arrivals(self.search, V, shares, epsilon, self.client, most or self.most, (M1, M2))
         return Tried(shares[:, None] * V[:, :, None], times, ahead)
 
     def _starts(self, tried: Tried) -> dict[int, Found]:
@@ -278,18 +282,18 @@ class _Search:
             self._race(found, tried, goal)
             goal = {c: next_goal(one.time) for c, one in found.items() if one.time < times[c]}
             if not any(goal.values()):
-                break
+                return
 
     def _race(self, found: dict[int, Found], tried: Tried, goal: dict[int, int]) -> None:
-        """In the finalists of every client with a goal."""
+        """In the finalists of every client that has a goal."""
         n = self.maps.start.shape[-1]
         kept = [c for c, steps in goal.items() if steps > 0 and 3.0 * steps * n**2 <= WORK]
         groups = []
         for c in kept:
             mine = np.flatnonzero(self.client == c)
             lead = [(tried.times[g].min(), tried.ahead[g].min()) for g in mine]
-            chosen = [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
-            groups += chosen if found[c].v is None or found[c].group in chosen else [found[c].group, *chosen[1:]]
+            first = [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
+            groups += first if found[c].v is None or found[c].group in first else [*first[:-1], found[c].group]
         starts = [self._racers(tried.V[g], tried.times[g], tried.ahead[g]) for g in groups]
         for racing, g in zip(starts, groups):
             best = found[int(self.client[g])]
@@ -317,8 +321,8 @@ class _Search:
         if len(V) == 1:
             return best[None]
         lengths = np.argmin(np.where(np.isfinite(ahead), ahead, np.inf), axis=1)
-        rest = [V[f, lengths[f]] for f in range(min(3, len(V)))]
-        return np.stack([best, *rest, *[best] * (3 - len(rest))])
+        rest = [V[f, lengths[f]] for f in range(min(RACING, len(V)))]
+        return np.stack([best, *rest, *[best] * (RACING - len(rest))])
 
     def _finished(self, found: dict[int, Found]) -> list[Rates]:
         """Minimised at the final time, without rates that are trifles if that costs no step."""
