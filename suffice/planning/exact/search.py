@@ -98,7 +98,8 @@ def fastest(
     found = [Rates(v=np.zeros(N), time=0.0 if of[0].excess <= e else np.inf) for of, e in zip(choices, epsilon)]
     directions = {}
     for c in [c for c, one in enumerate(found) if one.time > 0 and most[c] > 0]:
-        steps = [one_step(recursion, allowed[c]) for recursion in choices[c]]
+        # one rate is searched finely anyway
+        steps = [one_step(recursion, allowed[c]) if N > 1 else (np.zeros(1), np.inf) for recursion in choices[c]]
         at_once = _arrives_at_once(choices[c], steps, float(epsilon[c]))
         if at_once is not None:
             found[c] = at_once
@@ -238,8 +239,8 @@ class _Search:
         return found
 
     def _steady(self, group: int, v: np.ndarray) -> bool:
-        """Whether rates are below the step limit."""
-        return self.choices[self.client[group]][group % self.each].limit(v) > 1
+        """Whether rates are below the step limit; what a client alone tries is, but for a hair."""
+        return len(v) == 1 or self.choices[self.client[group]][group % self.each].limit(v) > 1
 
     def _timed(self, c: int, one: Found) -> bool:
         """The time of a start in double precision; whether it arrives in the same step as in single."""
