@@ -218,8 +218,9 @@ class _Search:
         return self._finished(found)
 
     def _tried(self, limits: np.ndarray, shares: np.ndarray, most: list[int] | None = None) -> Tried:
-        """Every direction at shares of its limit (G, F); for `most` steps by client those that race."""
-        some = slice(None if most is None else RACING)
+        """Every direction at shares of its limit (G, F); for `most` steps by client those that race, and the last."""
+        last = self.directions.shape[1] - 1
+        some = list(range(last + 1) if most is None else (*range(min(RACING, last)), last))
         V = (limits[..., None] * self.directions)[:, some]
         M1, M2 = (M.reshape(*limits.shape, *M.shape[-2:])[:, some] for M in self.expansion)
         epsilon = self.epsilon[self.client]
@@ -231,10 +232,13 @@ class _Search:
         found = {}
         for c in range(len(self.choices)):
             mine = np.where((self.client == c)[:, None, None], tried.times, np.inf)
-            for flat in np.argsort(mine, axis=None):
+            found[c] = Found(time=np.inf)
+            for flat in np.argsort(mine, axis=None, kind="stable"):
                 g, f, s = np.unravel_index(flat, mine.shape)
-                found[c] = Found(time=float(mine[g, f, s]), group=int(g), v=tried.V[g, f, s])
-                if not np.isfinite(found[c].time) or self._steady(int(g), tried.V[g, f, s]):
+                if not np.isfinite(mine[g, f, s]):  # no time says which of the starts is good
+                    break
+                if self._steady(int(g), tried.V[g, f, s]):
+                    found[c] = Found(time=float(mine[g, f, s]), group=int(g), v=tried.V[g, f, s])
                     break
         return found
 
@@ -316,13 +320,15 @@ class _Search:
 
     @staticmethod
     def _racers(V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """The best start of all, and the best lengths of the first three directions, (4, N); of one direction one."""
+        """The best start of all families, and the best lengths of the first three directions, (4, N); of one direction
+        one. What is best for one step comes last, and is none of them: its lead says little of many steps."""
+        families = max(1, len(V) - 1)
         score = np.where(np.isfinite(times), times, 1e9) + 1e-3 * ahead / max(float(ahead.min()), 1e-300)
-        best = V[np.unravel_index(int(np.argmin(score)), score.shape)]
+        best = V[np.unravel_index(int(np.argmin(score[:families])), score.shape)]
         if len(V) == 1:
             return best[None]
         lengths = np.argmin(np.where(np.isfinite(ahead), ahead, np.inf), axis=1)
-        rest = [V[f, lengths[f]] for f in range(min(RACING, len(V)))]
+        rest = [V[f, lengths[f]] for f in range(min(RACING, families))]
         return np.stack([best, *rest, *[best] * (RACING - len(rest))])
 
     def _finished(self, found: dict[int, Found]) -> list[Rates]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from site_data import site_rows
+from sklearn.datasets import load_diabetes
 
 from suffice.planning.exact.arrivals import arrival
 from suffice.planning.exact.search import HORIZON, fastest
@@ -217,6 +218,21 @@ def test_the_winner_of_a_race_allows_for_another():
     """One race ends in 15 steps, where the client's second nearest peer has a fourteenth of the weight."""
     states = ExactRecursion(moments=table("states-output", 6), client=0)
     assert best_rates(states, 0.1 * states.excess).steps <= 11
+
+
+def test_where_no_start_arrives_in_time_those_nearest_to_it_race():
+    """Six groups of the diabetes data by their target, in the time in which a client alone would nearly arrive."""
+    X, y = load_diabetes(return_X_y=True)
+    X = np.column_stack((np.ones(len(X)), (X - X.mean(0)) / X.std(0)))
+    parts = np.array_split(np.argsort(y, kind="stable"), 6)
+    start = np.stack([np.eye(X.shape[1])[0] * y[part].mean() for part in parts])
+    moments = moments_of_rows([(X[part], y[part]) for part in parts], start=start)
+    for client, share in ((1, 0.5), (4, 0.1)):
+        recursion = ExactRecursion(moments=moments, client=client)
+        epsilon = share * recursion.excess
+        alone, free = (best_rates(recursion, epsilon, mask, 5000) for mask in (np.arange(6) == client, None))
+        hurried = best_rates(recursion, epsilon, horizon=alone.steps - 1)
+        assert hurried.steps <= 1.05 * free.steps < 0.9 * alone.steps
 
 
 def test_clients_and_coordinates_at_once_are_as_each_by_itself():
