@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint pages proofs docs wheel-check clean
+.PHONY: demo test tested lint pages proofs docs wheel-check clean
 .DEFAULT_GOAL := demo
 
 # The stamp is remade when what is installed could have changed.
@@ -21,9 +21,13 @@ lint: .venv/ready
 	$(BIN)/ty check suffice
 	$(BIN)/lint-imports
 
+# Linters run beside the tests, as they use one core.
+test: .venv/ready
+	$(MAKE) --jobs 2 lint tested
+
 # Every process of the tests imports the package: compiled once, also where the environment forbids it.
-test: export PYTHONDONTWRITEBYTECODE :=
-test: lint
+tested: export PYTHONDONTWRITEBYTECODE :=
+tested: .venv/ready
 	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "not slow"
 
 pages: .venv/ready
