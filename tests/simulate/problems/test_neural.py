@@ -1,4 +1,4 @@
-"""Networks: gradients beside autograd's own, a linear module beside `Logistic`, runs, checkpoints, refusals."""
+"""Networks: gradients beside autograd's own, a linear module beside `Logistic`, runs, checkpoints."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import contextlib
 import numpy as np
 import pytest
 import torch
+from small_networks import COUNTS, IMAGES, LABELS, N, X, cnn, mlp, network
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -28,27 +29,6 @@ from suffice.simulate import (
 )
 from suffice.simulate.algorithms import FedAMP, fedfomo
 from suffice.simulate.problems import flat_module
-
-RNG = np.random.default_rng(410)
-COUNTS = (9, 6, 12)
-N = len(COUNTS)
-X = [RNG.normal(size=(n, 5)) for n in COUNTS]
-LABELS = [RNG.integers(0, 3, n) for n in COUNTS]
-IMAGES = [RNG.normal(size=(n, 1, 6, 6)) for n in COUNTS]
-
-
-def mlp() -> nn.Module:
-    return nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3)).double()
-
-
-def cnn() -> nn.Module:
-    return nn.Sequential(
-        nn.Conv2d(1, 2, 3), nn.GroupNorm(1, 2), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)
-    ).double()  # fmt: skip
-
-
-def network(module=mlp, rows=X, targets=LABELS, **more) -> sf.Neural:
-    return sf.Neural.of(module, rows, targets, **{"batch": 4, **more})
 
 
 def models(problem: sf.Neural, seeds: int = 2, seed: int = 0) -> Tensor:
@@ -174,7 +154,7 @@ class Largest(TorchDispatchMode):
 def test_nothing_of_size_n2_d_but_where_it_is_stated(monkeypatch):
     monkeypatch.setattr(fedfomo, "_TOGETHER", 1)
     clients, held = 8, {}
-    rows = [RNG.normal(size=(5, 3)) for _ in range(clients)]
+    rows = [np.random.default_rng(client).normal(size=(5, 3)) for client in range(clients)]
     wide = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1)).double()
     problem = network(wide, rows, [x[:, 0] for x in rows], validation=0.2, batch=1)
     for name in ALGORITHMS:
@@ -391,71 +371,6 @@ def test_a_loss_that_is_no_number_stops_the_run_with_the_last_models():
         sf.run(problem, sf.Local(), iterations=3000, eta=1e4, seeds=1, grid=[0])
     assert np.isfinite(caught.value.models).all()
     assert caught.value.models.shape == (len(caught.value.seeds), N, problem.features)
-
-
-class Noisy(nn.Linear):
-    def forward(self, x):
-        return super().forward(x) + torch.randn(3)
-
-
-class Counting(nn.Linear):
-    def __init__(self):
-        super().__init__(5, 3)
-        self.register_buffer("seen", torch.zeros(()))
-
-    def forward(self, x):
-        self.seen += 1
-        return super().forward(x)
-
-
-class Centring(nn.Linear):
-    def forward(self, x):
-        return super().forward(x - x.mean(0))
-
-
-BESIDE = [x[:, 0] for x in X]
-NETWORK_MISTAKES = {
-    "batch norm": (
-        {"module": nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3))},
-        "module 1 = 'BatchNorm1d': .*GroupNo",
-    ),
-    "dropout": ({"module": nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.1))}, "module 1 = 'Dropout': it draws random"),
-    "random forward": ({"module": Noisy(5, 3)}, "its forward draws random numbers"),
-    "buffers": ({"module": Counting()}, "its forward changes its buffers"),
-    "rows mixed": ({"module": Centring(5, 3)}, "the rows of a batch influence one another"),
-    "no module": ({"module": 3}, "module = 3: give a torch module"),
-    "a class with arguments": ({"module": nn.Linear}, "call it without arguments"),
-    "no parameters": ({"module": nn.Flatten()}, "no parameters to train"),
-    "wrong width": ({"module": nn.Linear(4, 3)}, "module Linear = 'rows of shape"),
-    "labels beyond": ({"targets": [*LABELS[:2], LABELS[2] + 1]}, "label of client 2 = 3: the module has 3 outputs"),
-    "labels below": ({"targets": [LABELS[0] - 1, *LABELS[1:]]}, "label of client 0 = -1: "),
-    "rows and targets": ({"targets": [LABELS[1], *LABELS[1:]]}, "y of client 0 = 'torch.int64 of shape"),
-    "shapes": ({"rows": [X[0][:, :4], *X[1:]]}, "X of client 1 = 'array of shape"),
-    "clients": ({"rows": X[:2]}, "clients = 2"),
-    "nan": ({"rows": [X[0] * np.nan, *X[1:]]}, "X of client 0 = nan"),
-    "text": ({"rows": [[["a"] * 5] * 9, *X[1:]]}, "X of client 0 = "),
-    "mean loss": ({"loss": lambda outputs, y: outputs.sum()}, "give one loss per row"),
-    "broadcast": ({"module": nn.Linear(5, 1), "targets": BESIDE, "loss": mse_loss}, "give one loss per row"),
-    "word": ({"loss": "hinge"}, "loss = 'hinge': use cross-entropy, squared"),
-    "loss of other targets": ({"loss": "squared"}, "cross-entropy takes whole numbers"),
-    "share": ({"test": 1.5}, "test = 1.5: give a share"),
-    "too few": ({"rows": [x[:1] for x in X], "targets": [y[:1] for y in LABELS], "test": 0.5}, "0 = 1: too few"),
-    "batch": ({"batch": 0}, "batch = 0"),
-}
-
-
-@pytest.mark.parametrize("name", NETWORK_MISTAKES)
-def test_mistakes_are_named_in_one_line(name):
-    given, message = NETWORK_MISTAKES[name]
-    with pytest.raises(sf.InputError, match=message) as caught:
-        network(**given)
-    assert "\n" not in str(caught.value)
-
-
-def test_clients_of_one_row_or_class_are_remarked_on_and_train():
-    problem = network(rows=[X[0][:1], *X[1:]], targets=[LABELS[0][:1], LABELS[1] * 0 + 2, LABELS[2]])
-    assert problem.remarks == ("client 0 has one row for training", "client 1 has rows of one class alone, 2")
-    assert np.isfinite(sf.run(problem, sf.Local(), iterations=3, eta=0.1, seeds=1).loss).all()
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")
