@@ -56,6 +56,7 @@ class Folder:
                 ) from None
             yield
         finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # a process forked meanwhile has a copy of the handle until it ends
             os.close(handle)
 
     def claim(self, campaign: Campaign) -> None:
