@@ -272,8 +272,9 @@ static Task of_seed(const Task *task, int64_t seed) {
     return own;
 }
 
-/* Seeds begin .. end - 1 of the run. Returns 0, or 1 when memory is short. */
-int general(const Task *task, int64_t begin, int64_t end) {
+/* Blocks of the seeds begin .. end - 1 of the run, as long as `next` has one that no other thread took. Returns 0, or 1
+   when memory is short. */
+int general(const Task *task, int64_t begin, int64_t end, int64_t *next) {
     size_t N = task->clients, d = task->features, pairs = task->pairwise ? N : 1, m = task->batch * pairs;
     size_t c = task->rule == ADAPTIVE || task->learned ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
@@ -298,11 +299,9 @@ int general(const Task *task, int64_t begin, int64_t end) {
     if (!memory) return 1;
     for (size_t a = 0; a < parts; at += part[a++].size) *part[a].to = at;
     b.shown = task->share ? b.mean : b.theta;
-    for (int64_t block = begin; block < end && !task->apart; block += LANES)
-        whole_block(task, &b, block, end - block < LANES ? (int)(end - block) : LANES);
-    for (int64_t seed = begin; seed < end && task->apart; seed++) {
-        Task own = of_seed(task, seed);
-        whole_block(&own, &b, seed, 1);
+    for (int64_t seed; (seed = begin + (task->apart ? 1 : LANES) * take(next)) < end;) {
+        Task own = task->apart ? of_seed(task, seed) : *task;
+        whole_block(&own, &b, seed, task->apart ? 1 : end - seed < LANES ? (int)(end - seed) : LANES);
     }
     free(memory);
     return 0;

@@ -45,7 +45,7 @@ from ..problems.streaming import StreamingLeastSquares
 from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
 from ..threads import one_thread
 from .library import Unavailable, library
-from .paths import Progress, in_threads, pieces_of, ratio_arrays, ratios_refusal
+from .paths import Progress, in_threads, ratio_arrays, ratios_refusal
 
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 _ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
@@ -225,7 +225,7 @@ def general_paths(
         **choice,
         **{name: array.ctypes.data for name, array in arrays.items()},
     )
-    in_threads(code.general, task, [piece[:2] for piece in pieces_of(number, code.lanes(), "seeds")], progress)
+    in_threads(code.general, task, (0, number), number if len(problems) > 1 else blocks, progress)
     return Recorded(
         excess=arrays["excess"],
         stopping=arrays.get("stopping"),

@@ -152,8 +152,9 @@ static void whole_block(const Run *run, const Block *b, int in_clients, int64_t 
             for (int f = 0; f < d; f++) run->final[((begin + s) * N + i) * d + f] = model(b, in_clients, s, i)[f * VL];
 }
 
-/* Seeds begin .. end - 1 of the run, with seeds or clients in lanes. Returns 0, or 1 when memory is short. */
-int paths(const Run *run, int64_t begin, int64_t end, int64_t in_clients) {
+/* Blocks of the seeds begin .. end - 1 of the run, with seeds or clients in lanes, as long as `next` has one that no
+   other thread took. Returns 0, or 1 when memory is short. */
+int paths(const Run *run, int64_t begin, int64_t end, int64_t in_clients, int64_t *next) {
     int N = (int)run->clients, d = (int)run->features, m = (int)run->batch, even = (N + 1) / 2 * 2;
     Block b = {.clients = N, .features = d, .batch = m, .peers = even, .width = (d + 1) / 2 * 2};
     b.rows = in_clients ? ((N + VL - 1) / VL + 1) / 2 * 2 : even;
@@ -181,7 +182,7 @@ int paths(const Run *run, int64_t begin, int64_t end, int64_t in_clients) {
             b.threshold[i] = row_of((int)in_clients, run->threshold, i, N);
         }
     }
-    for (int64_t block = begin; block < end; block += LANES)
+    for (int64_t block; (block = begin + LANES * take(next)) < end;)
         whole_block(run, &b, (int)in_clients, block, end - block < LANES ? (int)(end - block) : LANES);
     free(memory);
     return 0;

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -35,8 +34,10 @@ from .library import library
 
 Progress = Callable[[int, int], None]
 _LOCAL, _FIXED, _ADAPTIVE = range(3)
-_PIECES = 16
-"""The work is cut into so many pieces per thread."""
+_NO_MORE = 2**40
+"""A number of blocks beyond that of any run."""
+_OFTEN = 0.1
+"""Seconds between two reports of progress."""
 
 
 class _Run(ctypes.Structure):
@@ -182,57 +183,50 @@ def compiled_paths(
         **choice,
         **{name: array.ctypes.data for name, array in arrays.items()},
     )
-    pieces = pieces_of(number, code.lanes(), "seeds" if isinstance(algorithm, Local) else lanes)
-    for in_clients in {kind for *_, kind in pieces}:
+    stretches = stretches_of(number, code.lanes(), "seeds" if isinstance(algorithm, Local) else lanes)
+    for in_clients in {kind for *_, kind in stretches}:
         kind = ctypes.c_int64(in_clients)
         packed = np.zeros(code.arrange(ctypes.byref(run), kind, None), dtype=real)
         code.arrange(ctypes.byref(run), kind, ctypes.c_void_p(packed.ctypes.data))
         name = "packed_clients" if in_clients else "packed_seeds"
         arrays[name] = packed  # kept alive
         setattr(run, name, packed.ctypes.data)
-    in_threads(code.paths, run, pieces, progress)
+    for begin, end, in_clients in stretches:
+        in_threads(code.paths, run, (begin, end, in_clients), -(-(end - begin) // code.lanes()), progress)
     return Paths(excess=arrays["excess"], models=arrays.get("final"))
 
 
-def pieces_of(number: int, width: int, lanes: str | None) -> list[tuple[int, int, bool]]:
-    """Seeds begin .. end - 1 and whether their lanes are clients: enough pieces for progress and an even load.
+def stretches_of(number: int, width: int, lanes: str | None) -> list[tuple[int, int, bool]]:
+    """Seeds begin .. end - 1 and whether their lanes are clients.
 
     Lanes of seeds are the faster where all are used; for half a register of seeds or less, lanes of clients are.
     """
-
-    def cut(begin: int, end: int, in_clients: bool) -> list[tuple[int, int, bool]]:
-        blocks = -(-(end - begin) // width)
-        pieces = min(blocks, torch.get_num_threads() * _PIECES)
-        cuts = begin + np.unique(np.linspace(0, blocks, pieces + 1).astype(int)) * width
-        return [(int(one), int(min(two, end)), in_clients) for one, two in pairwise(cuts)]
-
-    if lanes:
-        return cut(0, number, lanes == "clients")
-    rest = number % width
-    in_clients = 2 * rest <= width
-    whole = number - rest if in_clients else number
-    return cut(0, whole, False) + cut(whole, number, True)
+    rest = number % width if lanes is None else number * (lanes == "clients")
+    whole = number - rest if lanes or 2 * rest <= width else number
+    return [part for part in ((0, whole, False), (whole, number, True)) if part[0] < part[1]]
 
 
-def in_threads(code: Any, run: ctypes.Structure, pieces: Sequence[tuple[int, ...]], progress: Progress | None) -> None:
-    """Call `code` for each piece, on torch's number of threads. `MemoryError` where a block has no room."""
+def in_threads(
+    code: Any, run: ctypes.Structure, stretch: tuple[int, ...], blocks: int, progress: Progress | None
+) -> None:
+    """Call `code` once on each of torch's number of threads, which take the stretch's blocks from a common counter.
 
-    def work(piece: tuple[int, ...]) -> int:  # ctypes releases the interpreter's lock
-        return code(ctypes.byref(run), *(ctypes.c_int64(value) for value in piece))
-
-    def watch(results: Any) -> None:
-        for done, failed in enumerate(results):
-            if failed:
-                raise MemoryError("the kernel's blocks do not fit the memory")
-            if progress is not None:
-                progress(done + 1, len(pieces))
-
-    threads = min(torch.get_num_threads(), len(pieces))
-    if threads == 1:
-        watch(map(work, pieces))
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        watch(pool.map(work, pieces))
+    So a thread keeps the memory of one block, and all are busy to the last block. `MemoryError` where there is no room.
+    """
+    taken = ctypes.c_int64(0)
+    values = [ctypes.c_int64(value) for value in stretch]
+    with ThreadPoolExecutor(threads := min(torch.get_num_threads(), blocks)) as pool:
+        try:
+            calls = [pool.submit(code, ctypes.byref(run), *values, ctypes.byref(taken)) for _ in range(threads)]
+            while wait(calls, timeout=_OFTEN).not_done:  # ctypes releases the interpreter's lock
+                if progress is not None:
+                    progress(max(min(taken.value, blocks) - threads, 0), blocks)
+        finally:
+            taken.value = _NO_MORE  # what is interrupted ends with the blocks that are under way
+    if any(call.result() for call in calls):
+        raise MemoryError("the kernel's blocks do not fit the memory")
+    if progress is not None:
+        progress(blocks, blocks)
 
 
 def fill(

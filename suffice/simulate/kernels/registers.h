@@ -21,6 +21,9 @@
 #define INLINE static inline __attribute__((always_inline))
 #define ONCE static __attribute__((noinline)) /* one copy: it keeps the build short */
 
+/* The number of the next block that no thread has taken. */
+INLINE int64_t take(int64_t *next) { return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED); }
+
 /* Loaded once, not by each instruction that needs it. */
 #if defined(__AVX512F__)
 #define HELD(value) __asm__("" : "+v"(value))
