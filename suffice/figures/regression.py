@@ -282,8 +282,8 @@ def sampled_curvatures(normal: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     That matrix is Wishart; Bartlett's factor has its exact law: below the diagonal normals (..., d, d), on it roots of
     chi-square variables, here at the quantiles `uniform` (..., d).
     """
-    from scipy.stats import chi2
+    from scipy.special import gammaincinv  # of a chi-square variable's half; scipy.stats takes a second to load
 
     factor, index = np.tril(normal, -1), np.arange(normal.shape[-1])
-    factor[..., index, index] = np.sqrt(chi2.ppf(uniform, SAMPLES - index))
+    factor[..., index, index] = np.sqrt(2 * gammaincinv((SAMPLES - index) / 2, uniform))
     return 2 * np.linalg.eigvalsh(factor @ factor.swapaxes(-1, -2)) / SAMPLES
