@@ -41,14 +41,37 @@ def pulled(problem: Oracle, theta: Tensor, w: Tensor, rho: float, draw: Draw, et
     return theta - eta[..., None] * (problem.stochastic_gradient(theta, None, draw.noise) + rho * apart)
 
 
+def _agreement(problem: Oracle, theta: Tensor, draw: Draw) -> Tensor:
+    """<g_i(z_ik), g_k(z_ik)> of the sampled pairs, (S, N, N); other entries mean nothing.
+
+    The clients that client k meets stand first in its column of `met`, which has as many rows as the longest column
+    needs: each client takes so many gradients, not N.
+    """
+    pairs, sample, to = draw.extra[PAIRS], draw.extra[MIDPOINT], theta[:, None]
+    wanted = pairs | pairs.transpose(-1, -2)
+    if not wanted.any():
+        return theta.new_zeros(pairs.shape)
+    if wanted.all() or getattr(problem, "pairwise", False):  # samples of pairs stand by their numbers
+        gradient = problem.peer_gradient((theta[:, :, None] + to) / 2, sample)  # of k at [:, i, k], and z_ik = z_ki
+        return torch.einsum("sikd,skid->sik", gradient, gradient)
+    order = wanted.to(torch.uint8).argsort(dim=1, descending=True, stable=True)
+    met = order[:, : int(wanted.sum(1).max())]
+    seed, client = torch.arange(len(theta), device=theta.device)[:, None, None], torch.arange(theta.shape[1])
+    gradient = problem.peer_gradient((theta[seed, met] + to) / 2, sample)
+    # where k stands in the column of one whom it meets: `order` is a permutation, and this its inverse
+    theirs = order.argsort(dim=1)[seed, client, met].clamp_max(met.shape[1] - 1)
+    product = torch.einsum("smkd,smkd->smk", gradient, gradient[seed, theirs, met])
+    return theta.new_zeros(pairs.shape).scatter(1, met, product)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CoBo(Algorithm):
     """w_ij <- clip(w_ij + gamma <g_i(z_ij), g_j(z_ij)>, 0, 1) at z_ij = (x_i + x_j)/2 for the sampled pairs, then
     x_i <- x_i - eta_i (g_i(x_i) + rho sum_k w_ik (x_i - x_k)).
 
     Midpoint gradients use a sample of each client that is fresh in every iteration; it serves all its pairs.
-    gamma is `weight_step`; weights start at `w0`, one number or (N, N), and w_ii has no effect. The midpoints are
-    N^2 d numbers per seed.
+    gamma is `weight_step`; weights start at `w0`, one number or (N, N), and w_ii has no effect. Midpoints are N d
+    numbers for each pair of the client that has most of them.
 
     sampling      the probability of a pair in iteration t = 1, 2, ...: "none" 1; "constant" 1/N; "time" 1/t; "mixed"
                   1/N in the first 0.2 % of `horizon` iterations, then 1/t; "released" 2/N until t = 800, then 1/sqrt(t)
@@ -130,10 +153,7 @@ class CoBo(Algorithm):
         return {"models": pulled(problem, theta, w, self.rho, draw, eta), "w": w}
 
     def _selected(self, problem: Oracle, theta: Tensor, w: Tensor, draw: Draw) -> Tensor:
-        # gradient[:, i, k] is client k's at z_ik = z_ki, so its transpose holds client i's at the same point.
-        gradient = problem.peer_gradient((theta[:, :, None] + theta[:, None]) / 2, draw.extra[MIDPOINT])
-        agreement = torch.einsum("sikd,skid->sik", gradient, gradient)
-        moved = torch.where(draw.extra[PAIRS], w + self.weight_step * agreement, w)
+        moved = torch.where(draw.extra[PAIRS], w + self.weight_step * _agreement(problem, theta, draw), w)
         return on_simplex(moved) if self.simplex else moved.clamp(0, 1)
 
     def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:

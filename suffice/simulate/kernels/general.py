@@ -45,7 +45,8 @@ from ..problems.streaming import StreamingLeastSquares
 from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
 from ..threads import one_thread
 from .library import Unavailable, library
-from .paths import Progress, in_threads, ratio_arrays, ratios_refusal
+from .paths import ratio_arrays, ratios_refusal
+from .threads import Progress, in_threads
 
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 _ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,13 +30,9 @@ from ..randomness import Stream
 from ..refresh_schedule import Every
 from ..similarity import ReleasedSimilarity, SampledSimilarity
 from .library import library
+from .threads import Progress, in_threads
 
-Progress = Callable[[int, int], None]
 _LOCAL, _FIXED, _ADAPTIVE = range(3)
-_NO_MORE = 2**40
-"""A number of blocks beyond that of any run."""
-_OFTEN = 0.1
-"""Seconds between two reports of progress."""
 
 
 class _Run(ctypes.Structure):
@@ -204,29 +199,6 @@ def stretches_of(number: int, width: int, lanes: str | None) -> list[tuple[int, 
     rest = number % width if lanes is None else number * (lanes == "clients")
     whole = number - rest if lanes or 2 * rest <= width else number
     return [part for part in ((0, whole, False), (whole, number, True)) if part[0] < part[1]]
-
-
-def in_threads(
-    code: Any, run: ctypes.Structure, stretch: tuple[int, ...], blocks: int, progress: Progress | None
-) -> None:
-    """Call `code` once on each of torch's number of threads, which take the stretch's blocks from a common counter.
-
-    So a thread keeps the memory of one block, and all are busy to the last block. `MemoryError` where there is no room.
-    """
-    taken = ctypes.c_int64(0)
-    values = [ctypes.c_int64(value) for value in stretch]
-    with ThreadPoolExecutor(threads := min(torch.get_num_threads(), blocks)) as pool:
-        try:
-            calls = [pool.submit(code, ctypes.byref(run), *values, ctypes.byref(taken)) for _ in range(threads)]
-            while wait(calls, timeout=_OFTEN).not_done:  # ctypes releases the interpreter's lock
-                if progress is not None:
-                    progress(max(min(taken.value, blocks) - threads, 0), blocks)
-        finally:
-            taken.value = _NO_MORE  # what is interrupted ends with the blocks that are under way
-    if any(call.result() for call in calls):
-        raise MemoryError("the kernel's blocks do not fit the memory")
-    if progress is not None:
-        progress(blocks, blocks)
 
 
 def fill(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from suffice.simulate.kernels.paths import in_threads
+from suffice.simulate.kernels.threads import in_threads
 
 BLOCKS = 40
 
@@ -41,8 +41,11 @@ def two_threads():
 def test_each_thread_is_called_once_and_progress_ends_with_all_blocks():
     code, seen = Stretch(), []
     in_threads(code, ctypes.c_int64(0), (BLOCKS,), BLOCKS, lambda done, whole: seen.append((done, whole)))
-    assert code.calls == 2 and code.taken >= BLOCKS
-    assert seen == sorted(seen) and seen[0][0] < BLOCKS and seen[-1] == (BLOCKS, BLOCKS)
+    assert code.calls == 2
+    assert code.taken >= BLOCKS
+    assert seen == sorted(seen)
+    assert seen[0][0] < BLOCKS
+    assert seen[-1] == (BLOCKS, BLOCKS)
     alone = Stretch()
     in_threads(alone, ctypes.c_int64(0), (1,), 1, None)
     assert alone.calls == 1
