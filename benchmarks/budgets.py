@@ -7,10 +7,13 @@ import resource
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+import suffice as sf
 
 from .timing import row
 
@@ -27,17 +30,66 @@ began = time.process_time()
 sf.plan(problem.constants(), epsilon=0.01)
 print(time.process_time() - began)
 """
+EXACT = """
+import time
+import suffice as sf
+from benchmarks.growth import table_of
+problem = sf.read(table_of({sites}, {columns}, {rows}))
+began = time.process_time()
+sf.plan(problem, "{epsilon}")
+print(time.process_time() - began)
+"""
+EXAMPLES = HERE / "examples"
+PATIENTS = (str(EXAMPLES / "diabetes_by_age.csv"), "--client", "age_group", "--target", "progression")
 HOSPITALS = ("--loss", "logistic", "--regularisation", "0.1", "--epsilon", "10%", "--simulate", "--seeds", "32")
-SHORT: dict[str, tuple[float, tuple[str, ...]]] = {
-    "suffice --help": (0.2, ("--help",)),
-    "suffice errata": (1, ("errata",)),
-    "suffice demo": (8, ("demo",)),
-    "suffice plan --simulate, logistic, 4 hospitals, 32 seeds": (10, ("plan", "hospitals.csv", *HOSPITALS)),
-    "suffice verify": (10, ("verify",)),
-}
-LONG: dict[str, tuple[float, tuple[str, ...]]] = {
-    "suffice verify --effort full": (150, ("verify", "--effort", "full")),
-    "suffice figure all": (180, ("figure", "all", "--out", "pictures")),
+OTHERS = "import matplotlib.figure, matplotlib.backends.backend_pdf, sklearn.datasets, sympy, torch, typer, rich.table"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """Words of `suffice`, or a script that prints its time, less the time that imports of others take."""
+
+    goal: float
+    words: tuple[str, ...] = ()
+    script: str | None = None
+    beyond: str | None = None
+    cold: bool = False
+    long: bool = False
+
+
+def guaranteed(goal: float, **size: int) -> Command:
+    return Command(goal=goal, script=PLAN.format(**size))
+
+
+def exact(goal: float, **size: Any) -> Command:
+    return Command(goal=goal, script=EXACT.format(**size))
+
+
+COMMANDS = {
+    "suffice --help": Command(goal=0.2, words=("--help",)),
+    "suffice errata": Command(goal=1, words=("errata",)),
+    "suffice theorem": Command(goal=1, words=("theorem",)),
+    "suffice theorem, one formula": Command(goal=1, words=("theorem", "adaptive/lemma-2")),
+    "suffice predict, 442 rows": Command(goal=1, words=("predict", "fit.json", PATIENTS[0])),
+    "suffice fit, 442 rows of 8 sites": Command(goal=1.5, words=("fit", *PATIENTS)),
+    "suffice plan, constants of 3 clients": Command(goal=1, words=("plan", str(EXAMPLES / "constants.toml"))),
+    "suffice plan, the same rows, beyond torch": Command(goal=1.5, words=("plan", *PATIENTS), beyond="import torch"),
+    "suffice demo, full caches": Command(goal=8, words=("demo",)),
+    "suffice demo with compilation, beyond others' imports": Command(
+        goal=10, words=("demo",), beyond=OTHERS, cold=True
+    ),
+    "suffice plan --simulate, logistic, 4 hospitals, 32 seeds": Command(
+        goal=10, words=("plan", "hospitals.csv", *HOSPITALS)
+    ),
+    "suffice verify": Command(goal=10, words=("verify",)),
+    "suffice verify --effort full": Command(goal=150, words=("verify", "--effort", "full"), long=True),
+    "suffice figure all": Command(goal=180, words=("figure", "all", "--out", "pictures"), long=True),
+    "guaranteed plan, 400 clients, d = 5": guaranteed(1, N=400, d=5),
+    "guaranteed plan, 10 clients, d = 200": guaranteed(3, N=10, d=200),
+    "exact plan, 4 clients, 20 columns": exact(10, sites=4, columns=20, rows=100, epsilon="1%"),
+    "exact plan, 10 clients, 20 columns, to what rows tell": exact(5, sites=10, columns=20, rows=100, epsilon="noise"),
+    "exact plan, 50 clients, 50 columns": exact(10, sites=50, columns=50, rows=200, epsilon="10%"),
+    "exact plan, 200 clients, 20 columns": exact(10, sites=200, columns=20, rows=100, epsilon="10%"),
 }
 
 
@@ -53,39 +105,44 @@ def hospitals(path: Path) -> None:
                 print(f"hospital {hospital + 1}", *values, target, sep=",", file=file)
 
 
-def seconds(command: tuple[str, ...], folder: Path, checkout: Path, rounds: int) -> float:
-    """The least processor time of a command and its children; of `PLAN`, what it prints."""
+def seconds(command: Command, folder: Path, checkout: Path) -> float:
+    """The least processor time of a command and its children, or what a script prints; a long command runs once."""
+    words = ("-m", "suffice", *command.words) if command.script is None else ("-c", command.script)
+    if command.beyond is not None:
+        return run(words, folder, checkout, command.cold) - run(("-c", command.beyond), folder, checkout, False)
+    return run(words, folder, checkout, command.cold, rounds=1 if command.long else 3)
+
+
+def run(words: tuple[str, ...], folder: Path, checkout: Path, cold: bool, rounds: int = 3) -> float:
     found = []
-    environment = os.environ | {"PYTHONPATH": str(checkout), "COLUMNS": "80"}
     for _ in range(rounds):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        # a printed claim that is refuted ends with 1
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with tempfile.TemporaryDirectory() as empty:
+            environment = os.environ | {"PYTHONPATH": str(checkout), "COLUMNS": "80", "OMP_NUM_THREADS": "1"}
+            environment |= {"XDG_CACHE_HOME": empty} if cold else {}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            # a printed claim that is refuted ends with 1
+            command = (sys.executable, *words)
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode not in (0, 1) or "Traceback" in done.stderr:
-            raise RuntimeError(f"{command}: {done.stderr[-500:]}")
+            raise RuntimeError(f"{words}: {done.stderr[-500:]}")
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        found.append(float(done.stdout) if command[1] == "-c" else spent)
+        found.append(float(done.stdout) if words[0] == "-c" and done.stdout else spent)
     return min(found)
 
 
 def table(quick: bool, beside: Path | None = None) -> list[dict[str, Any]]:
     """Rows of seconds, budget and the ratio to another checkout's time in the same run."""
-    commands = {
-        name: (goal, (sys.executable, "-m", "suffice", *words)) for name, (goal, words) in (SHORT | LONG).items()
-    } | {
-        f"guaranteed plan, {n} clients, d = {d}": (goal, (sys.executable, "-c", PLAN.format(N=n, d=d)))
-        for n, d, goal in ((400, 5, 1.0), (10, 200, 3.0))
-    }
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         hospitals(folder / "hospitals.csv")
-        for what, (goal, command) in commands.items():
-            if quick and what in LONG:
+        sf.fit(PATIENTS[0], client=PATIENTS[2], target=PATIENTS[4]).save(folder / "fit.json")
+        for what, command in COMMANDS.items():
+            if quick and command.long:
                 continue
-            rounds = 1 if what in LONG else 3
-            own = seconds(command, folder, HERE, rounds)
-            peers = {"other checkout": seconds(command, folder, beside, rounds)} if beside else {}
-            rows.append(row(what, own, "s", peers=peers, goals={"value": goal}))
+            own = seconds(command, folder, HERE)
+            peers = {"other checkout": seconds(command, folder, beside)} if beside else {}
+            rows.append(row(what, own, "s", peers=peers, goals={"value": command.goal}))
     return rows
