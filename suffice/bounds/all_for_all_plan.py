@@ -68,7 +68,7 @@ def _stages(longest: float, eps: float, **given: Any) -> tuple[int, int]:
     T1 = np.append(0.0, np.unique(np.floor(np.geomspace(1, longest, MOST_TRIED))))
     low, high = np.full_like(T1, -1.0), np.full_like(T1, longest)
     reached = evaluate(STAGES, T1=T1, T2=high, **given) <= eps
-    while (high - low > 1).any():
+    while (high - low > np.maximum(1, 2 * np.spacing(high))).any():  # whole numbers beyond 2^53 lie further apart
         T2 = np.maximum(np.floor((low + high) / 2), 0)
         enough = evaluate(STAGES, T1=T1, T2=T2, **given) <= eps
         low, high = np.where(enough, low, T2), np.where(enough, T2, high)

@@ -21,20 +21,25 @@ from .parameters import PARAMETERS
 from .theorem import Theorem
 
 _GRID = 2001
+_EACH = 2048
+"""So many whole numbers from the lowest on are all tried: a bound or a condition may hold for a few of them alone."""
+_LARGEST = 2.0**61
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inversion:
     """`value` of the parameter `name` meets the target; `side` says which end of the feasible values it is.
 
-    "smallest": the target is missed (or a condition fails) below `value`; "largest": above it.
-    `bound` is the theorem's bound at `value`.
+    "smallest": the target is missed (or a condition fails) just below `value`; "largest": just above it. Of whole
+    numbers all up to 2,048 were tried. `bound` is the theorem's bound at `value`.
+    end      `value` is the last that was tried, and no limit: the target may be met beyond it
     """
 
     name: str
     value: float
     side: Literal["smallest", "largest"]
     bound: float
+    end: bool = False
 
 
 def solve(theorem: Theorem | str, name: str, *, target: float, **values: Any) -> Inversion:
@@ -83,16 +88,18 @@ def _allowed(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
 def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Inversion:
     """The smallest whole number that meets the target, or the largest where smaller ones are easier.
 
-    By doubling, then bisection. For the smallest the bound may also rise before it falls along `name`.
+    By bisection between the points tried. For the smallest the bound may rise before it falls along `name`.
     """
     lowest = int(PARAMETERS[name].lower)
-    points = [lowest, *(lowest + 2**k for k in range(61))]
-    _screen(theorem, name, values, points)
-    met = _meets(theorem, name, target, values, np.array(points, dtype=float))
+    beyond = np.unique(np.floor(np.geomspace(_EACH, _LARGEST, _GRID)))
+    tried = lowest + np.concatenate((np.arange(float(_EACH)), beyond))
+    points = tried.astype(np.int64).tolist()
+    _screen(theorem, name, values, tried)
+    met = _meets(theorem, name, target, values, tried)
     if not met.any():
-        raise _unreachable(theorem, name, target, values, np.array(points, dtype=float))
+        raise _unreachable(theorem, name, target, values, tried)
     unclaimed = name == "T" and name not in theorem.monotone
-    upward = unclaimed or _larger_is_easier(theorem, name, values, np.array(points, dtype=float))
+    upward = unclaimed or _larger_is_easier(theorem, name, values, tried)
     inside = np.flatnonzero(met).tolist()
     edge, outside = (inside[0], inside[0] - 1) if upward else (inside[-1], inside[-1] + 1)
     good = points[edge]
@@ -103,7 +110,8 @@ def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -
             good = middle
         else:
             bad = middle
-    return _solution(theorem, name, float(good), "smallest" if upward else "largest", values)
+    end = edge == len(points) - 1 and not upward
+    return _solution(theorem, name, float(good), "smallest" if upward else "largest", values, end)
 
 
 def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Inversion:
@@ -132,7 +140,8 @@ def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, An
                 good = float(middle)
             else:
                 bad = float(middle)
-    return _solution(theorem, name, good, side, values)
+    natural = (PARAMETERS[name].lower, PARAMETERS[name].upper)
+    return _solution(theorem, name, good, side, values, not 0 <= outside < len(grid) and good not in natural)
 
 
 def _domain(name: str) -> np.ndarray:
@@ -172,9 +181,8 @@ def _larger_is_easier(theorem: Theorem, name: str, values: dict[str, Any], grid:
     return bool(last < first)
 
 
-def _screen(theorem: Theorem, name: str, values: dict[str, Any], points: Any) -> None:
+def _screen(theorem: Theorem, name: str, values: dict[str, Any], array: np.ndarray) -> None:
     """Refuse wrong names and domains, and conditions that fail for every point, as `check_conditions` does."""
-    array = np.asarray(points, dtype=float)
     for other, value in values.items():
         if other in {parameter.name for parameter in theorem.parameters}:
             PARAMETERS[other].check(value)
@@ -201,7 +209,7 @@ def _unreachable(theorem: Theorem, name: str, target: float, values: dict[str, A
 
 
 def _solution(
-    theorem: Theorem, name: str, value: float, side: Literal["smallest", "largest"], values: dict[str, Any]
+    theorem: Theorem, name: str, value: float, side: Literal["smallest", "largest"], values: dict[str, Any], end: bool
 ) -> Inversion:
     arguments: dict[str, Any] = values | {name: value}
-    return Inversion(name=name, value=value, side=side, bound=float(evaluate(theorem, **arguments)))
+    return Inversion(name=name, value=value, side=side, bound=float(evaluate(theorem, **arguments)), end=end)

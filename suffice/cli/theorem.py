@@ -87,7 +87,8 @@ def theorem(
             print_json(row | vars(found))
             return
         relation = ">=" if found.side == "smallest" else "<="
-        typer.echo(f"{solve} {relation} {found.value:.10g}")
+        last = ", the last that was tried: the target may be met beyond it" if found.end else ""
+        typer.echo(f"{solve} {relation} {found.value:.10g}{last}")
         _bound(record, found.bound)
         return
     if not values:

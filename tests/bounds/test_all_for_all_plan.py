@@ -92,3 +92,21 @@ def test_steps_beyond_the_limit_and_a_stage_of_no_weight_are_refused(change, fai
              "sigma2": 1.0, "lambda2": 1.0, "peer_excess": 0.0}  # fmt: skip
     with pytest.raises(ConditionError, match=failing):
         evaluate(STAGES, **given | change)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rounds_beyond_2_to_the_53_are_found_and_keep_the_promise(seed):
+    """Whole numbers lie further apart than 1 there, so that no bisection ends at neighbours."""
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        mu = 10 ** rng.uniform(-12, 2)
+        given = {"mu": mu, "beta": mu * 10 ** rng.uniform(0, 9), "eps": 10 ** rng.uniform(-16, -12), "e0": 10.0}
+        noise = {"sigma2": 10 ** rng.uniform(0, 12), "lambda2": 0.5, "peer_excess": 0.0}
+        plan = all_for_all_plan(**given, **noise, weight2=0.5)
+        assert plan.rounds > 2**40
+        if plan.key == TWO:
+            run = {"mu": mu, "beta": given["beta"], "smin": 1.0, "smax": 1.0, "offset": plan.offset, **noise}
+            T2 = plan.rounds - plan.first
+            assert evaluate(STAGES, **run, start2=2 * given["e0"] / mu, T1=plan.first, T2=T2) <= given["eps"] * (
+                1 + 1e-14
+            )  # roundings

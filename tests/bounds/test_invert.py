@@ -206,3 +206,44 @@ def test_every_parameter_of_every_bound_can_be_asked_for(record):
         with contextlib.suppress(SufficeError):  # anything else is an error of the test
             found = solve(record, parameter.name, target=1.0, **others)
             assert found.bound <= 1 if record.direction == "upper" else found.bound >= 1
+
+
+WHOLE = [
+    (record, parameter)
+    for record in THEOREMS
+    if record.bound is not None and record.edition == "corrected"
+    for parameter in record.parameters
+    if parameter.integer
+]
+
+
+@pytest.mark.parametrize(("record", "parameter"), WHOLE, ids=str)
+def test_a_whole_number_that_meets_the_target_is_never_overlooked(record, parameter):
+    """Up to 2,048 all are tried: some conditions hold for a few of them alone, and some bounds fall and rise again."""
+    rng = np.random.default_rng(11)
+    for _ in range(8):
+        point = {}
+        for entry in record.parameters:
+            low, high = (max(end, 1.0 if entry.integer else 1e-3) for end in entry.typical)
+            drawn = float(np.exp(rng.uniform(np.log(low), np.log(max(high, 2 * low)))))
+            point[entry.name] = min(float(round(drawn)), 2000.0) if entry.integer else drawn
+        known = point.pop(parameter.name)
+        with contextlib.suppress(SufficeError):  # outside the domain or the conditions
+            bound = float(evaluate(record, **point, **{parameter.name: known}))
+            if not np.isfinite(bound):
+                continue
+            try:
+                found = solve(record, parameter.name, target=bound, **point)
+            except SufficeError as error:
+                pytest.fail(f"{parameter.name} = {known} meets it: {error}")
+            assert found.value <= known if found.side == "smallest" else found.value >= known
+
+
+def test_the_end_of_what_was_tried_is_no_limit():
+    values = {"b": 0.0, "c": 0.1, "mu": 0.5}
+    found = solve("adaptive/lemma-2", "eps", target=0.5, **values)
+    assert found.end
+    assert evaluate("adaptive/lemma-2", eps=found.value / 1e10, **values) >= 0.5  # beyond it the target is met too
+    limit = solve("adaptive/lemma-2", "eps", target=0.5, **values | {"b": 0.3})
+    assert not limit.end
+    assert evaluate("adaptive/lemma-2", eps=limit.value * (1 - 1e-9), **values | {"b": 0.3}) < 0.5
