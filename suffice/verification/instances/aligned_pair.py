@@ -19,6 +19,7 @@ import numpy as np
 from suffice.bounds import Continuous, tight_variance
 
 from ..family import Values
+from .recursions import powers
 
 CRITERION = Continuous()
 
@@ -128,8 +129,12 @@ class Aligned:
 
     def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Squared mean (noiseless part) and noise part of E[e_t], each like t (..., n)."""
+        rest, _ = self._step(self.eta)
+        return self._signal_and_noise(t, rest**t)
+
+    def _signal_and_noise(self, t: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same, given what t steps leave of the noiseless part."""
         rest, per_step = self._step(self.eta)
-        kept = rest**t
         with np.errstate(all="ignore"):
             geometric = np.where(rest == 1, t, (1 - kept) / (1 - rest))
         return kept * self.e0, per_step * geometric
@@ -137,7 +142,8 @@ class Aligned:
     @cached_property
     def _path(self) -> tuple[np.ndarray, np.ndarray]:
         """The same for t = 0, 1, ..., each (T + 1, n)."""
-        return self._parts(self._times)
+        t = self._times
+        return self._signal_and_noise(t, powers(self._step(self.eta)[0], len(t) - 1))
 
     @property
     def _times(self) -> np.ndarray:

@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from .aligned_pair import Aligned
-from .scheduled import Decreasing, Horizon, followed
+from .recursions import followed
+from .scheduled import Decreasing, Horizon
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,15 +63,12 @@ class Growing(Aligned):
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         """With nu = eta^2 (V + 2 curvature Q e) the total variance of theta_t given e = e_{t-1}: e_t has the variance
         (2 curvature factor e nu + curvature^2 nu^2/2)/d given e, factor that of the mean, and so on."""
-        c, Q, (m, V), eta = self.curvature, self.Q, self._pull, self._steps
-        factor, noise = self._step(eta)
-        kept = (1 - eta * c * m) ** 2
+        (m, V), x = self._pull, self._steps * self.curvature
+        kept, grown, noise = (1 - x * m) ** 2, x**2 * self.Q, x * self._steps * V
+        factor = kept + grown
         # what e and its square add to the variance, at every t
-        alone = (c * eta**2 * V) ** 2 / (2 * self.d)
-        by_e = (2 * c * kept * eta**2 * V + 2 * c**3 * eta**4 * V * Q) / self.d
-        by_square = (4 * c**2 * Q * kept * eta**2 + 2 * c**4 * eta**4 * Q**2) / self.d
-        every = (len(self._times) - 1, len(self.e0))
-        mean = followed(factor, np.broadcast_to(noise, every), self.e0)
+        alone, by_e, by_square = noise**2 / (2 * self.d), 2 * noise * factor / self.d, 2 * grown * (kept + factor) / self.d
+        mean = followed(factor, np.broadcast_to(noise / 2, (len(self._times) - 1, len(self.e0))), self.e0)
         e = mean[:-1]
         added = alone + (by_e + by_square * e) * e
         return mean, followed(factor**2 + by_square, added, np.zeros_like(self.e0))

@@ -13,6 +13,7 @@ from ...instances import enumerated_paths, exact, one_step
 from ...instances.aligned_pair import Aligned, sharp_values
 from ...instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Arguments, Loss, Paths
 from ...instances.one_step import DOMAINS, OneStep
+from ...instances.recursions import affine
 from ...instances.rows import columns
 from ...widened_conditions import beyond
 from .engines import aligned
@@ -106,11 +107,8 @@ def _normalised(values: Values) -> Measured:
     c = np.concatenate((np.ones((len(w), 1)), values["factor"]), axis=1)
     curvature = values["beta"] / values["kappa"]
     eta, V = values["ratio"] / values["beta"], (w**2 * values["sigma2"]).sum(1)
-    level, measured = values["e0"], np.array(values["e0"])
-    for t in range(1, int(values["T"].max()) + 1):
-        level = (1 - eta * curvature * (w * c).sum(1)) ** 2 * level + eta**2 * curvature * V / 2
-        measured = np.where(t == values["T"], level, measured)
-    return measured, {
+    kept, noise = (1 - eta * curvature * (w * c).sum(1)) ** 2, eta**2 * curvature * V / 2
+    return affine(kept, noise, values["e0"], values["T"]), {
         "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": (w * (1 - (c - 1) ** 2)).sum(1),
         "e0": values["e0"], "V": V, "T": values["T"],
     }  # fmt: skip

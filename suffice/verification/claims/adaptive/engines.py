@@ -9,6 +9,7 @@ import numpy as np
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.aligned_pair import CRITERION, Aligned
+from ...instances.recursions import by_length
 from ...instances.renewal import DOMAINS, FADING, Renewal, fading, sharp_fading
 from ...instances.renewal import sharp as sharp_renewal
 from ...measurement_cache import cached
@@ -47,19 +48,13 @@ def aligned(
     return Family(name="aligned pairs", domains=ALIGNED | more, measure=evidence, sharp=sharp)
 
 
-LONG = 500
-"""A long path has so many iterations."""
-
-
 @cached
 def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], np.ndarray]) -> Measured:
-    """Long and short paths apart: a batch is followed for as long as its longest one."""
     arguments, measured = kind.of(values).arguments(), np.empty(len(values["T"]))
     if "delta" in values:
         arguments["delta"] = values["delta"]
-    for rows in (values["T"] > LONG, values["T"] <= LONG):
-        if rows.any():
-            measured[rows] = measure(kind.of({name: column[rows] for name, column in values.items()}))
+    for rows in by_length(values["T"]):
+        measured[rows] = measure(kind.of({name: column[rows] for name, column in values.items()}))
     return measured, arguments
 
 

@@ -11,6 +11,7 @@ from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import quadratic_pairs
 from ...instances.quadratic_pairs import Pairs
+from ...instances.recursions import repeated
 from ...instances.rows import rows
 from ...widened_conditions import beyond
 from . import row_networks
@@ -69,7 +70,7 @@ _RUN = {
 
 @measured_by("closed-form law", "a client and one peer on a line, fixed weights, noise that grows with both gradients")
 def _run(values: Values) -> Measured:
-    """Moments of theta, step by step. (b + sqrt(c) g)^2 <= (1 + 1/t) b^2 + (1 + t) c g^2, t = tilt."""
+    """Moments of theta. (b + sqrt(c) g)^2 <= (1 + 1/t) b^2 + (1 + t) c g^2, t = tilt."""
     h, w, b = values["beta"] / values["kappa"], values["w"], values["b"]
     root, tilt = np.sqrt(values["c"]), values["tilt"]
     slope = (1 + np.where(values["side"] > 0, 1, -1) * root) * h
@@ -77,16 +78,15 @@ def _run(values: Values) -> Measured:
     b2, c = np.where(both, (1 + 1 / tilt), 1) * b**2, np.where(both, 1 + tilt, 1) * root**2
     eta = values["ratio"] / values["beta"]
     pull, push = eta * ((1 - w) * h + w * slope), eta * w * b
-    mean, square = values["theta0"] * 1.0, values["theta0"] ** 2
-    measured = h * square / 2
-    for t in range(1, int(values["T"].max()) + 1):
-        peer = slope**2 * square + 2 * slope * b * mean + b**2
-        noise = (1 - w) ** 2 * (values["floor"][:, 0] + values["M"][:, 0] * h**2 * square)
-        noise = noise + w**2 * (values["floor"][:, 1] + values["M"][:, 1] * peer)
-        square = (1 - pull) ** 2 * square - 2 * (1 - pull) * push * mean + push**2 + eta**2 * noise
-        mean = (1 - pull) * mean - push
-        measured = np.where(t == values["T"], h * square / 2, measured)
     own, M = (1 - w) ** 2, values["M"]
+    peer = eta**2 * w**2 * M[:, 1]
+    step = np.zeros((len(h), 3, 3))  # on (E theta, E theta^2, 1)
+    step[:, 0, 0], step[:, 0, 2], step[:, 2, 2] = 1 - pull, -push, 1
+    step[:, 1, 0] = peer * 2 * slope * b - 2 * (1 - pull) * push
+    step[:, 1, 1] = (1 - pull) ** 2 + peer * slope**2 + eta**2 * own * M[:, 0] * h**2
+    step[:, 1, 2] = push**2 + peer * b**2 + eta**2 * (own * values["floor"][:, 0] + w**2 * values["floor"][:, 1])
+    start = np.stack((values["theta0"], values["theta0"] ** 2, np.ones_like(h)), -1)
+    measured = h * repeated(step, start, values["T"])[:, 1] / 2
     s = np.where(c > 0, np.sqrt(c), np.where(b2 > 0, 1.0, 0.0))
     over = np.where(s > 0, 1 / np.where(s > 0, s, 1), 0)
     V = own * values["floor"][:, 0] + w**2 * (values["floor"][:, 1] + M[:, 1] * b2 * (1 + over))

@@ -15,6 +15,7 @@ from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import one_step
 from ...instances.enumerated_paths import WAVE
+from ...instances.recursions import repeated
 from ...instances.rows import columns
 from ...widened_conditions import beyond
 
@@ -68,15 +69,12 @@ def _course(values: Values) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarra
     V = (alpha**2 * values["sigma2"]).sum(1)
     grown = (alpha**2 * values["growth"] * c**2).sum(1)
     factor = (1 - eta * curvature * (alpha * c).sum(1)) ** 2 + (eta * curvature) ** 2 * grown
-    # (level, passed, 1) -> (factor level + noise, passed + level, 1), T times by squaring
-    state, power, T = np.zeros((count, 3)), np.zeros((count, 3, 3)), values["T"].astype(int)
+    # (level, passed, 1) -> (factor level + noise, passed + level, 1)
+    state, step = np.zeros((count, 3)), np.zeros((count, 3, 3))
     state[:, 0], state[:, 2] = values["e0"], 1
-    power[:, 0, 0], power[:, 0, 2], power[:, 1, 0] = factor, eta**2 * curvature * V / 2, 1
-    power[:, 1, 1] = power[:, 2, 2] = 1
-    for bit in range(int(T.max()).bit_length()):
-        state = np.where((T >> bit & 1)[:, None] == 1, np.einsum("nij,nj->ni", power, state), state)
-        power = power @ power
-    level, passed, _ = state.T
+    step[:, 0, 0], step[:, 0, 2], step[:, 1, 0] = factor, eta**2 * curvature * V / 2, 1
+    step[:, 1, 1] = step[:, 2, 2] = 1
+    level, passed, _ = repeated(step, state, values["T"]).T
     Q = (alpha**2 * values["growth"] * (1 + np.sqrt(1 - r)) ** 2).sum(1)
     return level, 2 * curvature * passed / values["T"], {
         "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": q, "e0": values["e0"], "V": V,

@@ -17,6 +17,7 @@ from suffice.bounds.theorems.cobo import largest_share_kept
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.recursions import repeated
 from ...instances.rows import rows
 from ...widened_conditions import beyond
 from .cluster import Cluster
@@ -195,7 +196,7 @@ def pushed_off(*, clients: bool = False) -> Evidence:
 # Half of the clients f_i = G x_1 + b x_2 + h x_2^2/2, half with -b, h = +-L: the mean's second coordinate stays 0 up to
 # noise that does not matter for the rest, grad fbar = (G, 0) there, m = |b|/|G|. A deviation follows
 #     d+ = (1 - eta rho c w - eta h) d - eta (+-b + noise),
-# whose mean and variance are geometric sums; the noise of deviations has variance sigma^2 (1 - 1/c).
+# whose first two moments are a linear recursion; the noise of deviations has variance sigma^2 (1 - 1/c).
 
 
 @measured_by("closed-form moments", "clients that drift apart, linear along their mean's gradient")
@@ -205,16 +206,15 @@ def _drifting(values: Values) -> Measured:
     rho = 1.01 * L * values["slack"] / (least * size)
     eta = values["fraction"] * 2 / ((1 + least) * rho * size)
     convex = values["bend"] == 1
-    keep = 1 - eta * (rho * size * np.where(convex, 1, least) + L * np.where(convex, 1, -1))
-    rest = -eta * values["push"] / (1 - keep)
-    start = rest + values["apart"]
-    noise = eta**2 * values["sigma2"] * (1 - 1 / size)
-    t = np.arange(T.max().astype(int))
-    running = t < T[:, None]
-    mean = rest[:, None] + (start - rest)[:, None] * keep[:, None] ** t
-    variance = noise[:, None] * (1 - keep[:, None] ** (2 * t)) / (1 - keep[:, None] ** 2)
-    measured = 2 * np.where(running, mean**2 + variance, 0).sum(-1) / T
-    return measured, {
+    keep, push = 1 - eta * (rho * size * np.where(convex, 1, least) + L * np.where(convex, 1, -1)), eta * values["push"]
+    start = values["apart"] - push / (1 - keep)
+    step = np.zeros((len(T), 4, 4))  # on (E d, E d^2, 1, the sum of E d^2 before)
+    step[:, 0, 0], step[:, 0, 2] = keep, -push
+    step[:, 1, 0], step[:, 1, 1] = -2 * keep * push, keep**2
+    step[:, 1, 2] = push**2 + eta**2 * values["sigma2"] * (1 - 1 / size)
+    step[:, 2, 2] = step[:, 3, 1] = step[:, 3, 3] = 1
+    state = np.stack((start, start**2, np.ones_like(start), np.zeros_like(start)), -1)
+    return 2 * repeated(step, state, T)[:, 3] / T, {
         **{"eta": eta, "beta": L, "rho": rho, "size": size, "least_weight": least, "T": T},
         "dissimilarity": (values["push"] / values["slope"]) ** 2,
         "mean_gradient2": values["slope"] ** 2,

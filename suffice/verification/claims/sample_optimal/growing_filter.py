@@ -13,15 +13,16 @@ import numpy as np
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.recursions import matrices_of, repeated
 from ...instances.rows import rows
 from ...widened_conditions import beyond
-from .all_for_all import ANY, KEY, SAME, network
+from .all_for_all import ANY, KEY, SAME, N, network
 from .moments import Filtered
 from .two_stages import FOLLOW, STEP, _distance2
 
 
 class Course:
-    """E y y^T round by round, (n, N, N), from the start; `go` takes a round at steps (n,)."""
+    """E y y^T round by round, (..., n, N, N), from the start; `go` takes a round at steps (n,)."""
 
     def __init__(self, model: Filtered, growth: np.ndarray) -> None:
         root = np.sqrt(model.h)
@@ -32,14 +33,15 @@ class Course:
 
     @property
     def loss(self) -> np.ndarray:
-        """E F, (n,)."""
-        return np.einsum("nii->n", self.moment) / (2 * self.moment.shape[1])
+        """E F, (..., n)."""
+        return np.einsum("...ii->...", self.moment) / (2 * N)
 
-    def go(self, eta: np.ndarray) -> None:
+    def go(self, eta: np.ndarray, one: np.ndarray | float = 1.0) -> None:
+        """`one` is what stands for 1 in a linear map."""
         step = eta[:, None, None]
-        kept = np.eye(self.moment.shape[1]) - step * self.pull
-        variance = self.v + self.growth * np.einsum("nii->ni", self.moment)
-        added = step**2 * (self.noise * variance[:, None]) @ self.noise.swapaxes(1, 2)
+        kept = np.eye(N) - step * self.pull
+        variance = self.v * one + self.growth * np.einsum("...ii->...i", self.moment)
+        added = step**2 * (self.noise * variance[..., None, :]) @ self.noise.swapaxes(1, 2)
         self.moment = kept @ self.moment @ kept.swapaxes(1, 2) + added
 
 
@@ -69,10 +71,17 @@ def _until(most: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 def _mean(values: Values) -> Measured:
     model, known = _known(values)
     growth, T = 0.9 * values["growing"] / (model.eta * known["row_weight"]), values["T"]
-    course, total = Course(model, growth), np.zeros_like(T)
-    for _, counts in _until(T):
-        total = total + np.where(counts, course.loss, 0)
-        course.go(np.where(counts, model.eta, 0))
+    course = Course(model, growth)
+
+    def after(state: np.ndarray) -> np.ndarray:
+        """One round of (E y y^T, 1, the sum of the losses before), (..., n, N^2 + 2)."""
+        course.moment, one, total = state[..., :-2].reshape(*state.shape[:-1], N, N), state[..., -2:-1], state[..., -1:]
+        total = total + course.loss[..., None]
+        course.go(model.eta, one)
+        return np.concatenate((course.moment.reshape(*one.shape[:-1], N * N), one, total), -1)
+
+    start = np.concatenate((course.moment.reshape(-1, N * N), np.broadcast_to([1.0, 0.0], (len(T), 2))), -1)
+    total = repeated(matrices_of(after, start), start, T + 1)[:, -1]
     return total / (T + 1), {**known, "eta": model.eta, "growth": growth, "T": T}
 
 

@@ -14,6 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
+from ...instances.recursions import matrices_of, repeated
+
 
 def power(x: np.ndarray, T: np.ndarray) -> np.ndarray:
     """(1 - x)^T, also for x within rounding of 0 and T in the billions."""
@@ -161,19 +163,21 @@ def growing_excess(
     T: np.ndarray,
 ) -> np.ndarray:
     """E f_0 - f_0* after T steps, m_0 = 0: h, start (n, 2), m (n, G, 2), weight, share, tau2 (n, G), eta, T (n,)."""
-    mean, second, step = start, start**2, eta[:, None]
-    target = np.einsum("ng,ngd->nd", weight, m)
-    for t in range(int(T.max(initial=0))):
-        u2 = second[:, None] - 2 * m * mean[:, None] + m**2  # E (x - m_j)^2, (n, G, 2)
+    x = eta[:, None] * h
+    push = x * np.einsum("ng,ngd->nd", weight, m)
+
+    def after(state: np.ndarray) -> np.ndarray:
+        """One step of (E x, E x^2, 1), (..., n, 5)."""
+        mean, second, one = state[..., :2], state[..., 2:4], state[..., 4:]
+        u2 = second[..., None, :] - 2 * m * mean[..., None, :] + m**2 * one[..., None]  # E (x - m_j)^2, (..., n, G, 2)
         loss = (h[:, None] * u2).sum(-1, keepdims=True)
-        covariance = h[:, None] * (loss + h[:, None] * u2 + tau2[..., None])
-        noise = np.einsum("ng,ngd->nd", share, covariance)
-        after = (1 - step * h) ** 2 * second + 2 * (1 - step * h) * step * h * mean * target
-        after += (step * h * target) ** 2 + step**2 * noise
-        running = (t < T)[:, None]
-        second = np.where(running, after, second)
-        mean = np.where(running, (1 - step * h) * mean + step * h * target, mean)
-    return (h * second).sum(-1) / 2
+        covariance = h[:, None] * (loss + h[:, None] * u2 + tau2[..., None] * one[..., None])
+        noise = np.einsum("ng,...ngd->...nd", share, covariance)
+        moved = (1 - x) ** 2 * second + 2 * (1 - x) * push * mean + push**2 * one + eta[:, None] ** 2 * noise
+        return np.concatenate(((1 - x) * mean + push * one, moved, one), -1)
+
+    state = np.concatenate((start, start**2, np.ones_like(start[:, :1])), -1)
+    return (h * repeated(matrices_of(after, state), state, T)[:, 2:4]).sum(-1) / 2
 
 
 def last_missed(excess: Callable[[np.ndarray], np.ndarray], eps: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.recursions import by_length, followed
 from ...instances.rows import plain, rows
 from ...widened_conditions import beyond
 from .all_for_all import ANY, KEY, SAME, network
@@ -99,14 +100,16 @@ def staged(model: Filtered, known: Known) -> np.ndarray:
     m, most, a, T2 = known["mu"] * known["smin"], known["beta"] * known["smax"], known["offset"], known["T2"]
     eta, T1 = (2 / (most + m))[:, None], known["T1"][:, None]
     moment = power(eta * curvature, 2 * T1) * amplitude**2 + eta**2 * noise * geometric(eta * curvature, T1)
-    total, weights = np.zeros((2, len(m)))
-    for t in range(int(T2.max(initial=0)) + 1):
-        n = a + t
-        p = np.where(t <= T2, n * (n + 1) / (n + 2), 0.0)
-        total, weights = total + p * moment.mean(-1) / 2, weights + p
-        eta = (2 / (m * (n + 2)))[:, None]
-        moment = (1 - eta * curvature) ** 2 * moment + eta**2 * noise
-    return total / np.where(weights > 0, weights, 1)
+    found = np.empty(len(m))
+    for few in by_length(T2):
+        t = np.arange(int(T2[few].max()) + 1)[:, None]
+        n = a[few] + t
+        p = np.where(t <= T2[few], n * (n + 1) / (n + 2), 0.0)
+        eta = (2 / (m[few] * (n[:-1] + 2)))[..., None]
+        losses = followed((1 - eta * curvature[few]) ** 2, eta**2 * noise[few], moment[few]).mean(-1) / 2
+        weights = p.sum(0)
+        found[few] = (p * losses).sum(0) / np.where(weights > 0, weights, 1)
+    return found
 
 
 STAGES: dict[str, Domain] = {
