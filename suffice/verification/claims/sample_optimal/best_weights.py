@@ -13,6 +13,7 @@ import numpy as np
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.recursions import by_length, followed
 from ...instances.rows import plain, rows
 from .all_for_one import KEY, SHARED, constants, hessian, network
 from .all_for_one_rounds import EDGE
@@ -65,18 +66,21 @@ def two_stages(model: Mixture, mu: np.ndarray, L: np.ndarray, T1: np.ndarray, T2
     eta = (2 / (L + mu))[:, None]
     mean = power(eta * h, T1[:, None]) * (model.start - model.centre)
     variance = eta**2 * q * geometric(eta * h, T1[:, None])
-    n = 2 * (L / mu)[:, None]
-    p = n * (n + 1) / (n + 2)
-    # shared: covariance with the last iterate
-    total, first, second, shared = p, p * mean, p**2 * variance, p * variance
-    for t in range(int(T2.max(initial=0))):
-        eta = 2 / (mu[:, None] * (n + 2))
-        left = 1 - eta * h
-        mean, variance, shared, n = left * mean, left**2 * variance + eta**2 * q, left * shared, n + 1
-        p = np.where((t < T2)[:, None], n * (n + 1) / (n + 2), 0.0)
-        total, first, second = total + p, first + p * mean, second + 2 * p * shared + p**2 * variance
-        shared = shared + p * variance
-    return (h * ((model.centre + first / total) ** 2 + second / total**2)).sum(-1) / 2
+    found = np.empty(len(mu))
+    for few in by_length(T2):
+        t = np.arange(int(T2[few].max()) + 1)[:, None]
+        n = 2 * (L / mu)[few] + t
+        p = np.where(t <= T2[few], n * (n + 1) / (n + 2), 0.0)
+        p = (p / p.sum(0))[..., None]
+        eta = (2 / (mu[few] * (n[:-1] + 2)))[..., None]
+        left = 1 - eta * h[few]
+        means = followed(left, np.zeros_like(left), mean[few])
+        variances = followed(left**2, eta**2 * q[few], variance[few])
+        # covariance of each iterate with the weighted sum of those up to it
+        shared = followed(left, p[1:] * variances[1:], p[0] * variances[0])
+        spread = (p * (2 * shared - p * variances)).sum(0)
+        found[few] = (h[few] * ((model.centre[few] + (p * means).sum(0)) ** 2 + spread)).sum(-1) / 2
+    return found
 
 
 @measured_by("exact moments of two stages", "All-for-one, three groups of quadratics in R^2 with one Hessian")
