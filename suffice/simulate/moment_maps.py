@@ -52,14 +52,6 @@ class Maps:
             after = after + weight[..., None, None] * (deviation @ moment @ deviation.mT)
         return after
 
-    def operator(self) -> Tensor:
-        """The same as a matrix (..., m^2, m^2) on the entries of M, the last of which is 1."""
-        every = torch.cat((self.mean[..., None, :, :], self.deviations), -3)
-        weights = torch.cat((torch.ones_like(self.mean[..., 0, :1]), self.weights), -1)
-        result = torch.einsum("...k,...kac,...kbd->...abcd", weights, every, every).flatten(-4, -3).flatten(-2)
-        result[..., -1] += self.noise.flatten(-2)
-        return result
-
 
 def origin(problem: QuadraticProblem, algorithm: Algorithm) -> tuple[State, State, Tensor]:
     """The state before the first step, the centre (optima; zero for other states), and z = (state - centre, 1)."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -97,23 +97,32 @@ def probed_alone(problem: QuadraticProblem, algorithm: Algorithm, centre: State,
     return maps
 
 
-@lru_cache(maxsize=32)
-def packing(size: int) -> tuple[Tensor, Tensor]:
-    """(s^2, m) that spreads the entries of a symmetric matrix, and (m, s^2) that reads them off."""
-    rows, columns = np.triu_indices(size)
-    spread, packed = np.zeros((size * size, len(rows))), np.zeros((len(rows), size * size))
-    entry = np.arange(len(rows))
-    spread[rows * size + columns, entry] = 1
-    spread[columns * size + rows, entry] = 1
-    packed[entry, rows * size + columns] += 0.5
-    packed[entry, columns * size + rows] += 0.5
-    return torch.from_numpy(spread), torch.from_numpy(packed)
+def packed(moment: Tensor) -> Tensor:
+    """The m entries of symmetric matrices (..., s, s)."""
+    rows, columns = torch.triu_indices(*moment.shape[-2:])
+    return moment[..., rows, columns]
+
+
+def unpacked(entries: Tensor, size: int) -> Tensor:
+    """The symmetric matrices (..., s, s) of m entries."""
+    rows, columns = torch.triu_indices(size, size)
+    moment = entries.new_empty(*entries.shape[:-1], size, size)
+    moment[..., rows, columns] = moment[..., columns, rows] = entries
+    return moment
 
 
 def of_entries(maps: Maps) -> Tensor:
-    """One iteration on the m entries of M, (..., m, m)."""
-    spread, packed = packing(maps.mean.shape[-1])
-    return packed @ maps.operator() @ spread
+    """One iteration on the m entries of M, (..., m, m): the entry (c, d) comes to (a, b) by A_ac A_bd + A_ad A_bc."""
+    every = torch.cat((maps.mean[..., None, :, :], maps.deviations), -3).flatten(-2)
+    weights = torch.cat((torch.ones_like(maps.mean[..., 0, :1]), maps.weights), -1)
+    products = ((every.mT * weights[..., None, :]) @ every).flatten(-2)  # A_ac A_bd, (..., s^4)
+    size = maps.mean.shape[-1]
+    c, d = torch.triu_indices(size, size)
+    a, b = c[:, None], d[:, None]
+    found = products[..., ((a * size + c) * size + b) * size + d]
+    found += (c != d) * products[..., ((a * size + d) * size + b) * size + c]
+    found[..., -1] += packed(maps.noise)
+    return found
 
 
 def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
@@ -180,11 +189,13 @@ def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tenso
     return moment, scale
 
 
-def operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
-    """The same of any cycle, coins or not, by powers of the map of the entries of M."""
-    spread, packed = packing(moment.shape[-1])
-    scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
-    K = torch.eye(len(packed), dtype=moment.dtype)
+def operator_powers(
+    cycle: Sequence[Branches], moment: Tensor, turns: Tensor, which: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """The same of any cycle, coins or not, by powers of the map of the entries of M; `which` (B,) is each instance's
+    own of the cycle's maps where several have the same."""
+    scale, entries = moment.abs().amax((1, 2)), packed(moment)
+    K = torch.eye(entries.shape[-1], dtype=moment.dtype)
     for block in cycle:
         mixed = torch.zeros_like(K)
         for share, steps in block:
@@ -196,11 +207,12 @@ def operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) ->
     for bit in range(int(turns.max()).bit_length()):
         if bit:
             K = K @ K
-        odd = ((turns >> bit) & 1 == 1)[:, None]
-        if odd.any():
-            entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
-            scale = torch.maximum(scale, SQUARED * entries.abs().amax(1))
-    return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale
+        odd = ((turns >> bit) & 1 == 1).nonzero()[:, 0]
+        if len(odd):
+            own = odd if which is None else which[odd]
+            entries[odd] = (K[own] @ entries[odd, :, None])[..., 0]
+            scale[odd] = torch.maximum(scale[odd], SQUARED * entries[odd].abs().amax(1))
+    return unpacked(entries, moment.shape[-1]), scale
 
 
 class MomentPowers:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import find
-from suffice.simulate.moment_powers import of_entries, packing
+from suffice.simulate.moment_powers import of_entries, packed, unpacked
 
 from ...claim import Claim
 from ...evidence import Evidence
@@ -88,13 +88,13 @@ def last_above(given: Clients, value: Callable[[np.ndarray], np.ndarray], target
     powers = [of_entries(given.maps)]
     while len(powers) <= BITS:
         powers.append(powers[-1] @ powers[-1])
-    shape, (spread, packed) = given.start.shape, packing(given.start.shape[-1])
-    state = torch.from_numpy(given.start).flatten(2).flatten(0, 1) @ packed.T
+    shape, lines = given.start.shape, torch.from_numpy(given.lines)
+    state = packed(torch.from_numpy(given.start).flatten(0, 1))
     found = np.where(value(given.start) > target, 0, -1)
     T = np.zeros(len(target), dtype=np.int64)
     for bit in reversed(range(BITS + 1)):
-        moved = (powers[bit] @ state[..., None])[..., 0]
-        above = value((moved @ spread.T).numpy().reshape(shape)) > target
+        moved = (powers[bit][lines] @ state[..., None])[..., 0]
+        above = value(unpacked(moved, shape[-1]).numpy().reshape(shape)) > target
         T = T + above * (1 << bit)
         state = torch.where(torch.from_numpy(above).repeat_interleave(shape[1])[:, None], moved, state)
         found = np.where(above, T, found)

@@ -98,57 +98,78 @@ class Clients:
 
     @cached_property
     def basis(self) -> np.ndarray:
-        """Q (B, n, n), first column alpha / |alpha|: k = Q kappa."""
+        """Q (B, n, n), first column alpha / |alpha|: k = Q kappa. Without that column where all kappa_1 are 0."""
         columns = np.broadcast_to(np.eye(self.shape[1]), (*self.alpha.shape, self.shape[1])).copy()
         columns[..., 1:] = columns[..., :-1]
         columns[..., 0] = self.alpha
-        return np.linalg.qr(columns)[0]
+        basis = np.linalg.qr(columns)[0]
+        stays = np.abs(np.einsum("bi,bid->bd", basis[..., 0], self.control)).max(1)
+        still = (stays <= 1e-12 * np.abs(self.control).max((1, 2))).all()
+        return basis[..., 1:] if still else basis
 
     @cached_property
     def start(self) -> np.ndarray:
-        """E z z^T, z = (alpha e, kappa, 1), (B, d, m, m) with m = 2 n + 1."""
+        """E z z^T, z = (alpha e, kappa, 1), (B, d, m, m) with m = 2 n + 1, or 2 n."""
         kappa = np.einsum("bij,bid->bdj", self.basis, self.control)
-        size = np.abs(self.control).max((1, 2))
-        kappa[..., 0] = np.where(np.abs(kappa[..., 0]) > 1e-12 * size[:, None], kappa[..., 0], 0.0)
+        if self.basis.shape[2] == self.shape[1]:
+            size = np.abs(self.control).max((1, 2))
+            kappa[..., 0] = np.where(np.abs(kappa[..., 0]) > 1e-12 * size[:, None], kappa[..., 0], 0.0)
         models = (self.alpha[..., None] * self.models).swapaxes(1, 2)
-        z = np.concatenate((models, kappa, np.ones_like(kappa[..., :1])), axis=-1)
+        z = np.concatenate((models, kappa, np.ones_like(models[..., :1])), axis=-1)
         return z[..., :, None] * z[..., None, :]
 
     @cached_property
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of the lines, one for each coordinate of each client batch, those of different maps, and each one's own."""
+        d = self.shape[2]
+        told = np.column_stack((self.A, self.C, self.alpha, self.eta, self.p, self.saturation))
+        h = self.curvature.swapaxes(1, 2).reshape(len(told) * d, -1)
+        _, first, own = np.unique(np.hstack((h, np.repeat(told, d, 0))), axis=0, return_index=True, return_inverse=True)
+        return first, own.ravel()
+
+    @property
+    def lines(self) -> np.ndarray:
+        """Which of `maps` each line follows, (B d,)."""
+        return self._distinct[1]
+
+    @cached_property
     def maps(self) -> Maps:
-        """One iteration of them, (B d, m, m)."""
-        B, n, d = self.shape
-        h = self.curvature.swapaxes(1, 2).reshape(B * d, n)
-        A, C, eta = (np.repeat(each, d, 0) for each in (self.A, self.C, self.eta))
-        saturation = np.repeat(self.saturation, d)
-        growth = saturation[:, None] * h * np.maximum(A - h, 0)
-        lines = Quadratics.of(h.reshape(-1, 1, 1) / 2, np.zeros((B * d * n, 1)), sigma2=C.ravel() / d)
-        problems = split(Saturated(**vars(lines), growth=torch.from_numpy(growth.ravel())), B * d)
+        """One iteration of the lines that are different, (L, m, m)."""
+        first, (_, n, d) = self._distinct[0], self.shape
+        L, own = len(first), first // d
+        h, A, C = self.curvature[own, :, first % d], self.A[own], self.C[own]
+        growth = self.saturation[own, None] * h * np.maximum(A - h, 0)
+        lines = Quadratics.of(h.reshape(-1, 1, 1) / 2, np.zeros((L * n, 1)), sigma2=C.ravel() / d)
+        problems = split(Saturated(**vars(lines), growth=torch.from_numpy(growth.ravel())), L)
         zero = torch.zeros(n, 1, dtype=torch.float64)
         rules = stack([
             Scaffnew(p=odds, alpha=weights, anchors=zero, control=zero)
-            for odds, weights in zip(self.p.tolist(), torch.from_numpy(self.alpha))
+            for odds, weights in zip(self.p[own].tolist(), torch.from_numpy(self.alpha[own]))
         ])  # fmt: skip
-        rules = over_tensors(lambda each: each.repeat_interleave(d, 0), rules)
-        rest = torch.zeros(B * d, 1, n, 1, dtype=torch.float64)
-        found = probe_batch(problems, rules, {"models": rest, "control": rest}, torch.from_numpy(eta), 1)
-        turn = torch.eye(2 * n + 1, dtype=torch.float64).repeat(B * d, 1, 1)
-        turn[:, n:-1, n:-1] = torch.from_numpy(np.repeat(self.basis, d, 0)).mT
+        rest = torch.zeros(L, 1, n, 1, dtype=torch.float64)
+        found = probe_batch(problems, rules, {"models": rest, "control": rest}, torch.from_numpy(self.eta[own]), 1)
+        basis = torch.from_numpy(self.basis[own])
+        turn = torch.zeros(L, n + basis.shape[2] + 1, 2 * n + 1, dtype=torch.float64)
+        turn[:, :n, :n] = torch.eye(n)
+        turn[:, n:-1, n:-1], turn[:, -1, -1] = basis.mT, 1
         mean, deviations = turn @ found.mean @ turn.mT, turn[:, None] @ found.deviations @ turn.mT[:, None]
-        still, random = mean[:, n] - torch.eye(2 * n + 1).to(mean)[n], deviations[:, :, n]
-        mean[:, n] -= torch.where(still.abs() <= ROUNDING, still, 0)
-        deviations[:, :, n] -= torch.where(random.abs() <= ROUNDING, random, 0)
+        if basis.shape[2] == n:
+            still, random = mean[:, n] - torch.eye(2 * n + 1).to(mean)[n], deviations[:, :, n]
+            mean[:, n] -= torch.where(still.abs() <= ROUNDING, still, 0)
+            deviations[:, :, n] -= torch.where(random.abs() <= ROUNDING, random, 0)
         return Maps(mean=mean, deviations=deviations, weights=found.weights, noise=turn @ found.noise @ turn.mT)
 
     def step(self, moment: np.ndarray) -> np.ndarray:
         """One iteration of second moments (B, d, m, m)."""
-        return self.maps.advance(torch.from_numpy(moment).flatten(0, 1)).numpy().reshape(moment.shape)
+        maps = over_tensors(lambda each: each[torch.from_numpy(self.lines)], self.maps)
+        return maps.advance(torch.from_numpy(moment).flatten(0, 1)).numpy().reshape(moment.shape)
 
     def after(self, T: np.ndarray) -> np.ndarray:
         """Second moments after T (B,) iterations, (B, d, m, m)."""
         every = torch.from_numpy(T.astype(np.int64)).repeat_interleave(self.shape[2])
         moment = torch.from_numpy(self.start).flatten(0, 1)
-        return operator_powers([[(1.0, [self.maps])]], moment, every)[0].numpy().reshape(self.start.shape)
+        found = operator_powers([[(1.0, [self.maps])]], moment, every, torch.from_numpy(self.lines))
+        return found[0].numpy().reshape(self.start.shape)
 
     def _squares(self, moment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """E|x~_i - x~_i*|^2 and E|h_i - h_i*|^2, (B, n)."""
