@@ -145,14 +145,28 @@ class Aligned:
         t = self._times
         return self._signal_and_noise(t, powers(self._step(self.eta)[0], len(t) - 1))
 
+    @cached_property
+    def length(self) -> np.ndarray:
+        """How far a path is followed, (n,): to T, or until its mean is clearly below eps, where no path counts."""
+        return np.minimum(self.T, self._falls())
+
+    def _falls(self) -> np.ndarray:
+        """When the mean is below eps, or infinity where that is never or not clear."""
+        rest, per_step = self._step(self.eta)
+        with np.errstate(all="ignore"):
+            floor = per_step / (1 - rest)
+            t = np.log((self.eps - floor) / (self.e0 - floor)) / np.log(rest)
+            clear = (rest < 1) & (floor < (1 - 1e-6) * self.eps) & (self.eps < self.e0)
+            return np.where(clear, np.ceil(1.001 * t) + 2, np.inf)
+
     @property
     def _times(self) -> np.ndarray:
-        """0, 1, ... up to the largest T, (T + 1, 1)."""
-        return np.arange(int(self.T.max()) + 1)[:, None]
+        """0, 1, ... up to the largest length, (T + 1, 1)."""
+        return np.arange(int(self.length.max()) + 1)[:, None]
 
     def _at(self, values: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Row t (n,) of values (T + 1, n)."""
-        return np.take_along_axis(values, t.astype(int)[None], 0)[0]
+        """Row t (n,) of values (T + 1, n), the last one at most."""
+        return np.take_along_axis(values, np.minimum(t, len(values) - 1).astype(int)[None], 0)[0]
 
     def excess(self) -> np.ndarray:
         """E[e_T]; also E[e_T 1{tau >= T}] when eps is so small that paths do not reach it."""

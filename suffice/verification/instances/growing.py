@@ -63,8 +63,9 @@ class Growing(Aligned):
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         """With nu = eta^2 (V + 2 curvature Q e) the total variance of theta_t given e = e_{t-1}: e_t has the variance
         (2 curvature factor e nu + curvature^2 nu^2/2)/d given e, factor that of the mean, and so on."""
-        (m, V), x = self._pull, self._steps * self.curvature
-        kept, grown, noise = (1 - x * m) ** 2, x**2 * self.Q, x * self._steps * V
+        (m, V), eta = self._pull, self._steps
+        x = eta * self.curvature
+        kept, grown, noise = (1 - x * m) ** 2, x**2 * self.Q, x * eta * V
         factor = kept + grown
         # what e and its square add to the variance, at every t
         alone, by_e, by_square = noise**2 / (2 * self.d), 2 * noise * factor / self.d, 2 * grown * (kept + factor) / self.d

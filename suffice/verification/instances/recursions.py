@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-_PIECE = 1 << 15
+_PIECE = 1 << 14
 """Numbers of a path's array that stay in the processor's cache while a dozen formulas pass over them."""
 
 

@@ -75,6 +75,10 @@ class Decreasing(Aligned):
         signal = np.cumprod(np.concatenate((self.e0[None], factor)), axis=0)
         return signal, followed(factor, added, np.zeros_like(self.e0))
 
+    def _falls(self) -> np.ndarray:
+        """Not known in closed form."""
+        return np.full(self.T.shape, np.inf)
+
     def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """At t (n,), read off the path."""
         signal, noise = self._path

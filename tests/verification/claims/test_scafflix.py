@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -129,7 +131,13 @@ def test_the_constraint_stays_exactly_where_it_is():
     given = rates.clients(values)
     moment = given.after(np.full(len(values["p"]), 200.0))
     _, n, _ = given.shape
-    assert (moment[..., n, n] == 0).all()  # the part of the control variates along alpha
+    # the part of the control variates along alpha is 0, and left out; where one client batch has it, 0 in the others
+    np.testing.assert_allclose(np.einsum("bi,bij->bj", given.alpha, given.basis), 0, atol=1e-15)
+    away = np.zeros_like(given.control)
+    away[0] = 1
+    beside = replace(given, control=given.control + away).after(np.full(len(values["p"]), 200.0))
+    assert (beside[1:, ..., n, n] == 0).all() and (beside[0, ..., n, n] > 1e-3).all()
+    np.testing.assert_allclose(beside[1:, ..., :n, :n], moment[1:, ..., :n, :n], rtol=1e-9, atol=1e-13)
     assert (given.lyapunov(moment)[values["C"].max(-1) == 0] < 1e-6).all()
 
 

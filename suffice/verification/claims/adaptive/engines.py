@@ -53,7 +53,7 @@ def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], 
     arguments, measured = kind.of(values).arguments(), np.empty(len(values["T"]))
     if "delta" in values:
         arguments["delta"] = values["delta"]
-    for rows in by_length(values["T"]):
+    for rows in by_length(kind.of(values).length):
         measured[rows] = measure(kind.of({name: column[rows] for name, column in values.items()}))
     return measured, arguments
 
