@@ -110,23 +110,35 @@ FADING = {
 }
 
 
-def fading(values: Values) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """P(tau > T), the last t <= 3000 with P(tau > t) > delta, and the arguments, under decreasing steps.
+_TOGETHER = 512
+"""Steps that are looked at together."""
+
+
+def fading(values: Values, *, longest: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """P(tau > T), or the last t <= max(3000, T) with P(tau > t) > delta, and the arguments, under decreasing steps.
 
     The theorems are told mu = beta/low; `fill` is the variance over the largest that leaves the start in charge of nu.
     Where it is too small for s, 0 and -s, theta' is s or the one point below s that gives the mean M s and the
     variance v s^2: it is s with probability v/(v + (1 - M)^2).
     """
-    given = {name: value[:, None] for name, value in values.items()}
-    beta, r, C, e0, mu = given["beta"], given["r"], given["C"], given["e0"], given["beta"] / given["low"]
-    gamma = (1 + given["extra"]) * C * beta / (mu * r) - 1
-    s2 = given["fill"] * 2 * mu**2 * (C - 1) * (gamma + 1) * e0 / (C**2 * beta)
-    x = C * beta / (mu * (np.arange(1, max(3000, int(given["T"].max())) + 1) + gamma))
-    M, v = 1 - x * (1 - np.sqrt(1 - r)) / r, x**2 * s2 / (2 * beta * e0)
-    alive = np.cumprod(np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2)), axis=1)
-    told = given | {"gamma": gamma, "mu": mu, "q": r, "s2": s2, "eps": e0}
-    running = np.take_along_axis(alive, given["T"].astype(int) - 1, 1)[:, 0]
-    return running, (alive > given["delta"]).sum(1).astype(float), {name: value[:, 0] for name, value in told.items()}
+    beta, r, C, e0, mu = *(values[name] for name in ("beta", "r", "C", "e0")), values["beta"] / values["low"]
+    gamma = (1 + values["extra"]) * C * beta / (mu * r) - 1
+    s2 = values["fill"] * 2 * mu**2 * (C - 1) * (gamma + 1) * e0 / (C**2 * beta)
+    pull, noise = (1 - np.sqrt(1 - r)) / r, s2 / (2 * beta * e0)
+    until = np.maximum(values["T"], 3000) if longest else values["T"]
+    least = values["delta"] if longest else np.full_like(beta, -1.0)
+    alive, last, t, going = np.ones_like(beta), np.zeros_like(beta), 0, np.arange(len(beta))
+    while len(going):
+        steps = np.arange(t + 1, t + 1 + _TOGETHER)[:, None]
+        x = (C * beta / mu)[going] / (steps + gamma[going])
+        M, v = 1 - x * pull[going], x**2 * noise[going]
+        stay = np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2))
+        course = alive[going] * np.cumprod(np.where(steps <= until[going], stay, 1), axis=0)
+        above = (course > least[going]) & (steps <= until[going])
+        alive[going], last[going], t = course[-1], last[going] + above.sum(0), t + _TOGETHER
+        going = going[above[-1]]
+    told = values | {"gamma": gamma, "mu": mu, "q": r, "s2": s2, "eps": e0}
+    return last if longest else alive, told
 
 
 def sharp_fading() -> Values:

@@ -68,10 +68,14 @@ class Decreasing(Aligned):
     def arguments(self) -> Arguments:
         return super().arguments() | {"C": self.C, "gamma": self.gamma}
 
+    def _course(self) -> tuple[np.ndarray, np.ndarray]:
+        """The factor and the noise of every step, (T, n) each."""
+        return self._step(self.C / (self.mu * (self._times[1:] + self.gamma)))
+
     @cached_property
     def _path(self) -> tuple[np.ndarray, np.ndarray]:
         """Both parts of E[e_t] by their own recursion."""
-        factor, added = self._step(self.C / (self.mu * (self._times[1:] + self.gamma)))
+        factor, added = self._course()
         signal = np.cumprod(np.concatenate((self.e0[None], factor)), axis=0)
         return signal, followed(factor, added, np.zeros_like(self.e0))
 
@@ -80,9 +84,12 @@ class Decreasing(Aligned):
         return np.full(self.T.shape, np.inf)
 
     def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """At t (n,), read off the path."""
-        signal, noise = self._path
-        return self._at(signal, t), self._at(noise, t)
+        """At t (n,): the start and what each step adds, times the factors of the steps that follow."""
+        factor, added = self._course()
+        taken = self._times[1:] <= t
+        factor, added = np.where(taken, factor, 1), np.where(taken, added, 0)
+        left = np.cumprod(np.concatenate((factor, np.ones_like(self.e0)[None]))[::-1], axis=0)[::-1]
+        return self.e0 * left[0], (added * left[1:]).sum(0)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -206,7 +206,8 @@ def test_a_renewal_is_the_law_of_the_client_sampled():
 @pytest.mark.parametrize("fill", [1.0, 0.3])
 def test_renewals_under_decreasing_steps_have_laws_of_the_mean_and_variance_that_they_say(fill):
     given = {"beta": 3.0, "low": 1.1, "r": 0.4, "fill": fill, "e0": 2.0, "C": 3.0, "extra": 0.2, "T": 6, "delta": 0.2}
-    running, longest, told = renewal.fading({name: np.array([float(value)]) for name, value in given.items()})
+    values = {name: np.array([float(value)]) for name, value in given.items()}
+    (running, _), (longest, told) = (renewal.fading(values, longest=longest) for longest in (False, True))
     told = {name: value[0] for name, value in told.items()}
     alive, kinds = [1.0], set()
     for t in range(1, 60):

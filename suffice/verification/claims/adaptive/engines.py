@@ -74,8 +74,7 @@ def fades(*, longest: bool) -> Family:
 
     @measured_by("renewal", "a client that stands still or stops, decreasing steps, one peer with all the weight")
     def evidence(values: Values) -> Measured:
-        running, last, arguments = fading(values)
-        return last if longest else running, arguments
+        return fading(values, longest=longest)
 
     return Family(name="renewals under decreasing steps", domains=FADING, measure=evidence, sharp=sharp_fading)
 
