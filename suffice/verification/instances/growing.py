@@ -65,14 +65,13 @@ class Growing(Aligned):
         (2 curvature factor e nu + curvature^2 nu^2/2)/d given e, factor that of the mean, and so on."""
         (m, V), eta = self._pull, self._steps
         x = eta * self.curvature
-        kept, grown, noise = (1 - x * m) ** 2, x**2 * self.Q, x * eta * V
+        kept, grown, noise = (1 - x * m) ** 2, x**2 * self.Q, x * eta * V / 2
         factor = kept + grown
-        # what e and its square add to the variance, at every t
-        alone, by_e, by_square = noise**2 / (2 * self.d), 2 * noise * factor / self.d, 2 * grown * (kept + factor) / self.d
-        mean = followed(factor, np.broadcast_to(noise / 2, (len(self._times) - 1, len(self.e0))), self.e0)
-        e = mean[:-1]
-        added = alone + (by_e + by_square * e) * e
-        return mean, followed(factor**2 + by_square, added, np.zeros_like(self.e0))
+        mean = followed(factor, np.broadcast_to(noise, (len(self._times) - 1, len(self.e0))), self.e0)
+        # d/2 times the variance, to which e and its square add at every t
+        e, by_e, by_square = mean[:-1], 2 * noise * factor, grown * (kept + factor)
+        added = noise**2 + (by_e + by_square * e) * e
+        return mean, 2 / self.d * followed(factor**2 + 2 / self.d * by_square, added, np.zeros_like(self.e0))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,17 +56,23 @@ def powers(x: np.ndarray, T: int) -> np.ndarray:
     return (x ** (size * t)[:, None] * x**t).reshape(-1, len(x))[: T + 1]
 
 
-_STRETCH = 32
+_STRETCH, _LEAST = 32, 1e-200
 
 
 def followed(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
     """x_0 = start (...), x_t = factor_t x_{t-1} + added_t for t = 1, ..., T, as (T + 1, ...); factor (T, ...) or (1, ...).
 
-    Short stretches are followed side by side from 0, then their ends in the same way.
+    What is added counts by what the factors after it leave: by quotients of their products where none is nearly 0.
+    Elsewhere short stretches are followed side by side from 0, then their ends in the same way.
     """
     T, *shape = added.shape
     x = np.empty((T + 1, *shape))
     x[0] = start
+    with np.errstate(over="ignore", under="ignore"):
+        left = np.cumprod(np.broadcast_to(factor, added.shape), axis=0)
+    if left.min(initial=1) > _LEAST and left.max(initial=1) < 1 / _LEAST:
+        x[1:] = left * (start + np.cumsum(added / left, axis=0))
+        return x
     if T <= 2 * _STRETCH:
         for before, after, times, plus in zip(x, x[1:], np.broadcast_to(factor, added.shape), added):
             np.add(np.multiply(times, before, out=after), plus, out=after)
