@@ -16,7 +16,6 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 

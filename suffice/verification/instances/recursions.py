@@ -60,7 +60,7 @@ _STRETCH, _LEAST = 32, 1e-200
 
 
 def followed(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """x_0 = start (...), x_t = factor_t x_{t-1} + added_t for t = 1, ..., T, as (T + 1, ...); factor (T, ...) or (1, ...).
+    """x_0 = start (...), x_t = factor_t x_{t-1} + added_t, t = 1, ..., T, as (T + 1, ...); factor (T, ...) or (1, ...).
 
     What is added counts by what the factors after it leave: by quotients of their products where none is nearly 0.
     Elsewhere short stretches are followed side by side from 0, then their ends in the same way.
