@@ -73,7 +73,7 @@ class Aligned:
         a, r = 1 / self._sigma2, self._similarity
         return (a * r * r).sum(-1) / (a * r).sum(-1)
 
-    @property
+    @cached_property
     def eta(self) -> np.ndarray:
         return self.ratio * self.q / self.beta
 

@@ -35,7 +35,7 @@ class Growing(Aligned):
         """What contracts, (1 - kappa) mu: the steps of the rows are made of it."""
         return (1 - np.asarray(self.split)) * super().mu
 
-    @property
+    @cached_property
     def Q(self) -> np.ndarray:
         largest = np.asarray(self._largest)  # 0 where the start is below the floor of a horizon's row
         return np.where(largest > 0, self.fill * np.asarray(self.split) / np.where(largest > 0, largest, 1), 0)

@@ -48,7 +48,7 @@ def best_factor(mu: np.ndarray, e0: np.ndarray, q: np.ndarray, s2: np.ndarray) -
 class Horizon(Aligned):
     """The step min(q/beta, ln(e_0/K)/(mu T)) for the variance that the theorem is given; `ratio` is not used."""
 
-    @property
+    @cached_property
     def eta(self) -> np.ndarray:
         arguments = {"beta": self.beta, "mu": self.mu, "q": self.q, "e0": self.e0, "T": self.T}
         return horizon_step(arguments, self.s2 + np.maximum(self.V_max - self.s2, 0) * self.below)
@@ -61,7 +61,7 @@ class Decreasing(Aligned):
     C: np.ndarray
     extra: np.ndarray
 
-    @property
+    @cached_property
     def gamma(self) -> np.ndarray:
         return (1 + self.extra) * self.C * self.beta / (self.mu * self.q) - 1
 
