@@ -190,12 +190,18 @@ def worst(steps: Steps, *, starts: int = 8, rounds: int = 400) -> Steps:
         u = u.reshape(starts, n, peers, d)
         u = u / np.linalg.norm(u, axis=-1, keepdims=True)
     everything = {field.name: getattr(steps, field.name) for field in fields(steps)}
-    trial = Steps(**{name: np.concatenate([value] * len(u)) for name, value in everything.items()})
-    trial = replace(trial, u=u.reshape(-1, peers, d))
+    trial = {name: np.concatenate([value] * len(u)) for name, value in everything.items()} | {
+        "u": u.reshape(-1, peers, d)
+    }
+    going = np.arange(len(u) * n)
     for _ in range(1 if d == 1 else rounds):
-        trial = _climb(trial)
-    best = trial.shortfall().reshape(len(u), n).argmax(0) * n + np.arange(n)
-    return replace(steps, H=trial.H[best], u=trial.u[best], noise=trial.noise[best])
+        before = {name: value[going] for name, value in trial.items()}
+        after = _climb(Steps(**before))
+        for name in ("H", "u", "noise"):
+            trial[name][going] = getattr(after, name)
+        going = going[(np.abs(after.u - before["u"]) > 1e-15).any((1, 2))]  # the others stay where they are
+    best = Steps(**trial).shortfall().reshape(len(u), n).argmax(0) * n + np.arange(n)
+    return replace(steps, **{name: trial[name][best] for name in ("H", "u", "noise")})
 
 
 def _climb(steps: Steps) -> Steps:
