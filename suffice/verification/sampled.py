@@ -141,4 +141,4 @@ def drawn(excess: np.ndarray, eps: np.ndarray) -> dict[Quantity, np.ndarray]:
     for each in steps[1:]:
         at.then(each)
     stopped = {form.quantity: form.stopped(at).numpy() for form in forms().values() if form.stopped}
-    return {Quantity.EXCESS: excess[:, -1], **stopped}
+    return {Quantity.EXCESS: excess[:, -1].copy(), **stopped}  # a view would keep all excesses
