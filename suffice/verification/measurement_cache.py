@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
+from hashlib import blake2b
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -16,8 +17,8 @@ from suffice.simulate import Algorithm
 from .evidence import Evidence
 from .family import Values
 
-MOST = 128
-"""Results that are kept at a time."""
+MOST = 512
+"""Results that are kept at a time: the checks of a record and of its extension ask for several hundred."""
 _results: dict[Any, Any] | None = None
 
 Given = ParamSpec("Given")
@@ -56,7 +57,7 @@ def cached(make: Callable[Given, Found]) -> Callable[Given, Found]:
 def _hashable(value: Any) -> Any:
     if isinstance(value, dict):
         return tuple((name, _hashable(each)) for name, each in value.items())
-    return (value.shape, value.tobytes()) if hasattr(value, "tobytes") else value
+    return (value.shape, blake2b(value.tobytes(), digest_size=16).digest()) if hasattr(value, "tobytes") else value
 
 
 known: dict[tuple[Any, ...], Any] = {}
