@@ -23,20 +23,18 @@ def means(problem: Quadratics, m: int) -> tuple[np.ndarray, np.ndarray]:
     """E Z_ik and E Z_i for the pairs (i, k) = (0, 1), (2, 3), ... of the problem at its start, m samples each."""
     theta = problem.start[None]
     weights, points = problem.scenarios()
-    quiet = torch.zeros(1, problem.clients, m, problem.features, dtype=problem.dtype)
     own = torch.arange(0, problem.clients, 2)
-
-    def values(noise: torch.Tensor) -> torch.Tensor:
-        gap, norm = problem.sampled_gap(theta.expand(len(noise), -1, -1), noise)
-        return torch.stack((gap[:, own, own + 1], norm[:, own]))  # (2, S, pairs)
-
-    base = values(quiet)[:, 0]
-    total = base.clone()
+    # one sample of one client of each pair at a time, and at last none
+    noise = torch.zeros(2 * m * len(points) + 1, problem.clients, m, problem.features, dtype=problem.dtype)
+    each = noise[:-1].view(2, m, len(points), *noise.shape[1:])
     for role in (0, 1):
         for sample in range(m):
-            noise = quiet.repeat(len(points), 1, 1, 1)
-            noise[:, role::2, sample] = points[:, role::2, 0]
-            total += (weights[:, role::2] * (values(noise) - base[:, None])).sum(1)
+            each[role, sample, :, role::2, sample] = points[:, role::2, 0]
+    gap, norm = problem.sampled_gap(theta.expand(len(noise), -1, -1), noise)
+    found = torch.stack((gap[:, own, own + 1], norm[:, own]))  # (2, S, pairs)
+    base = found[:, -1:]
+    share = torch.stack((weights[:, own], weights[:, own + 1]))[:, None].expand(-1, m, -1, -1).flatten(0, 2)
+    total = base[:, 0] + (share * (found[:, :-1] - base)).sum(1)
     return total[0].numpy(), total[1].numpy()
 
 

@@ -19,17 +19,19 @@ from ...instances.recursions import matrices_of, repeated
 
 def power(x: np.ndarray, T: np.ndarray) -> np.ndarray:
     """(1 - x)^T, also for x within rounding of 0 and T in the billions."""
-    x, T = np.broadcast_arrays(x, T)
     with np.errstate(all="ignore"):
-        small = np.exp(T * np.log1p(-np.minimum(x, 1)))
-        return np.where(T == 0, 1.0, np.where(x < 1, small, np.power(1 - x, T)))
+        left = np.exp(T * np.log1p(-np.minimum(x, 1)))
+        if np.any(x >= 1):
+            left = np.where(x < 1, left, np.power(1 - x, T))
+        return np.where(T == 0, 1.0, left)
 
 
 def geometric(x: np.ndarray, T: np.ndarray) -> np.ndarray:
     """sum_{t < T} (1 - x)^(2t)."""
-    x, T = np.broadcast_arrays(x, T)
     with np.errstate(all="ignore"):
-        left = np.where(x < 1, -np.expm1(2 * T * np.log1p(-np.minimum(x, 1))), 1 - np.power(1 - x, 2 * T))
+        left = -np.expm1(2 * T * np.log1p(-np.minimum(x, 1)))
+        if np.any(x >= 1):
+            left = np.where(x < 1, left, 1 - np.power(1 - x, 2 * T))
         return np.where(T == 0, 0.0, np.where(x == 0, T, left / (x * (2 - x))))
 
 
