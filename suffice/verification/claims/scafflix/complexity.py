@@ -16,6 +16,7 @@ from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...measurement_cache import cached
 from .moments import Clients, orthogonal
 from .rates import DRAWN
 
@@ -101,22 +102,17 @@ def last_above(given: Clients, value: Callable[[np.ndarray], np.ndarray], target
     return found
 
 
-def measure(values: Values, rule: Rule, *, communications: bool) -> Evidence:
-    """The last iteration above the target.
-
-    Or communications p T: of the first T that is below it for good, or of the first whole T at least the bound of the
-    iterations, which may be larger; the statements on communications speak of the latter.
-    """
+@cached
+def _spent(values: Values, rule: Rule) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The last iteration above the target, -1 where there is none, and the arguments."""
     given = clients(values, rule)
-    rates = given.arguments()
-    mu, C = given.mu, given.C
-    equalised = rule in EQUALISED
-    target = values["eps"] if "eps" in values else rates["Psi0"] * values["relative"]
-    last = last_above(given, given.weighted if equalised else given.lyapunov, target)
-    arguments = {
+    Psi0, mu, C = given.lyapunov(given.start), given.mu, given.C
+    target = values["eps"] if "eps" in values else Psi0 * values["relative"]
+    last = last_above(given, given.weighted if rule in EQUALISED else given.lyapunov, target)
+    return last, {
         "kappa_max": (given.A / mu).max(-1),
         "p": given.p,
-        "Psi0": rates["Psi0"],
+        "Psi0": Psi0,
         "eps_Psi": target,
         "eps_mu": target,
         "noise_max": (C / mu).max(-1),
@@ -124,14 +120,23 @@ def measure(values: Values, rule: Rule, *, communications: bool) -> Evidence:
         "mu_min": mu.min(-1),
         "mu_max": mu.max(-1),
     }
+
+
+def measure(values: Values, rule: Rule, *, communications: bool) -> Evidence:
+    """The last iteration above the target.
+
+    Or communications p T: of the first T that is below it for good, or of the first whole T at least the bound of the
+    iterations, which may be larger; the statements on communications speak of the latter.
+    """
+    last, arguments = _spent(values, rule)
     measured = np.maximum(last, 0).astype(float)
     if communications:
-        measured = given.p * np.maximum(last + 1, np.ceil(_iterations(rule, arguments)))
+        measured = arguments["p"] * np.maximum(last + 1, np.ceil(_iterations(rule, arguments)))
     return Evidence(
         engine="exact moments with coins",
         measured=measured,
         arguments=arguments,
-        label=f"{given.shape[1]} diagonal quadratics in R^{given.shape[2]}",
+        label="{} diagonal quadratics in R^{}".format(*values["curvature"].shape[1:]),
         values=values,
     )
 
@@ -247,7 +252,8 @@ def claims() -> tuple[Claim, ...]:
         wide = dict(found[-1].domains)  # kappa is at most 20 in the others
         for name, most in (("spare", 300), ("C", 300 if wide["C"].high else 0)):
             wide[name] = replace(wide[name], high=most, log=most > 0)
-        return Claim.on(key, *found, in_regime=(replace(found[-1], domains=wide),))
+        of_iterations = f"scafflix/{_KEYS[rule]}-iterations"
+        return Claim.on(key, *found, in_regime=(replace(found[-1], domains=wide),), extends=of_iterations)
 
     return (
         *(
