@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,6 +58,16 @@ class Aligned:
     def of(cls, values: Values) -> Self:
         given = {name for name, field in cls.__dataclass_fields__.items() if field.init}
         return cls(**{name: value for name, value in values.items() if name in given})
+
+    def rows(self, rows: np.ndarray) -> Self:
+        """Some of the instances, with what has been computed of each."""
+
+        def some(part: Any) -> Any:
+            return tuple(map(some, part)) if isinstance(part, tuple) else part[rows] if np.ndim(part) else part
+
+        found = object.__new__(type(self))
+        vars(found).update({name: some(part) for name, part in vars(self).items()})
+        return found
 
     @cached_property
     def _similarity(self) -> np.ndarray:

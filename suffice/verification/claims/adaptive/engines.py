@@ -50,11 +50,10 @@ def aligned(
 
 @cached
 def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], np.ndarray]) -> Measured:
-    arguments, measured = kind.of(values).arguments(), np.empty(len(values["T"]))
-    if "delta" in values:
-        arguments["delta"] = values["delta"]
-    for rows in by_length(kind.of(values).length):
-        measured[rows] = measure(kind.of({name: column[rows] for name, column in values.items()}))
+    batch, measured = kind.of(values), np.empty(len(values["T"]))
+    arguments = batch.arguments() | ({"delta": values["delta"]} if "delta" in values else {})
+    for rows in by_length(batch.length):
+        measured[rows] = measure(batch.rows(rows))
     return measured, arguments
 
 
