@@ -202,8 +202,9 @@ class Aligned:
         """P(e_t < eps), from above: exact without noise, Chebyshev with the exact variance of e_t otherwise."""
         mean, variance = self._moments
         with np.errstate(all="ignore"):
-            chebyshev = np.where(mean > self.eps, np.minimum(variance / (mean - self.eps) ** 2, 1), 1.0)
-        return np.where(variance > 0, chebyshev, (mean < self.eps).astype(float))
+            gap = mean - self.eps
+            # 0/0 where it is at the precision without noise, which is not below
+            return np.fmin(np.fmax(np.where(gap < 0, 1.0, variance / gap**2), 0), 1)
 
     @cached_property
     def _alive(self) -> np.ndarray:
