@@ -104,15 +104,19 @@ class QuadraticCertificate:
         """The pair (c, b2) of least ratio at squared-gradient levels (..., N), each entry (..., N, N)."""
         return _best_pair(np.asarray(level, dtype=float)[..., None], *self._spectrum)
 
+    def near_pair(self, level: np.ndarray) -> FrontierPoint:
+        """`best_pair`, of pairs with l_max >= 1, which are similar at no level, without looking for it: inf."""
+        i, k, *spectrum = self._near
+        found = np.full((3, *level.shape, self.clients), np.inf)
+        found[..., i, k] = _best_pair(level[..., i], *spectrum)
+        return FrontierPoint(*found)
+
     def similarity(self, level: np.ndarray) -> np.ndarray:
         # A_k A_i^{-1} carries a relative error of cond(A_i) roundings: 4 cond u (1 + F) covers it. Nothing is known
         # at a level that under- or overflowed.
-        level = np.asarray(level, dtype=float)
-        i, k, *spectrum = self._near
-        ratio = _best_pair(level[..., i], *spectrum).ratio
-        lost = 2.0**-51 * np.linalg.cond(self.A)[i] * (1 + ratio)
-        rho = np.zeros((*level.shape, self.clients))
-        rho[..., i, k] = np.nan_to_num(np.maximum(1 - ratio - lost, 0), nan=0.0)
+        ratio = self.near_pair(np.asarray(level, dtype=float)).ratio
+        lost = 2.0**-51 * np.linalg.cond(self.A)[:, None] * (1 + ratio)
+        rho = np.nan_to_num(np.maximum(1 - ratio - lost, 0), nan=0.0)
         return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
     def entry_level(self, similarity: float) -> np.ndarray:

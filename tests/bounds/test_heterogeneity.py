@@ -166,6 +166,11 @@ def test_pairs_left_out_because_m_is_large_have_no_similarity_at_any_level():
     assert (expected[1] == 0).sum() > 30
     assert ((expected[1] > 0) & (expected[1] < 0.15)).sum() > 10  # only just similar
     np.testing.assert_allclose(exact.similarity(levels), expected, atol=1e-14)
+    near, best = exact.near_pair(levels), exact.best_pair(levels)
+    known = np.isfinite(near.ratio)
+    assert 0.1 < known.mean() < 0.9
+    assert (best.ratio[~known] >= 1).all()
+    np.testing.assert_allclose(near.b2[known], best.b2[known], rtol=1e-9)
 
 
 @pytest.mark.parametrize("level", [0.1, 3.0, 50.0])

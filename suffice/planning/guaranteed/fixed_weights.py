@@ -90,7 +90,7 @@ def affine_pairs(constants: Constants, levels: np.ndarray) -> tuple[np.ndarray, 
     """b^2 and c (N, N) of Assumption 3; of quadratics the pair that is best where the excess is the precision."""
     pairs, diagonal = constants.heterogeneity, np.eye(constants.clients, dtype=bool)
     if isinstance(pairs, QuadraticCertificate):
-        best = pairs.best_pair(2 * constants.mu * levels)
+        best = pairs.near_pair(2 * constants.mu * levels)
         return np.where(diagonal, 0.0, best.b2), np.where(diagonal, 0.0, best.c)
     if isinstance(pairs, GradientDissimilarity):
         return pairs.b2, pairs.c
