@@ -18,6 +18,12 @@ from suffice.simulate.moments.reduced import ReducedMaps
 
 SETTLED = 1024
 """Steps after which an excess that hardly changes any more is taken to stay."""
+SINGLE = 4096
+"""Steps up to which powers of a matrix in single precision are good enough where that is asked for."""
+TOGETHER = 3
+"""Times as many steps as numbers are made before powers of each matrix are cheaper."""
+MOST_BLOCKS = 16
+"""Blocks at a time."""
 FEW = 3
 """Lengths for which a large matrix each is cheaper than one product for all, where M1 is diagonal."""
 
@@ -87,25 +93,30 @@ def _together(
     count: _Count, M1: np.ndarray, M2: np.ndarray, shares: np.ndarray, z: np.ndarray, loss: np.ndarray
 ) -> None:
     S, n = len(shares), z.shape[-1]
-    diagonal = np.einsum("qnn->qn", M1)[..., None].copy()
+    diagonal = np.einsum("qnn->qn", M1)[:, None].copy()
     simple = bool((np.abs(M1).sum((1, 2)) <= (1 + 1e-12) * np.abs(diagonal).sum((1, 2))).all())
     sizes = chunks(int(count.limit.max()), n)
     if n > DENSE and not (simple and S > FEW):
         _in_turn(count, sizes, M1, M2, shares, z, loss)
         return
     every = M1, M2, shares, loss
-    kept = np.arange(len(z))  # directions of which some length is on its way
-    Z = np.repeat(z[..., None], S, axis=-1)
+    kept, c = np.arange(len(z)), shares[:, None]  # directions of which some length is on its way
+    # rows of few models times a matrix are faster than a matrix times columns
+    Z, loss, M2 = np.repeat(z[:, None], S, axis=1), loss[..., None], M2.swapaxes(-1, -2).copy()
+    M1 = diagonal if simple else M1.swapaxes(-1, -2).copy()
     for steps in sizes:
         if steps >= BLOCK:
             at, length = np.searchsorted(kept, count.live // S), count.live % S
-            _apart(count, chain((steps,), sizes), *every, Z[at, :, length])
+            _apart(count, chain((steps,), sizes), *every, Z[at, length])
             return
         e = np.empty((len(kept), S, steps))
         for s in range(steps):
-            first = diagonal * Z if simple else np.matmul(M1, Z)
-            Z = Z + shares * first + shares**2 * np.matmul(M2, Z)
-            e[..., s] = np.matmul(loss[:, None], Z)[:, 0]
+            more = Z @ M2
+            more *= c
+            more += Z * M1 if simple else Z @ M1
+            more *= c
+            Z = np.add(Z, more, out=more)
+            e[..., s] = (Z @ loss)[..., 0]
         place = np.full(len(z) * S, -1)
         place[(kept[:, None] * S + np.arange(S)).ravel()] = np.arange(len(kept) * S)
         count.note(e.reshape(-1, steps)[place[count.live]])
@@ -114,7 +125,7 @@ def _together(
         going = np.unique(count.live // S)
         if len(going) < len(kept):
             some = np.searchsorted(kept, going)
-            kept, Z, M1, M2, loss, diagonal = going, *(one[some] for one in (Z, M1, M2, loss, diagonal))
+            kept, Z, M1, M2, loss = going, *(one[some] for one in (Z, M1, M2, loss))
 
 
 def _in_turn(
@@ -156,16 +167,18 @@ def _apart(
     loss: np.ndarray,
     z: np.ndarray,
 ) -> None:
-    """BLOCK steps at a time: functionals of z_t that are the next excesses, and the step to z_{t + BLOCK}."""
+    """Some BLOCKs at a time: functionals of z_t that are the next excesses, and the step to z_{t + BLOCK}."""
     (at, length), n = np.divmod(count.live, len(shares)), M1.shape[-1]
     c = shares[length][:, None, None]
-    M = np.eye(n) + c * M1[at] + c**2 * M2[at]
+    exact = count.limit.max() > SINGLE
+    M = np.eye(n, dtype=float if exact else M1.dtype) + c * M1[at] + c**2 * M2[at]
     turned = M.swapaxes(-1, -2)
     power = np.linalg.matrix_power(M, BLOCK)
     looks = orbit(turned, np.matmul(turned, loss[at][..., None])[..., 0], BLOCK - 1).swapaxes(-1, -2)
-    for _ in sizes:
-        e, z = np.matmul(looks, z[..., None])[..., 0], np.matmul(power, z[..., None])[..., 0]
-        going = count.note(e)
+    for steps in sizes:
+        Z = orbit(power, z, steps // BLOCK)
+        z = Z[..., -1]
+        going = count.note((looks @ Z[..., :-1]).swapaxes(-1, -2).reshape(len(z), steps))
         if not going.any():
             return
         if not going.all():
@@ -176,6 +189,7 @@ def chunks(horizon: int, n: int) -> Iterator[int]:
     """Steps to make at a time: few at first, then blocks as soon as these are cheaper."""
     total = 0
     while total < horizon:
-        steps = BLOCK if total >= 3 * n else min(max(4, total), BLOCK - 1)
+        blocks = min(max(total // (4 * BLOCK), 1), MOST_BLOCKS)
+        steps = BLOCK * blocks if total >= TOGETHER * n else min(max(4, total), BLOCK - 1)
         yield steps
         total += steps

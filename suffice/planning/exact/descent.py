@@ -8,6 +8,7 @@ trials of a round are evaluated together, and one that fails is tried again clos
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -68,10 +69,10 @@ class Found:
     v: np.ndarray | None = None
 
 
-def next_goal(time: float) -> int:
+def next_goal(time: float, finer: int = FINER) -> int:
     """Steps in which a plan would be faster than one of `time`."""
     steps = int(np.ceil(time))
-    return steps - max(1, steps // FINER)
+    return steps - max(1, steps // finer)
 
 
 @dataclass(kw_only=True)
@@ -237,3 +238,17 @@ def _direction(at: State) -> np.ndarray:
 
 def _take(array: np.ndarray, order: np.ndarray) -> np.ndarray:
     return np.take_along_axis(array, _wide(order, array), axis=1)
+
+
+def parts(items: Sequence[int], numbers: Callable[[int], float], most: float) -> list[list[int]]:
+    """Items in runs whose numbers add up to `most` at most, one item at least: what descends together."""
+    runs: list[list[int]] = []
+    total = np.inf
+    for item in items:
+        more = numbers(item)
+        if total + more > most:
+            runs.append([])
+            total = 0.0
+        runs[-1].append(item)
+        total += more
+    return runs

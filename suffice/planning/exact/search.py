@@ -6,14 +6,15 @@ lengths of v. E e_T is not convex in v, so that two kinds of work follow one ano
    at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
 2. race: in the most promising coordinates the best of them, equal weights, nine tenths its own, and the nearer half
    descend on E e_g, g below the best time, even if they never arrive by themselves (`descent`); what wins allows for
-   another race, from lengths of the starts that are good for its shorter time.
+   another race, from lengths of the starts that are good for its shorter time;
+3. polish: E e_T is minimised at the time T that was found, and descents go on from there as long as they save a step.
 Whether one step is enough is asked before, of the minimum of E e_1, which is convex. What comes out is never slower
 than any start, and a local optimum: no proof that nothing is faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from suffice.simulate.moments.recursion import DENSE, ExactRecursion, share_of_s
 from suffice.simulate.moments.reduced import ReducedMaps
 
 from .arrivals import arrival, arrivals
-from .descent import Descent, Found, next_goal
+from .descent import Descent, Found, next_goal, parts
 from .single_rates import SINGLE_RATES, SingleRates
 from .starts import one_step, start_directions, with_direction
 
@@ -40,6 +41,8 @@ SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
 """Shares tried where none of the others arrives."""
+MOVING = 0.02
+"""Times the logarithm of what is to be gained over it: shares times steps below move nowhere."""
 SPANNED = np.array([0.15, 0.6])
 """Of the step limit, at which subspaces are found on which single rates of large maps are searched."""
 ROOM = 16
@@ -49,12 +52,14 @@ FINER = np.geomspace(0.6, 3, 14)
 PROMISING = 4
 RACING = 3
 """Directions beside the best."""
-LEGS = 3
+LEGS = 5
 """Races at most, as long as the last one found something faster."""
 FINALISTS = 2
 """Coordinates in which rates descend, those whose starts are fastest."""
 NEGLIGIBLE = 0.02
 """Of the largest rate: a smaller one is dropped if this costs nothing."""
+FINEST = 400
+"""Of a time: goals of the last races are as much below."""
 FINISH = 40
 """Rounds of descent at the final time."""
 
@@ -181,9 +186,9 @@ class _Search:
         maps = MomentMaps.of([one for of in choices for one in of])
         self.maps = maps.in_single_precision() if single_precision else maps
         self.directions = directions
-        # starts of large maps are searched in single precision; what was found is then timed in double
-        large = maps.start.shape[-1] > DENSE and directions.shape[-1] > 1
-        self.search: MomentMaps | ReducedMaps = self.maps.in_single_precision() if large else self.maps
+        # starts are searched in single precision; what was found is then timed in double
+        several = directions.shape[-1] > 1
+        self.search: MomentMaps | ReducedMaps = self.maps.in_single_precision() if several else self.maps
 
     def run(self) -> list[Rates]:
         one_peer = self.directions.shape[-1] == 1
@@ -197,8 +202,8 @@ class _Search:
             self.expansion = self.search.expansion(V)
         tried = self._tried(limits, self.single_rates if one_peer else SHARES)
         lost = np.array(np.isinf(tried.times.reshape(len(self.choices), -1).min(1)))
-        if lost.any():
-            tried = tried.joined(self._tried(limits, SMALLER), lost[self.client])
+        if lost.any() and (smaller := self._smaller(lost)).size:
+            tried = tried.joined(self._tried(limits, smaller), lost[self.client])
         found = self._starts(tried)
         if not reduced and self.search is not self.maps and not all(map(self._timed, found, found.values())):
             self.search = self.maps
@@ -215,7 +220,8 @@ class _Search:
             ]
         self._refine(found, tried)
         self._descend(found, tried, limits)
-        return self._finished(found)
+        done = self._polished(found)
+        return [done.get(c, Rates(v=np.zeros(self.directions.shape[-1]), time=np.inf)) for c in found]
 
     def _tried(self, limits: np.ndarray, shares: np.ndarray, most: list[int] | None = None) -> Tried:
         """Every direction at shares of its limit (G, F); for `most` steps by client those that race, and the last."""
@@ -226,6 +232,12 @@ class _Search:
         epsilon = self.epsilon[self.client]
         times, ahead = arrivals(self.search, V, shares, epsilon, self.client, most or self.most, (M1, M2))
         return Tried(shares[:, None] * V[:, :, None], times, ahead)
+
+    def _smaller(self, lost: np.ndarray) -> np.ndarray:
+        """Shares to be tried for clients (C,) who are lost, without those that hardly move within their time."""
+        excess = (self.maps.start * self.maps.loss).sum(1)[:: self.each]
+        gap = float(np.log(excess / self.epsilon)[lost].min())
+        return SMALLER[SMALLER * max(np.array(self.most)[lost]) > MOVING * gap]
 
     def _starts(self, tried: Tried) -> dict[int, Found]:
         """The first rates of each client to arrive, in any of its groups."""
@@ -247,13 +259,12 @@ class _Search:
         return len(v) == 1 or self.choices[self.client[group]][group % self.each].limit(v) > 1
 
     def _timed(self, c: int, one: Found) -> bool:
-        """The time of a start in double precision; whether it arrives in the same step as in single."""
+        """The time of a start in double precision; whether it arrives, as it does in single."""
         if one.v is None or not np.isfinite(one.time):
             return True
-        steps, level = np.ceil(one.time), self.epsilon[c : c + 1]
-        maps, v = self.maps[[one.group]], one.v[None, None]
-        one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), [int(steps)])[0][0, 0, 0])
-        return np.ceil(one.time) == steps
+        maps, v, level, most = self.maps[[one.group]], one.v[None, None], self.epsilon[[c]], [self.most[c]]
+        one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), most)[0][0, 0, 0])
+        return bool(np.isfinite(one.time))
 
     def _refine(self, found: dict[int, Found], tried: Tried) -> None:
         """Finer lengths of the most promising directions: where the floor is close to the precision few will do."""
@@ -299,15 +310,21 @@ class _Search:
             lead = [(tried.times[g].min(), tried.ahead[g].min()) for g in mine]
             first = [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
             groups += first if found[c].v is None or found[c].group in first else [*first[:-1], found[c].group]
-        starts = [self._racers(tried.V[g], tried.times[g], tried.ahead[g]) for g in groups]
-        for racing, g in zip(starts, groups):
+        starts = {g: self._racers(tried.V[g], tried.times[g], tried.ahead[g]) for g in groups}
+        for g, racing in starts.items():
             best = found[int(self.client[g])]
             if best.group == g and best.v is not None:
                 racing[0] = best.v
-        longest = sorted(range(len(groups)), key=lambda j: goal[int(self.client[groups[j]])])
-        for part in _parts(longest, lambda j: 2 * 5 * n * (goal[int(self.client[groups[j]])] + n)):
-            chosen = np.array([groups[j] for j in part])
-            first = np.stack([starts[j] for j in part])
+        self._hunt(found, starts, goal)
+
+    def _hunt(self, found: dict[int, Found], starts: dict[int, np.ndarray], goal: dict[int, int]) -> None:
+        """Descents from starts (K, N) by group, whose clients have goals; improves `found`."""
+        n = self.maps.start.shape[-1]
+        possible = [g for g in starts if 0 < 3.0 * goal[int(self.client[g])] * n**2 <= WORK]
+        longest = sorted(possible, key=lambda g: goal[int(self.client[g])])
+        for part in parts(longest, lambda g: 2 * 5 * n * (goal[int(self.client[g])] + n), NUMBERS):
+            chosen = np.array(part)
+            first = np.stack([starts[g] for g in part])
             descent = Descent(
                 maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[self.client[chosen]], V=first,
                 allowed=np.broadcast_to(self.allowed[self.client[chosen]][:, None], first.shape), goal=goal,
@@ -331,15 +348,31 @@ class _Search:
         rest = [V[f, lengths[f]] for f in range(min(RACING, families))]
         return np.stack([best, *rest, *[best] * (RACING - len(rest))])
 
-    def _finished(self, found: dict[int, Found]) -> list[Rates]:
-        """Minimised at the final time, without rates that are trifles if that costs no step."""
-        N, n = self.directions.shape[-1], self.maps.start.shape[-1]
-        done = [Rates(v=np.zeros(N), time=np.inf) for _ in self.choices]
+    def _polished(self, found: dict[int, Found]) -> dict[int, Rates]:
+        """Of those that arrived: minimised at the final time, and raced on from there as long as this saves a step."""
+        done = going = self._finished(found)
+        for _ in range(LEGS):
+            going = {c: one for c, one in going.items() if np.isfinite(one.time)}
+            before = {c: np.ceil(found[c].time) for c in going}
+            for c, one in going.items():
+                found[c] = Found(time=one.time, group=c * self.each + one.choice, v=one.v)
+            goal = {c: next_goal(one.time, FINEST) for c, one in going.items()}
+            self._hunt(found, {found[c].group: one.v[None] for c, one in going.items()}, goal)
+            saved = [c for c, steps in before.items() if found[c].time <= steps - 1]
+            if not saved:
+                break
+            going = self._finished({c: found[c] for c in saved})
+            done |= {c: one for c, one in going.items() if one.time <= done[c].time}
+        return done
+
+    def _finished(self, found: dict[int, Found]) -> dict[int, Rates]:
+        """Minimised at the final time, without rates that are trifles if that costs no step; of those that arrived."""
+        n = self.maps.start.shape[-1]
         arrived = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
         goal = {c: int(np.ceil(found[c].time)) for c in arrived}
         short = [c for c in arrived if 3.0 * goal[c] * n**2 <= WORK]
         ends: dict[int, list[np.ndarray]] = {c: [] for c in arrived}
-        for part in _parts(sorted(short, key=lambda c: goal[c]), lambda c: 2 * 2 * n * (goal[c] + n)):
+        for part in parts(sorted(short, key=lambda c: goal[c]), lambda c: 2 * 2 * n * (goal[c] + n), NUMBERS):
             v = np.array([found[c].v for c in part])
             V = np.stack((without_small(v), v), axis=1)
             chosen = np.array([found[c].group for c in part])
@@ -349,9 +382,7 @@ class _Search:
             )  # fmt: skip
             for c, end in zip(part, finish.run(FINISH)):
                 ends[c] = list(end)
-        for c in arrived:
-            done[c] = self._surest(c, found[c], ends[c], goal[c])
-        return done
+        return {c: self._surest(c, found[c], ends[c], goal[c]) for c in arrived}
 
     def _surest(self, c: int, one: Found, ends: list[np.ndarray], steps: int) -> Rates:
         """The first of the ends that is stable and as fast as what was found."""
@@ -363,17 +394,3 @@ class _Search:
             if time <= steps and recursion.limit(v) > 1:
                 return Rates(v=v, time=time, choice=choice)
         return Rates(v=np.zeros(len(one.v)), time=np.inf)
-
-
-def _parts(items: Sequence[int], numbers: Callable[[int], float]) -> list[list[int]]:
-    """Items in runs whose numbers add up to at most NUMBERS, one item at least."""
-    runs: list[list[int]] = []
-    total = np.inf
-    for item in items:
-        more = numbers(item)
-        if total + more > NUMBERS:
-            runs.append([])
-            total = 0.0
-        runs[-1].append(item)
-        total += more
-    return runs

@@ -14,10 +14,12 @@ import numpy as np
 
 from .gradient_moments import RANK, GradientMoments, moments_at, recentred
 from .packed import pack, sandwich, unpack
-from .recursion import ExactRecursion, orbit, step_matrix
+from .recursion import ExactRecursion, curve, doublings, orbit, orbit_sum, step_matrix
 
 POWERS = 20
 """So many power iterations tell about a spectral radius."""
+LONG = 6
+"""Times as many steps as numbers from which on sums over steps are doubled, not added up step by step."""
 LARGE = 1e12
 """Single precision will do for a search where no number is larger, and no excess smaller than the inverse."""
 
@@ -191,8 +193,14 @@ class MapsTrial:
 
     def follow(self, steps: int) -> None:
         """`step` (G, K, r, r) from `start` (G, r); `loss` (G, r) tells the excess."""
-        self.Z = orbit(self.step, np.broadcast_to(self.start[:, None], self.step.shape[:-1]), steps)
-        self.excess = (self.loss[:, None, None] @ self.Z)[..., 0, :]
+        self.z, self.p = (np.broadcast_to(one[:, None], self.step.shape[:-1]) for one in (self.start, self.loss))
+        self.long = steps >= LONG * self.step.shape[-1]
+        if self.long:
+            self.excess = curve(self.step, self.z, self.p, steps)
+        else:
+            self.powers = doublings(self.step, steps)
+            self.Z = orbit(self.step, self.z, steps, self.powers)
+            self.excess = (self.loss[:, None, None] @ self.Z)[..., 0, :]
 
     def lifted(self, P: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Columns whose sum of outer products p z' is that of P and Z (G, K, r, T), of n numbers each."""
@@ -206,11 +214,19 @@ class MapsTrial:
 
     def derivatives(self, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ln E e_g (G, K) and its derivatives by the rates (G, K, N), g one for each group."""
-        most, M = max(int(goals.max()), 1), self.step
-        P = orbit(M.swapaxes(-1, -2), np.broadcast_to(self.loss[:, None], M.shape[:-1]), most - 1)
-        back = goals[:, None] - 1 - np.arange(most)
-        P = np.take_along_axis(P, np.maximum(back, 0)[:, None, None], axis=-1) * (back >= 0)[:, None, None]
         last = np.take_along_axis(self.excess, goals[:, None, None], axis=-1)[..., 0]
         # d phi = sum_t p_{t+1} . dM z_t
-        gradient = self.maps.contract(self.V, *self.lifted(P, self.Z[..., :most]))
+        most = max(int(goals.max()), 1)
+        if self.long:
+            P = np.stack([orbit_sum(*of) for of in zip(self.step, self.z, self.p, np.maximum(goals, 1).tolist())])
+            Z = np.broadcast_to(np.eye(P.shape[-1]), P.shape)
+        else:
+            P = orbit(self.step.swapaxes(-1, -2), self.p, most - 1, [M.swapaxes(-1, -2) for M in self.powers])
+            if (goals == most).all():
+                P = np.ascontiguousarray(P[..., ::-1])
+            else:
+                back = goals[:, None] - 1 - np.arange(most)
+                P = np.take_along_axis(P, np.maximum(back, 0)[:, None, None], axis=-1) * (back >= 0)[:, None, None]
+            Z = self.Z[..., :most]
+        gradient = self.maps.contract(self.V, *self.lifted(P, Z))
         return np.log(np.maximum(last, 1e-300)), gradient / np.maximum(last, 1e-300)[..., None]

@@ -35,6 +35,8 @@ DENSE = 150
 """Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
 DIRECTIONS = 400
 """An iteration looks in at most so many directions."""
+CACHE = 100_000
+"""Numbers of the matrices that are stepped at a time."""
 UNTURNED = 1e-13
 """A matrix is diagonal if no entry off the diagonal exceeds this share of the largest."""
 
@@ -227,33 +229,65 @@ def _unturned(U: np.ndarray) -> bool:
     return np.array_equal(U, np.eye(len(U)))
 
 
-def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
-    """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n)."""
-    n = z.shape[-1]
-    if M.ndim > 2 and n > DENSE:  # one after the other, as long as it is in the cache
+def doublings(M: np.ndarray, steps: int) -> list[np.ndarray]:
+    """M, M^2, M^4, ...: as many as save more steps, of some models at a time, than they cost."""
+    n, powers = M.shape[-1], [M]
+    for _ in range(0 if steps < n else 3 if steps < 3 * n else BLOCK.bit_length() - 1):
+        powers.append(powers[-1] @ powers[-1])
+    return powers
+
+
+def orbit(M: np.ndarray, z: np.ndarray, steps: int, powers: list[np.ndarray] | None = None) -> np.ndarray:
+    """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n); `powers` are M's
+    doublings where they are known."""
+    n, powers = z.shape[-1], powers or doublings(M, steps)
+    if len(powers) > 1:
+        out = np.empty((*z.shape, steps + 1), dtype=M.dtype)
+        out[..., 0], have = z, 1
+        while have <= steps:
+            power = powers[min(have.bit_length(), len(powers)) - 1]
+            reach = min(have, 2 ** (len(powers) - 1))
+            more = min(reach, steps + 1 - have)
+            out[..., have : have + more] = power @ out[..., have - reach : have - reach + more]
+            have += more
+        return out
+    part = max(1, CACHE // n**2)
+    if M.ndim > 2 and steps > 1 and z.size > part * n:  # a few after the others, as long as they are in the cache
         Ms, zs = np.broadcast_to(M, (*z.shape, n)).reshape(-1, n, n), z.reshape(-1, n)
-        return np.stack([orbit(one, at, steps) for one, at in zip(Ms, zs)]).reshape(*z.shape, steps + 1)
-    if steps < 3 * n:  # squarings would cost more than they save
-        out = np.empty((steps + 1, *z.shape), dtype=M.dtype)
-        out[0] = z
-        if M.ndim == 2:
-            for t in range(steps):
-                np.dot(M, out[t], out=out[t + 1])
-            return out.T
+        some = [slice(at, at + part) for at in range(0, len(zs), part)] if n <= DENSE else range(len(zs))
+        found = [orbit(Ms[one], zs[one], steps).reshape(-1, n, steps + 1) for one in some]
+        return np.concatenate(found).reshape(*z.shape, steps + 1)
+    out = np.empty((steps + 1, *z.shape), dtype=M.dtype)
+    out[0] = z
+    if M.ndim == 2:
         for t in range(steps):
-            np.matmul(M, out[t][..., None], out=out[t + 1][..., None])
-        return np.moveaxis(out, 0, -1)
-    out = np.empty((*z.shape, steps + 1), dtype=M.dtype)
-    out[..., 0] = z
-    have, power = 1, M
-    while have <= steps:
-        more = min(have, BLOCK, steps + 1 - have)
-        reach = min(have, BLOCK)
-        out[..., have : have + more] = power @ out[..., have - reach : have - reach + more]
-        have += more
-        if have <= BLOCK and more == reach:
-            power = power @ power
-    return out
+            np.dot(M, out[t], out=out[t + 1])
+        return out.T
+    for t in range(steps):
+        np.matmul(M, out[t][..., None], out=out[t + 1][..., None])
+    return np.moveaxis(out, 0, -1)
+
+
+def curve(M: np.ndarray, z: np.ndarray, loss: np.ndarray, steps: int) -> np.ndarray:
+    """loss . M^t z, t = 0..steps, (..., steps + 1), without the models in between: BLOCK looks at every BLOCK-th."""
+    looks = orbit(M.swapaxes(-1, -2), loss, BLOCK - 1).swapaxes(-1, -2)
+    e = looks @ orbit(np.linalg.matrix_power(M, BLOCK), z, steps // BLOCK)
+    return e.swapaxes(-1, -2).reshape(*z.shape[:-1], -1)[..., : steps + 1]
+
+
+def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> np.ndarray:
+    """sum_t (M')^(steps-1-t) p (M^t z)' over t < steps, (..., n, n), by doubling: S_2m = (M^m)' S_m + S_m (M^m)'."""
+    later = max(steps.bit_length() - 6, 0)
+    m, turned = steps >> later, M.swapaxes(-1, -2)
+    total = orbit(turned, p, m - 1)[..., ::-1] @ orbit(M, z, m - 1).swapaxes(-1, -2)
+    power = np.linalg.matrix_power(M, m)
+    for j in reversed(range(later)):
+        back = power.swapaxes(-1, -2)
+        total, power = back @ total + total @ back, power @ power
+        if steps >> j & 1:
+            total = turned @ total + p[..., :, None] * (power @ z[..., None]).swapaxes(-1, -2)
+            power = power @ M
+    return total
 
 
 def krylov(

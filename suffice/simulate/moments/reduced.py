@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from .batched import MapsTrial, MomentMaps
 
@@ -49,6 +48,8 @@ def subspaces(M: np.ndarray, starts: np.ndarray, losses: np.ndarray, features: i
 
 def _solved(K: np.ndarray, b: np.ndarray) -> np.ndarray:
     """K^-1 b of a symmetric K, which is positive definite where rates are stable."""
+    from scipy.linalg import cho_factor, cho_solve
+
     try:
         return cho_solve(cho_factor(K, check_finite=False), b, check_finite=False)
     except np.linalg.LinAlgError:

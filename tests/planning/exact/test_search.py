@@ -6,13 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 from site_data import site_rows
 from sklearn.datasets import load_diabetes
 
 from suffice.planning.exact.arrivals import arrival
 from suffice.planning.exact.search import HORIZON, fastest
-from suffice.planning.exact.starts import one_step
+from suffice.planning.exact.starts import nonnegative, one_step
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
@@ -265,3 +265,15 @@ def test_a_search_in_single_precision_finds_the_same_starts_even_within_rounding
         for one, two in zip(single, double):
             assert one.time == two.time
             np.testing.assert_array_equal(one.v, two.v)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_least_squares_with_coefficients_of_one_sign_are_those_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    d, n = rng.integers(1, 8), rng.integers(1, 20)
+    X = np.vstack((rng.normal(size=(d, n)) + rng.normal(), np.diag(rng.uniform(0, 0.3, n) * (seed % 4 > 0))))
+    X[:, -1] = X[:, 0]  # two columns alike
+    y = np.concatenate((rng.normal(size=d), np.zeros(n)))
+    found, (_, rest) = nonnegative(X, y), nnls(X, y)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(np.linalg.norm(X @ found - y), rest, atol=1e-12)

@@ -8,7 +8,7 @@ import pytest
 from suffice.planning.exact.arrivals import arrival
 from suffice.simulate import FixedWeights, LeastSquares, Quadratics, StreamingLeastSquares
 from suffice.simulate.moments.gradient_moments import moments_of_rows
-from suffice.simulate.moments.recursion import BLOCK, ExactRecursion, orbit
+from suffice.simulate.moments.recursion import BLOCK, ExactRecursion, curve, orbit, orbit_sum
 from suffice.simulate.probed_moments import expected_excess
 
 N, D, STEPS, ETA = 3, 3, 9, 0.04
@@ -158,3 +158,22 @@ def test_a_site_with_fewer_rows_than_coefficients_goes_to_the_nearest_minimiser(
     far = ExactRecursion(moments=moments, client=1)
     rates = far.limit(alone) / 2 * alone
     np.testing.assert_allclose(far.floor(rates), far.curve(rates, 30_000)[-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 5, 63, 64, 200, 777])
+def test_curves_and_sums_over_steps_by_doubling_are_those_step_by_step(steps):
+    rng = np.random.default_rng(steps)
+    M = rng.normal(size=(2, 3, 6, 6))
+    M /= np.abs(np.linalg.eigvals(M)).max(-1)[..., None, None]  # neither overflow nor underflow
+    z, p = rng.normal(size=(2, 2, 3, 6))
+    forth, back = [z], [p]
+    for _ in range(steps):
+        forth.append((M @ forth[-1][..., None])[..., 0])
+        back.append((back[-1][..., None, :] @ M)[..., 0, :])
+    np.testing.assert_allclose(orbit(M, z, steps), np.stack(forth, axis=-1), rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        curve(M, z, p, steps), np.stack([(p * one).sum(-1) for one in forth], axis=-1), rtol=1e-8, atol=1e-10
+    )
+    expected = sum(b[..., :, None] * f[..., None, :] for b, f in zip(reversed(back[:steps]), forth))
+    scale = np.abs(expected).max((-2, -1), keepdims=True)
+    np.testing.assert_allclose(orbit_sum(M, z, p, steps) / scale, expected / scale, atol=1e-10)
