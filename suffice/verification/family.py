@@ -121,9 +121,16 @@ class Family:
 
     def at(self, u: np.ndarray) -> Values:
         """Values at points of the unit cube, u (count, k)."""
-        values = _between(u, *self._scales)
+        return self.split(self.numbers(u))
+
+    def numbers(self, u: np.ndarray) -> np.ndarray:
+        """The same, (count, k)."""
+        return _between(u, *self._scales)
+
+    def split(self, numbers: np.ndarray) -> Values:
+        """Numbers (count, k) by the names of their domains."""
         return {
-            name: np.ascontiguousarray(values[:, columns]).reshape(len(u), *domain.shape)
+            name: np.ascontiguousarray(numbers[:, columns]).reshape(len(numbers), *domain.shape)
             for name, (domain, columns) in self.places.items()
         }
 

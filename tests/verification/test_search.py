@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.testing import assert_allclose
 
@@ -47,7 +49,7 @@ def test_a_bound_that_fails_only_at_the_limit_of_its_step_is_refuted():
     # 1 up to a step of 1.895/beta, 2 from there on: no slope leads to the last quarter of a per cent
     given = family(lambda eta, beta, T: np.where(eta * beta > 1.895, 2.0, 1.0))
     assert worst(given, lambda *, eta: 1.0 + 0 * eta) == 2
-    assert worst(Family(**{**vars(given), "arguments": None}), lambda *, eta: 1.0 + 0 * eta, ascents=1) == 1
+    assert worst(replace(given, arguments=None), lambda *, eta: 1.0 + 0 * eta, ascents=1) == 1
 
 
 def test_a_rate_that_is_a_little_too_good_is_seen_late():
