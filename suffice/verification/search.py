@@ -71,9 +71,10 @@ def drawn_and_searched(
     u, climb = family.quantiles(draws, seed=root + 1), _Climb(theorem, family)
     u = np.concatenate((family.quantiles(draws, seed=root), u, _edges(theorem, family, u)))
     tried = climb.scored(u)
-    drawn, others = tried.rows(slice(draws)), tried.rows(slice(draws, None))
+    others = tried.rows(slice(draws, None))
     reached = climb.ascended(others.rows(_starts(others.score, restarts)), ascents)
-    return climb.measured(drawn), climb.measured(reached)
+    whole, each = continued(climb.batches), len(climb.batches[0].measured) // len(u)
+    return whole.rows(slice(draws * each)), whole.rows((reached.place[:, None] * each + np.arange(each)).ravel())
 
 
 class _Points(NamedTuple):
@@ -158,12 +159,6 @@ class _Climb:
         mu, beta = (np.asarray(last.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
         apart = np.broadcast_to(_SPREAD * mu <= beta, last.measured.shape)
         return np.any(apart.reshape(len(points.u), -1), axis=1, keepdims=True)[:, 0]
-
-    def measured(self, points: _Points) -> Evidence:
-        """What was measured at points."""
-        whole = continued(self.batches)
-        each = len(whole.measured) // self.count
-        return whole.rows((points.place[:, None] * each + np.arange(each)).ravel())
 
     def ascended(self, points: _Points, ascents: int) -> _Points:
         """Where so many steps lead from the points; of points that are the same one goes."""
