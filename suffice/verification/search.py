@@ -145,7 +145,7 @@ class _Climb:
         self.batches, self.count = list[Evidence](), 0
 
     def scored(self, u: np.ndarray, values: Values | None = None) -> _Points:
-        """Points with measured/bound, 0 outside the hypotheses; `values` are those of the points where they are known."""
+        """Points with measured/bound, 0 outside the hypotheses; `values` are theirs, where they are known."""
         evidence = self.family.evidence(self.family.at(u) if values is None else values)
         ratio = np.where(evidence.counted(self.theorem), evidence.ratio(self.theorem), 0.0)
         place, self.count = self.count + np.arange(len(u)), self.count + len(u)

@@ -104,7 +104,7 @@ def staged(model: Filtered, known: Known) -> np.ndarray:
     moment = power(eta * curvature, 2 * T1) * amplitude**2 + eta**2 * noise * geometric(eta * curvature, T1)
     total, weights = np.zeros((2, len(m)))
     for begin in range(0, int(T2.max(initial=0)) + 1, BLOCK):
-        going = np.flatnonzero(T2 >= begin)  # few instances have many rounds
+        going = np.flatnonzero(begin <= T2)  # few instances have many rounds
         t = np.arange(begin, min(begin + BLOCK, int(T2.max()) + 1))[:, None]
         n = a[going] + t
         p = np.where(t <= T2[going], n * (n + 1) / (n + 2), 0.0)
