@@ -13,8 +13,8 @@ from .enumerated_paths import LONGEST, Arguments
 
 
 def followed(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """x_0 = start (...), x_t = factor_t x_{t-1} + added_t as (T + 1, ...)."""
-    x = np.empty((len(added) + 1, *start.shape))
+    """x_0 = start (n,), x_t = factor_t x_{t-1} + added_t as (T + 1, n)."""
+    x = np.empty((len(added) + 1, len(start)))
     x[0] = start
     for before, after, times, plus in zip(x, x[1:], np.broadcast_to(factor, added.shape), added):
         np.add(np.multiply(times, before, out=after), plus, out=after)

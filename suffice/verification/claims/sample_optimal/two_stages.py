@@ -15,7 +15,6 @@ from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
-from ...instances.scheduled import followed
 from ...widened_conditions import beyond
 from .all_for_all import ANY, KEY, SAME, network
 from .all_for_all_rounds import EDGE, FREE
@@ -24,8 +23,6 @@ from .moments import Filtered, geometric, power
 Known = dict[str, np.ndarray]
 MOST = 4000
 """Rounds of stage 2 that are followed."""
-BLOCK = 64
-"""Rounds that are followed at a time."""
 
 # --- one round
 
@@ -103,17 +100,12 @@ def staged(model: Filtered, known: Known) -> np.ndarray:
     eta, T1 = (2 / (most + m))[:, None], known["T1"][:, None]
     moment = power(eta * curvature, 2 * T1) * amplitude**2 + eta**2 * noise * geometric(eta * curvature, T1)
     total, weights = np.zeros((2, len(m)))
-    for begin in range(0, int(T2.max(initial=0)) + 1, BLOCK):
-        going = np.flatnonzero(begin <= T2)  # few instances have many rounds
-        t = np.arange(begin, min(begin + BLOCK, int(T2.max()) + 1))[:, None]
-        n = a[going] + t
-        p = np.where(t <= T2[going], n * (n + 1) / (n + 2), 0.0)
-        eta = (2 / (m[going] * (n + 2)))[:, :, None]
-        factor, added = (1 - eta * curvature[going]) ** 2, eta**2 * noise[going]
-        path = followed(factor, added, moment[going])
-        total[going] += (p * path[:-1].mean(-1)).sum(0) / 2
-        weights[going] += p.sum(0)
-        moment[going] = path[-1]
+    for t in range(int(T2.max(initial=0)) + 1):
+        n = a + t
+        p = np.where(t <= T2, n * (n + 1) / (n + 2), 0.0)
+        total, weights = total + p * moment.mean(-1) / 2, weights + p
+        eta = (2 / (m * (n + 2)))[:, None]
+        moment = (1 - eta * curvature) ** 2 * moment + eta**2 * noise
     return total / np.where(weights > 0, weights, 1)
 
 
