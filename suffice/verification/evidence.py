@@ -122,7 +122,8 @@ def within(parameters: Sequence[Parameter], arguments: Mapping[str, np.ndarray],
     for parameter in parameters:
         x = arguments[parameter.name]
         valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
-        valid &= x <= parameter.upper
+        if parameter.upper < np.inf:
+            valid &= x <= parameter.upper
     return valid
 
 
