@@ -170,7 +170,7 @@ class Claim:
                 yield family.evidence(whole)
                 continue
             amounts = {"draws": spend.instances, "restarts": spend.restarts, "ascents": spend.ascents}
-            if not spend.corners:
+            if not spend.corners:  # not a check of somebody's own bound, which may sample
                 yield from drawn_and_searched(self.theorem, family, **amounts, root=root)
                 continue
             yield family.evidence(family.draw(spend.instances, seed=root))
