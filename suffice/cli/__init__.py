@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 from importlib import import_module
 from typing import NoReturn
@@ -22,6 +24,9 @@ def load(*names: str) -> None:
 def main() -> NoReturn:
     """Entry point. Only the command that is given is loaded; the list of all is plain, as frames and colours take
     longer to load than the commands."""
+    # Torch and SymPy load half a million objects that stay: to search them for garbage, and again at the end, takes 1 s
+    gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
     try:  # all imports are below: one that is interrupted leaves no traceback either
         given = sys.argv[1:]
         load(*set(given[:1]) & set(COMMANDS))

@@ -50,9 +50,11 @@ def verify(
     """Check that theorems hold. The exit code is 1 if a corrected statement is violated, or if its test is too weak
     and no reason is recorded."""
     from suffice.bounds.saved_verdicts import check_target, write_verdicts
+    from suffice.support.memory import keep_freed
     from suffice.verification import unchecked
     from suffice.verification import verify as check
 
+    keep_freed()
     if write is not None:
         check_target(write)
     with later("checking claims", after=0) as bar:  # no thread of its own: processes start as copies of this one

@@ -21,7 +21,7 @@ from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
 from .regime import Sharpness, where_attained
 from .sampled import SampledResult
-from .search import search
+from .search import drawn_and_searched, search
 from .verdict import Verdict
 from .widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
 
@@ -169,12 +169,14 @@ class Claim:
             if (whole := family.whole()) is not None:
                 yield family.evidence(whole)
                 continue
-            yield family.evidence(family.draw(spend.instances, seed=root))
-            if spend.corners:
-                yield family.evidence(family.at(family.corners(spend.corners, seed=root)))
-                if family.arguments is not None:
-                    yield from self._at_ends(family, root)
             amounts = {"draws": spend.instances, "restarts": spend.restarts, "ascents": spend.ascents}
+            if not spend.corners:  # not a check of somebody's own bound, which may sample
+                yield from drawn_and_searched(self.theorem, family, **amounts, root=root)
+                continue
+            yield family.evidence(family.draw(spend.instances, seed=root))
+            yield family.evidence(family.at(family.corners(spend.corners, seed=root)))
+            if family.arguments is not None:
+                yield from self._at_ends(family, root)
             yield search(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
 
     def _at_ends(self, family: Family, root: int) -> Iterator[Evidence]:

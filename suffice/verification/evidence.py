@@ -103,12 +103,11 @@ class Evidence:
             ratio = np.where((bottom == 0) & (top <= 0), 0.0, unequal)
         return np.where(np.isnan(bound), np.inf, ratio)  # a bound that says nothing is not a bound
 
-    def rows(self, index: np.ndarray) -> Evidence:
-        """The numbers of some instances alone."""
+    def rows(self, index: Any) -> Evidence:
+        """Some instances alone."""
         shape = self.measured.shape
-        rounding = _wide(self.rounding, shape)[index]
-        arguments = {name: _wide(value, shape)[index] for name, value in self.arguments.items()}
-        return Evidence(engine=self.engine, measured=self.measured[index], arguments=arguments, rounding=rounding)
+        numbers = {name: _through(lambda value: _wide(value, shape)[index], getattr(self, name)) for name in _NUMBERS}
+        return Evidence(engine=self.engine, label=self.label, **numbers)
 
     def instance(self, index: int) -> dict[str, Any]:
         """A readable description of one instance."""
@@ -123,7 +122,8 @@ def within(parameters: Sequence[Parameter], arguments: Mapping[str, np.ndarray],
     for parameter in parameters:
         x = arguments[parameter.name]
         valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
-        valid &= x <= parameter.upper
+        if parameter.upper < np.inf:
+            valid &= x <= parameter.upper
     return valid
 
 
@@ -144,7 +144,18 @@ def met(theorem: Theorem, arguments: Mapping[str, np.ndarray], shape: tuple[int,
 
 def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     """One number, or one per instance, as the latter; most have the shape, and NumPy takes its time to see it."""
-    return value if getattr(value, "shape", None) == shape else np.broadcast_to(value, shape)
+    return value if getattr(value, "shape", ())[:1] == shape else np.broadcast_to(value, shape)
+
+
+_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again")
+"""The fields of `Evidence` that have one number per instance, or one for all."""
+
+
+def _through(change: Callable[..., Any], *values: Any) -> Any:
+    """A change of arrays, also of mappings of arrays; None stays."""
+    if isinstance(values[0], Mapping):
+        return {name: _through(change, *(value[name] for value in values)) for name in values[0]}
+    return None if values[0] is None else change(*values)
 
 
 def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
@@ -163,6 +174,16 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
         hypothesis=whole(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
         rounding=whole(lambda piece: piece.rounding),
     )
+
+
+def continued(batches: Sequence[Evidence]) -> Evidence:
+    """Batches of one family as one, with all that they tell."""
+
+    def whole(*values: Any) -> np.ndarray:
+        return np.concatenate([_wide(value, batch.measured.shape) for value, batch in zip(values, batches)])
+
+    numbers = {name: _through(whole, *(getattr(batch, name) for batch in batches)) for name in _NUMBERS}
+    return Evidence(engine=batches[0].engine, label=batches[0].label, **numbers)
 
 
 Options = ParamSpec("Options")

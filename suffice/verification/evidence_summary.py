@@ -133,18 +133,16 @@ def _met(pieces: Sequence[Evidence], counted: np.ndarray) -> dict[str, int]:
 
 def _ranges(pieces: Sequence[Evidence], counted: np.ndarray, names: set[str]) -> dict[str, tuple[float, float]]:
     """Of every scalar, and of eta beta, over the instances that met the hypotheses; over all where none did."""
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, list[np.ndarray]] = {}
     kept = counted if counted.any() else np.ones_like(counted)
     for piece, mask in _by_piece(pieces, kept):
         chosen = {name: value for name, value in piece.arguments.items() if name in names}
         if "eta" in chosen and "beta" in chosen:
             chosen |= {"eta beta": chosen["eta"] * chosen["beta"]}
         for name, value in chosen.items():
-            values = np.broadcast_to(value, mask.shape)[mask]
-            if len(values):
-                low, high = found.get(name, (np.inf, -np.inf))
-                found[name] = (min(low, float(values.min())), max(high, float(values.max())))
-    return found
+            found.setdefault(name, []).append(np.broadcast_to(value, mask.shape)[mask])
+    whole = {name: np.concatenate(values) for name, values in found.items()}
+    return {name: (float(values.min()), float(values.max())) for name, values in whole.items() if len(values)}
 
 
 def _points(bound: np.ndarray, measured: np.ndarray, ratio: np.ndarray) -> tuple[tuple[float, float], ...]:

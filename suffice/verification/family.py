@@ -6,10 +6,13 @@ of length `count` (or `count` by a shape) per name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,17 +59,15 @@ class Domain:
             as_whole("shape", size)
 
     def at(self, u: np.ndarray) -> np.ndarray:
-        """The value at quantile u in (0, 1)."""
-        if self.zero:
-            inside = Domain(low=self.low, high=self.high, log=self.log, integer=self.integer)
-            return np.where(u < self.zero, 0.0, inside.at(np.clip((u - self.zero) / (1 - self.zero), 0, 1)))
-        if self.integer and self.log:
-            return np.clip(np.floor(self.low * ((self.high + 1) / self.low) ** u), self.low, self.high)
-        if self.integer:
-            return np.minimum(np.floor(self.low + u * (self.high - self.low + 1)), self.high)  # u = 1 is a corner
-        if self.log:
-            return self.low * (self.high / self.low) ** u
-        return self.low + u * (self.high - self.low)
+        """The value at quantile u in [0, 1]."""
+        return _between(u, *self.scale)
+
+    @cached_property
+    def scale(self) -> tuple[float, ...]:
+        """What `_between` takes: its ends, what it grows by, and by which factor, whether it is whole, the zeros."""
+        past = self.high + self.integer
+        grows = (0.0, past / self.low) if self.log else (past - self.low, 1.0)
+        return (self.low, self.high, *grows, float(self.integer), self.zero)
 
     def simpler(self, value: np.ndarray) -> Iterator[np.ndarray]:
         """Simpler values within the interval, the simplest first: small whole numbers, or 1, 2, 4, ... bits."""
@@ -106,14 +107,32 @@ class Family:
         BEFORE_EACH.get()()
         return self.measure(values)
 
+    @cached_property
+    def places(self) -> dict[str, tuple[Domain, slice]]:
+        """Every domain with its columns of the unit cube."""
+        ends = np.cumsum([0, *(math.prod(domain.shape) for domain in self.domains.values())]).tolist()
+        return {name: (domain, slice(*ends[at : at + 2])) for at, (name, domain) in enumerate(self.domains.items())}
+
+    @cached_property
+    def _scales(self) -> np.ndarray:
+        """`Domain.scale` of every column, (6, k)."""
+        columns = [[domain.scale] * math.prod(domain.shape) for domain in self.domains.values()]
+        return np.array(list(chain(*columns))).reshape(-1, 6).T
+
     def at(self, u: np.ndarray) -> Values:
         """Values at points of the unit cube, u (count, k)."""
-        values, offset = {}, 0
-        for name, domain in self.domains.items():
-            size = int(np.prod(domain.shape, dtype=int))
-            values[name] = domain.at(u[:, offset : offset + size].reshape(len(u), *domain.shape))
-            offset += size
-        return values
+        return self.split(self.numbers(u))
+
+    def numbers(self, u: np.ndarray) -> np.ndarray:
+        """The same, (count, k)."""
+        return _between(u, *self._scales)
+
+    def split(self, numbers: np.ndarray) -> Values:
+        """Numbers (count, k) by the names of their domains."""
+        return {
+            name: np.ascontiguousarray(numbers[:, columns]).reshape(len(numbers), *domain.shape)
+            for name, (domain, columns) in self.places.items()
+        }
 
     def whole(self) -> Values | None:
         """Every instance, where all domains are whole numbers, few together; None elsewhere."""
@@ -128,8 +147,7 @@ class Family:
 
     def quantiles(self, count: int, *, seed: int) -> np.ndarray:
         """Random points of the unit cube, (count, k), a pure function of the seed; not to be written to."""
-        sizes = (int(np.prod(domain.shape, dtype=int)) for domain in self.domains.values())
-        return _quantiles(tuple(sizes), count, seed)
+        return _quantiles(tuple(math.prod(domain.shape) for domain in self.domains.values()), count, seed)
 
     def corners(self, count: int, *, seed: int) -> np.ndarray:
         """`count` random points of the unit cube (count, k) where simple things happen: each number is at an end of its
@@ -138,23 +156,28 @@ class Family:
         u, side = self.quantiles(count, seed=seed), self.quantiles(count, seed=seed + 0x10000)
         pick = self.quantiles(count, seed=seed + 0x20000)
         u = np.where(side < 0.4, (side < 0.2).astype(float), u)
-        offset = 0
-        for domain in self.domains.values():
-            size = int(np.prod(domain.shape, dtype=int))
-            if size > 1:
-                own, lots = u[:, offset : offset + size], pick[:, offset : offset + size]  # the first one is a view
+        for domain, columns in self.places.values():
+            own, lots = u[:, columns], pick[:, columns]  # the first one is a view
+            if own.shape[1] > 1:
                 first, second, kind = own[:, :1], own[:, 1:2], lots[:, :1]
                 two = np.where(lots < 0.5, first, second)
                 if len(domain.shape) > 1:
                     block = np.where(_block(lots, domain.shape), first, np.where(second < 0.5, 0.5, second))
                     own[:] = np.where((kind > 0.5) & (kind < 0.75), block, own)
                 own[:] = np.where(kind < 0.25, first, np.where(kind < 0.5, two, own))
-            offset += size
         return u
 
     def draw(self, count: int, *, seed: int) -> Values:
         """`count` random instances, a pure function of the seed."""
         return self.at(self.quantiles(count, seed=seed))
+
+
+def _between(u: np.ndarray, low: Any, high: Any, adds: Any, times: Any, integer: Any, zero: Any) -> np.ndarray:
+    """Values at quantiles; what else is given is one number each or one for every column."""
+    v = np.maximum((u - zero) / (1 - zero), 0)
+    value = low * times**v + adds * v
+    value = np.where(integer, np.minimum(np.floor(value), high), value)  # v = 1 is a corner
+    return np.where(u < zero, 0.0, value)
 
 
 def _block(lots: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -9,11 +9,13 @@ An instance outside the hypotheses counts as ratio 0, so ascent stays within the
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import CLEAR, Evidence
+from .evidence import CLEAR, Evidence, continued
 from .family import Family, Values
 from .family_ends import pairs_of_ends
 
@@ -21,8 +23,6 @@ _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
 _ENDS = 16
 """Parameters that one ascent tries at both ends; a family of more takes turns."""
-
-
 _EDGES = 40
 """Starts that are moved to the edge of what the theorem covers."""
 _HALVINGS = 12
@@ -47,42 +47,64 @@ def search(
         u = np.concatenate((u, family.corners(corners, seed=root)))
         if family.arguments is not None:
             u = np.concatenate((u, pairs_of_ends(family, root)))
-    u = np.concatenate((u, _edges(theorem, family, u)))
-    scores, apart = _score_and_spread(theorem, family, u)
-    ranked = np.argsort(-scores, kind="stable")
-    half = (restarts + 1) // 2
-    last = max(int((scores > 0).sum()), restarts) - 1
-    chosen = np.concatenate((ranked[:half], ranked[np.linspace(half, last, restarts - half).astype(int)]))
-    best, score = u[chosen], scores[chosen]
-    choices = [(u, scores, apart, half)] if corners else []
-    late = _at_last(family, u) if corners else u[:0]
+    climb = _Climb(theorem, family)
+    tried = climb.scored(np.concatenate((u, _edges(theorem, family, u))))
+    best, half = [tried.rows(_starts(tried.score, restarts))], (restarts + 1) // 2
+    late = _at_last(family, tried.u) if corners else u[:0]
+    if corners:
+        best += [tried.best(half, climb.ill_conditioned(tried))]
     if len(late):
-        late_scores, late_apart = _score_and_spread(theorem, family, late)
-        choices += [(late, late_scores, ~late_apart, half), (late, late_scores, late_apart, 2 * half)]
-    for points, found, some, count in choices:
-        chosen = np.argsort(np.where(some, -found, 1.0), kind="stable")[:count]
-        best, score = np.concatenate((best, points[chosen])), np.append(score, found[chosen])
-    best, first, again = np.unique(best, axis=0, return_index=True, return_inverse=True)
-    score, idle = score[first], np.zeros(len(best), dtype=int)
-    for turn in range(ascents):
-        going = idle * _ENDS < best.shape[1]  # what no move improves is where it was at the next turn
-        if not going.any():
-            break
-        before = score[going]
-        best[going], score[going] = _ascend(theorem, family, best[going], before, turn)
-        idle[going] = np.where(score[going] > before, 0, idle[going] + 1)
-    return family.evidence(family.at(best[again.ravel()]))
+        late = climb.scored(late)
+        apart = climb.ill_conditioned(late)
+        best += [late.best(half, ~apart), late.best(2 * half, apart)]
+    # anew: where paths are sampled, those that led here were lucky
+    return family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
+
+
+def drawn_and_searched(
+    theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int
+) -> tuple[Evidence, Evidence]:
+    """`draws` random instances, and those that `search` reaches from as many others: nothing is measured twice.
+
+    For families whose measured numbers are no matter of chance, nor of what else is measured.
+    """
+    u, climb = family.quantiles(draws, seed=root + 1), _Climb(theorem, family)
+    u = np.concatenate((family.quantiles(draws, seed=root), u, _edges(theorem, family, u)))
+    tried = climb.scored(u)
+    others = tried.rows(slice(draws, None))
+    reached = climb.ascended(others.rows(_starts(others.score, restarts)), ascents)
+    whole, each = continued(climb.batches), len(climb.batches[0].measured) // len(u)
+    return whole.rows(slice(draws * each)), whole.rows((reached.place[:, None] * each + np.arange(each)).ravel())
+
+
+class _Points(NamedTuple):
+    """Points of the unit cube (m, k), measured/bound there (m,), and their places among all that were measured."""
+
+    u: np.ndarray
+    score: np.ndarray
+    place: np.ndarray
+
+    def rows(self, index: Any) -> _Points:
+        return _Points(*(each[index] for each in self))
+
+    def best(self, count: int, some: np.ndarray) -> _Points:
+        """The best of some."""
+        return self.rows(np.argsort(np.where(some, -self.score, 1.0), kind="stable")[:count])
+
+
+def _starts(scores: np.ndarray, restarts: int) -> np.ndarray:
+    """The best half, and as many that are spread over the ranks."""
+    ranked, half = np.argsort(-scores, kind="stable"), (restarts + 1) // 2
+    last = max(int((scores > 0).sum()), restarts) - 1
+    return np.concatenate((ranked[:half], ranked[np.linspace(half, last, restarts - half).astype(int)]))
 
 
 def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
     """Covered points moved along one number, a scalar on a scale, until the theorem covers them only just."""
     if family.arguments is None:
         return u[:0]
-    arguments, offset, scalars = family.arguments, 0, []
-    for domain in family.domains.values():
-        if domain.shape == () and not domain.integer:
-            scalars.append(offset)
-        offset += int(np.prod(domain.shape, dtype=int))
+    arguments = family.arguments
+    scalars = [at.start for domain, at in family.places.values() if domain.shape == () and not domain.integer]
 
     def covered(points: np.ndarray) -> np.ndarray:
         if not len(points):
@@ -108,64 +130,88 @@ def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
 
 def _at_last(family: Family, u: np.ndarray) -> np.ndarray:
     """The points with the longest T; none where the family has no T of its own."""
-    offset = 0
-    for name, domain in family.domains.items():
-        if name == "T":
-            late = u.copy()
-            late[:, offset] = 1
-            return np.unique(late, axis=0)
-        offset += int(np.prod(domain.shape, dtype=int))
-    return u[:0]
+    if "T" not in family.places:
+        return u[:0]
+    late = u.copy()
+    late[:, family.places["T"][1]] = 1
+    return np.unique(late, axis=0)
 
 
-def _ascend(
-    theorem: Theorem, family: Family, best: np.ndarray, score: np.ndarray, turn: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """One step of every restart: along its own gradient at several lengths, or of one parameter to an end."""
-    count, size = best.shape
-    side = np.where(best < 0.5, 1.0, -1.0)  # stay inside the cube
-    moved = best[:, None] + _DIFFERENCE * side[:, None] * np.eye(size)
-    slope = (_scores(theorem, family, moved, best, score) - score[:, None]) * side
-    slope = np.where((best <= 0) & (slope < 0) | (best >= 1) & (slope > 0), 0, slope)
-    length = np.abs(slope).max(1, keepdims=True)
-    direction = np.divide(slope, length, out=np.zeros_like(slope), where=length > 0)
-    along = np.clip(best[:, None] + _LENGTHS[:, None] * direction[:, None], 0, 1)
-    chosen = np.unique(np.arange(turn * _ENDS, (turn + 1) * _ENDS) % size)
-    ends = np.repeat(best[:, None], 2 * len(chosen), axis=1)
-    for at, coordinate in enumerate(chosen):
-        ends[:, 2 * at, coordinate], ends[:, 2 * at + 1, coordinate] = 0, 1
-    tried = np.concatenate((along, ends), axis=1)
-    scores = _scores(theorem, family, tried, best, score)
-    at = scores.argmax(1)
-    better = scores[np.arange(count), at] > score
-    best = np.where(better[:, None], tried[np.arange(count), at], best)
-    return best, np.maximum(score, scores.max(1))
+class _Climb:
+    """A search on one family, with all that it has measured."""
 
+    def __init__(self, theorem: Theorem, family: Family) -> None:
+        self.theorem, self.family = theorem, family
+        self.batches, self.count = list[Evidence](), 0
 
-def _scores(theorem: Theorem, family: Family, tried: np.ndarray, best: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """measured/bound at points around each of the best ones, (count, tries), 0 outside the hypotheses.
+    def scored(self, u: np.ndarray, values: Values | None = None) -> _Points:
+        """Points with measured/bound, 0 outside the hypotheses; `values` are theirs, where they are known."""
+        evidence = self.family.evidence(self.family.at(u) if values is None else values)
+        ratio = np.where(evidence.counted(self.theorem), evidence.ratio(self.theorem), 0.0)
+        place, self.count = self.count + np.arange(len(u)), self.count + len(u)
+        self.batches.append(evidence)
+        return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), place)
 
-    An end where a number is already, or a small move of an integer, is the instance that is known.
-    """
-    count, tries, size = tried.shape
-    known, values = family.at(best), family.at(tried.reshape(-1, size))
-    new = np.zeros(count * tries, dtype=bool)
-    for name, value in values.items():
-        new |= (value != np.repeat(known[name], tries, axis=0)).reshape(len(new), -1).any(1)
-    scores = np.repeat(score, tries)
-    if new.any():
-        scores[new] = _score_and_spread(theorem, family, tried.reshape(-1, size)[new])[0]
-    return scores.reshape(count, tries)
+    def ill_conditioned(self, points: _Points) -> np.ndarray:
+        """Of the points that were measured last, at which mu is far below beta: where they are equal, most bounds are
+        attained, and those that take one for the other are right."""
+        last = self.batches[-1]
+        mu, beta = (np.asarray(last.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
+        apart = np.broadcast_to(_SPREAD * mu <= beta, last.measured.shape)
+        return np.any(apart.reshape(len(points.u), -1), axis=1, keepdims=True)[:, 0]
 
+    def ascended(self, points: _Points, ascents: int) -> _Points:
+        """Where so many steps lead from the points; of points that are the same one goes."""
+        _, first, again = np.unique(points.u, axis=0, return_index=True, return_inverse=True)
+        best = points.rows(first)
+        idle = np.zeros(len(first), dtype=int)
+        for turn in range(ascents):
+            going = np.flatnonzero(idle * _ENDS < best.u.shape[1])  # what no move improves is where it was next time
+            if not len(going):
+                break
+            before = best.score[going]
+            for each, step in zip(best, self._ascend(best.rows(going), turn)):
+                each[going] = step
+            idle[going] = np.where(best.score[going] > before, 0, idle[going] + 1)
+        return best.rows(again.ravel())
 
-def _score_and_spread(theorem: Theorem, family: Family, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """measured/bound at every point, 0 outside the hypotheses, and whether mu is far below beta: where they are equal,
-    most bounds are attained, and those that take one for the other are right."""
-    evidence = family.evidence(family.at(u))
-    ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
-    mu, beta = (np.asarray(evidence.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
-    apart = np.any(np.broadcast_to(_SPREAD * mu <= beta, ratio.shape).reshape(len(u), -1), axis=1, keepdims=True)[:, 0]
-    return np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart
+    def _ascend(self, best: _Points, turn: int) -> _Points:
+        """One step of every point: along its own gradient at several lengths, or of one parameter to an end."""
+        u, size = best.u, best.u.shape[1]
+        side = np.where(u < 0.5, 1.0, -1.0)  # stay inside the cube
+        slope = self._around(best, u[:, None] + _DIFFERENCE * side[:, None] * np.eye(size))[0]
+        slope = (slope - best.score[:, None]) * side
+        slope = np.where((u <= 0) & (slope < 0) | (u >= 1) & (slope > 0), 0, slope)
+        length = np.abs(slope).max(1, keepdims=True)
+        direction = np.divide(slope, length, out=np.zeros_like(slope), where=length > 0)
+        along = np.clip(u[:, None] + _LENGTHS[:, None] * direction[:, None], 0, 1)
+        chosen = np.unique(np.arange(turn * _ENDS, (turn + 1) * _ENDS) % size)
+        ends = np.repeat(u[:, None], 2 * len(chosen), axis=1)
+        for at, coordinate in enumerate(chosen):
+            ends[:, 2 * at, coordinate], ends[:, 2 * at + 1, coordinate] = 0, 1
+        tried = np.concatenate((along, ends), axis=1)
+        scores, places = self._around(best, tried)
+        at = np.arange(len(u)), scores.argmax(1)
+        better = scores[at] > best.score
+        return _Points(
+            np.where(better[:, None], tried[at], u),
+            np.where(better, scores[at], best.score),
+            np.where(better, places[at], best.place),
+        )
+
+    def _around(self, best: _Points, tried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Scores and places of points around each of the best ones, (count, tries).
+
+        An end where a number is already, or a small move of an integer, is the instance that is known.
+        """
+        count, tries, size = tried.shape
+        u = tried.reshape(-1, size)
+        known, numbers = np.split(self.family.numbers(np.concatenate((best.u, u))), [count])
+        new = (numbers.reshape(tried.shape) != known[:, None]).any(2).ravel()
+        scores, places = np.repeat(best.score, tries), np.repeat(best.place, tries)
+        if new.any():
+            _, scores[new], places[new] = self.scored(u[new], self.family.split(numbers[new]))
+        return scores.reshape(count, tries), places.reshape(count, tries)
 
 
 def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = CLEAR) -> Values:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..array_formula import Formulas
 from ..certificate import INNER, certificate, nested
 from ..recheck import refusal
 from .vector import Vector
@@ -162,10 +163,10 @@ def _searched(hypotheses: tuple[Any, ...], positive: int) -> dict[str, Fraction]
     names = sorted(set(chain(*of.values())))
     tried = _sequence(len(names))
     numbers = dict(zip(names, np.array(_VALUES, dtype=float)[tried.T]))
-    at = [math.prod(numbers[name] for name in parts) for parts in of.values()]
-    with np.errstate(all="ignore"):  # a divisor may be 0
-        values = sympy.lambdify(list(of), list(hypotheses), "numpy")(*at)
-        near = np.all([np.broadcast_to(value, _TRIES) >= -_ROUNDING for value in values], axis=0)
+    at = {symbol.name: math.prod(numbers[name] for name in parts) for symbol, parts in of.items()}
+    formulas = Formulas(sympy.Tuple(*hypotheses), list(at))
+    values = (formulas.function(one)(**at) for one in hypotheses)  # a divisor may be 0
+    near = np.all([np.broadcast_to(value, _TRIES) >= -_ROUNDING for value in values], axis=0)
     points = ({name: _VALUES[place] for name, place in zip(names, row)} for row in tried[near])
     found = (_meeting(hypotheses, positive, point) for point in points)
     return next((numbers for numbers in found if numbers is not None), None)
@@ -174,11 +175,9 @@ def _searched(hypotheses: tuple[Any, ...], positive: int) -> dict[str, Fraction]
 @lru_cache
 def _sequence(count: int) -> np.ndarray:
     """Places in `_VALUES` of `count` numbers, `_TRIES` times (a linear congruential generator)."""
-    state, places = 1, list[int]()
-    for _ in range(_TRIES * count):
-        state = (state * 1103515245 + 12345) % 2**31
-        places.append(state >> 28)
-    return np.array(places, dtype=int).reshape(_TRIES, count)
+    powers = np.cumprod(np.full(_TRIES * count, 1103515245, dtype=np.uint64))  # modulo 2^64, which 2^31 divides
+    states = powers + 12345 * np.cumsum(np.append(np.uint64(1), powers[:-1]))
+    return (states % 2**31 >> 28).astype(int).reshape(_TRIES, count)
 
 
 def _value(node: Any, at: Mapping[Any, Fraction]) -> Fraction:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from suffice.bounds import ConditionError, evaluate
-from suffice.verification.claims.sample_optimal.last_iterate import _kinked
+from suffice.verification.claims.sample_optimal.last_iterate import KINKED, _kinked
+from suffice.verification.family import Domain, Family
 
 KEY = "sample-optimal/theorem-2-"
 
@@ -27,6 +28,23 @@ def test_timed_kicks_make_the_last_loss_grow_with_the_logarithm_of_kappa(kappa):
     measured = evidence.measured[0] / (0.1 * 1e-4 / 2)
     assert 0.35 * np.log(kappa) < measured - 0.1 < 0.55 * np.log(kappa)
     assert measured < floor(kappa, 0.1)
+
+
+def test_many_rounds_at_once_are_those_rounds_one_by_one():
+    """From a start beyond the kink: slope mu y + 1 from y = 1/(beta - mu) on, beta y before; no noise."""
+    values = Family(name="starts", domains=KINKED | {"start": Domain(low=1e-3, high=100, log=True)}).draw(200, seed=5)
+    evidence = _kinked(values)
+    given = evidence.arguments
+    kink = 1 / (given["beta"] - given["mu"])
+    y = np.sqrt(given["distance2"])
+    began_beyond = y > kink
+    for t in range(int(given["T"].max())):
+        y = np.where(t < given["T"], y - given["eta"] * (given["mu"] * y + np.minimum(y / kink, 1)), y)
+    assert (began_beyond & (y <= kink)).sum() > 10
+    assert (y > kink).sum() > 10
+    loss = given["mu"] * y**2 / 2 + np.where(y < kink, y**2 / (2 * kink), y - kink / 2)
+    # 60 rounds of rounding, times 100 where most of the way is taken back; steps of 1/beta leave rounding errors alone
+    np.testing.assert_allclose(evidence.measured, loss, rtol=1e-11, atol=1e-25)
 
 
 def test_floors_beside_half_of_kappa():

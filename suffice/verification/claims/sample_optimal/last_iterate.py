@@ -61,9 +61,14 @@ def _kinked(values: Values) -> Measured:
     before = np.cumprod((1 - chance)[:, ::-1], axis=1)[:, ::-1] / np.where(chance < 1, 1 - chance, 1)
     y = np.concatenate((np.where(np.isinf(kick), 0, kick), (values["start"] * eta)[:, None]), axis=1)
     rounds = np.concatenate((np.broadcast_to(left, kick.shape), np.where(still, 0, T)[:, None]), axis=1)
-    for t in range(int(T.max())):
-        slope = mu[:, None] * y + np.clip(y / d, -1, 1)
-        y = np.where(t < rounds, y - eta[:, None] * slope, y)
+    # rounds with the slope of beyond the kink, mu y + 1, then with that of before it, L y
+    width = 1 / mu[:, None]
+    with np.errstate(all="ignore"):  # a step of 1/mu or more, outside the hypotheses, begins before the kink
+        shrinks = np.log1p(-eta[:, None] / width)
+        beyond = np.where(y > d, np.ceil((np.log1p(d / width) - np.log1p(y / width)) / shrinks), 0)
+        beyond = np.minimum(beyond, rounds)
+        y = np.where(y > d, np.exp(beyond * shrinks) * y + np.expm1(beyond * shrinks) * width, y)
+    y = y * (1 - eta * L)[:, None] ** (rounds - beyond)
     far = np.abs(y)
     loss = mu[:, None] * y**2 / 2 + np.where(far < d, y**2 / (2 * d), far - d / 2)
     measured = np.where(still, (before * chance * loss[:, :-1]).sum(1), loss[:, -1])
