@@ -13,7 +13,7 @@ from suffice.simulate.data.folds import Fold, Units, row_weight
 
 from .candidates import Fitted
 from .fitted import Fit
-from .gain import PER_COEFFICIENT, Gains
+from .gain import BY_WEIGHTS, PER_COEFFICIENT, Gains
 from .site_models import LEFT_OUT, POPULATION, SiteModel
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _site_notes(count: int, found: Gains, at: int, size: int, *, apart: bool) ->
     if np.isnan(found.gain[at]):
         if count >= PER_COEFFICIENT * size:
             few = f"{found.counts[at]:.3g} rows alike, fewer than {PER_COEFFICIENT} per coefficient"
-            return (f"by their weights, {count} rows tell as much as {few}: see the network's gain",)
+            return (f"{BY_WEIGHTS}, {count} rows tell as much as {few}: see the network's gain",)
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()
 

@@ -27,6 +27,8 @@ from suffice.simulate.data.folds import FOLDS, Messages
 from .ridge import alone_models, best_penalty
 
 PER_COEFFICIENT = 3
+BY_WEIGHTS = "by their weights"
+"""So begins what is said of a site whose rows are enough, but not their effective number."""
 RESAMPLED = 1 + FOLDS / (FOLDS - 1)
 
 

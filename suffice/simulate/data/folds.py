@@ -15,8 +15,8 @@ import numpy as np
 
 FOLDS = 5
 """Folds that every candidate is scored on: each is held out once."""
-CONSTANT = 1e-9
-"""A column whose deviation is below this share of its magnitude is constant."""
+CONSTANT = 1e-13
+"""A column whose deviation is below this share of its magnitude is constant: what is below is rounding."""
 LEAST_VARIANCE = 1e-9
 """A site's rows vary in a column if their variance is more than this share of that of all rows: less is rounding."""
 
@@ -47,6 +47,11 @@ class Fold:
             return cls(rows=0.0, mean=np.zeros(z.shape[1]), products=np.zeros((z.shape[1],) * 2))
         mean = w @ z / total
         centred = z - mean
+        off = w @ centred / total  # what rounding left in the mean of a column far from 0
+        far = total * off**2 > 1e-24 * (w @ centred**2)
+        if far.any():
+            mean = mean + np.where(far, off, 0.0)
+            centred = z - mean
         share = w / w.max()  # whose squares do not underflow
         weight = float(w.max() * (share @ share) / share.sum())
         return cls(rows=total, mean=mean, products=(centred * w[:, None]).T @ centred, weight=weight)
