@@ -41,9 +41,7 @@ class FittedClasses:
     rounds: int
 
 
-def fit_classes(
-    rows: Sequence[SiteRows], *, progress: Callable[[int, int], None] | None = None
-) -> FittedClasses:
+def fit_classes(rows: Sequence[SiteRows], *, progress: Callable[[int, int], None] | None = None) -> FittedClasses:
     """Models of all sites from their rows, whose weights are above 0."""
     models, ridge, rounds = pooled(rows)
     fitted = None

@@ -104,7 +104,9 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
     suspected = suspects(typically_filled(sites, folds), counts)
     encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
     if units.constant[-1]:
-        remedy = "the same in every row to 12 digits: nothing to learn; give a target that varies (less its mean, if it does)"
+        remedy = (
+            "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
+        )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
     found = fitted_robustly(encoded, counts, suspected, progress)
     weights = np.array([row_weight(site) for site in encoded])

@@ -10,9 +10,9 @@ samples would have given other models adds to it; Nadeau and Bengio (Machine Lea
 of a cross-validation by 1 + F n_test/n_train, 9/4 for five folds. Below `PER_COEFFICIENT` rows per coefficient
 intervals of two standard errors do not cover even so, and nothing is printed for the site.
 
-With weights w of rows, n and S are sums of w, and the variance is sum w^2 / sum w times as large, by the site's own rows;
-its number of rows is n divided by this (Kish). Where the noise of a row is proportional to 1/w, and w the same at all
-rows of a site, this is right as well, since s is the site's own.
+With weights w of rows, n and S are sums of w, and the variance is sum w^2 / sum w times as large, by the site's own
+rows; its number of rows is n divided by this (Kish). Where the noise of a row is proportional to 1/w, and w the same at
+all rows of a site, this is right as well, since s is the site's own.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from itertools import combinations
 
 import numpy as np
 
-from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
+from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
 
 from .gain import PER_COEFFICIENT
 
@@ -142,8 +142,10 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     typical = np.median(off, axis=0)
     between = np.where(typical > LITTLE_BESIDE * off.max(0), typical, off.max(0))
     unit = np.where(unit > 0, unit, np.where(between > 0, between, 1.0))
-    weight = counts.sum() / rows.sum()  # so that a row has the weight 1 on average
-    return n * weight, (mean - np.median(centre[several], axis=0)) / unit, products * weight / unit / unit[:, None]
+    weight = 1 / np.array([row_weight(site) for site in folds])  # each site's effective rows, whatever others weigh
+    weight *= counts.sum() / (weight @ rows)  # so that a row has the weight 1 on average
+    products = products * weight[:, None, None, None] / unit / unit[:, None]
+    return n * weight[:, None], (mean - np.median(centre[several], axis=0)) / unit, products
 
 
 def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

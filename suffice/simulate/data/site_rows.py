@@ -79,8 +79,8 @@ def sites_of(
     keep: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
-    """One more pass over the rows; `roles` are the columns of client, target and perhaps that of `weights`. Targets are numbers,
-    or with `classes` labels. Rows of labels are kept, others where `keep` says so."""
+    """One more pass over the rows; `roles` are the columns of client, target and perhaps that of `weights`. Targets
+    are numbers, or with `classes` labels. Rows of labels are kept, others where `keep` says so."""
     client, target = roles["client"], roles["target"]
     design = Design.of(facts, roles=roles.values(), drop=drop)
     total, keep = facts[target].rows, keep or bool(classes)
@@ -118,9 +118,7 @@ def sites_of(
     again, unit = partial(_again, frames, design, client, target, weights), None
     if weights is not None:
         notes, unit = [*notes, *weights.notes], weights.largest
-    return Sites(
-        sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again, unit=unit
-    )
+    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again, unit=unit)
 
 
 def _again(
