@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,30 +18,30 @@ from .frame import Frame
 @dataclass
 class RowWeights:
     """The pieces of a table without rows of weight 0, at every call. Of the last whole pass: the `largest` weight, by
-    which weights are divided before they are summed; how many rows were `left` out; and of each site whether it has
-    others."""
+    which weights are divided before they are summed; how many rows were `left` out, and of which `sites`."""
 
     frames: Callable[[], Iterator[Frame]]
     column: str
     client: str
     largest: float = 0.0
     left: int = 0
-    sites: dict[str | None, bool] = field(default_factory=dict)
+    sites: dict[str | None, None] = field(default_factory=dict)
 
     def __call__(self) -> Iterator[Frame]:
         largest, left, before = 0.0, 0, 0
-        sites: dict[str | None, bool] = {}
+        sites: dict[str | None, None] = {}
         for frame in self.frames():
             values = _numbers(frame, self.column) if self.column in frame.columns else None
             rows = np.arange(frame.rows) if values is None else np.flatnonzero(values != 0)  # `of` refuses others
-            if values is not None and self.client in frame.columns:
+            if values is not None:
                 largest = float(np.fmax.reduce(values, initial=largest))
-                for site, weight in zip(frame.texts(self.client).tolist(), values.tolist()):
-                    sites[site] = sites.get(site, False) or weight != 0
             left, start, before = left + frame.rows - len(rows), before, before + frame.rows
             if len(rows) == frame.rows:
                 yield frame
-            elif len(rows):
+                continue
+            if self.client in frame.columns:
+                sites |= dict.fromkeys(np.delete(frame.texts(self.client), rows).tolist())
+            if len(rows):
                 numbered = frame.lines if len(frame.lines) else array("q", range(start + 1, before + 1))
                 yield replace(frame, lines=numbered).part(rows)
         if before == left:
@@ -57,11 +57,10 @@ class RowWeights:
             raise InputError(f"column {self.column}", wrong, remedy)
         return values / self.largest
 
-    @property
-    def notes(self) -> list[str]:
-        """What is said of rows that are left out, and of sites that have no other."""
+    def notes(self, others: Collection[str]) -> list[str]:
+        """What is said of rows that are left out, and of sites that are not among the `others`, which have more."""
         notes = [f"{self.left} rows of weight 0 are left out"] if self.left else []
-        empty = [site for site, weighs in self.sites.items() if site is not None and not weighs]
+        empty = [site for site in self.sites if site is not None and site not in others]
         return [*notes, f"sites whose rows all weigh 0 are left out: {some(empty)}"] if empty else notes
 
 

@@ -117,7 +117,7 @@ def sites_of(
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
     again, unit = partial(_again, frames, design, client, target, weights), None
     if weights is not None:
-        notes, unit = [*notes, *weights.notes], weights.largest
+        notes, unit = [*notes, *weights.notes(found)], weights.largest
     return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again, unit=unit)
 
 
