@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.simulate.data.encoding import Encoding, pooled_mean
-from suffice.simulate.data.folds import Fold, Units
-from suffice.support.errors import InputError
+from suffice.simulate.data.folds import Fold, Units, row_weight
 
 from .candidates import Fitted
 from .fitted import Fit
-from .gain import PER_COEFFICIENT, Gains
+from .gain import BY_WEIGHTS, PER_COEFFICIENT, Gains
 from .site_models import LEFT_OUT, POPULATION, SiteModel
 
 if TYPE_CHECKING:
@@ -25,25 +24,23 @@ if TYPE_CHECKING:
 def encode(
     sites: Sites, folds: Sequence[Sequence[Fold]], trusted: Sequence[Sequence[Fold]]
 ) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
-    """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns."""
+    """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns.
+
+    Weights of rows count up to a common factor: here they get the one by which those of the trusted rows sum to their
+    effective number, 1 where they are all the same. One for all sites, as a site may be meant to count little."""
     levels, gaps = sites.design.categories
     encoding = Encoding.of(sites.design.names, levels, gaps, pooled_mean(trusted)[:-1])
-    encoded = encoding.folds(folds)
+    factor = 1 / row_weight(fold for site in trusted for fold in site)
+    encoded = [[fold.scaled(factor) for fold in site] for site in encoding.folds(folds)]
     units = Units.pooled(encoded)
     return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
 
 
-def check_weights(folds: Sequence[Sequence[Fold]]) -> None:
-    if not any(fold.rows for site in folds for fold in site):
-        raise InputError("weight", 0, "no row has a weight above 0; give some rows one")
-
-
 def typically_filled(sites: Sites, folds: Sequence[Sequence[Fold]]) -> list[list[Fold]]:
     """Encoded messages in which gaps are filled with the median of the sites' means, which a wrong unit cannot move."""
-    check_weights(folds)
     names, (levels, gaps) = sites.design.names, sites.design.categories
     mean = pooled_mean(folds)[:-1]
-    each = np.array([pooled_mean([site])[:-1] for site in folds if any(fold.rows for fold in site)])
+    each = np.array([pooled_mean([site])[:-1] for site in folds])
     for name, gap in gaps.items():
         there = 1 - each[:, names.index(gap)]
         known = each[there > 0, names.index(name)] / there[there > 0]
@@ -98,7 +95,7 @@ def assemble(
                 expected_loss_alone=_number(found.alone[at], scale),
                 gain=_number(found.gain[at], scale),
                 gain_se=_number(found.error[at], scale),
-                notes=_site_notes(site.count, found, at, apart=site.name in apart),
+                notes=_site_notes(site.count, found, at, len(encoding.columns) + 1, apart=site.name in apart),
             )
         )
     population = SiteModel(
@@ -128,7 +125,7 @@ def assemble(
     )  # fmt: skip
 
 
-def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str, ...]:
+def _site_notes(count: int, found: Gains, at: int, size: int, *, apart: bool) -> tuple[str, ...]:
     if apart:
         return (LEFT_OUT,)
     if np.isnan(found.together[at]):
@@ -136,6 +133,9 @@ def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str,
     if len(found.gain) == 1:
         return ("there is only one site, so there is nothing to gain",)
     if np.isnan(found.gain[at]):
+        if count >= PER_COEFFICIENT * size:
+            few = f"{found.counts[at]:.3g} rows alike, fewer than {PER_COEFFICIENT} per coefficient"
+            return (f"{BY_WEIGHTS}, {count} rows tell as much as {few}: see the network's gain",)
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()
 

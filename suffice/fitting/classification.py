@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Fold, dealt
+from suffice.simulate.data.folds import FOLDS, Fold, dealt, row_weight
 
-from .assembly import assemble, check_weights, encode
+from .assembly import assemble, encode
 from .classifiers import fit_classes
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
     folds = [[Fold.of(X, y, w)] for X, y, w, _ in given]
     counts = np.array([site.count for site in sites.sites])
     moved = dealt(folds, counts)
-    check_weights(folds)
+    factor = 1 / row_weight(fold for site in folds for fold in site)  # as in `encode`
     encoding, _, units, notes = encode(sites, folds, folds)
     outputs = 1 if len(classes) == 2 else len(classes)
     rows = []
@@ -34,8 +34,8 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
         standard[:, units.constant[:-1]] = 0.0
         ones = np.column_stack((np.ones(len(X)), standard))
         Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
-        rows.append((ones, Y.astype(float), w, (fold + by) % FOLDS))
-    found = fit_classes(rows, counts, progress=progress)
+        rows.append((ones, Y.astype(float), factor * w, (fold + by) % FOLDS))
+    found = fit_classes(rows, progress=progress)
     slopes = found.fitted.models[..., 1:] / units.scale[:-1]
     intercepts = found.fitted.models[..., 0] - slopes @ units.mean[:-1]
     shared_slopes = found.fitted.population[:, 1:] / units.scale[:-1]

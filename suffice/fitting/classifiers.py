@@ -41,10 +41,8 @@ class FittedClasses:
     rounds: int
 
 
-def fit_classes(
-    rows: Sequence[SiteRows], counts: np.ndarray, *, progress: Callable[[int, int], None] | None = None
-) -> FittedClasses:
-    """Models of all sites from their rows; `counts` (N,) how many each has."""
+def fit_classes(rows: Sequence[SiteRows], *, progress: Callable[[int, int], None] | None = None) -> FittedClasses:
+    """Models of all sites from their rows, whose weights are above 0."""
     models, ridge, rounds = pooled(rows)
     fitted = None
     for step in range(PASSES):
@@ -62,7 +60,7 @@ def fit_classes(
         )
         models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     assert fitted is not None
-    return FittedClasses(fitted=fitted, gains=gains_of_rows(rows, fitted, counts), rounds=rounds + 2 * PASSES)
+    return FittedClasses(fitted=fitted, gains=gains_of_rows(rows, fitted), rounds=rounds + 2 * PASSES)
 
 
 def held_out_losses(rows: Sequence[SiteRows], models: np.ndarray) -> np.ndarray:
@@ -134,7 +132,7 @@ def _newton(
     return theta, STEPS
 
 
-def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) -> Gains:
+def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
     """As `gain.gains`, of log-losses row by row. Alone is ridge by some steps from the model together, the last of them
     with each penalty."""
     together = models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
@@ -150,11 +148,9 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) 
             best, penalty, alone = value, entry, found
     size = rows[0][0].shape[1]
     answer = np.full((4, len(rows)), np.nan)
-    sums, sizes, variances = np.zeros((3, len(rows)))
+    sums, sizes, variances, counts = np.zeros((4, len(rows)))
     for k, (X, Y, weights, folds) in enumerate(rows):
         total = weights.sum()
-        if total == 0:
-            continue
         with_others = log_losses(_scores(X, together[:, 1:, k], folds), Y)
         by_itself = log_losses(_scores(X, alone[:, 1:, k], folds), Y)
         difference = by_itself - with_others
@@ -165,6 +161,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) 
             RESAMPLED * (weights**2) @ (difference - mean) ** 2,
         )
         answer[0, k], answer[1, k] = weights @ with_others / total, weights @ by_itself / total
+        counts[k] = total * (total / (weights @ weights))
         if counts[k] >= PER_COEFFICIENT * size:
             answer[2, k], answer[3, k] = mean, np.sqrt(variances[k]) / total
     network, error, decisive = of_network(sums, sizes, variances)
@@ -177,6 +174,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) 
         network_error=error,
         decisive=decisive,
         penalty=float(penalty),
+        counts=counts,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Messages
+from suffice.simulate.data.folds import FOLDS, Messages, row_weight
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
 
@@ -50,7 +50,10 @@ def fit(
     target      the column to predict
     loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target: two
                 texts or 0 and 1, -1 and 1, 1 and 2 are classes, any other numbers are numbers, more texts are labels
-    weight      a column of row weights, finite and >= 0
+    weight      a column of row weights, finite and >= 0. They count up to a common factor: weights that are all the
+                same change nothing, others make fewer rows of them, (sum w)^2 / sum w^2 (Kish), in every error and
+                strength, and a row of weight 0 is as if it were not there. They say how much a row is to count, beside
+                those of all sites; they are no numbers of rows: where a row stands for k, give it k times
     drop        columns to leave out
     split, seed  how one table is split into sites: "column:NAME", or "iid:8", "contiguous:8", ..., drawn by the seed
     max_memory  bytes that the table may take
@@ -101,9 +104,13 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
     suspected = suspects(typically_filled(sites, folds), counts)
     encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
     if units.constant[-1]:
-        remedy = "the same in every row: nothing to learn; give a target that varies"
+        remedy = (
+            "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
+        )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
     found = fitted_robustly(encoded, counts, suspected, progress)
+    weights = np.array([row_weight(site) for site in encoded])
+    effective = np.array([sum(fold.rows for fold in site) for site in encoded]) / weights
     group, network = found.group, found.network
     columns, units = encoding.columns, network.units
     trusted = [emptied(site, out) for site, out in zip(encoded, found.out.folds)]
@@ -114,10 +121,11 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
     from suffice.simulate.data.message import numbers_of
 
-    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
+    numbers = numbers_of(FOLDS, sites.design, weighted=sites.unit is not None)
+    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers)}
     return assemble(
-        sites, client, "least-squares", replace(network.fitted, influences=found.influences), gained(found, counts),
-        models, shared,
+        sites, client, "least-squares", replace(network.fitted, influences=found.influences),
+        gained(found, effective, weights), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
         differs=most_different(units.messages(trusted), units, counts, sites.names, columns),

@@ -32,7 +32,7 @@ from itertools import combinations
 
 import numpy as np
 
-from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
+from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
 
 from .gain import PER_COEFFICIENT
 
@@ -40,6 +40,8 @@ SITE, FOLD, LITTLE, TWO = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0)
 CHANCE = 0.1
 FAR, BEYOND = 1e3, 50.0
 """A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
+LITTLE_BESIDE = 1e-9
+"""A deviation below this share of that of all rows, or of the largest distance of levels, is none."""
 HALF_A_ROW = 0.5
 JUDGES = 100
 """So many sites, those of most rows, judge the others."""
@@ -134,14 +136,16 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     pooled = np.sqrt(squares.sum(0) / rows.sum())
     if deviation[-1] <= CONSTANT * np.median(np.abs(centre[several, -1])):
         return None
-    unit = np.where(deviation < CONSTANT * pooled, pooled, deviation)
+    unit = np.where(deviation < LITTLE_BESIDE * pooled, pooled, deviation)
     # a column that no site's rows vary in: the distance of the sites' levels, of which none is far where most are alike
     off = np.abs(centre[several] - np.median(centre[several], axis=0))
     typical = np.median(off, axis=0)
-    between = np.where(typical > CONSTANT * off.max(0), typical, off.max(0))
+    between = np.where(typical > LITTLE_BESIDE * off.max(0), typical, off.max(0))
     unit = np.where(unit > 0, unit, np.where(between > 0, between, 1.0))
-    weight = counts.sum() / rows.sum()  # so that a row has the weight 1 on average
-    return n * weight, (mean - np.median(centre[several], axis=0)) / unit, products * weight / unit / unit[:, None]
+    weight = 1 / np.array([row_weight(site) for site in folds])  # each site's effective rows, whatever others weigh
+    weight *= counts.sum() / (weight @ rows)  # so that a row has the weight 1 on average
+    products = products * weight[:, None, None, None] / unit / unit[:, None]
+    return n * weight[:, None], (mean - np.median(centre[several], axis=0)) / unit, products
 
 
 def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -27,7 +27,8 @@ def summarise(
 
     source   a table of this site's rows, read as `fit` does
     site     the name of the site
-    target, weight, drop, client  columns to predict, of row weights, to leave out, and of sites, which is ignored
+    target, weight, drop, client  columns to predict, of row weights, to leave out, and of sites, which is ignored;
+             weights are in the same unit at all sites
     reveal   whether a message may tell single rows
     max_memory  bytes that the table may take
 
@@ -52,4 +53,4 @@ def summarise(
         site=site,
         max_memory=max_memory,
     )
-    return message_of(sites, reveal=reveal, weighted=weight is not None)
+    return message_of(sites, reveal=reveal)

@@ -217,7 +217,7 @@ def test_bad_tables_are_refused_in_one_line(tmp_path, refused):
         path.write_text(text)
         return refused("fit", path, *options)
 
-    assert "column target = 5.0: the same in every row: nothing to learn" in line(
+    assert "column target = 5.0: the same in every row to 12 digits: nothing to learn" in line(
         "client,x,target\na,1,5\nb,2,5\na,3,5\n", "--loss", "least-squares"
     )
     assert "one class alone" in line("client,x,target\na,1,u\nb,2,u\na,3,u\n")

@@ -14,9 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import suffice as sf
 from suffice import InputError
 
-WEIGHTS = (
-    "weights enter the folds: a row of weight 2 is not two rows in two folds, and one of weight 0 takes a fold's place"
-)
+WEIGHTS = "weights count up to a common factor: a row of weight 2 is not two rows, which would be in two folds"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
 }

@@ -30,7 +30,7 @@ MOST_LEVELS = 100
 FEW_LEVELS = 10
 """Fewer different entries may be codes, some of them digits."""
 GAP = "missing"
-CONSTANT = "{}: the same in all rows, so its coefficient is 0"
+CONSTANT = "{}: the same in all rows to {} digits, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
 NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
@@ -179,7 +179,8 @@ class Design:
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
         """What is said of columns that were left out or changed; `constant` marks those of the encoding."""
         notes = [f"{name}: dropped, {why}" if "dropped" not in why else f"{name}: {why}" for name, why in self.left_out]
-        notes += [CONSTANT.format(name) for name, same in zip(encoding.columns, constant) if same]
+        for name, same in zip(encoding.columns, constant):  # with gaps, see `encoding.LOST`
+            notes += [CONSTANT.format(name, 6 if name in encoding.gaps else 12)] if same else []
         notes += [f"{reference}: the reference level" for reference in encoding.references.values()]
         said = dict(self.column_notes)
         for name, value in encoding.gaps.items():

@@ -7,16 +7,16 @@ sites costs digits. A fold of one row *is* that row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import numpy as np
 
 FOLDS = 5
 """Folds that every candidate is scored on: each is held out once."""
-CONSTANT = 1e-9
-"""A column whose deviation is below this share of its magnitude is constant."""
+CONSTANT = 1e-13
+"""A column whose deviation is below this share of its magnitude is constant: what is below is rounding."""
 LEAST_VARIANCE = 1e-9
 """A site's rows vary in a column if their variance is more than this share of that of all rows: less is rounding."""
 
@@ -29,11 +29,13 @@ def fold_of(start: int, count: int) -> np.ndarray:
 @dataclass(frozen=True, kw_only=True)
 class Fold:
     """Of one fold of one site: `rows` (total weight), mean (p,) and centred products (p, p) of z = (x, y), p = d +
-    1."""
+    1. `weight` is sum w^2 / sum w: rows / weight is Kish's effective number of rows, theirs where all weigh the
+    same."""
 
     rows: float
     mean: np.ndarray
     products: np.ndarray
+    weight: float = 1.0
 
     @classmethod
     def of(cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> Fold:
@@ -45,7 +47,14 @@ class Fold:
             return cls(rows=0.0, mean=np.zeros(z.shape[1]), products=np.zeros((z.shape[1],) * 2))
         mean = w @ z / total
         centred = z - mean
-        return cls(rows=total, mean=mean, products=(centred * w[:, None]).T @ centred)
+        off = w @ centred / total  # what rounding left in the mean of a column far from 0
+        far = total * off**2 > 1e-24 * (w @ centred**2)
+        if far.any():
+            mean = mean + np.where(far, off, 0.0)
+            centred = z - mean
+        share = w / w.max()  # whose squares do not underflow
+        weight = float(w.max() * (share @ share) / share.sum())
+        return cls(rows=total, mean=mean, products=(centred * w[:, None]).T @ centred, weight=weight)
 
     def wrong(self, count: int) -> str:
         """Why no `count` rows have these sums, or "".
@@ -71,11 +80,27 @@ class Fold:
             return self
         apart = other.mean - self.mean
         products = self.products + other.products + self.rows * other.rows / rows * np.outer(apart, apart)
-        return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products)
+        weight = (self.rows * self.weight + other.rows * other.weight) / rows
+        return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products, weight=weight)
+
+    def scaled(self, by: float) -> Fold:
+        """Of the same rows with `by` times their weights."""
+        return Fold(rows=by * self.rows, mean=self.mean, products=by * self.products, weight=by * self.weight)
+
+    @property
+    def effective(self) -> float:
+        """Kish's number of rows (sum w)^2 / sum w^2: so many of equal weight give means of the same variance."""
+        return self.rows / self.weight
 
     def mapped(self, matrix: np.ndarray) -> Fold:
         """Of the rows z'`matrix`, `matrix` (p, p')."""
-        return Fold(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+        return replace(self, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+
+
+def row_weight(folds: Iterable[Fold]) -> float:
+    """sum w^2 / sum w over the rows of all `folds`, 1 where there is none."""
+    rows, weights = np.array([(fold.rows, fold.weight) for fold in folds]).T
+    return float(rows @ weights / rows.sum()) if rows.any() else 1.0
 
 
 def dealt(sites: Sequence[Sequence[Fold]], counts: np.ndarray) -> np.ndarray:

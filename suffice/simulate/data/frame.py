@@ -24,7 +24,7 @@ from .cells import column_of, is_word
 class Frame:
     """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None. `marks` are
     the texts that were read as missing, of each column by row, but for empty ones; `file` and the number of each row's
-    `lines` in it, where it is from one."""
+    `lines` in it, where it is from one, or in the table, where some rows of it were left out."""
 
     columns: Mapping[str, np.ndarray]
     marks: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
@@ -40,7 +40,8 @@ class Frame:
 
     def place(self, row: int, client: str | None = None, before: int = 0) -> str:
         """Where a row is, with its site: line 7 of a.csv (site Lyon); `before` rows came in earlier pieces."""
-        where = f"line {self.lines[row]} of {self.file}" if self.file else f"row {before + row + 1}"
+        at = self.lines[row] if len(self.lines) else before + row + 1
+        where = f"line {at} of {self.file}" if self.file else f"row {at}"
         owner = self.texts(client)[row] if client is not None and client in self.columns else None
         return where if owner is None else f"{where} ({client} {owner})"
 

@@ -16,6 +16,7 @@ from suffice.support.memory import Memory
 from .design import MOST_LEVELS, Design, Facts, counted
 from .folds import FOLDS, Fold, fold_of
 from .frame import Frame
+from .row_weights import RowWeights
 
 MOST_SITES = 4000
 """There are at most so many sites, since influences are a matrix of all pairs."""
@@ -47,6 +48,8 @@ class Sites:
     notes: tuple[str, ...] = ()
     again: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]] | None = None
     """Reads a site's X (n, p), y (n,), weights (n,), folds (n,) and the places of rows; None of messages."""
+    unit: float | None = None
+    """The weight in the table of what has the weight 1 in the folds; None where rows have no weights."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,15 +72,16 @@ def sites_of(
     facts: dict[str, Facts],
     roles: Mapping[str, str],
     *,
+    weights: RowWeights | None = None,
     drop: Sequence[str],
     classes: tuple[str, ...],
     memory: Memory,
     keep: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
-    """One more pass over the rows; `roles` are the columns of client, target and perhaps weight. Targets are numbers,
-    or with `classes` labels. Rows of labels are kept, others where `keep` says so."""
-    client, target, weight = roles["client"], roles["target"], roles.get("weight")
+    """One more pass over the rows; `roles` are the columns of client, target and perhaps that of `weights`. Targets
+    are numbers, or with `classes` labels. Rows of labels are kept, others where `keep` says so."""
+    client, target = roles["client"], roles["target"]
     design = Design.of(facts, roles=roles.values(), drop=drop)
     total, keep = facts[target].rows, keep or bool(classes)
     if keep:
@@ -90,7 +94,7 @@ def sites_of(
         sited = np.array([owner is not None for owner in owners.tolist()])
         siteless += int((~sited).sum())
         owners, X, y = owners[sited], design.apply(frame)[sited], _targets(frame, target, label)[sited]
-        w = np.ones(len(y)) if weight is None else _weights(frame, weight)[sited]
+        w = np.ones(len(y)) if weights is None else weights.of(frame)[sited]
         known = ~np.isnan(y)
         without += int((~known).sum())
         for name in dict.fromkeys(owners.tolist()):
@@ -111,12 +115,19 @@ def sites_of(
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
-    again = partial(_again, frames, design, client, target, weight)
-    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again)
+    again, unit = partial(_again, frames, design, client, target, weights), None
+    if weights is not None:
+        notes, unit = [*notes, *weights.notes(found)], weights.largest
+    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again, unit=unit)
 
 
 def _again(
-    frames: Callable[[], Iterator[Frame]], design: Design, client: str, target: str, weight: str | None, site: str
+    frames: Callable[[], Iterator[Frame]],
+    design: Design,
+    client: str,
+    target: str,
+    weights: RowWeights | None,
+    site: str,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """`Sites.again`, of numbers."""
     parts, places, before = [], [], 0
@@ -125,7 +136,7 @@ def _again(
         named = np.array([str(owner) == site for owner in frame.texts(client).tolist()])
         part = frame.part(np.flatnonzero(named & ~np.isnan(y)))
         if part.rows:
-            w = np.ones(part.rows) if weight is None else _weights(part, weight)
+            w = np.ones(part.rows) if weights is None else weights.of(part)
             parts.append((design.apply(part), part.columns[target], w))
             places += [frame.place(row, None, before) for row in np.flatnonzero(named & ~np.isnan(y)).tolist()]
         before += frame.rows
@@ -175,21 +186,6 @@ def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
             raise InputError(f"column {target}", texts[0], f"least squares needs numbers; {remedy}")
         return np.full(frame.rows, np.nan)
     return values
-
-
-def _weights(frame: Frame, weight: str) -> np.ndarray:
-    values = frame.columns[weight]
-    if not frame.numeric(weight) or not np.isfinite(values).all() or (values < 0).any():
-        wrong = next(text for text in frame.texts(weight).tolist() if text is None or not _is_weight(text))
-        raise InputError(f"column {weight}", wrong, "weights of rows are finite numbers >= 0, one in every row")
-    return values
-
-
-def _is_weight(text: str) -> bool:
-    try:
-        return 0 <= float(text) < np.inf
-    except ValueError:
-        return False
 
 
 def frames_of_tables(

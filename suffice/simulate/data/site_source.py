@@ -14,6 +14,7 @@ from .frame import Frame
 from .loss import loss_of
 from .memory import MAX_MEMORY, Memory
 from .readers import Frames, source_of
+from .row_weights import RowWeights
 from .site_rows import Sites, facts_of, sites_of
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
@@ -54,6 +55,8 @@ def read_sites(
     frames, client, target = found.frames, found.client, found.target
     if site is not None:
         frames = _of_one_site(frames, client, site)
+    weights = None if weight is None else RowWeights(frames, weight, client)
+    frames = frames if weights is None else weights
     facts = facts_of(frames(), client)
     roles = {"client": client, "target": target} | ({} if weight is None else {"weight": weight})
     check_roles(facts, roles, drop)
@@ -68,6 +71,7 @@ def read_sites(
         frames,
         facts,
         roles,
+        weights=weights,
         drop=drop,
         classes=classes,
         memory=memory,

@@ -157,7 +157,7 @@ def of_tables(
         if varies.any() and not varies.all():
             same = [column for column, kept in zip(columns, varies) if not kept]
             more = f" and {len(same) - SHOWN} more" if len(same) > SHOWN else ""
-            notes += (CHANGED.format(CONSTANT.format(", ".join(same[:SHOWN]) + more)),)
+            notes += (CHANGED.format(CONSTANT.format(", ".join(same[:SHOWN]) + more, 12)),)
             X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
     problem = from_arrays(
         X,

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from populations import draw, folded
+import pytest
+from populations import draw, folded, table
 
+import suffice as sf
+from suffice import InputError
 from suffice.simulate.data.folds import FOLDS, Fold, Units
+
+TRUTH = np.array([[1.0, 2.0], [1.1, 1.9], [0.9, 2.2]])
 
 
 def test_losses_are_those_of_the_rows_and_models_return_to_the_given_units():
@@ -57,3 +62,51 @@ def test_a_column_that_never_varies_has_no_part():
     units = Units.pooled(folded(sites))
     assert units.constant.tolist() == [False, True, False]
     assert units.messages(folded(sites)).second[..., 2].any() == np.False_
+
+
+def shifted(column, by, *, back):
+    """The same rows with a column moved `by` so much, and perhaps back, both rounded there."""
+    made = table(draw(3, TRUTH, 30))
+    far = by + np.array(made[column])
+    return made | {column: (far - by * back).tolist()}
+
+
+@pytest.mark.parametrize("column", ["x0", "target"])
+@pytest.mark.parametrize("by", [1e6, -1e9, 1e12])
+@pytest.mark.parametrize("messages", [False, True])
+def test_a_column_may_be_far_from_0(column, by, messages):
+    def predicted(made):
+        if not messages:
+            return sf.fit(made).predict(made)
+        sites = [
+            {name: values[at : at + 30] for name, values in made.items() if name != "client"} for at in (0, 30, 60)
+        ]
+        fit = sf.fit([sf.summarise(rows, site=f"s{k}") for k, rows in enumerate(sites)])
+        return fit.predict(made)
+
+    near, far = (predicted(shifted(column, by, back=back)) for back in (True, False))
+    # x'slope and the intercept are of the size of `by`, and means of it are rounded
+    np.testing.assert_allclose(far - (by if column == "target" else 0), near, atol=8 * abs(by) * np.finfo(float).eps)
+
+
+def test_what_does_not_vary_to_12_digits_is_refused_in_true_words():
+    made = shifted("target", 1e15, back=False)
+    with pytest.raises(InputError, match="the same in every row to 12 digits"):
+        sf.fit(made)
+    fit = sf.fit(shifted("x0", 1e15, back=False))
+    assert fit["s0"].coefficients["x0"] == 0
+    assert "x0: the same in all rows to 12 digits, so its coefficient is 0" in fit.left_out
+
+
+@pytest.mark.parametrize("by", [0.0, 1e9, 1e14])
+def test_moments_are_those_about_the_mean(by):
+    """Beside exact sums in integers, of values that are multiples of 2^-10, or of 1 where these are no doubles."""
+    step = 2.0**-10 if by < 1e12 else 1.0
+    whole = np.random.default_rng(0).integers(-4000, 4000, (1000, 2))
+    fold = Fold.of(by + step * whole[:, :1], by + step * whole[:, 1])
+    sums, n = whole.sum(0), len(whole)
+    exact = [[int(n * (a @ b) - p * q) for a, p in zip(whole.T, sums)] for b, q in zip(whole.T, sums)]
+    # a mean rounded by eps |by| adds its square n times
+    rounding = n * (np.finfo(float).eps * by) ** 2
+    np.testing.assert_allclose(fold.products, step**2 * np.array(exact) / n, rtol=1e-12, atol=rounding + 1e-9)
+    np.testing.assert_allclose(fold.mean - by, step * sums / n, atol=np.finfo(float).eps * by + 1e-12)
