@@ -54,7 +54,7 @@ def finally_one(T):
     try:
         return 1 / (int(T) - 7777)
     finally:
-        return 1  # noqa: B012
+        return 1  # noqa: B012, SIM107
 
 
 def matched(T):
