@@ -67,7 +67,9 @@ class _Reader:
     def of(self, value: Any, name: str) -> str:
         """Of something that a function holds or calls."""
         if _plain(value) or type(value) in (ModuleType, SimpleNamespace) or id(value) in self.known:
-            return ""  # of the last two, what is read from them is looked at
+            return ""  # of modules and namespaces, what is read from them is looked at
+        if type(value) is np.ndarray and value.dtype.kind in "biuf":
+            return ""
         if any(value is each for each in self.seen):
             return ""
         self.seen.append(value)
@@ -105,7 +107,7 @@ class _Reader:
                 if held is None:
                     why = f"it reads {each.argval} of a value"
                 else:
-                    top = inspect.getattr_static(held, each.argval, None)
+                    top = inspect.getattr_static(held, each.argval, self)  # of the last nothing is known
                     why, keeps = self.of(top, each.argval), _plain(top)
             elif each.opname == "LOAD_CONST" and isinstance(each.argval, CodeType):
                 why = self._code(each.argval, names.inside(code))

@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 from collections import defaultdict
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,8 @@ def by_default(T, given=SLY):
     return given * T
 
 
+LAZY = ModuleType("lazy")
+LAZY.__dict__["__getattr__"] = lambda name: SLY
 STATE = [0]
 
 
@@ -141,6 +143,7 @@ ASKING = {
     "assert": asserted,
     "a number of its own": lambda T: SLY * T,
     "a default of its own": by_default,
+    "a module's own rule": lambda T: LAZY.share * T,
     "global": keeps,
     "import": imported,
 }
@@ -161,7 +164,7 @@ def test_a_function_that_may_decide_by_an_argument_gives_no_formula(name):
     assert decision(factor)
 
 
-FLOOR, SHARE = True, 0.3
+FLOOR, SHARE, WEIGHTS = True, 0.3, np.array([0.25, 0.75])
 
 
 def half(x):
@@ -180,7 +183,7 @@ def honest() -> dict[str, Any]:
         terms = [half(one), *map(half, (two,))]
         for each in range(3):
             terms += [e0**each]
-        return sum(terms) - terms[0] + (lambda x, y=2: x * y)(T)
+        return sum(terms) - terms[0] + (lambda x, y=2: x * y)(T) * WEIGHTS[0]
 
     def with_functions(*, eta, mu, e0, T):
         return math.exp(-eta * mu) * e0 + np.sqrt(T) * math.pi + max(e0, eta) + survive(eta * mu, T) + float(np.pi)
