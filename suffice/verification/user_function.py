@@ -28,6 +28,8 @@ from suffice.bounds.elementary import library_of
 from suffice.bounds.symbolic import as_expression
 from suffice.support.errors import InputError
 
+from .decisions import decision
+
 FUNCTIONS = "exp, expm1, log, log1p, log2, log10, sqrt, abs, min, max, minimum, maximum"
 """What `readable` understands of `math`, `numpy` and the built-in functions."""
 
@@ -112,7 +114,18 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__code__, function.__globals__ | swapped, function.__name__, function.__defaults__, cells
     )
     copy.__kwdefaults__, copy.__doc__, copy.__module__ = function.__kwdefaults__, function.__doc__, function.__module__
+    copy.__dict__[_SOURCE] = function
     return copy
+
+
+_SOURCE = "suffice_adapted_from"
+
+
+def _decision(function: Any) -> str:
+    """See `decisions`; of a renamed function all that it calls."""
+    parts = (function.function, *function.given.values()) if isinstance(function, _Renamed) else (function,)
+    sources = (getattr(each, _SOURCE, each) for each in parts if callable(each))
+    return next(filter(None, (decision(each, _STAND_INS) for each in sources)), "")
 
 
 def _cell(cell: CellType) -> CellType:
@@ -172,13 +185,18 @@ class Reading:
 
 def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> Reading:
     """Somebody's functions of scalars as the engines need them, or `InputError`: see `verify.check.check`."""
-    served = None if conditions is None else _of_arrays("conditions", adapted(conditions), _pairs)
-    copy = adapted(bound)
-    return Reading(bound=_of_arrays("bound", copy, _number), conditions=served, opaque=_opaque(copy))
+    served = None if conditions is None else _of_arrays("conditions", conditions, _pairs)
+    return Reading(
+        bound=_of_arrays("bound", bound, _number),
+        conditions=served,
+        opaque=_opaque(adapted(bound)) or _decision(bound),
+    )
 
 
-def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` of arrays by keyword, asked one instance at a time if it cannot take them; its results are checked."""
+def _of_arrays(field: str, own: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
+    """`own` of arrays by keyword, asked one instance at a time if it cannot take them; its results are checked. It
+    refuses symbols where it may decide by a value."""
+    function, decides = adapted(own), _decision(own)
     names = list(inspect.signature(function).parameters)
     name = getattr(function, "__name__", field)
 
@@ -225,8 +243,11 @@ def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., 
     def many(**values: Any) -> Any:
         nonlocal together
         if not any(isinstance(value, np.ndarray) and value.ndim for value in values.values()):
+            library = library_of(*values.values())
+            if decides and getattr(library, "__name__", "") == "sympy":
+                raise InputError(field, name, f"no formula can be read from it: {decides}")
             with np.errstate(all="ignore"):
-                return function(**values) if any(map(library_of, values.values())) else one(**values)
+                return one(**values) if library is None else function(**values)
         columns = np.broadcast_arrays(*values.values())
         rows = [dict(zip(values, map(float, row))) for row in zip(*(column[[0, -1]] for column in columns))] if (
             columns[0].size and due()

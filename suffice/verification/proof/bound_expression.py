@@ -19,6 +19,7 @@ import sympy
 
 from suffice.bounds import Theorem
 from suffice.bounds.symbolic import expression, on_symbols
+from suffice.support.errors import InputError
 
 from .expression import NotOfThisKind, exact
 
@@ -39,7 +40,8 @@ class Symbolic:
     one eigen-direction.
 
     They are rational in s, k, h, w = 1/N, v = 1/d and z, and bound `of_one` x^2. `conditions` are pairs (left, right)
-    by name, in the same variables and T, e0, distance2, sigma2.
+    by name, in the same variables and T, e0, distance2, sigma2. `absolute` says that |q| stands in the bound, so that
+    all of this is about places where q >= 0.
     """
 
     start: Any
@@ -49,6 +51,14 @@ class Symbolic:
     z: Any
     q: Any
     conditions: Mapping[str, tuple[Any, Any]]
+    absolute: bool = False
+
+    @property
+    def takes_d(self) -> bool:
+        """Whether the dimension counts beside the curvatures."""
+        sides = (side for pair in self.conditions.values() for side in pair)
+        every = (self.start, self.noise, self.bias, self.q, *sides)
+        return any(symbols()["v"] in sympy.sympify(each).free_symbols for each in every if each is not None)
 
     def move(self, steps: int) -> Any:
         """z after so many steps."""
@@ -72,7 +82,7 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
     for entry in theorem.parameters:
         assumed[sympy.Symbol(entry.name, positive=True)] = _meaning(entry.name, x, constants)
     assert theorem.bound is not None
-    value, q = _in_one_power(_put(_read(theorem.bound, "the bound"), assumed), x)
+    value, q, absolute = _in_one_power(_put(_read(theorem.bound, "the bound"), assumed), x)
     conditions = {
         name: (_put(left, assumed), _put(right, assumed)) for name, (left, right) in _conditions(theorem).items()
     }
@@ -97,6 +107,7 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
         z=x["z"],
         q=q,
         conditions=conditions,
+        absolute=absolute,
     )
 
 
@@ -117,7 +128,15 @@ def _read(function: Callable[..., Any], what: str) -> Any:
     except NotOfThisKind:
         raise
     except Exception as error:  # whatever a function raises that symbols are given
-        raise NotOfThisKind(f"no formula can be read from {what} ({type(error).__name__})") from error
+        raise NotOfThisKind(f"no formula can be read from {what} ({_why(error)})") from error
+
+
+def _why(error: Exception) -> str:
+    return (
+        str(error).rpartition("no formula can be read from it: ")[2]
+        if isinstance(error, InputError)
+        else (type(error).__name__)
+    )
 
 
 def _conditions(theorem: Theorem) -> dict[str, tuple[Any, Any]]:
@@ -129,36 +148,32 @@ def _conditions(theorem: Theorem) -> dict[str, tuple[Any, Any]]:
     except NotOfThisKind:
         raise
     except Exception as error:
-        raise NotOfThisKind(f"no formula can be read from the conditions ({type(error).__name__})") from error
+        raise NotOfThisKind(f"no formula can be read from the conditions ({_why(error)})") from error
 
 
 def _put(value: Any, given: Mapping[Any, Any]) -> Any:
     return value.subs(given, simultaneous=True)
 
 
-def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The value with z for q^T, and q; q None where T is no exponent, with T = 1/z - 1."""
-    T, z = x["T"], x["z"]
+def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any, bool]:
+    """The value with z for q^T, q, and whether |q| is meant; q None where T is no exponent, with T = 1/z - 1."""
+    T, z, absolute = x["T"], x["z"], False
     bases: dict[Any, Any] = {}
-
-    def base_of(power: Any) -> tuple[Any, Any]:
-        """(q, exponent) of q^exponent, q an expression that is no power itself."""
-        number, factors = sympy.factor_list(sympy.expand(power.base)) if not power.base.is_number else (power.base, [])
-        if len(factors) == 1 and factors[0][1] > 1 and number == 1:
-            return factors[0][0], power.exp * factors[0][1]
-        return sympy.expand(power.base), power.exp
-
     powers = [each for each in value.atoms(sympy.Pow) if each.exp.has(T)]
     if any(each.has(T) for each in value.atoms(sympy.Function)) or value.atoms(sympy.exp) & set(powers):
         raise NotOfThisKind("T stands in a function that is no power of a rational one")
     for power in powers:
-        q, exponent = base_of(power)
-        slope = sympy.diff(exponent, T)
+        q, times = _root(power.base)
+        slope = sympy.diff(power.exp, T)
+        offset = sympy.expand(power.exp - slope * T)
+        # (q^2)^(T/2) is |q|^T, but (q^2)^T is q^(2 T)
+        whole = slope.is_Integer and offset.is_Integer
+        absolute |= isinstance(power.base, sympy.Abs) or (times > 1 and not whole)
+        slope, offset = times * slope, times * offset
         if slope.is_negative:  # 2^-T, as SymPy writes (1/2)^T
-            q, exponent, slope = 1 / q, -exponent, -slope
-        offset = sympy.expand(exponent - slope * T)
+            q, offset, slope = 1 / q, -offset, -slope
         if not (slope.is_Integer and offset.is_Integer and slope > 0):
-            raise NotOfThisKind(f"the exponent {exponent} is no whole multiple of T")
+            raise NotOfThisKind(f"the exponent {power.exp} is no whole multiple of T")
         known = next((each for each in bases.values() if sympy.expand(each - q) == 0), q)
         bases[power] = known
         value = value.xreplace({power: z**slope * known**offset})
@@ -167,11 +182,25 @@ def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
             f"T is an exponent of {len(set(bases.values()))} numbers: {', '.join(map(str, bases.values()))}"
         )
     if not bases:
-        return value.subs(T, 1 / z - 1), None
+        return value.subs(T, 1 / z - 1), None, False
     if value.has(T):
         raise NotOfThisKind("T stands in an exponent and outside")
     (q,) = set(bases.values())
-    return value, q
+    return value, q, absolute
+
+
+def _root(base: Any) -> tuple[Any, int]:
+    """(q, n): where q >= 0 the base is q^n, and everywhere if it is no absolute value; q is no power itself."""
+    if base.is_number:
+        return base, 1
+    inside = base.args[0] if isinstance(base, sympy.Abs) else base
+    number, factors = sympy.factor_list(sympy.expand(inside))
+    split = len(factors) == 1 and factors[0][1] > 1 and number == 1
+    q, times = factors[0] if split else (sympy.expand(inside), 1)
+    if times % 2 == 0 or inside is not base:  # either sign gives the base: the one that is positive at short steps
+        at = dict.fromkeys(q.free_symbols, sympy.Rational(1, 2)) | {symbols()["s"]: sympy.Rational(1, 100)}
+        q = -q if q.subs(at).is_negative else q
+    return q, int(times)
 
 
 def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: Any) -> None:

@@ -57,7 +57,7 @@ class Mixture:
 
     def has(self, at: Mapping[str, Fraction]) -> bool:
         """Whether constants at beta = 1 are those of clients that differ, in no more dimensions than the family's."""
-        return self.differ and self.attained and len({at["k"], at["h"], Fraction(1)}) <= self.features
+        return self.differ and self.attained and 1 / at["v"] <= self.features
 
 
 def mixture_of(

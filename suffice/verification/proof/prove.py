@@ -30,12 +30,13 @@ from ..problem_measure import tested_once, typical
 from ..proof_request import Box
 from ..recheck import refusal
 from ..verdict import Outcome, Verdict
+from .agreement import check_agreement, check_place, scalars_at
 from .algorithm_recursion import Recursion, read, read_changing, streams
-from .bound_expression import BIAS, Symbolic, normalised, symbols
+from .bound_expression import Symbolic, normalised, symbols
 from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
 from .domain import Domain, domain_of
-from .expression import NotOfThisKind, rational
+from .expression import NotOfThisKind, as_list, rational
 from .mixture import mixture_of, splits, staying
 from .refute import Part, Violation, refuted
 
@@ -146,9 +147,16 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
     if differ and upper == "lower":
         raise NotOfThisKind("a lower bound where clients differ")
     tried = [*parts, staying(parts[0], symbolic)] if differ else parts
+    if symbolic.absolute:
+        _check_sign(symbolic, domain, budget)
+    check_agreement(theorem, symbolic, domain, numbers)
     found = refuted(tried, symbolic, domain.step, domain.sides, upper)
     if found is not None:
-        at = ", ".join(f"{name} = {value}" for name, value in _named(found.at, recursion, bool(streamed)).items())
+        if not check_place(theorem, symbolic, found.part.name, found.at, found.T, numbers):
+            raise NotOfThisKind("the conditions are not those read from them")
+        at = ", ".join(
+            f"{name} = {value}" for name, value in _named(found.at, recursion, symbolic, bool(streamed)).items()
+        )
         relation = ">" if upper == "upper" else "<"
         says = (
             f"at beta = 1, {at}, {_WORDS[found.part.name]}, T = {found.T}: "
@@ -165,6 +173,17 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
     if differ:
         return _split(parts, symbolic, domain, budget)
     return _searched(parts, symbolic, domain, upper, budget)
+
+
+def _check_sign(symbolic: Symbolic, domain: Domain, budget: Budget) -> None:
+    """|q| is q only where q >= 0 on the whole domain."""
+    q = sympy.sympify(symbolic.q).subs(symbols()["s"], domain.step)
+    sides = {**dict.fromkeys(map(str, q.free_symbols), (Fraction(0), Fraction(1))), **domain.sides}
+    box = {name: [str(low), str(high)] for name, (low, high) in sorted(sides.items())}
+    try:
+        proved({"kind": "box", "says": "q >= 0", "box": box, "left": "0", "right": as_list(q)}, budget)
+    except (Negative, Undecided) as error:
+        raise NotOfThisKind(f"|{symbolic.q}|^T stands in the bound, and its sign changes") from error
 
 
 def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Budget) -> Proof:
@@ -242,11 +261,8 @@ def _done(
 def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
     """The violation as `check` states one; beside the curvature that the start or the noise is along, mu and beta are
     curvatures too."""
-    noise, at = found.part.name == "noise", found.at
-    scalars = {"eta": at["s"], "mu": at["k"], "beta": 1, "e0": 0 if noise else at["h"] / 2, "sigma2": int(noise)}
-    scalars |= {"distance2": int(not noise), "T": found.T, "d": 1, **numbers}
-    b = at["h"] if found.part.name == "stay" else 0
-    scalars |= {name: b ** (2 // power) for name, power in BIAS.items()}
+    at = found.at
+    scalars = scalars_at(found.part.name, at, found.T, numbers)
     known = {name: float(value) for name, value in scalars.items()}
     with mpmath.workdps(60):
         sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
@@ -258,12 +274,12 @@ def _fraction(value: float, name: str) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def _named(values: Mapping[str, Fraction], recursion: Recursion, streamed: bool) -> dict[str, Any]:
+def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbolic, streamed: bool) -> dict[str, Any]:
     named = {"eta": values["s"], "mu": values["k"], "curvature": values["h"]}
     shared = any(symbols()["w"] in each.free_symbols for each in (*recursion.moments, *recursion.noises))
-    if streamed:
-        return named | {"d": 1 / values["v"]}
-    return named | ({"N": 1 / values["w"]} if shared or values["w"] != 1 else {})
+    if streamed or symbolic.takes_d:
+        named["d"] = 1 / values["v"]
+    return named | ({"N": 1 / values["w"]} if not streamed and (shared or values["w"] != 1) else {})
 
 
 def _streamed(family: ProblemFamily) -> tuple[int, int] | None:

@@ -62,6 +62,8 @@ def refuted(
     parts: Sequence[Part], symbolic: Symbolic, step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], direction: str
 ) -> Violation | None:
     """The first violation that is confirmed in fractions, the simplest constants first."""
+    if symbolic.takes_d:
+        sides = {"v": (Fraction(1, 8), Fraction(1)), **sides}
     for constants in (_simple(step, sides, parts), _drawn(step, sides, parts)):
         found = []
         for part in parts:
@@ -79,7 +81,9 @@ def _fixed(parts: Sequence[Part]) -> bool:
 
 
 def _numbers(k: Fraction, u: Fraction, N: Any, d: Any) -> dict[str, Fraction]:
-    return {"k": k, "h": k + u * (1 - k), "w": Fraction(1, N), "v": Fraction(1, d)}
+    """In d dimensions at least, and as many as mu, beta and the curvature of the start or the noise need."""
+    h = k + u * (1 - k)
+    return {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1, max(d, len({k, h, 1})))}
 
 
 def _simple(
