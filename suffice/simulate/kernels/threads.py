@@ -24,16 +24,24 @@ def in_threads(
     So a thread keeps the memory of one block, and all are busy to the last block. `MemoryError` where there is no room.
     """
     taken = ctypes.c_int64(0)
-    values = [ctypes.c_int64(value) for value in stretch]
-    with ThreadPoolExecutor(threads := min(torch.get_num_threads(), blocks)) as pool:
-        try:
-            calls = [pool.submit(code, ctypes.byref(run), *values, ctypes.byref(taken)) for _ in range(threads)]
-            while wait(calls, timeout=_OFTEN).not_done:  # ctypes releases the interpreter's lock
-                if progress is not None:
-                    progress(max(min(taken.value, blocks) - threads, 0), blocks)
-        finally:
-            taken.value = _NO_MORE  # what is interrupted ends with the blocks that are under way
-    if any(call.result() for call in calls):
+
+    def call() -> int:  # ctypes releases the interpreter's lock
+        return code(ctypes.byref(run), *map(ctypes.c_int64, stretch), ctypes.byref(taken))
+
+    threads = min(torch.get_num_threads(), blocks)
+    if blocks == 1:  # a single seed may be done before a thread has started
+        failed = call()
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                calls = [pool.submit(call) for _ in range(threads)]
+                while wait(calls, timeout=_OFTEN).not_done:
+                    if progress is not None:
+                        progress(max(min(taken.value, blocks) - threads, 0), blocks)
+            finally:
+                taken.value = _NO_MORE  # what is interrupted ends with the blocks that are under way
+        failed = any(each.result() for each in calls)
+    if failed:
         raise MemoryError("the kernel's blocks do not fit the memory")
     if progress is not None:
         progress(blocks, blocks)
