@@ -25,7 +25,8 @@ def verify(
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Keys, papers (cobo) or patterns (cobo/*). Without any, everything is checked: in some 10 seconds, or a minute with full effort.",
+            help="Keys, papers (cobo) or patterns (cobo/*). Without any, everything is checked: in some 10 seconds, or "
+            "a minute with full effort.",
             autocompletion=theorem_keys,
         ),
     ] = None,
