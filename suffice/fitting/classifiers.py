@@ -161,7 +161,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
             RESAMPLED * (weights**2) @ (difference - mean) ** 2,
         )
         answer[0, k], answer[1, k] = weights @ with_others / total, weights @ by_itself / total
-        counts[k] = total * (total / (weights @ weights))
+        counts[k] = total * min(total / (weights @ weights), 1.0)  # as in `gain.gains`
         if counts[k] >= PER_COEFFICIENT * size:
             answer[2, k], answer[3, k] = mean, np.sqrt(variances[k]) / total
     network, error, decisive = of_network(sums, sizes, variances)

@@ -60,7 +60,12 @@ def gains(
     messages: Messages, held_out_models: np.ndarray, counts: np.ndarray, weights: np.ndarray | float = 1.0
 ) -> Gains:
     """Of models (F, N, d) fitted without each fold; `counts` (N,) effective rows of each site, `weights` (N,) their sum
-    w^2 / sum w."""
+    w^2 / sum w.
+
+    A site whose rows weigh little beside those of others counts as many rows as they weigh: the penalty of all draws
+    its own model to a constant, and what it gains on that tells nothing.
+    """
+    counts = counts * np.minimum(weights, 1.0)
     fits, folds = messages.fits, messages.held_out
     penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
     models = alone_models(fits, penalty)[1:]

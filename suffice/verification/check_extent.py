@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
-from .families import ANISOTROPIC
-from .problem_measure import ZEROS, Measure, takes_d
+from .problem_measure import ZEROS, Measure
 from .shapes import in_words
 from .spectrum_scan import LATE
 from .verdict import Verdict
@@ -77,8 +76,6 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[
     limited = [each for each in families if each.outside]
     for each in limited:
         for part in each.outside.split(", "):
-            if part == ANISOTROPIC and takes_d(verdict.theorem):
-                part = "noise that is neither isotropic nor along one end of the spectrum"
             beyond.setdefault(part, []).append(each.name)
     parts += [part if len(names) == len(limited) else f"{part} on {_short(names)}" for part, names in beyond.items()]
     return "; ".join(parts) if parts else "anything outside of the family"

@@ -56,18 +56,22 @@ _NUMBERS = (bool, int, float, complex, str, Fraction, type(None))
 def decision(function: Any, known: Collection[int] = ()) -> str:
     """In words, what in `function` or what it calls may decide by an argument; "" where nothing does. `known` are ids
     of further functions that do arithmetic alone."""
-    return _Reader(known).of(function, getattr(function, "__name__", type(function).__name__))
+    reader = _Reader(known)
+    found = reader.of(function, getattr(function, "__name__", type(function).__name__))
+    return found or "it may change a list that it keeps between calls" * (reader.in_place and reader.holds)
 
 
 class _Reader:
     def __init__(self, known: Collection[int]) -> None:
         self.known = {*known, *map(id, _CALLED)}
         self.seen: list[Any] = []  # held, so that no id is used twice
+        self.holds = self.in_place = False  # whether what can be changed is at hand, and an operator such as +=
 
     def of(self, value: Any, name: str) -> str:
         """Of something that a function holds or calls."""
         if _plain(value) or type(value) in (ModuleType, SimpleNamespace) or id(value) in self.known:
             return ""  # of modules and namespaces, what is read from them is looked at
+        self.holds |= type(value) in (list, dict, np.ndarray)
         if type(value) is np.ndarray and value.dtype.kind in "biuf":
             return ""
         if any(value is each for each in self.seen):
@@ -90,6 +94,7 @@ class _Reader:
         return next(filter(None, (self.of(value, name) for value, name in pairs)), "")
 
     def _code(self, code: CodeType, names: _Names) -> str:
+        self.in_place |= _changes_in_place(code)
         constant: list[bool] = []  # of what is on the stack; all else is not
         top: Any = None  # the object there, where it is known
         for each in dis.get_instructions(code):
@@ -117,6 +122,8 @@ class _Reader:
                 why = "" if len(keys) == pairs / 2 and all(keys) else "it looks a value up"
             elif each.opname == "STORE_DEREF":
                 why = "it keeps something between calls" if each.argval in code.co_freevars else ""
+            elif each.opname == "BINARY_OP" and each.argrepr.startswith("%"):
+                why = "" if whole else "it takes a remainder, or makes a text of a value"
             elif each.opname.startswith(tuple(_ASKING)):
                 jumps = "JUMP" in each.opname
                 why = "" if whole or (jumps and constant[-1:] == [True]) else _said(_ASKING, each.opname)
@@ -132,6 +139,22 @@ class _Reader:
                 constant.clear()
             constant += [keeps] if effect <= 1 else [False] * effect
         return ""
+
+
+def _changes_in_place(code: CodeType) -> bool:
+    """Whether an operator such as += may change an object that the code did not make: the left side is no variable, or
+    one that is also given something else than a constant, a list that is written out or the result of an operator."""
+    made: dict[str, bool] = dict.fromkeys(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], False)
+    changed, before = set[str](), ("", "")
+    for each in dis.get_instructions(code):
+        if each.opname == "STORE_FAST":
+            new = before[0] in ("BINARY_OP", "BUILD_LIST", "LIST_EXTEND", "LOAD_CONST", "LOAD_SMALL_INT")
+            made[each.argval] = made.get(each.argval, True) and new
+        if before[0] == "BINARY_OP" and before[1].endswith("="):
+            changed.add(each.argval if each.opname == "STORE_FAST" else "")
+        if each.opname != "CACHE":
+            before = each.opname, each.argrepr
+    return any(not made.get(name, False) for name in changed)
 
 
 class _Names:

@@ -34,20 +34,19 @@ LARGEST_STEP = 4.0
 FLATTEST = 2.0**-20
 """The smallest curvature of a family of quadratics, as a share of the largest possible."""
 
-ANISOTROPIC = "noise that is not isotropic"
 
-
-def _problems(A: np.ndarray, xi: np.ndarray, noise: np.ndarray, start: np.ndarray) -> Quadratics:
+def _problems(A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray) -> Quadratics:
     """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance.
 
-    A (n, N, d, d), xi (n, N, d), variances of the noise by coordinate (n, d), start (n, d).
+    A (n, N, d, d), xi (n, N, d), sigma2 (n,), start (n, d).
     """
-    clients = xi.shape[1]
-    variance = torch.diag_embed(torch.from_numpy(noise))[:, None].expand(-1, clients, -1, -1)
+    _, clients, features = xi.shape
+    share = torch.from_numpy(sigma2 / features)[:, None, None, None]
+    identity = torch.eye(features, dtype=torch.float64).expand(clients, -1, -1)
     return Quadratics(
         A=torch.from_numpy(np.ascontiguousarray(A)),
         xi=torch.from_numpy(xi),
-        noise=Additive(covariance=variance, factor=variance.sqrt()),
+        noise=Additive(covariance=share * identity, factor=share.sqrt() * identity),
         start=torch.from_numpy(np.repeat(start[:, None], clients, axis=1)),
         names=tuple(f"client {index}" for index in range(clients)),
     )
@@ -148,9 +147,7 @@ def _quadratics(
         minimiser = np.broadcast_to(minimisers(values), shape)
         start = seen_from(values)[1] + values["far"][:, None] * values["direction"]
         arguments["eta"] = values["eta"] if "eta" in values else values["step"] * steps / arguments["beta"]
-        # instances that are given may say the noise's share by direction, see `spectrum_scan.one_sided`
-        share = values["noise"] if "noise" in values else np.full(features, 1 / features)
-        return _problems(H / 2, -minimiser, arguments["sigma2"][:, None] * share, start), arguments
+        return _problems(H / 2, -minimiser, arguments["sigma2"], start), arguments
 
     domains = {
         "curvature": Domain(low=4 * FLATTEST, high=4, log=True, shape=(kinds, features)),
@@ -213,7 +210,7 @@ def _quadratics(
         movable=Movable(scalars=scalars, moved=moved),
         mean_loss=lambda: _quadratics(clients, features, longest, steps, identical, mean_loss=True),
         outside=f"T > {longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that is not "
-        f"additive, {ANISOTROPIC}",
+        "additive, noise that is not isotropic",
     )
 
 

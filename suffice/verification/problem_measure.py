@@ -26,7 +26,7 @@ from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics
 from .family import Family, Values
 from .measurement_cache import once, once_each
 from .quantity_sum import Forms, form_of
-from .spectrum_scan import late, one_sided, scanned, scans
+from .spectrum_scan import late, scanned, scans
 from .suspects import settled
 
 SHAPES = {
@@ -112,12 +112,7 @@ class Measure:
                 )
             )
         pieces += [late(domains)] if self.late else []
-        values = {name: np.concatenate([piece[name] for piece in pieces]) for name in domains}
-        if not (self.problems.movable is not None and scans(domains) and takes_d(theorem)):
-            return values
-        aside, features = one_sided(domains), domains["direction"].shape[0]
-        values["noise"] = np.full((len(values["T"]), features), 1 / features)
-        return {name: np.concatenate((value, aside[name])) for name, value in values.items()}
+        return {name: np.concatenate([piece[name] for piece in pieces]) for name in domains}
 
     def _stepped(self, theorem: Theorem, values: Values) -> tuple[Values, np.ndarray]:
         values, given = self._moved(theorem, values)
@@ -218,11 +213,6 @@ class Measure:
             if parameter.name not in known:
                 names = ", ".join(known)
                 raise InputError("parameter", parameter.name, f"the family {self.problems.name} gives {names}")
-
-
-def takes_d(theorem: Theorem) -> bool:
-    """Whether the dimension counts: then noise that is alike in all directions is not the worst."""
-    return any(entry.name == "d" for entry in theorem.parameters)
 
 
 def arguments_of(settings: list[Setting]) -> dict[str, np.ndarray]:

@@ -75,15 +75,6 @@ def late(domains: Mapping[str, Domain]) -> Values:
     )
 
 
-def one_sided(domains: Mapping[str, Domain]) -> Values:
-    """All of the noise along the steepest direction or the flattest: a bound that takes the dimension may count on
-    noise that is alike in all."""
-    rows = [(ratio, 1.0, 0.0, 1.0, T) for ratio in (0.25, 0.01, 2.0**-8) for T in (1, 2, 30, 2000)]
-    values, features = _values(domains, rows * 2), domains["direction"].shape[0]
-    ends = np.repeat([0, features - 1], len(rows))
-    return values | {"noise": np.eye(features)[ends], "T": np.minimum(values["T"], domains["T"].high)}
-
-
 def _values(domains: Mapping[str, Domain], rows: Sequence[tuple[float, ...]]) -> Values:
     """Values of a family of quadratics: eigenvalues 4 and 4 `ratio`, the start along both."""
     ratio, sigma2, far, step, T = (np.array(column, dtype=float) for column in zip(*rows))

@@ -118,7 +118,7 @@ def test_small_sites_send_one_message_or_opt_in(sites, tmp_path):
     with pytest.warns(UserWarning, match="single rows may be recovered; merge a with another site"):
         two.write(tmp_path / "two.json")
     one = {"x0": [1.0], "x1": [2.0], "target": [3.0]}
-    with pytest.raises(InputError, match="its message is that row"):
+    with pytest.raises(InputError, match="its message is one row"):
         sf.summarise(one, site="a")
     np.testing.assert_array_equal(sf.summarise(one, site="a", reveal=True).folds[0].mean.size, 3)
     rest = [sf.summarise({"x0": X[:, 0], "x1": X[:, 1], "target": y}, site=f"s{k}") for k, (X, y) in enumerate(sites)]

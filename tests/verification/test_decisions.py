@@ -91,6 +91,25 @@ def keeps(T):
     return 1
 
 
+def grows(T):
+    steps = STATE
+    steps += [1]
+    return len(steps) // 7777
+
+
+def grows_by_another_name(T):
+    steps = []
+    for _ in range(2):
+        steps += [1]
+        steps = STATE
+    return len(steps) // 7777
+
+
+def grows_by_default(T, steps=[]):  # noqa: B006
+    steps += [1]
+    return len(steps) // 7777
+
+
 def imported(T):
     from operator import ne
 
@@ -122,6 +141,11 @@ ASKING = {
     "all": lambda T: int(all((T - 7777, 1))),
     "str": lambda T: len(str(T)),
     "a text": lambda T: len(f"{T}"),
+    "a formatted text": lambda T: len("%s" % T),  # noqa: UP031
+    "a remainder": lambda T: T % 7777,
+    "a list that grows": grows,
+    "a list of its own that grows": grows_by_default,
+    "a list of two names that grows": grows_by_another_name,
     "hash": lambda T: 0 if hash(T) else 1,
     "an attribute": lambda T: 1 if T.is_integer else 0,
     "getattr": lambda T: getattr(T, "is_number", 0),

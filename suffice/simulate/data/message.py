@@ -173,9 +173,9 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
         for fold in folds[1:]:
             joined = joined.joined(fold)
         folds = (joined,)
-        if site.count < 2:
-            remedy = "its message is that row; merge it with another site, or opt in by reveal"
-            raise InputError(f"rows of site {site.name}", site.count, remedy)
+        if joined.effective < 2:
+            remedy = "its message is one row, or nearly; merge it with another site, or opt in by reveal"
+            raise InputError(f"rows of site {site.name}", float(f"{joined.effective:.3g}"), remedy)
     fewest = min(fold.effective for fold in folds)
     if fewest < least:
         reveals = f"a part of {fewest:g} rows has fewer than a model has coefficients: single rows may be recovered"
