@@ -114,7 +114,7 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__code__, function.__globals__ | swapped, function.__name__, function.__defaults__, cells
     )
     copy.__kwdefaults__, copy.__doc__, copy.__module__ = function.__kwdefaults__, function.__doc__, function.__module__
-    copy.__dict__[_SOURCE] = function
+    copy.__dict__.update(function.__dict__ | {_SOURCE: function})  # a decorator keeps the keywords in `__wrapped__`
     return copy
 
 

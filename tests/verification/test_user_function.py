@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable
@@ -154,3 +155,16 @@ def test_functions_of_math_and_numpy_have_their_values_for_every_kind_of_number(
         [float(symbolic.subs({a: c, b: d})) for c, d in zip(x, y)],
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-14)  # a dozen roundings
+
+
+def test_a_decorated_bound_keeps_its_keywords():
+    @functools.wraps(by_name)
+    def decorated(**values):
+        return by_name(**values)
+
+    assert list(inspect.signature(adapted(decorated)).parameters) == ["eta", "mu"]
+    assert adapted(decorated)(eta=0.5, mu=1.0) == 0.5
+
+
+def by_name(*, eta, mu):
+    return eta * mu
