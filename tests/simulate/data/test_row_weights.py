@@ -144,6 +144,23 @@ def test_weights_do_not_hide_how_few_rows_a_fold_has():
     assert message.folds[0].effective == pytest.approx(5, rel=1e-12)
 
 
+def test_one_heavy_row_among_light_ones_is_no_message():
+    one = of_site(drawn(), "s0") | {"w": [1e12, *[1.0] * 29]}
+    with pytest.raises(InputError, match=r"^rows of site s0 = 1\.0: its message is one row, or nearly"):
+        sf.summarise(one, site="s0", weight="w")
+
+
+@pytest.mark.parametrize("light", [1e-4, 1e-9])
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_site_that_weighs_little_beside_others_has_no_gain_of_its_own(classes, light):
+    """The penalty of all sites draws its model to a constant, so that others would seem to help it greatly."""
+    made = drawn(classes=classes)
+    made |= {"w": [light if name == "s0" else 1.0 for name in made["client"]]}
+    fit = sf.fit(made, weight="w")
+    assert fit["s0"].gain is None
+    assert all(one.gain is not None for one in fit if one.name != "s0")
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [
