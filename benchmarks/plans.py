@@ -15,11 +15,11 @@ import numpy as np
 import suffice as sf
 from suffice.planning.constant_prediction import started
 from suffice.planning.exact.arrivals import arrivals
+from suffice.planning.local_steps import losses, round_matrices
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
 from suffice.simulate.moments.preconditioning import shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
-from suffice.simulate.moments.server_rounds import ServerRounds
 
 from . import fit_tables
 from .timing import row
@@ -102,10 +102,9 @@ def federated(moments: GradientMoments, epsilon: np.ndarray, most: list[int]) ->
     eta = STEPS / (2 * np.linalg.eigvalsh(moments.A)[:, -1].max())
     start = moments_at(moments.start.mean(0))
     for steps in LOCAL_STEPS:
-        rounds = ServerRounds(moments=moments, steps=steps, participants=moments.clients)
         with np.errstate(all="ignore"):
-            for M in rounds.matrices(eta):
-                excess = rounds.losses @ orbit(M, start, max(most) // steps + 1)
+            for M in round_matrices(moments, steps, eta):
+                excess = losses(moments) @ orbit(M, start, max(most) // steps + 1)
                 below = excess <= epsilon[:, None]
                 best = np.minimum(best, np.where(below.any(1), steps * below.argmax(1), np.inf))
     return best

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .bounds import solve as solve
     from .figures import Figure as Figure
     from .figures.catalogue import figure as figure
-    from .figures.report import report as report
     from .fitting.fit import fit as fit
     from .fitting.fitted import Fit as Fit
     from .fitting.fitted import load as load
@@ -65,7 +64,6 @@ if TYPE_CHECKING:
     from .simulate import collaborators as collaborators
     from .simulate import expected_excess as expected_excess
     from .simulate import hitting_times as hitting_times
-    from .simulate import measured_constants as measured_constants
     from .simulate import problems as problems
     from .simulate import run as run
     from .simulate.data.cifar import cifar as cifar

@@ -34,7 +34,7 @@ at = np.arange(len(plan))
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 for shift, name in ((-0.2, "alone"), (0.2, "together")):
     left.bar(at + shift, [getattr(entry, f"iterations_{name}") for entry in measured], 0.4, label=name)
-right.plot(at, [entry.exact_together for entry in measured], "k_", markersize=18, label="exact")
+right.plot(at, [entry.together.exact for entry in measured], "k_", markersize=18, label="exact")
 means, errors = ([getattr(entry, f"excess_together{end}") for entry in measured] for end in ("", "_se"))
 right.errorbar(at, means, 4 * np.array(errors), fmt="o", label="measured, 4096 seeds")
 right.axhline(0.2, color="k", ls="--", lw=0.8)

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import NoReturn
 
 COMMANDS = (
-    *("campaign", "demo", "doctor", "errata", "explore", "figure", "fit"),
-    *("plan", "predict", "report", "simulate", "theorem", "train", "verify"),
+    *("campaign", "demo", "errata", "explore", "figure", "fit"),
+    *("plan", "predict", "simulate", "theorem", "train", "verify"),
 )
 """The modules beside, one for each command."""
 

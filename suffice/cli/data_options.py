@@ -36,7 +36,6 @@ OPTIONS: dict[str, Any] = {
     "split": _option(str, "Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."),
     "seed": _option(int, "Seed of a random split (default 0)."),
     "positive": _option(list[str], "Label to count as class 1. Repeat the option for several."),
-    "certainty": _option(str, "Constants of the logistic loss: certified (default), estimated or everywhere."),
     "drop": _option(list[str], "CSV column to leave out. Repeat the option for several."),
     "max_memory": _option(str, "Memory limit in bytes for a table or a problem's matrices (default 2e9)."),
 }

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,7 +44,6 @@ def figure(
             "several; `help` lists them."
         ),
     ] = None,
-    animate: Annotated[bool, typer.Option("--animate", help="Also write NAME.gif (collaboration only).")] = False,
     reuse: Annotated[
         bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder, without computing.")
     ] = False,
@@ -85,23 +82,20 @@ def figure(
             raise InputError(flag, str(value), "--reuse computes nothing anew; drop --reuse or this option")
         if name in makers() and flag in given and not takes(name, flag):
             raise InputError(flag, value, _ways(name))
-    if animate and name in makers() and not makers()[name].moves:
-        raise InputError("animate", name, "only collaboration can be animated")
     fresh = not os.path.exists(out)
     make_folder(out, "out")
     try:
-        _draw_all(name, out, edition, given, animate=animate, reuse=reuse)
+        _draw_all(name, out, edition, given, reuse=reuse)
     finally:
         if fresh and not any(out.iterdir()):
             out.rmdir()
 
 
-def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], *, animate: bool, reuse: bool) -> None:
+def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], *, reuse: bool) -> None:
     """Draw one figure, or all that can be drawn; say what was written."""
     from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
     from suffice.figures.catalogue import figure as draw
     from suffice.support.errors import InputError
-    from suffice.support.files import write_whole
 
     edited = {} if edition is None else {"edition": edition}
     names = list(makers()) if name == "all" else [name]
@@ -114,21 +108,13 @@ def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], 
                 check_folder(out, entry, edition or EDITIONS[0])  # before what may take minutes
             with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
                 picture = redraw(entry, out) if reuse else draw(entry, progress=report, **edited, **options)
-                began, gif = time.perf_counter(), None
-                if animate and (name != "all" or picture.frames):
-                    gif = picture.animation(report)
-                if not reuse:
-                    picture = replace(picture, seconds=picture.seconds + time.perf_counter() - began)
         except InputError as error:
             if name != "all":
                 raise
             typer.echo(f"{entry} left out: {error}", err=True)  # no data at hand, or no such edition
             continue
         drawn += 1
-        written = picture.save(out)
-        if gif is not None:
-            written.append(write_whole(out / f"{entry}.gif", gif))
-        for path in written:
+        for path in picture.save(out):
             echo(str(path))
     if not drawn:
         raise InputError("figure", name, "no figure could be drawn, for the reasons above")

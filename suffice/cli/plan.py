@@ -14,10 +14,6 @@ from .console import PATIENCE, echo, print_json, progress
 from .data_options import check_exists, is_setup, memory_limit, read_table, refuse_options, takes_data
 
 SEEDS = 256
-WITHDRAWN = (
-    "methods are no longer compared by their bounds, which are 10 to 190 times loose: --methods compares them on the "
-    "problem itself, `suffice theorem KEY` evaluates a bound, `suffice simulate SETUP --algorithm NAME` runs a method"
-)
 MUCH_WORK = 6e10
 """So many multiplications take about a minute."""
 
@@ -65,32 +61,15 @@ def plan(
     schedule: Annotated[
         bool, typer.Option("--schedule", help="Look for a three-stage schedule that is faster than a constant step.")
     ] = False,
-    where: Annotated[
-        bool, typer.Option("--break-even", help="Show the precision below which peers stop helping.")
-    ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the plan, for comparison.")] = False,
-    seeds: Annotated[int | None, typer.Option(help="Number of runs of --simulate (default 256).")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Number of runs of --simulate and --methods (default 256).")] = None,
     methods: Annotated[
         bool,
-        typer.Option("--methods", help="Compare rounds, vectors and gradients of methods at their best steps."),
+        typer.Option("--methods", help="Measure other methods beside the plan, each at its best step."),
     ] = False,
-    participation: Annotated[
-        str | None, typer.Option(help="Share of the clients that take part in a round of --methods, in (0, 1].")
-    ] = None,
-    cost: Annotated[
-        str | None,
-        typer.Option(help='Prices to sort --methods by, as "round=1 vector=.1 gradient=.001".'),
-    ] = None,
-    method: Annotated[str | None, typer.Option(hidden=True)] = None,
-    alpha: Annotated[str | None, typer.Option(hidden=True)] = None,
-    bootstrap: Annotated[
-        int, typer.Option(help="Number of bootstrap resamples that show how stable the plan is (50 is enough).")
-    ] = 0,
-    root: Annotated[int | None, typer.Option(help="Random root of --simulate and --bootstrap (default 0).")] = None,
+    root: Annotated[int | None, typer.Option(help="Random root of --simulate and --methods (default 0).")] = None,
     save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan to this CSV file.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Plot the plan, or --methods: a .pdf, .png or .svg file, or a folder.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot the plan: a .pdf, .png or .svg file, or a folder.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write plan.json, weights.csv and a trainer, train.py, to this folder.")
     ] = None,
@@ -105,88 +84,55 @@ def plan(
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
 
-    for name, given in (("method", method), ("alpha", alpha)):
-        if given is not None:
-            raise InputError(name, given, WITHDRAWN)
-    for name, given in (("participation", participation), ("cost", cost)):
-        if given is not None and not methods:
-            raise InputError(name, given, "this option is about methods: give --methods with it")
     if seeds is not None and not (simulate or methods):
         raise InputError("seeds", seeds, "without --simulate nothing is simulated; give both or neither")
-    if root is not None and not (simulate or bootstrap or methods):
-        raise InputError("root", root, "without --simulate or --bootstrap nothing is random; give one of them too")
+    if root is not None and not (simulate or methods):
+        raise InputError("root", root, "without --simulate or --methods nothing is random; give one of them too")
     targets = {
         "horizon": horizon,
         "confidence": None if confidence is None else parse_number("confidence", confidence),
     }
     precisions = [_precision(text) for text in epsilon or ()]
     source, request = _request(setup, precisions, criterion, targets, data, numbers=numbers)
-    random = {"root": root or 0}
-    if methods:
-        others = {"--horizon": horizon, "--confidence": confidence, "--criterion": criterion, "--numbers": numbers,
-                  "--schedule": schedule, "--break-even": where, "--simulate": simulate, "--bootstrap": bootstrap,
-                  "--out": out, "--gradients": gradients != "preconditioned"}  # fmt: skip
-        share = None if participation is None else parse_number("participation", participation)
-        options = {"start": start, "participation": share, "cost": cost, "seeds": seeds} | random
-        _compare(source, request["epsilon"], others, options, save_csv, plot, as_json)
-        return
     if not precisions and not request["epsilon"] and numbers:
         planned = targets | {"criterion": criterion, "csv": save_csv, "plot": plot, "out": out}
-        _statistics_alone(
-            started(source, start),
-            planned | {"simulate": simulate or None, "schedule": schedule or None, "break-even": where or None},
-            bootstrap,
-            as_json,
-            **random,
-        )
+        only_planned = {"simulate": simulate or None, "schedule": schedule or None, "methods": methods or None}
+        _statistics_alone(started(source, start), planned | only_planned, as_json)
         return
     with progress("planning", patience=PATIENCE) as report:
         how: dict[str, Any] = {"schedule": schedule, "start": start, "gradients": gradients}
         result = make(source, **(request | memory_limit(data) | how), progress=report)
     _hint(result.problem or source, request["epsilon"])  # what is refused above has one line
-    if numbers or bootstrap:
-        result.check_rows("bootstrap" if bootstrap else "numbers")
-    runs_of = SEEDS if seeds is None else seeds
-    break_even = result.break_even()
-    exact_even = None
-    if where:
-        with progress("planning smaller precisions", patience=PATIENCE) as report:
-            exact_even = result.exact_break_even(progress=report)
-    measured = stable = statistics = None
+    statistics = result.statistics() if numbers else None
+    runs_of = {"seeds": SEEDS if seeds is None else seeds, "root": root or 0}
+    measured = compared = None
     if simulate:
-        work = result.simulation_work(runs_of)
+        work = result.simulation_work(runs_of["seeds"])
         if MUCH_WORK < work <= MOST_WORK:
             typer.echo(f"simulating the plan takes up to {work:.0e} multiplications, at 1e9 a second", err=True)
         with progress("simulating the plan", patience=PATIENCE) as report:
-            measured = result.simulate(seeds=runs_of, progress=report, **random)
-    if bootstrap:
-        with progress("resampling", patience=PATIENCE) as report:
-            if result.constants is None and not numbers:  # some client has none: nothing but the plan to resample
-                stable = result.stability(resamples=bootstrap, progress=report, **random)
-            else:
-                stable, statistics = result.uncertainty(resamples=bootstrap, progress=report, **random)
-    elif numbers:
-        statistics = result.statistics()
+            measured = result.simulate(progress=report, **runs_of)
+    if methods:
+        from suffice.planning.methods import compare_methods
+
+        with progress("measuring methods", patience=PATIENCE) as report:
+            compared = compare_methods(result, progress=report, **runs_of)
     from suffice.planning.tables.csv import write_csv
 
     written = []
     if save_csv is not None:
-        written.append(write_csv(save_csv, result.rows, measured=measured, stability=stable))
+        written.append(write_csv(save_csv, result.rows, measured=measured))
     if plot is not None:
         written += result.plot().write(plot)
     if out is not None:
         written += result.export(out, rows=not _has_sites(setup, data))
     if as_json:
         answer = result.to_dict()
-        answer["methods"] = []  # of the comparison by bounds; the key stays
-        answer["stops_paying"] = [entry.to_dict() for entry in break_even]
-        for name, entries in (
-            ("break_even", exact_even),
-            ("measured", measured),
-            ("stability", stable),
-        ):
-            if entries is not None:
+        for name, entries in (("break_even", result.break_even()), ("measured", measured)):
+            if entries:
                 answer[name] = [entry.to_dict() for entry in entries]
+        if compared is not None:
+            answer["methods"] = compared.to_dict()
         if statistics is not None:
             answer["numbers"] = statistics.to_dict()
         print_json(answer)
@@ -197,8 +143,6 @@ def plan(
     if result.lead:
         Table(columns=(), rows=(), lines=[result.lead]).show()
     tables = result.tables()
-    if exact_even is not None:
-        tables.append(trials.break_even_table(exact_even))
     if measured is not None:
         if result.rows[0].exact is not None:
             tables.append(trials.exact_measured_table(measured))
@@ -208,44 +152,11 @@ def plan(
     tables += plans.weights_tables(result.precisions)
     if request.get("horizon") or request.get("confidence"):
         tables.append(plans.schedules_table(result.rows))
-    tables.append(trials.guaranteed_break_even_table(break_even))
-    if statistics is not None and numbers:
+    tables.append(trials.break_even_table(result.break_even()))
+    tables += [] if compared is None else compared.tables()
+    if statistics is not None:
         tables += [replace(statistics, notes=()).table(), *statistics.pair_tables()]  # the plan has said the notes
-    if stable is not None:
-        tables.append(trials.stability_table(stable, result.rows[0].names))
     for table in tables:
-        table.show()
-    for path in written:
-        echo(str(path))
-
-
-def _compare(
-    source: Any,
-    epsilon: Any,
-    others: dict[str, Any],
-    options: dict[str, Any],
-    csv: Path | None,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
-    """`--methods`: options of a plan are refused."""
-    from suffice.planning.methods import compare_methods
-    from suffice.planning.tables.methods import write_methods
-    from suffice.support.errors import InputError
-
-    for name, value in others.items():
-        if value:
-            raise InputError("methods", name, f"{name} is about a plan; drop --methods or this option")
-    with progress("comparing methods", patience=PATIENCE) as report:
-        given = {name: value for name, value in options.items() if value is not None}
-        found = compare_methods(source, epsilon, progress=report, **given)
-    written = [] if csv is None else [write_methods(csv, found)]
-    if plot is not None:
-        written += found.plot().write(plot)
-    if as_json:
-        print_json(found.to_dict())
-        return
-    for table in found.tables():
         table.show()
     for path in written:
         echo(str(path))
@@ -286,7 +197,7 @@ def _hint(source: Any, precisions: Any) -> None:
             echo(f"epsilon {epsilon:g} is {share:.0e} of the initial excess; did you mean {meant}?", err=True)
 
 
-def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_json: bool, *, root: int) -> None:
+def _statistics_alone(source: Any, planned: dict[str, Any], as_json: bool) -> None:
     """`--numbers` without a precision: nothing is planned, and options of a plan are refused."""
     from suffice.bounds import Constants
     from suffice.planning.client_statistics import statistics
@@ -297,8 +208,7 @@ def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_j
             raise InputError("epsilon", "missing", f"--{name} needs a plan: give --epsilon 0.1, for example")
     if isinstance(source, Constants):
         raise InputError("numbers", "constants", "a setup without data has no rows; give client data")
-    with progress("resampling", patience=PATIENCE) as report:
-        found = statistics(source, resamples=bootstrap, root=root, progress=report)
+    found = statistics(source)
     if as_json:
         print_json({"clients": [], "numbers": found.to_dict()})
         return

@@ -42,7 +42,6 @@ def verify(
     write: Annotated[
         Path | None, typer.Option(help="Also add the verdicts to this JSON file, replacing earlier ones.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Also write an HTML report with a plot for each claim.")] = None,
     jobs: Annotated[
         int | None, typer.Option(help="Number of processes (default: all cores when many claims are checked).")
     ] = None,
@@ -62,10 +61,6 @@ def verify(
         few = bool(keys) and all("/" in key and "*" not in key for key in keys or ())
         processes = jobs if jobs is not None else 1 if few else os.cpu_count() or 1
         verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=bar)
-    if report is not None:
-        from suffice.figures.report import save_report
-
-        save_report(verdicts, report)
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
     else:

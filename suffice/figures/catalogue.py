@@ -18,7 +18,6 @@ _MODULES = (
     "adaptive_1",
     "adaptive_2",
     "adaptive_2b_regimes",
-    "adaptive_2b_ratios",
     "adaptive_3_heart",
     "network_curves",
     "scafflix_1",
@@ -29,13 +28,7 @@ _MODULES = (
     "sample_optimal_excess",
     "sample_optimal_rounds",
     "bound_against_measured",
-    "bound_against_measured_curves",
-    "bound_against_measured_all",
     "theorem_2_truth",
-    "best_threshold",
-    "who_helps_whom",
-    "collaboration_graph",
-    "collaboration",
     "sharpness",
 )
 """Those that make figures, in the order that `suffice figure` prints; they import torch when they compute."""

@@ -56,7 +56,7 @@ def exact_plan_figure(
                 "epsilon": row.epsilon,
                 "iterations": together.iterations,
                 "alone": alone.iterations,
-                "guarantee": together.hitting and together.hitting["expected_iterations"],
+                "guarantee": together.long_run.hitting and together.long_run.hitting["expected_iterations"],
                 "weights": together.weights.tolist(),
             }
         )

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -21,8 +21,6 @@ from suffice.support.text import csv_text, unguarded
 
 from .style import style
 
-PIXELS, MILLISECONDS = 130, 120
-"""A moving picture has so many pixels an inch, and shows each frame for so many milliseconds."""
 MULTIPLE = "this figure has several panels; leave ax out"
 
 Curve = Mapping[str, np.ndarray]
@@ -72,35 +70,6 @@ class Figure(Content):
     edition: str
     seconds: float
     draw: Callable[[Figure, Any], None]
-    frames: Sequence[int] = ()
-    draw_frame: Callable[[Figure, Any, int], None] | None = None
-
-    def animation(self, progress: Callable[[int, int], None] | None = None) -> bytes:
-        """A GIF of the frames; `InputError` where the figure has none."""
-        from matplotlib.figure import Figure as Canvas
-        from PIL import Image
-
-        if self.draw_frame is None or not self.frames:
-            raise InputError("animate", self.name, "only collaboration can be animated")
-        pictures = []
-        with style():
-            for done, at in enumerate(self.frames, 1):
-                canvas, buffer = Canvas(), io.BytesIO()
-                self.draw_frame(self, canvas, at)
-                canvas.savefig(buffer, format="png", dpi=PIXELS)
-                pictures.append(Image.open(buffer).convert("RGB"))
-                if progress is not None:
-                    progress(done, len(self.frames))
-        # the first frame has the arrows, the last all curves
-        both = Image.new("RGB", (2 * pictures[0].width, pictures[0].height))
-        both.paste(pictures[0])
-        both.paste(pictures[-1], (pictures[0].width, 0))
-        palette = both.quantize(64, Image.Quantize.MAXCOVERAGE, kmeans=1)
-        reduced = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
-        out = io.BytesIO()
-        pause = [MILLISECONDS] * (len(reduced) - 1) + [20 * MILLISECONDS]
-        reduced[0].save(out, format="gif", save_all=True, append_images=reduced[1:], duration=pause, loop=0)
-        return out.getvalue()
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed.

@@ -147,23 +147,11 @@ class Maker:
             options["seeds"] = range(len(seeds))  # as defaults are; how many says which
         given = {name: _plain(value) for name, value in options.items() if value != self.options[name].default}
         content = replace(content, setup={**content.setup, "changed": given})
-        return self._moving(Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw))
+        return Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw)
 
     def again(self, folder: str | Path) -> Figure:
         """The figure saved in `folder`."""
-        return self._moving(Figure.load(folder, self.name, self._draw))
-
-    @property
-    def moves(self) -> bool:
-        """Whether its module draws frames of an animation."""
-        return "draw_frame" in self._module
-
-    def _moving(self, figure: Figure) -> Figure:
-        """With the frames that its module knows, if any."""
-        module = self._module
-        if not self.moves:
-            return figure
-        return replace(figure, frames=module["frames"](figure), draw_frame=module["draw_frame"])
+        return Figure.load(folder, self.name, self._draw)
 
     @property
     def options(self) -> dict[str, Option]:

@@ -1,45 +1,50 @@
-"""The precision below which peers do not make a client faster, by its guaranteed plans or by its exact ones."""
+"""The precision below which peers do not make a client faster, read off the rows of its plan."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from suffice.support.numbers import plain
 
-from .number import Kind
-
-SHOWN = {
-    "guaranteed": ("client", "name", "epsilon", "first_peer"),
-    "exact": ("name", "helped", "stopped", "tried", "iterations", "doubled"),
-}
-"""Fields in JSON."""
+from .plan_row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
 class BreakEven:
-    """Of one client, by its plans of a kind at the precisions that were tried [loss].
+    """Of one client, among the precisions of the plan [loss].
 
-    helped      the smallest one at which peers help; None: there is none
-    stopped     the next smaller one that was tried, from which on they do not; None: they help at the smallest one
-    tried       the smallest one; of exact plans, that could be planned within 2000 iterations at least with peers
-    first_peer  of guaranteed plans the precision below which no peer is known to be similar at all; None: no peer ever
-    iterations  of the exact plan at its own precision; doubled  the same if a gradient averaged twice as many rows
+    helped   the smallest one at which peers save an iteration; None: they do at none
+    stopped  the next smaller one, at which they no longer do; None: they help at the smallest one, or at none
     """
 
-    client: int
     name: str
-    kind: Kind
     helped: float | None
     stopped: float | None
-    tried: float | None
-    first_peer: float | None = None
-    iterations: int | None = None
-    doubled: int | None = None
 
-    @property
-    def epsilon(self) -> float | None:
-        """Peers help at no precision tried below; 0: they do at the smallest ones; None: they help at none."""
-        return None if self.helped is None else self.stopped or 0.0
+    def to_dict(self) -> dict[str, float | str | None]:
+        return plain(vars(self))
 
-    def to_dict(self) -> dict[str, float | int | str | None]:
-        return plain({name: getattr(self, name) for name in SHOWN[self.kind]})
+
+def break_even(precisions: Mapping[float | str, Sequence[Row]]) -> list[BreakEven]:
+    """One entry per client; none of a plan at one precision, which has nothing to compare."""
+    if len(precisions) < 2:
+        return []
+    return [_of(sorted(rows, key=lambda row: -row.epsilon)) for rows in zip(*precisions.values())]
+
+
+def _of(rows: Sequence[Row]) -> BreakEven:
+    """`rows` are one client's, from the largest precision to the smallest."""
+    helping = [at for at, row in enumerate(rows) if _helps(row)]
+    after = rows[helping[-1] + 1 :] if helping else ()
+    return BreakEven(
+        name=rows[0].name,
+        helped=rows[helping[-1]].epsilon if helping else None,
+        stopped=after[0].epsilon if after else None,
+    )
+
+
+def _helps(row: Row) -> bool:
+    """Whether the recommended plan arrives sooner than the client alone, which may never arrive."""
+    _, _, alone, together = row.times()
+    return together is not None and (alone is None or alone - together >= 1)

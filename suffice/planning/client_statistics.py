@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +10,18 @@ import numpy as np
 from suffice.bounds import Constants, GradientDissimilarity, QuadraticCertificate, entry_precisions, property_1
 from suffice.simulate.moments.gradient_moments import RANK
 from suffice.support.errors import InputError
-from suffice.support.numbers import plain, quotient
+from suffice.support.numbers import plain
 from suffice.support.tables import Table, number
-
-from .bootstrap import check_resamples, resampled
 
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic
     from suffice.simulate.problem import Trust
 
-SHARE = 0.95
-EXTREMES = ("mu", "beta", "factor")
-"""Extreme eigenvalues: sampling pushes them outwards, and resampling does so once more."""
+COLUMNS = {
+    "mu": "mu", "beta": "beta", "excess": "excess", "variance_start": "var(start)", "variance_optimum": "var(optimum)",
+    "sigma2": "sigma^2", "floor": "floor", "factor": "factor",
+}  # fmt: skip
+"""Numbers of a client that the table shows."""
 PAIRS = ("b", "c", "entry")
 ALIKE = 1e-9
 """Similarity from which on a pair counts."""
@@ -32,38 +31,26 @@ ALIKE = 1e-9
 class Estimate:
     """A number per client (N,), a model per client (N, d), or a number per pair (N, N), peer k seen from client i.
 
-    trust      exact: of these rows, to rounding. certified: a bound on `region`. estimated: from points of `region`
-    low, high  what the population that the rows were drawn from may have: bootstrap interval of share 0.95, or None
+    trust  exact: of these rows, to rounding. certified: a bound on `region`
     """
 
     value: np.ndarray
     trust: Trust
     region: str = ""
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
 
     def __repr__(self) -> str:
         where = f" on {self.region}" if self.region else ""
-        between = "" if self.low is None else ", with intervals"
         shape = " x ".join(map(str, self.value.shape))
-        return f"Estimate({shape} numbers, {self.trust}{where}{between}; .value)"
-
-    def interval(self, i: int | tuple[int, int]) -> str:
-        """Of client or pair i, in words; a dash without intervals."""
-        if self.low is None or self.high is None:
-            return "-"
-        return f"{number(self.low[i].item())} to {number(self.high[i].item())}"
+        return f"Estimate({shape} numbers, {self.trust}{where}; .value)"
 
     def to_dict(self) -> dict[str, Any]:
-        interval = None if self.low is None or self.high is None else [self.low, self.high]
-        return plain({"value": self.value, "trust": self.trust, "region": self.region, "interval": interval})
+        return plain(vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClientStatistics:
     """Constants of a problem on data; `print` shows the table of `suffice plan --numbers`.
 
-    estimates                     by name those of optimum to entry, which are attributes, too
     optimum                       (N, d) minimisers of R_i
     mu, beta, excess              (N,) of R_i; excess at the start
     variance_start, _optimum      (N,) of one stochastic gradient of client i at its own start and optimum
@@ -74,7 +61,6 @@ class ClientStatistics:
     entry                         (N, N) precision from which on peer k is similar to client i at all; inf: never
     similar_pairs                 share of ordered pairs whose entry is below the initial excess: the others are never
                                   similar by these numbers
-    estimated_entry, _pairs       the same by sampling, beside certified numbers of the logistic loss; else None
     unknown                       why entry and similar_pairs are not numbers where rows leave coefficients open; mu and
                                   factor are then about what the rows see
     notes                         what of the tables was left out
@@ -82,17 +68,21 @@ class ClientStatistics:
 
     names: tuple[str, ...]
     rows: tuple[int, ...]
-    estimates: Mapping[str, Estimate]
+    optimum: Estimate
+    mu: Estimate
+    beta: Estimate
+    excess: Estimate
+    variance_start: Estimate
+    variance_optimum: Estimate
+    sigma2: Estimate
+    floor: Estimate
+    factor: Estimate
+    b: Estimate
+    c: Estimate
+    entry: Estimate
     similar_pairs: float
-    estimated_entry: Estimate | None = None
-    estimated_pairs: float | None = None
     unknown: str = ""
     notes: tuple[str, ...] = ()
-
-    def __getattr__(self, name: str) -> Estimate:
-        if name in vars(self).get("estimates", ()):
-            return self.estimates[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return f"ClientStatistics({len(self.names)} clients, {sum(self.rows)} rows; print it for the table)"
@@ -104,43 +94,25 @@ class ClientStatistics:
         return self.table()._repr_html_()
 
     def table(self) -> Table:
-        """Each client's constants and how reliable they are; with intervals one line per number."""
-        shown = {"sigma2": "sigma^2", "variance_start": "var(start)", "variance_optimum": "var(optimum)"}
-        fields = {
-            shown.get(name, name): entry for name, entry in self.estimates.items() if name not in ("optimum", *PAIRS)
-        }
-        clients = [(name, str(rows)) for name, rows in zip(self.names, self.rows)]
-        if self.mu.low is None:
-            columns, numeric = ("client", "rows", *fields), ("rows", *fields)
-            rows = [
-                (*client, *(number(entry.value[i].item()) for entry in fields.values()))
-                for i, client in enumerate(clients)
-            ]
-            rows.append(("trust", "", *(entry.trust for entry in fields.values())))
-        else:
-            columns, numeric = ("client", "rows", "number", "value", "trust", "95 % interval"), ("rows", "value")
-            rows = [
-                (*client, field, number(entry.value[i].item()), entry.trust, entry.interval(i))
-                for i, client in enumerate(clients)
-                for field, entry in fields.items()
-            ]
-        similar = f"{100 * self.similar_pairs:.0f} % of the pairs are similar ({self.entry.trust})"
-        if self.estimated_pairs is not None:
-            similar += f"; {100 * self.estimated_pairs:.0f} % by sampling (estimated)"
-            if self.similar_pairs == 0 < self.estimated_pairs:
-                similar += "; `suffice plan --certainty estimated` plans with the latter"
+        """Each client's constants and how reliable they are."""
+        fields = {shown: getattr(self, name) for name, shown in COLUMNS.items()}
+        rows = [
+            (name, str(rows), *(number(entry.value[i].item()) for entry in fields.values()))
+            for i, (name, rows) in enumerate(zip(self.names, self.rows))
+        ]
         return Table(
             title="Constants of the clients",
-            columns=columns,
-            numeric=numeric,
+            columns=("client", "rows", *fields),
+            numeric=("rows", *fields),
             optional=("var(start)", "var(optimum)"),
-            rows=rows,
+            rows=[*rows, ("trust", "", *(entry.trust for entry in fields.values()))],
             lines=[
                 f"sigma^2 holds on {self.sigma2.region}, and mu on {self.mu.region}. At all models the variance is at "
                 "most floor + factor |grad R_i|^2. Optima and pairs are in --json.",
                 f"Which pairs are similar is not known: {self.unknown}"
                 if self.unknown
-                else f"At some precision below the initial excess {similar}.",
+                else "At some precision below the initial excess "
+                f"{100 * self.similar_pairs:.0f} % of the pairs are similar ({self.entry.trust}).",
                 *self.notes,
             ],
         )
@@ -151,13 +123,13 @@ class ClientStatistics:
             return []
         itself = np.eye(len(self.names), dtype=bool)
         rows = [
-            (self.names[i], self.names[k], field, number(entry.value[i, k].item()), entry.trust, entry.interval((i, k)))
+            (self.names[i], self.names[k], field, number(entry.value[i, k].item()), entry.trust)
             for i, k in enumerate(np.lexsort((self.b.value, self.entry.value, itself), axis=-1)[:, 0])
-            for field, entry in ((name, self.estimates[name]) for name in PAIRS)
+            for field, entry in ((name, getattr(self, name)) for name in PAIRS)
         ]
         found = Table(
             title="Each client's closest peer",
-            columns=("client", "peer", "number", "value", "trust", "95 % interval"),
+            columns=("client", "peer", "number", "value", "trust"),
             numeric=("value",),
             rows=rows,
             lines=["The gradients differ by |grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2. The entry is the least "
@@ -167,95 +139,37 @@ class ClientStatistics:
 
     def to_dict(self) -> dict[str, Any]:
         return plain({
-            name: value.to_dict() if isinstance(value, Estimate) else value
-            for name, value in {**vars(self), **self.estimates}.items()
-            if name != "estimates"
+            name: value.to_dict() if isinstance(value, Estimate) else value for name, value in vars(self).items()
         })  # fmt: skip
 
 
-def statistics(
-    problem: LeastSquares | Logistic,
-    *,
-    resamples: int = 0,
-    root: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> ClientStatistics:
-    """Compute the constants behind a plan and say how reliable each is.
-
-    problem    least squares or logistic regression on rows
-    resamples  bootstrap resamples for intervals of the population that the rows come from; 0 for none
-    root       root of the resampling's random numbers
-    progress   is called with the work done and the whole of it
+def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
+    """Compute the constants behind a plan, of least squares or logistic regression on rows, and say how each is known.
 
     Raises `InputError`, also for a problem without rows.
     """
-    intervals = Intervals()
-    if resamples:
-        check_resamples("resamples", resamples, 1)
-        needed = _constants(problem)[0] is not None
-        for again, constants in resampled(problem, resamples=resamples, root=root, progress=progress, needed=needed):
-            intervals.add(again, constants if needed else None)
-    return statistics_with(problem, intervals)
-
-
-class Intervals:
-    """Collects the statistics of resamples."""
-
-    def __init__(self) -> None:
-        self._drawn: list[dict[str, np.ndarray]] = []
-
-    def add(self, problem: Any, constants: Constants | None) -> None:
-        self._drawn.append(_values(problem, constants))
-
-    def ends(self, name: str, value: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Values that leave out 2.5 % of the resamples on either side; None without resamples.
-
-        For extreme eigenvalues they are reflected at `value` on a logarithmic scale (the basic bootstrap: the rows'
-        value lies from the population's as the resamples' lie from the rows'), and widened to `value` itself.
-        """
-        if not self._drawn:
-            return None
-        ranked = np.sort(np.stack([entry[name] for entry in self._drawn]), axis=0)  # no means: values may be infinite
-        cut = int((1 - SHARE) / 2 * len(ranked))
-        low, high = ranked[cut], ranked[-1 - cut]
-        if name not in EXTREMES:
-            return low, high
-        with np.errstate(all="ignore"):  # 0 / 0 is 0: the logistic loss has factor 0
-            return np.minimum(quotient(value**2, high), value), np.maximum(quotient(value**2, low), value)
-
-
-def statistics_with(problem: Any, intervals: Intervals) -> ClientStatistics:
-    """The statistics of `problem`, with the intervals of its resamples."""
     if problem.row_counts is None:
         raise InputError("problem", type(problem).__name__, "its numbers are not those of rows; give client data")
     constants, unknown = _constants(problem)
     values = _values(problem, constants)
-
-    def estimate(name: str, trust: Trust, region: str) -> Estimate:
-        low, high = intervals.ends(name, values[name]) or (None, None)
-        return Estimate(value=values[name], trust=trust, region=region, low=low, high=high)
-
     trust, region, sigma_region = problem.certainty()
     rows: tuple[Trust, str] = ("exact", "")
-    growth: tuple[Trust, str] = ("exact" if trust == "exact" else "certified", "all models")
-    sampled = problem.estimated()
-    estimated = None
-    if sampled is not None:
-        estimated = Estimate(value=_entry(sampled.constants()), trust="estimated", region=sampled.certainty()[1])
+    growth: tuple[Trust, str] = (trust, "all models")
     known: dict[str, tuple[Trust, str]] = {
         "optimum": rows, "mu": (trust, region), "beta": rows, "excess": rows, "variance_start": rows,
         "variance_optimum": rows, "sigma2": (trust, sigma_region), "floor": growth, "factor": growth,
         "b": (trust, region), "c": (trust, region), "entry": (trust, region),
     }  # fmt: skip
+    estimates: dict[str, Any] = {
+        name: Estimate(value=values[name], trust=how, region=where) for name, (how, where) in known.items()
+    }
     return ClientStatistics(
         names=problem.names,
         rows=problem.row_counts,
-        estimates={name: estimate(name, *how) for name, how in known.items()},
         similar_pairs=float("nan") if unknown else _share_of_pairs(values["entry"], values["excess"]),
         unknown=unknown,
         notes=problem.remarks,
-        estimated_entry=estimated,
-        estimated_pairs=None if estimated is None else _share_of_pairs(estimated.value, values["excess"]),
+        **estimates,
     )
 
 

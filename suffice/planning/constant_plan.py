@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.parts import Of
 
 from .number import Number
 
@@ -59,8 +58,8 @@ class ConstantPlan:
     time          the first T with E e_T <= epsilon, exactly, or measured: of the mean over paths, with the first t at
                   which that mean less, and plus, two standard errors is. None: at no t that was looked at
     end           E e_T there [loss]; where a measured plan does not arrive, at the last t followed
-    conditioning  P: its name is the attribute `preconditioner`, its `matrix` one, too
-    long_run      step limit, floor, what is certain of single paths: attributes of an exact plan, too
+    conditioning  P: its name, and its `matrix`, an attribute of the plan, too
+    long_run      step limit, floor, what is certain of single paths
     stages        constant plans one after the other that take fewer iterations, where they were asked for and found
     model         of a measured plan, the exact plan of the quadratic model that its weights and step are the best for
     seeds         paths that a measured plan was followed on
@@ -79,10 +78,10 @@ class ConstantPlan:
     seeds: int = 0
     recursion: Curve | None = field(default=None, repr=False)  # merged
 
-    iterations, between, note = Of("time", "value"), Of("time", "error"), Of("time", "why_not")
-    excess = Of("end", "value")
-    preconditioner, matrix = Of("conditioning", "name"), Of("conditioning")
-    step_limit, floor, holds, hitting = Of("long_run"), Of("long_run"), Of("long_run"), Of("long_run")
+    iterations = property(lambda plan: plan.time.value)
+    note = property(lambda plan: plan.time.why_not)
+    excess = property(lambda plan: plan.end.value)
+    matrix = property(lambda plan: plan.conditioning.matrix)
 
     def noted(self, note: str) -> ConstantPlan:
         """The plan with a note on its time: why there is none, or what it is not."""
@@ -118,8 +117,8 @@ class ConstantPlan:
 
     def matrix_name(self, client: str) -> str | None:
         """That of its matrix among the plan's, None for the identity: clients share all but their own."""
-        own = f" of {client}" if self.preconditioner.startswith("own") else ""
-        return None if self.matrix is None else self.preconditioner + own
+        name = self.conditioning.name
+        return None if self.matrix is None else name + f" of {client}" * name.startswith("own")
 
     def to_dict(self, client: str, names: Sequence[str]) -> dict[str, Any]:
         """The object `exact` or `measured` of a row of `suffice plan --json`, of one of the clients `names`."""
@@ -132,15 +131,15 @@ class ConstantPlan:
             "eta": self.eta,
             "schedule": schedule,
             "excess": self.excess,
-            "preconditioner": self.preconditioner,
+            "preconditioner": self.conditioning.name,
             "matrix": self.matrix_name(client),
             "note": self.note,
         }
         if self.model is None:
             return answer | self.long_run._asdict() | {"schedule_excess": self.last.excess}
-        model = {"iterations": self.model.iterations, "step_limit": self.model.step_limit}
+        model = {"iterations": self.model.iterations, "step_limit": self.model.long_run.step_limit}
         return answer | {
-            "between": list(self.between),
+            "between": list(self.time.error),
             "excess_se": self.excess_se,
             "seeds": self.seeds,
             "model": model,

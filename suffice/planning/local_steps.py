@@ -1,4 +1,12 @@
-"""Whether FedAvg with local steps needs fewer rounds than a plan, whose rounds are of one weighted gradient each."""
+"""Whether FedAvg with local steps needs fewer rounds than a plan, whose rounds are of one weighted gradient each.
+
+By exact second moments of the server's model w. Given w, clients work independently: client i's model x after t steps
+x+ = x - eta g_i(x) has a mean m = P (1, w) that is affine in w, and a covariance V (1, w, pack(w w')) that is linear in
+z = (1, w, pack(w w')):
+    m+ = B m + 2 eta h_i,  B = I - 2 eta A_i,   V+ = B V B + 4 eta^2 C_i(m, V + m m')/batch.
+A round averages all N clients: E[w+ w+'] is the sum over i of E[x_i x_i'] and over i != j of m_i m_j', over N^2. So
+E z+ = M E z with one matrix M, exactly.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.simulate.moments.gradient_moments import moments_at
+from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
+from suffice.simulate.moments.packed import cross, pack, sandwich
 from suffice.simulate.moments.recursion import orbit
-from suffice.simulate.moments.server_rounds import ServerRounds
 
 from .plan_row import Row
 
@@ -38,13 +46,46 @@ def fewer_rounds(problem: Problem, rows: Sequence[Row]) -> tuple[str, ...]:
     epsilon, start = np.array([[row.epsilon] for row in rows]), moments_at(moments.start.mean(0))
     eta, best = STEPS / (2 * np.linalg.eigvalsh(moments.A)[:, -1].max()), (max(taken), 0, 0.0)
     for steps in LOCAL_STEPS:
-        server = ServerRounds(moments=moments, steps=steps, participants=moments.clients)
         with np.errstate(all="ignore"):
-            excess = server.losses @ orbit(
-                server.matrices(eta), start + np.zeros((len(eta), len(start))), max(taken) - 1
-            )
+            z = orbit(round_matrices(moments, steps, eta), start + np.zeros((len(eta), len(start))), max(taken) - 1)
+            excess = losses(moments) @ z
             below: np.ndarray = np.all(excess <= epsilon, axis=1)
         first = np.where(below.any(1), below.argmax(1), max(taken))
         best = min(best, (int(first.min()), steps, float(eta[first.argmin()])), key=lambda one: one[0])
     rounds, steps, step = best
     return (FEWER.format(rounds=rounds, steps=steps, eta=step, taken=max(taken)),) if steps else ()
+
+
+def losses(moments: GradientMoments) -> np.ndarray:
+    """The functionals of z that are the clients' excess, (N, n)."""
+    A, optimum = moments.A, moments.optimum
+    slope = np.einsum("kde,ke->kd", A, optimum)
+    return np.concatenate(((slope * optimum).sum(-1)[:, None], -2 * slope, pack(A)), -1)
+
+
+def round_matrices(moments: GradientMoments, steps: int, eta: np.ndarray) -> np.ndarray:
+    """M of a round of `steps` local steps, at every step size eta (E,), (E, n, n)."""
+    N, d = moments.clients, moments.features
+    step = eta[:, None, None, None]
+    B = np.eye(d) - 2 * step * moments.A
+    P = np.zeros((*B.shape[:-1], 1 + d))
+    P[..., 1:] = np.eye(d)
+    spread, noise = sandwich(B), 4 / moments.batch * step**2 * moments.noise
+    V = np.zeros((*B.shape[:2], noise.shape[-2], noise.shape[-1]))
+    for _ in range(steps):
+        seen = V + _square(P)
+        V = spread @ V + noise[..., 1 + d :] @ seen
+        V[..., : 1 + d] += noise[..., :1] * np.eye(1 + d)[0] + noise[..., 1 : 1 + d] @ P
+        P = B @ P
+        P[..., 0] += 2 * step[..., 0] * moments.h
+    M = np.zeros((len(eta), noise.shape[-1], noise.shape[-1]))
+    M[:, 0, 0] = 1
+    M[:, 1 : 1 + d, : 1 + d] = P.mean(1)
+    M[:, 1 + d :] = (V.sum(1) + _square(P.sum(1))) / N**2
+    return M
+
+
+def _square(P: np.ndarray) -> np.ndarray:
+    """The matrix of z -> pack(m m') for m = P (1, w), (..., D, n)."""
+    c, W = P[..., 0], P[..., 1:]
+    return np.concatenate((pack(c[..., :, None] * c[..., None, :])[..., None], cross(W, c), sandwich(W)), -1)

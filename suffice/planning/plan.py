@@ -19,24 +19,21 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .break_even import BreakEven
+from .break_even import BreakEven, break_even
 from .constant_prediction import coarse, started
-from .exact.break_even import exact_break_even
 from .federated import Round, matrices, rounds, without_rounds
-from .guaranteed.break_even import MOST_CLIENTS, break_even
 from .guaranteed.fixed_weights import everybody
 from .local_steps import fewer_rounds
 from .logistic import with_measured
 from .plan_row import Row, Rows
-from .plan_rows import planned_rows, why_no_moments
+from .plan_rows import planned_rows
 from .simulated import Measured, measure, multiplications, path_work, paths
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.data.standardisation import Coordinates
 
-    from .bootstrap import Stability
-    from .client_statistics import ClientStatistics, Intervals
+    from .client_statistics import ClientStatistics
 
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 MOST_SEEDS = 1_000_000
@@ -157,14 +154,13 @@ class Plan:
         from .tables.notes import noted_table
         from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
 
-        estimable = self.problem is not None and self.problem.estimated() is not None
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
         if self.rows[0].measured is not None:
             exact.append(measured_plan_table(self.precisions))
         if any(row.exact is not None and row.exact.stages for row in self):
             exact.append(stages_table(self.rows))
         if self.rows[0].schedules is not None:
-            exact.append(plan_table(self.rows, estimable=estimable, everybody=self.all_for_all(), said=self.notes))
+            exact.append(plan_table(self.rows, everybody=self.all_for_all(), said=self.notes))
         first, *others = exact
         return [noted_table(first, self.notes), *others]
 
@@ -236,81 +232,15 @@ class Plan:
         return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
 
     def break_even(self) -> list[BreakEven]:
-        """For each client the largest precision below which peers do not make its guaranteed plan faster; none for
-        plans without guarantee, and for more than `MOST_CLIENTS`."""
-        known = self.constants
-        if known is None or known.unbounded or known.clients > MOST_CLIENTS:
-            return []
-        return break_even(known, criterion=self.criterion)
+        """For each client the smallest of the plan's precisions at which peers help; none where there is only one."""
+        return break_even(self.precisions)
 
-    def exact_break_even(self, *, progress: Callable[[int, int], None] | None = None) -> list[BreakEven]:
-        """For each client the precision below which peers no longer help, and what twice the batch buys, exactly.
-
-        The batch is doubled at the first precision of the plan. Raises `InputError` without exact plans.
-        """
-        moments = None if self.problem is None else self.problem.gradient_moments()
-        rows = next(iter(self.precisions.values()))
-        plans = [row.exact for row in rows if row.exact is not None]
-        if moments is None or len(plans) < len(rows):
-            why = "constants have none" if self.problem is None else why_no_moments(self.problem)
-            raise InputError("break-even", "no exact plans", f"it compares exact plans, which there are not: {why}")
-        return exact_break_even(moments, rows[0].names, plans, precondition=self._preconditioned, progress=progress)
-
-    def stability(
-        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
-    ) -> list[Stability]:
-        """How often each peer is in each cluster when the clients' rows are resampled; for plans from data."""
-        return self._resampled(resamples, root, progress)
-
-    def statistics(
-        self, *, resamples: int = 0, root: int = 0, progress: Callable[[int, int], None] | None = None
-    ) -> ClientStatistics:
-        """Constants of each client and pair, their reliability and, by `resamples`, intervals; for plans from data."""
+    def statistics(self) -> ClientStatistics:
+        """Constants of each client and pair and their reliability; for plans from data, else `InputError`."""
         from .client_statistics import statistics
 
-        problem: Any = self._rows_behind("numbers")
-        return statistics(problem, resamples=resamples, root=root, progress=progress)
-
-    def uncertainty(
-        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
-    ) -> tuple[list[Stability], ClientStatistics]:
-        """`stability` and `statistics` from the same resamples."""
-        from .client_statistics import Intervals, statistics_with
-
-        intervals = Intervals()
-        return self._resampled(resamples, root, progress, intervals), statistics_with(self.problem, intervals)
-
-    def _resampled(
-        self, resamples: int, root: int, progress: Callable[[int, int], None] | None, intervals: Intervals | None = None
-    ) -> list[Stability]:
-        """`stability`; the statistics of the resamples go to `intervals`."""
-        from .bootstrap import Tally, check_resamples, resampled
-
-        problem = self._rows_behind()
-        check_resamples("bootstrap", resamples, 2)
-        tally = Tally(self.precisions, self.criterion, precondition=self._preconditioned)
-        for again, constants in resampled(
-            problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
-        ):
-            tally.add(again)
-            if intervals is not None and (constants is not None or self.constants is None):
-                intervals.add(again, constants)
-        return tally.result(resamples)
-
-    @property
-    def _preconditioned(self) -> bool:
-        return self.gradients != "plain"
-
-    def check_rows(self, field: str) -> None:
-        """Raise `InputError` on `field` unless the plan is from data."""
-        self._rows_behind(field)
-
-    def _rows_behind(self, field: str = "bootstrap") -> Problem:
-        if self.problem is None or self.problem.row_counts is None:
-            kind = "constants" if self.problem is None else type(self.problem).__name__
-            what = "there are no rows to resample" if field == "bootstrap" else "there are no rows behind it"
-            raise InputError(field, kind, f"{what}; it needs client data")
-        return self.problem
+        problem: Any = self._planned_for("numbers")
+        return statistics(problem)
 
     def simulate(
         self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None

@@ -10,7 +10,6 @@ import numpy as np
 
 from suffice.bounds.criteria import Binary, Criterion
 from suffice.support.numbers import plain
-from suffice.support.parts import Of
 from suffice.support.text import printable
 
 from .number import Kind
@@ -60,7 +59,7 @@ class Row:
                    "start", of the best "constant" or the "base rate"; the "noise" of rows; or "loss", a number
     plain          the exact plan alone with plain gradients, where plans multiply them by matrices; of many clients
                    some have it
-    sufficient     the cluster, with its variances; its attributes are the row's, too
+    sufficient     the cluster, with its variances and its step limit
     plans          of each kind with peers and alone. guaranteed: `schedules` and `local`, of theorems; exact: `exact`
                    and `exact_local`, where there are second moments; measured: `measured` and `measured_local`, of
                    logistic losses, with times from simulation. Each has a step `eta` and a `time`, a `Number`
@@ -80,10 +79,6 @@ class Row:
     warnings: tuple[str, ...] = ()
     refusal: str = ""
 
-    criterion, similarity, weights = Of("sufficient"), Of("sufficient"), Of("sufficient")
-    cluster, continuous, local_variance = Of("sufficient"), Of("sufficient"), Of("sufficient")
-    sufficient_variance, definition_2_variance = Of("sufficient"), Of("sufficient")
-    step_ratio, step_limit = Of("sufficient"), Of("sufficient")
     schedules, local = _plan("guaranteed", 0), _plan("guaranteed", 1)
     exact, exact_local = _plan("exact", 0), _plan("exact", 1)
     measured, measured_local = _plan("measured", 0), _plan("measured", 1)
@@ -96,12 +91,12 @@ class Row:
     def followed(self) -> np.ndarray:
         """The weights of the guaranteed plan: fixed ones, or those of Definition 1 at the guaranteed similarities."""
         fixed = None if self.schedules is None else self.schedules.fixed
-        return self.weights if fixed is None else fixed["weights"]
+        return self.sufficient.weights if fixed is None else fixed["weights"]
 
     def peers(self, kind: Kind) -> tuple[str, ...]:
         """Names of those that the plan with peers of a kind follows, the client itself left out."""
-        if kind == "guaranteed" and self.followed is self.weights:
-            members = self.cluster
+        if kind == "guaranteed" and self.followed is self.sufficient.weights:
+            members = self.sufficient.cluster
         else:
             weights = self.followed if kind == "guaranteed" else self.plans[kind][0].weights
             members = np.flatnonzero(weights).tolist()
@@ -160,7 +155,7 @@ class Row:
                 "Client": text(self.name),
                 "Precision": number(self.epsilon),
                 "Collaborates with": text(", ".join(self.collaborators) or "nobody"),
-                "Criterion": text(repr(self.criterion)),
+                "Criterion": text(repr(self.sufficient.criterion)),
                 "Step": number(eta),
                 "Iterations alone, together": f"{'at most ' if sign else ''}{number(alone)}, {number(together)}",
                 "Speed-up": number(self.recommended_speedup, 3),
@@ -173,6 +168,7 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""
+        rule = self.sufficient.criterion
         answer = {
             "client": self.client,
             "name": self.name,
@@ -180,7 +176,7 @@ class Row:
             "epsilon_given": self.epsilon_given or f"{self.epsilon:.12g}",
             "epsilon_of": self.epsilon_of,
             **vars(self.sufficient),
-            "criterion": {"kind": self.criterion.kind, "threshold": getattr(self.criterion, "threshold", None)},
+            "criterion": {"kind": rule.kind, "threshold": getattr(rule, "threshold", None)},
             "schedules": None if self.schedules is None else self.schedules._asdict(),
             "local": (dict.fromkeys(Schedules._fields) if self.local is None else self.local._asdict())
             | {

@@ -79,7 +79,7 @@ def planned_rows(
     try:
         constants = source if isinstance(source, Constants) else source.constants()
     except InputError as error:
-        if moments is None:
+        if moments is None and not hasattr(source, "quadratic_model"):  # nothing is known to plan with
             raise
         refusal = str(error)
     if constants is not None and moments is not None and constants.unbounded:
@@ -87,12 +87,12 @@ def planned_rows(
         if n > MOST_COMPARED or float(n) ** 2 * d**3 > COMPARED_WORK:
             refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
             checked(constants, epsilon, **how)
+    excess = None if constants is None else constants.excess
+    if excess is None and not isinstance(source, Constants):
+        excess = source.excess(source.start[None])[0].double().cpu().numpy() if moments is None else moments.excess
     if constants is None or (moments is not None and refusal):
         assert not isinstance(source, Constants)
-        assert moments is not None
-        rows = [
-            row for one in precisions(epsilon, moments.excess) for row in unguaranteed_rows(source.names, one, refusal)
-        ]
+        rows = [row for one in precisions(epsilon, excess) for row in unguaranteed_rows(source.names, one, refusal)]
     else:
         if moments is None and not isinstance(source, Constants):
             refusal = SHARED if getattr(source, "shared_noise", False) else constants.unbounded
@@ -100,7 +100,6 @@ def planned_rows(
         if memory is not None:
             memory.check(*_matrices(constants, len(entries(epsilon))))
         rows = [replace(row, refusal=row.refusal or refusal) for row in plan_rows(constants, epsilon, **how)]
-    excess = constants.excess if constants is not None else None if moments is None else moments.excess
     given = {one.given: one for one in precisions(epsilon, excess)}
     grouped: dict[float | str, list[Row]] = {}
     for row in rows:

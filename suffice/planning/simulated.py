@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,45 +60,40 @@ _TIMES = {
     "{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio",
 }  # fmt: skip
 _ENDS = {"iterations_{}": "iterations", "exact_{}": "exact", "excess_{}": "excess", "excess_{}_se": "excess_se"}
-ATTRIBUTES = {
-    name.format(how): (how, field)
-    for how, names in (("alone", _TIMES | _ENDS), ("together", _TIMES | _ENDS), ("scheduled", _ENDS))
-    for name, field in names.items()
-}
-"""Of `Measured`, as in JSON: the plan and its number."""
+FIELDS = {"alone": _TIMES | _ENDS, "together": _TIMES | _ENDS, "scheduled": _ENDS}
+"""Of each plan of `Measured` the numbers in JSON, and their names there."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
     """One client at one precision, over seeds: its plans `alone`, `together` and, in stages, `scheduled`, each at its
-    planned step. `measured.excess_together_se` is `measured.plans["together"].excess_se`: so are all `ATTRIBUTES`.
-    """
+    planned step."""
 
     client: int
     name: str
     epsilon: float
     seeds: int
-    plans: Mapping[str, SimulatedPlan]
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ATTRIBUTES:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        how, field = ATTRIBUTES[name]
-        return getattr(self.plans[how], field)
+    alone: SimulatedPlan
+    together: SimulatedPlan
+    scheduled: SimulatedPlan
 
     def __repr__(self) -> str:
         times = [
             f"{how} {plan.time:.3g} ({plan.time_se:.2g})"
             + ("" if plan.arrived == 1 else f", {100 * plan.arrived:.0f} % arrived")
-            for how, plan in self.plans.items()
-            if how != "scheduled"
+            for how, plan in (("alone", self.alone), ("together", self.together))
         ]
         who = self.name or f"client {self.client}"
         return printable(f"Measured({who} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)")
 
     def to_dict(self) -> dict[str, Any]:
         known = {"client": self.client, "name": self.name, "epsilon": self.epsilon, "seeds": self.seeds}
-        return plain(known | {name: getattr(self, name) for name in ATTRIBUTES})
+        numbers = {
+            name.format(how): getattr(getattr(self, how), field)
+            for how, names in FIELDS.items()
+            for name, field in names.items()
+        }
+        return plain(known | numbers)
 
 
 def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:
@@ -120,7 +115,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
         else:
             plans = [_followed(row, how) for row in rows]
             algorithm = weights_of(problem, plans)
-            bounds = [None if plan is None else plan.hitting for plan in plans]
+            bounds = [None if plan is None else plan.long_run.hitting for plan in plans]
             etas = [_eta(plan) if bound is None else bound["eta"] for plan, bound in zip(plans, bounds)]
             expected = [None if bound is None else bound["expected_iterations"] for bound in bounds]
         if how == "alone" or not lonely:
@@ -135,7 +130,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
             name=row.name,
             epsilon=row.epsilon,
             seeds=seeds,
-            plans={how: SimulatedPlan(**numbers[at]) for how, numbers in found.items()},
+            **{how: SimulatedPlan(**numbers[at]) for how, numbers in found.items()},
         )
         for at, row in enumerate(rows)
     ]
@@ -146,7 +141,7 @@ def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
     for row in rows:
         together, alone = (_promised(row, how).hitting["eta"] for how in ("together", "alone"))
         # the same up to rounding
-        if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
+        if abs(together - alone) > 1e-12 * alone or getattr(row.sufficient.criterion, "threshold", 0.0) < 1:
             return False
     gap = problem.gradient_gap(problem.start[None])[0]
     return int((gap > 0).sum()) == gap.numel() - len(gap)
@@ -323,10 +318,11 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
     """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
     import torch
 
-    if isinstance(rows[0].criterion, Binary):
-        thresholds = torch.tensor([getattr(row.criterion, "threshold") for row in rows], dtype=problem.dtype)  # noqa: B009
+    rules = [row.sufficient.criterion for row in rows]
+    if isinstance(rules[0], Binary):
+        thresholds = torch.tensor([getattr(rule, "threshold") for rule in rules], dtype=problem.dtype)  # noqa: B009
         return Binary(threshold=thresholds[:, None])
-    return rows[0].criterion
+    return rules[0]
 
 
 def _longest(row: Row) -> float:

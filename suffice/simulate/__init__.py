@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from .catalogue import ALGORITHMS as ALGORITHMS
     from .catalogue import algorithm as algorithm
     from .closed_form import closed_excess as closed_excess
-    from .constants_along_run import MeasuredConstants as MeasuredConstants
-    from .constants_along_run import measured_constants as measured_constants
     from .oracle import Oracle as Oracle
     from .probed_moments import Moments as Moments
     from .probed_moments import expected_excess as expected_excess

@@ -28,7 +28,7 @@ ASSUMPTIONS = {
 }
 """Hypotheses by short name; a problem lists those that it satisfies."""
 
-Trust = Literal["exact", "certified", "estimated"]
+Trust = Literal["exact", "certified"]
 """A constant is known to rounding, or it is a bound, or the extreme over sampled points."""
 
 
@@ -72,10 +72,6 @@ class Problem(Oracle, Protocol):
         """How `constants` knows mu, sigma2 and the pairs; on which region mu and the pairs hold; on which sigma2."""
         ...
 
-    def estimated(self) -> Problem | None:
-        """The same problem with its bounds replaced by estimates; None: they are exact, or estimates already."""
-        ...
-
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
         """Mean and covariance of stochastic gradients as polynomials of the model, where they are; None elsewhere.
 
@@ -99,13 +95,6 @@ class Problem(Oracle, Protocol):
 
         x = `models` (N, d), D the Bregman divergence of R_k; A [loss / theta^2], C [(loss / theta)^2]. None: nothing
         better is known than A = beta and C = sigma2, which convexity and bounded variance imply.
-        """
-        ...
-
-    def resample(self, root: int, index: int) -> Problem:
-        """Every client's rows drawn anew with replacement, by (root, index) alone; loss, batch and start stay.
-
-        Raises `InputError` without rows, or where the rows drawn have no minimiser.
         """
         ...
 

@@ -27,7 +27,7 @@ _WEYL = (0x9E3779B9, 0xBB67AE85)
 
 
 class Stream(IntEnum):
-    """What a draw is for. Values are permanent."""
+    """What a draw is for. Values are permanent: 6 and 7 served what is no longer here, and stay free."""
 
     NOISE = 0
     SIMILARITY = 1
@@ -35,8 +35,6 @@ class Stream(IntEnum):
     DATA = 3
     START = 4
     SPLIT = 5
-    RESAMPLE = 6
-    POINTS = 7
 
 
 def check_root(root: int) -> None:

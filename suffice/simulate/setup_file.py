@@ -58,7 +58,6 @@ class DataTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen
     seed: int = 0
     positive: list[float | str] | float | str = []
     batch: int = 1
-    certainty: str = "certified"
     drop: list[str] = []
 
 

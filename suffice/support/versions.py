@@ -15,6 +15,6 @@ def versions() -> dict[str, str]:
 
 
 def show_versions() -> None:
-    """Print them, with the machine; `suffice doctor` says more. Include this in bug reports."""
+    """Print them, with the machine. Include this in bug reports."""
     for name, found in (versions() | {"machine": f"{platform.platform(terse=True)}, {platform.machine()}"}).items():
         print(f"{name:12s}{found}")

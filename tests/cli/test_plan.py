@@ -41,12 +41,12 @@ def ratios(instances):
     for seed in instances:
         problem, epsilon = random_quadratics(seed)
         for entry in sf.plan(problem, epsilon).simulate(seeds=256):
-            assert entry.together_arrived == entry.alone_arrived == 1
+            assert entry.together.arrived == entry.alone.arrived == 1
             # the bound is 2 or more above the mean; the standard error of 256 paths is 3 % of it
-            assert entry.together + 5 * entry.together_se <= entry.predicted_together
-            assert entry.alone + 5 * entry.alone_se <= entry.predicted_alone
-            alone.append(entry.ratio_alone)
-            together.append(entry.ratio_together)
+            assert entry.together.time + 5 * entry.together.time_se <= entry.together.predicted
+            assert entry.alone.time + 5 * entry.alone.time_se <= entry.alone.predicted
+            alone.append(entry.alone.ratio)
+            together.append(entry.together.ratio)
     return np.array(alone), np.array(together)
 
 
@@ -70,11 +70,11 @@ def test_a_row_carries_the_weights_of_definition_1():
     sigma2 = plan.constants.sigma2
     assert len(plan) == 3
     for row in plan:
-        member = row.similarity >= row.criterion.threshold * (1 - 1e-14)
-        expected = member / sigma2 / (member * row.similarity / sigma2).sum()
-        np.testing.assert_allclose(row.weights, expected, rtol=1e-12)
-        np.testing.assert_allclose(row.weights @ row.similarity, 1, rtol=1e-12)
-        assert tuple(np.flatnonzero(row.weights)) == row.cluster
+        member = row.sufficient.similarity >= row.sufficient.criterion.threshold * (1 - 1e-14)
+        expected = member / sigma2 / (member * row.sufficient.similarity / sigma2).sum()
+        np.testing.assert_allclose(row.sufficient.weights, expected, rtol=1e-12)
+        np.testing.assert_allclose(row.sufficient.weights @ row.sufficient.similarity, 1, rtol=1e-12)
+        assert tuple(np.flatnonzero(row.sufficient.weights)) == row.sufficient.cluster
 
 
 def test_the_table_and_the_figure_carry_the_plan(tmp_path):
@@ -87,7 +87,7 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     first = next(row for row in body if row["client"] == "59-64" and row["method"] == "exact")
     assert first["collaborators"] == "; ".join(plan["59-64"].collaborators)
     assert float(first["iterations <= [1]"]) == plan["59-64"].exact.iterations
-    assert float(first["measured/predicted [1]"]) == measured[6].ratio_together
+    assert float(first["measured/predicted [1]"]) == measured[6].together.ratio
     assert not any(row["method"] in ("all-for-one", "local") and row["client"] for row in body)
 
     drawn = plan.plot()

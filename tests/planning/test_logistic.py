@@ -54,7 +54,7 @@ def test_the_measured_time_is_that_of_the_loss_itself():
         for found in plans:
             model = found.model
             scale = 1.0 if model.matrix is None else model.matrix.item()
-            low, high = found.between
+            low, high = found.time.error
             mean = own_simulation(problem, model.weights, model.eta * scale, high, row.client)
             assert low <= np.argmax(mean <= row.epsilon) <= high  # its own error is a third
             assert low <= found.iterations <= high
@@ -90,9 +90,9 @@ def test_a_measured_plan_is_run_again_drawn_and_written(tmp_path):
     for row, entry in zip(plan, again):
         for how, found in (("together", row.measured), ("alone", row.measured_local)):
             assert found is not None
-            assert getattr(entry, f"iterations_{how}") == found.iterations
-            assert getattr(entry, f"exact_{how}") is None
-            mean, error = (getattr(entry, f"excess_{how}{end}") for end in ("", "_se"))
+            run = getattr(entry, how)
+            assert (run.iterations, run.exact) == (found.iterations, None)
+            mean, error = run.excess, run.excess_se
             assert abs(mean - found.excess) > 1e-9 * mean  # other paths than those that chose T
             # 5 standard errors: once in a million for a normal mean
             assert abs(mean - found.excess) < 5 * np.hypot(error, found.excess_se)
@@ -122,9 +122,9 @@ def test_all_for_one_that_follows_nobody_is_run_once():
     """At thresholds of 1 only a peer with the same gradient is followed: the paths are those of local steps."""
     problem = one_dimensional()
     rows = sf.plan(problem, 0.2).rows
-    assert [getattr(row.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
+    assert [getattr(row.sufficient.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
     both = measure(problem, rows, seeds=8, root=0)
-    assert [entry.together for entry in both] == [entry.alone for entry in both]
+    assert [entry.together.time for entry in both] == [entry.alone.time for entry in both]
     assert _lonely(problem, rows)
     rule = AllForOne(criterion=Binary(threshold=1.0))
     eta = [row.schedules.hitting["eta"] for row in rows]

@@ -31,7 +31,7 @@ TABLES = {
 def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path, name):
     text, reason = TABLES[name]
     (tmp_path / "t.csv").write_text(text)
-    asked = ("--numbers", "--simulate", "--seeds", "8", "--bootstrap", "2")
+    asked = ("--numbers", "--simulate", "--seeds", "8")
     done = command("plan", tmp_path / "t.csv", "--epsilon", "10%", "--json", *asked)
     assert (done.returncode, done.stderr) == (0, "")
     everything = json.loads(done.stdout)
@@ -74,7 +74,7 @@ def assert_simulation_is_exact(problem, plans, seeds=SEEDS, quantile=None, root=
 
     Steps are at most half the limit: beyond, the excess has too heavy tails for a sampled standard error.
     """
-    eta = np.array([min(one.eta, one.step_limit / 2) for one in plans])
+    eta = np.array([min(one.eta, one.long_run.step_limit / 2) for one in plans])
     trace = run(
         problem, weights_of(problem, plans), iterations=GRID[-1], eta=eta, seeds=seeds, root=root, grid=list(GRID)
     )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 import numpy as np
 import pytest
 
 import suffice as sf
 import suffice.planning
-from suffice.planning.break_even import BreakEven
-from suffice.planning.constant_plan import ConstantPlan
+from suffice.planning.constant_plan import ConstantPlan, LongRun
 
 MOST_FIELDS = 12
 
@@ -32,27 +28,12 @@ def logistic():
     return sf.plan(sf.from_arrays(X, y, loss="logistic", regularisation=0.1), "20%")
 
 
-def test_no_result_has_more_fields_than_one_can_keep_in_mind():
-    sizes = {}
-    for module in pkgutil.walk_packages(suffice.planning.__path__, "suffice.planning."):
-        for name, found in vars(importlib.import_module(module.name)).items():
-            if isinstance(found, type) and found.__module__ == module.name:
-                fields = getattr(found, "_fields", None) or getattr(found, "__dataclass_fields__", ())
-                sizes[name] = len(fields)
-    assert {"Plan", "Row", "ConstantPlan", "BreakEven", "Schedules"} <= {*sizes}
-    assert {name: size for name, size in sizes.items() if size > MOST_FIELDS} == {}
-
-
 def test_exact_and_measured_plans_are_of_one_class_whose_time_says_which(exact, logistic):
     for row, kind in ((exact.rows[0], "exact"), (logistic.rows[0], "measured")):
         for found in row.plans[kind]:
             assert isinstance(found, ConstantPlan)
             assert (found.time.kind, found.end.kind) == (kind, kind)
-            assert (found.iterations, found.between, found.note) == (
-                found.time.value,
-                found.time.error,
-                found.time.why_not,
-            )
+            assert (found.iterations, found.note) == (found.time.value, found.time.why_not)
     assert row.measured.model.time.kind == "exact"
 
 
@@ -62,8 +43,8 @@ def test_a_measured_plan_claims_nothing_that_is_known_of_its_model_alone(logisti
         np.testing.assert_allclose(found.model.curve(3)[0], found.model.start, rtol=1e-12)
         with pytest.raises(sf.InputError, match="only whole exact plans have an exact curve"):
             found.curve(3)
-        assert (found.step_limit, found.floor, found.holds, found.hitting) == (None,) * 4
-        assert found.model.step_limit > 0
+        assert found.long_run == LongRun()
+        assert found.model.long_run.step_limit > 0
         low, high = found.end.error
         np.testing.assert_allclose([(low + high) / 2, (high - low) / 4], [found.excess, found.excess_se], rtol=1e-12)
 
@@ -80,17 +61,27 @@ def test_a_stage_begins_where_the_last_one_ended(exact):
             plan.last.curve(3)
 
 
-def test_break_evens_of_both_kinds_are_of_one_class(exact):
-    for kind, found in (("guaranteed", sf.plan(_constants(), 0.1).break_even()), ("exact", exact.exact_break_even())):
-        assert all(isinstance(entry, BreakEven) and entry.kind == kind for entry in found)
-        for entry in found:
-            if entry.helped is None:
-                assert (entry.stopped, entry.epsilon) == (None, None)
-            elif entry.stopped is None:
-                assert entry.epsilon == 0
-            else:
-                assert 0 < entry.stopped == entry.epsilon <= entry.helped
+@pytest.mark.parametrize("kind", ["exact", "guaranteed"])
+def test_a_break_even_is_read_off_the_rows_of_the_plan(kind):
+    precisions = ["50%", "5%", "1%", "0.1%"]
+    if kind == "exact":
+        rng = np.random.default_rng(1)
+        X = [rng.normal(size=(20, 2)) for _ in range(3)]
+        y = [x @ [1.0, 2.0 + 0.3 * i] + rng.normal(size=20) for i, x in enumerate(X)]
+        plan = sf.plan(sf.from_arrays(X, y), precisions)
+    else:
+        plan = sf.plan(_constants(), precisions)
+    found = plan.break_even()
+    assert {entry.name for entry in found} == {row.name for row in plan}
+    for entry in found:
+        rows = sorted(plan[entry.name], key=lambda row: row.epsilon)
+        faster = [row.epsilon for row in rows if row.times()[2] - row.times()[3] >= 1]
+        assert entry.helped == (min(faster) if faster else None)
+        smaller = [row.epsilon for row in rows if faster and row.epsilon < min(faster)]
+        assert entry.stopped == (max(smaller) if smaller else None)
     assert any(entry.helped for entry in found)
+    assert any(entry.stopped for entry in found)
+    assert sf.plan(_constants(), 0.1).break_even() == []
 
 
 def _constants():

@@ -128,7 +128,7 @@ class _Coordinates:
     def recursion(self, i: int, plan: ConstantPlan) -> ExactRecursion:
         """Of client i with all its peers in the coordinates of a plan."""
         bases = self.shared | own_bases(self.moments, i)
-        name = plan.preconditioner
+        name = plan.conditioning.name
         return ExactRecursion(moments=_in_coordinates(self.moments, name, bases[name]), client=i)
 
     def own_recursions(self, i: int, name: str | None = None) -> Choices:
@@ -190,9 +190,9 @@ def _with_stages(
     for j, (choices, own) in recursions.items():
         together, alone = pairs[j]
         if together.iterations is not None:  # it may be the plan alone, in coordinates that peers do not share
-            joint[j] = choices.get(together.preconditioner) or given.recursion(clients[j], together)
+            joint[j] = choices.get(together.conditioning.name) or given.recursion(clients[j], together)
         if alone.iterations is not None:
-            single[j] = own[alone.preconditioner]
+            single[j] = own[alone.conditioning.name]
     both = dict(zip(joint, _staged([pairs[j][0] for j in joint], [*joint.values()])))
     by_itself = dict(zip(single, _staged([pairs[j][1] for j in single], [*single.values()])))
     return [(both.get(j, together), by_itself.get(j, alone)) for j, (together, alone) in enumerate(pairs)]

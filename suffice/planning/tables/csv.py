@@ -14,7 +14,6 @@ from ..number import Kind
 from ..plan_row import Row
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
-    from ..bootstrap import Stability
     from ..simulated import Measured, SimulatedPlan
 
 METHODS: dict[Kind, tuple[tuple[str, str], str]] = {
@@ -29,8 +28,7 @@ METHODS: dict[Kind, tuple[tuple[str, str], str]] = {
 
 
 class Line(NamedTuple):
-    """A plan of one client, with peers or alone, what paths of it did, and what resamples say: the share of the planned
-    peer that is in least often, and the ends of the time."""
+    """A plan of one client, with peers or alone, what paths of it did, and the ends of a measured time."""
 
     row: Row
     kind: Kind
@@ -38,7 +36,6 @@ class Line(NamedTuple):
     together: bool
     plan: Any
     run: SimulatedPlan | None = None
-    weakest: float | None = None
     ends: tuple[float | None, float | None] = (None, None)
 
 
@@ -49,50 +46,31 @@ COLUMNS = (
     Column("collaborators", lambda line: "; ".join(line.row.peers(line.kind) if line.together else ())),
     Column("step size", lambda line: line.plan.eta, unit="theta^2/loss"),
     Column("iterations <=", lambda line: line.plan.time.value, unit="1"),
-    Column("vectors <=", lambda line: "", unit="1"),  # of the methods that were compared once
     Column("speed-up", lambda line: line.row.gain(line.kind) if line.together else "", unit="1"),
     Column("theorem", lambda line: line.plan.theorem if line.kind == "guaranteed" else ""),
     Column("promise", lambda line: METHODS[line.kind][1].format(plan=line.plan)),
     Column("refused because", lambda line: line.plan.time.why_not),
     Column("measured", lambda line: line.run and line.run.time, unit="1"),
     Column("measured/predicted", lambda line: line.run and line.run.ratio, unit="1"),
-    Column("least share of a planned peer over resamples", lambda line: line.weakest, unit="1"),
     Column("iterations, low", lambda line: line.ends[0], unit="1"),
     Column("iterations, high", lambda line: line.ends[1], unit="1"),
 )
 
 
-def write_csv(
-    path: Path,
-    rows: Sequence[Row],
-    *,
-    measured: Sequence[Measured] | None = None,
-    stability: Sequence[Stability] | None = None,
-) -> Path:
+def write_csv(path: Path, rows: Sequence[Row], *, measured: Sequence[Measured] | None = None) -> Path:
     """The rows of a plan, the guaranteed plans last: together, then alone.
 
-    Measured numbers are mean hitting times. Low and high are the middle 95 % over resamples, of measured plans two
-    standard errors.
+    Measured numbers are mean hitting times. Low and high are those of measured plans, two standard errors away.
     """
-    lines, unknown = [], [None] * len(rows)
-    for row, entry, stable in zip(rows, measured or unknown, stability or unknown):
+    lines = []
+    for row, entry in zip(rows, measured or [None] * len(rows)):
         for kind, (methods, _) in METHODS.items():
-            for together, method, plan in zip((True, False), methods, row.plans.get(kind, ())):
-                line = Line(row, kind, method, together, plan)
+            for how, method, plan in zip(("together", "alone"), methods, row.plans.get(kind, ())):
+                line = Line(row, kind, method, how == "together", plan)
                 if kind == "measured":
                     line = line._replace(ends=plan.time.error)
-                elif kind == "guaranteed" or row.schedules is None:  # of the guaranteed plans, where there are any
-                    line = _tried(line, entry, stable)
+                elif entry and (kind == "guaranteed" or row.schedules is None):  # of the guaranteed plans, if any
+                    line = line._replace(run=getattr(entry, how))
                 lines.append([column.get(line) for column in COLUMNS])
     make_folder(path.parent, "csv")
     return write_whole(path, csv_text([[column.name for column in COLUMNS], *lines]).encode())
-
-
-def _tried(line: Line, entry: Measured | None, stable: Stability | None) -> Line:
-    """The line with the mean hitting time, and what resamples say."""
-    if entry:
-        line = line._replace(run=entry.plans["together" if line.together else "alone"])
-    if not stable:
-        return line
-    ends = stable.iterations if line.together else stable.local_iterations
-    return line._replace(weakest=stable.weakest if line.together else None, ends=ends or (None, None))

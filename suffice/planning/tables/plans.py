@@ -44,7 +44,11 @@ EXACT = (
     Column("alone", lambda row: row.exact_local.iterations),
     Column("together", lambda row: row.exact.iterations),
     Column("speed-up", lambda row: None if idle(row) else row.exact_speedup),
-    Column("E[tau] <=", lambda row: row.exact.hitting and row.exact.hitting["expected_iterations"], optional=True),
+    Column(
+        "E[tau] <=",
+        lambda row: _hitting(row.exact.long_run.hitting),
+        optional=True,
+    ),
     Column("then", lambda row: _holds(row), numeric=False),
 )
 MEASURED = (
@@ -61,7 +65,7 @@ GUARANTEED = (
     EPSILON,
     Column("with", lambda row: ", ".join(row.peers("guaranteed")) or "nobody", numeric=False),
     Column("rule", lambda row: _rule(row), numeric=False, optional=True),
-    Column("limit", lambda row: None if row.schedules.fixed else row.step_limit, optional=True),
+    Column("limit", lambda row: None if row.schedules.fixed else row.sufficient.step_limit, optional=True),
     Column("step", lambda row: row.schedules.eta),
     Column("alone <=", lambda row: row.local.time.value, digits=4),
     Column("together <=", lambda row: row.schedules.time.value, digits=4),
@@ -157,17 +161,16 @@ def measured_plan_table(precisions: Precisions) -> Table:
 def plan_table(
     rows: Sequence[Row],
     *,
-    estimable: bool = False,
     everybody: Sequence[dict[str, Any]] = (),
     said: Sequence[str] = (),
 ) -> Table:
     """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
 
-    estimable  the constants are certified, and estimated ones may be had; everybody  what All-for-all promises
+    everybody  what All-for-all promises
     """
     notes = [
         noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
-        for warning, where in _grouped(rows, estimable).items()
+        for warning, where in _grouped(rows).items()
         if warning not in said and not (rows[0].measured and warning.startswith(NO_EXACT_PLAN))
     ]
     refused, many = rows[0].refusal, len(rows[0].names) > MOST_ROWS
@@ -291,8 +294,13 @@ def _groups(rows: Sequence[Row]) -> int:
     return int(connected_components(csr_matrix(follows), directed=False)[0])
 
 
+def _hitting(bound: dict[str, float] | None) -> float | None:
+    return None if bound is None else bound["expected_iterations"]
+
+
 def _holds(row: Row) -> str:
-    return "-" if row.exact.holds is None else "keep" if row.exact.holds else "stop"
+    holds = row.exact.long_run.holds
+    return "-" if holds is None else "keep" if holds else "stop"
 
 
 def _gone(row: Row) -> str:
@@ -325,23 +333,21 @@ def _some(names: Sequence[str], most: int | None = NAME) -> str:
     return ", ".join(first if most is None else shortened(first, most)) + (", ..." if len(names) > 6 else "")
 
 
-def _grouped(rows: Sequence[Row], estimable: bool) -> dict[str, list[str]]:
+def _grouped(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Warnings with the rows that carry them, numbers in the last clause left to the JSON."""
     groups: dict[str, list[str]] = {}
     for row in rows:
         for warning in row.warnings:
             text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
-            text += _remedy(text, estimable and len(row.names) > 1)  # a single client has no pairs
+            text += _remedy(text)
             groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
     return groups
 
 
-def _remedy(note: str, estimable: bool) -> str:
+def _remedy(note: str) -> str:
     """The option that a note leads to; empty where there is none."""
     if note.startswith("continuous weights promise fewer iterations"):
         return "; choose them by --criterion continuous"
-    if estimable and note.startswith("0 of ") and "pairs are similar by these constants" in note:
-        return "; if sampled similarities will do, give --certainty estimated"
     return ""
 
 
@@ -365,5 +371,5 @@ def _everybody(found: Sequence[dict[str, Any]]) -> list[str]:
 def _rule(row: Row) -> str:
     if row.schedules.fixed is not None:
         return STAGES[len(row.schedules.fixed["stages"])]
-    threshold = getattr(row.criterion, "threshold", None)
-    return row.criterion.kind if threshold is None else f"r >= {threshold:.3g}"
+    threshold = getattr(row.sufficient.criterion, "threshold", None)
+    return row.sufficient.criterion.kind if threshold is None else f"r >= {threshold:.3g}"

@@ -10,7 +10,6 @@ from typing import ClassVar
 from torch import Tensor
 
 from suffice.support.errors import InputError
-from suffice.support.parts import Of
 
 from ..oracle import Oracle
 from ..randomness import Randomness
@@ -98,5 +97,11 @@ class Around(Algorithm):
     """An algorithm that changes how another one steps, and leaves what it draws and costs as it is."""
 
     of: Algorithm
-    init, draw, oracle_calls, vectors_sent = Of("of"), Of("of"), Of("of"), Of("of")
-    collaboration, outcomes, round_of, phase = Of("of"), Of("of"), Of("of"), Of("of")
+    init = property(lambda self: self.of.init)
+    draw = property(lambda self: self.of.draw)
+    oracle_calls = property(lambda self: self.of.oracle_calls)
+    vectors_sent = property(lambda self: self.of.vectors_sent)
+    collaboration = property(lambda self: self.of.collaboration)
+    outcomes = property(lambda self: self.of.outcomes)
+    round_of = property(lambda self: self.of.round_of)
+    phase = property(lambda self: self.of.phase)

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
-from suffice.support.parts import Of
 
 from ..oracle import Oracle
 from .base import Algorithm, Draw, State
@@ -22,8 +21,11 @@ class BesideServer(Algorithm):
     server: FedAvg
     gradients_taken = 2
 
-    draw, vectors_sent = Of("server"), Of("server")
-    outcomes, round_of, phase = Of("server"), Of("server"), Of("server")
+    draw = property(lambda self: self.server.draw)
+    vectors_sent = property(lambda self: self.server.vectors_sent)
+    outcomes = property(lambda self: self.server.outcomes)
+    round_of = property(lambda self: self.server.round_of)
+    phase = property(lambda self: self.server.phase)
 
     def oracle_calls(self, problem: Oracle, draw: Draw) -> int:
         return 2 * self.server.oracle_calls(problem, draw)

@@ -10,13 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from ..moments.by_rows import GradientRows
 from ..moments.gradient_moments import GradientMoments
 from ..oracle import Measure
-from ..problem import Problem, Trust
+from ..problem import Trust
 from ..problem_batches import moved
 
 
@@ -79,9 +78,6 @@ class Defaults(OracleDefaults):
     def certainty(self) -> tuple[Trust, str, str]:
         return "exact", "all models", "all models"
 
-    def estimated(self) -> Problem | None:
-        return None
-
     def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray] | None:
         return None
 
@@ -90,6 +86,3 @@ class Defaults(OracleDefaults):
 
     def gradient_rows(self, memory: Memory | None = None) -> GradientRows | None:
         return None
-
-    def resample(self, root: int, index: int) -> Problem:
-        raise InputError("problem", type(self).__name__, "there are no rows to resample; it needs client data")

@@ -18,13 +18,11 @@ from ..data.memory import MAX_MEMORY, Memory
 from ..data.standardisation import INTERCEPT, Coordinates, standardised
 from ..data.table import Table
 from . import LeastSquares, Logistic
-from .logistic import POINTS, REACH
 
 STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
 SHOWN = 12
 """One remark names at most so many columns."""
-CERTAINTIES = ("certified", "estimated", "everywhere")
 
 
 def from_arrays(
@@ -40,7 +38,6 @@ def from_arrays(
     standardise_target: bool = False,
     positive: Sequence[float | str] = (),
     batch: int = 1,
-    certainty: str = "certified",
     max_memory: float = MAX_MEMORY,
 ) -> LeastSquares | Logistic:
     """Make a problem of clients' rows, as `read` does from files.
@@ -54,17 +51,11 @@ def from_arrays(
                     classes; plus (regularisation / 2) |theta|^2 over all coefficients, the intercept's too
     positive        values of y that are class 1, all others being class 0; without it the larger of two values is 1
     batch           rows that one stochastic gradient averages
-    certainty       of a logistic problem's constants: "certified" while client i's model stays within 1.25 times the
-                    distance of its start from its optimum; "estimated" from points of that ball; or certified
-                    "everywhere". Those of least squares are exact.
     max_memory      bytes that the problem's matrices may take
     """
     memory = Memory(max_memory)
     as_choice("loss", loss, LOSSES)
     as_choice("standardise", standardise, STANDARDISE)
-    if loss != "logistic" and not (isinstance(certainty, str) and certainty == "certified"):
-        raise InputError("certainty", certainty, "constants of least squares are exact; drop it")
-    as_choice("certainty", certainty, CERTAINTIES)
     for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
         if not isinstance(value, bool):
             raise InputError(name, value, "give true or false")
@@ -125,8 +116,6 @@ def from_arrays(
         names=labels,
         regularisation=regularisation,
         batch=batch,
-        reach=None if certainty == "everywhere" else REACH,
-        points=POINTS if certainty == "estimated" else 0,
     )
     ones = [np.asarray(values)[target > 0] for values, target in zip(written, targets)]
     coordinates = replace(coordinates, positive=tuple(np.unique(np.concatenate(ones)).tolist()))

@@ -174,11 +174,6 @@ class LeastSquares(RowModel, QuadraticPopulation):
         again = self.of(X, y, regularisation=self.regularisation, batch=self.batch, names=self.names, start=start)
         return replace(again, remarks=self.remarks, coordinates=self.coordinates)
 
-    def resample(self, root: int, index: int) -> LeastSquares:
-        X, y = self.data.resample(root, index)
-        start = self.start.double().cpu().numpy()
-        return self.of(X, y, regularisation=self.regularisation, batch=self.batch, names=self.names, start=start)
-
 
 def _undetermined(labels: Sequence[str], rows: int, d: int) -> InputError:
     """Of the first of the clients, which has so many rows; the others are named."""

@@ -26,31 +26,17 @@ from ..oracle import short
 from ..problem import Trust
 from .least_squares import MOST_SINGULAR, LeastSquares
 from .logistic_optimum import minimise
-from .logistic_region import BallConstants, ball_constants
-from .logistic_samples import SampledConstants, sampled_constants
 from .row_model import RowModel
 from .rows import Rows
 from .start import starting_points
 
 EVERYWHERE = "sigma and b bound the gradient noise and the differences between clients everywhere, not tightly"
-ON_BALLS = (
-    "mu, sigma and the similarities are certified while client i's model stays within {reach:g} times the distance of "
-    "its start from its optimum; a path that leaves this ball is not covered"
-)
-REACH = 1.25
-"""Unless something else is asked for, the radius of a ball is so many times the distance of the start."""
-POINTS = 512
-"""Constants that are estimated take so many points of each ball."""
 PAIRS = "{pairs} are similar by these constants at some precision below the initial excess"
 LEAST_CURVATURE = 1e-20
 """A row's loss is given at least this curvature in quadratic models: smaller ones are rounding beside the others', and
 their roots divide."""
 ALIKE = 1e-9
 """A pair counts from this similarity on."""
-SAMPLED = (
-    "mu, sigma and the similarities are estimates, the extremes over about {points} points of the ball around each "
-    "optimum of {reach:g} times the distance of the start: no bound is certified"
-)
 
 
 def _excess_log_loss(margin: Tensor, step: Tensor) -> Tensor:
@@ -73,10 +59,6 @@ class Logistic(RowModel):
 
     regularisation  r >= 0, the same for all clients and all coefficients
     batch           rows that one stochastic gradient averages
-    reach           None: constants hold for all models. A number: they hold while client i's model stays in the ball
-                    around its optimum whose radius is `reach` times the distance of its start
-    points          with `reach`: 0 for certified constants, otherwise the number of points of each ball at which mu,
-                    sigma and the similarities are estimated
     optimum (N, d) by a second-order solver of SciPy and Newton's method, to a gradient at rounding level
     """
 
@@ -87,8 +69,6 @@ class Logistic(RowModel):
     names: tuple[str, ...]
     regularisation: float
     batch: int
-    reach: float | None = None
-    points: int = 0
     remarks: tuple[str, ...] = ()
     coordinates: Coordinates | None = None
 
@@ -102,8 +82,6 @@ class Logistic(RowModel):
         batch: int = 1,
         names: Sequence[str] = (),
         start: Any = None,
-        reach: float | None = None,
-        points: int = 0,
     ) -> Logistic:
         """Build from one (n_i, d) array and one (n_i,) array of labels per client, all in {0, 1} or all in {-1, 1}.
 
@@ -128,8 +106,6 @@ class Logistic(RowModel):
             names=labels,
             regularisation=ridge,
             batch=as_whole("batch", batch),
-            reach=None if reach is None else as_number("reach", reach, least=1),
-            points=as_whole("points", points, least=0),
         )
 
     @property
@@ -182,18 +158,12 @@ class Logistic(RowModel):
 
     @property
     def sigma2(self) -> Tensor:
-        """mean |x|^2 / batch: no variance exceeds it, wherever the models are, (N,); with `reach` on all balls."""
-        if self.reach is not None:
-            return torch.from_numpy(self._balls.sigma2).to(self.device, self.dtype)
-        return self._largest_variance
-
-    @property
-    def _largest_variance(self) -> Tensor:
+        """mean |x|^2 / batch: no variance exceeds it, wherever the models are, (N,)."""
         return self.data.means((self.data.X**2).sum(-1)[None])[0] / self.batch
 
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
         """The variance has a bound for all models, so it need not grow."""
-        floor = self._largest_variance.double().cpu().numpy()
+        floor = self.sigma2.double().cpu().numpy()
         return floor, np.zeros_like(floor)
 
     @property
@@ -210,11 +180,9 @@ class Logistic(RowModel):
 
     @property
     def assumptions(self) -> frozenset[str]:
-        """With `reach` the stated sigma and b hold on balls alone: what they say of all models is not listed."""
-        names = {"smooth", "independent noise", "expected smoothness"}  # every row's loss is convex and smooth
-        if self.reach is None:
-            names |= {"bounded variance", "affine heterogeneity", "bounded heterogeneity"}
-        return frozenset(names | ({"strongly convex", "PL"} if self.regularisation else set()))
+        """Every row's loss is convex and smooth, and its gradients are bounded."""
+        names = ["smooth", "independent noise", "expected smoothness", "bounded variance", "affine heterogeneity"]
+        return frozenset([*names, "bounded heterogeneity", *(("strongly convex", "PL") if self.regularisation else ())])
 
     # grad R_i - grad R_k = mean_k(s u) - mean_i(s u) with s in (0, 1). Put s = 1/2 + e/2, |e| < 1: its norm is at most
     # (|mean_i u - mean_k u| + rho_i + rho_k) / 2, rho = sup_e |mean(e u)| <= min(mean |u|, sqrt(lambda_max(X'X / n))).
@@ -235,54 +203,13 @@ class Logistic(RowModel):
         return [x * s[:, None] for x, s in self.data.blocks()]
 
     def certainty(self) -> tuple[Trust, str, str]:
-        if self.reach is None:
-            return "certified", "all models", "all models"
-        balls = f"balls around the optima, {self.reach:g} times as wide as the start is away"
-        return "estimated" if self.points else "certified", balls, balls
-
-    def estimated(self) -> Logistic | None:
-        if self.certainty()[0] == "estimated":
-            return None
-        return replace(self, reach=REACH if self.reach is None else self.reach, points=POINTS)
-
-    @cached_property
-    def radius(self) -> np.ndarray:
-        """Radii of the balls that `reach` asks for, (N,)."""
-        distance = (self.start - self.optimum).norm(dim=-1).double().cpu().numpy()
-        return (1.0 if self.reach is None else self.reach) * distance
-
-    @cached_property
-    def _balls(self) -> BallConstants | SampledConstants:
-        if self.points:
-            return sampled_constants(
-                self._signed_blocks(),
-                self.optimum.double().cpu().numpy(),
-                self.start.double().cpu().numpy(),
-                self.radius,
-                ridge=self.regularisation,
-                batch=self.batch,
-                same=self.heterogeneity().b2 == 0,
-                points=self.points,
-                names=self.names,
-            )
-        return ball_constants(
-            self._signed_blocks(),
-            self.optimum.double().cpu().numpy(),
-            self.radius,
-            ridge=self.regularisation,
-            batch=self.batch,
-            everywhere=self.heterogeneity().b2,
-            names=self.names,
-        )
+        return "certified", "all models", "all models"
 
     def constants(self) -> Constants:
-        """mu, sigma and the pairs everywhere (mu = r), or with `reach` on the balls; beta and excess are exact."""
-        if self.reach is None and not self.regularisation:
+        """mu = r, sigma and the pairs bound what they bound at all models; beta and the excess are exact."""
+        if not self.regularisation:
             raise InputError("regularisation", 0.0, "without it mu = 0 and no theorem applies; give r > 0")
-        everywhere = self.reach is None
-        mu = np.full(self.clients, self.regularisation) if everywhere else self._balls.mu
-        notes = EVERYWHERE if everywhere else (SAMPLED if self.points else ON_BALLS)
-        heterogeneity = self.heterogeneity() if everywhere else self._balls.pairs
+        mu, heterogeneity = np.full(self.clients, self.regularisation), self.heterogeneity()
         excess = self.excess(self.start[None])[0].double().cpu().numpy()
         enters = entry_precisions(heterogeneity, mu=mu, threshold=ALIKE) < excess[:, None]
         pairs = f"{enters.sum() - np.diagonal(enters).sum()} of {self.clients * (self.clients - 1)} pairs"
@@ -293,7 +220,7 @@ class Logistic(RowModel):
             excess=excess,
             heterogeneity=heterogeneity,
             names=self.names,
-            notes=(notes.format(reach=self.reach, points=self.points), PAIRS.format(pairs=pairs), *self.remarks),
+            notes=(EVERYWHERE, PAIRS.format(pairs=pairs), *self.remarks),
         )
 
     def quadratic_model(self) -> LeastSquares | None:
@@ -320,16 +247,3 @@ class Logistic(RowModel):
     def with_start(self, start: Any) -> Logistic:
         """The same problem from another start."""
         return replace(self, start=self.start.new_tensor(starting_points(start, self.clients, self.features)))
-
-    def resample(self, root: int, index: int) -> Logistic:
-        X, y = self.data.resample(root, index)
-        return self.of(
-            X,
-            y,
-            regularisation=self.regularisation,
-            batch=self.batch,
-            names=self.names,
-            start=self.start.double().cpu().numpy(),
-            reach=self.reach,
-            points=self.points,
-        )

@@ -36,7 +36,6 @@ def read(
     seed: int = 0,
     positive: Sequence[float | str] = (),
     batch: int = 1,
-    certainty: str = "certified",
     drop: Sequence[str] = (),
     max_memory: float = MAX_MEMORY,
 ) -> LeastSquares | Logistic:
@@ -56,7 +55,7 @@ def read(
     split, seed  how one undivided file is split: "contiguous:8", "iid:8", "dirichlet:8:0.1", "labels:8",
                "column:NAME"; random splits are drawn by the seed
     drop       columns to leave out
-    intercept, positive, batch, certainty  as in `from_arrays`
+    intercept, positive, batch  as in `from_arrays`
     max_memory  bytes that a table or matrices may take: larger ones are rejected before they are allocated; working
                with them takes a few times as much
 
@@ -94,7 +93,6 @@ def read(
         standardise_target=standardise_target,
         positive=positive,
         batch=batch,
-        certainty=certainty,
         max_memory=max_memory,
     )
     assert problem.coordinates is not None

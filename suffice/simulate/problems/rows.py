@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -73,15 +73,6 @@ class Rows:
         """The rows where `mask` (rows,) is true; every client keeps one at least."""
         counts = torch.stack([part.sum() for part in mask.split(self.counts.tolist())])
         return Rows(X=self.X[mask], y=self.y[mask], first=counts.cumsum(0) - counts, counts=counts)
-
-    def resample(self, root: int, index: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """X_i and y_i with each client's rows drawn anew, as many as it has: a pure function of (root, index)."""
-        first, counts = (torch.repeat_interleave(entry, self.counts).cpu() for entry in (self.first, self.counts))
-        randomness = Randomness(seeds=torch.tensor([index]), root=root)
-        drawn = randomness.integers(counts, iteration=0, stream=Stream.RESAMPLE, clients=1, features=len(counts))
-        chosen = (first + drawn[0, 0]).to(self.X.device)
-        X, y = zip(*replace(self, X=self.X[chosen], y=self.y[chosen]).blocks())
-        return list(X), list(y)
 
     def means(self, values: Tensor) -> Tensor:
         """Each client's mean of values (P, rows), as (P, N)."""

@@ -29,9 +29,9 @@ def test_times_are_exact_and_near_those_of_the_full_search():
             curve = one.curve(one.iterations)
             assert curve[-1] <= one.epsilon < curve[-2]
             np.testing.assert_allclose(curve[[0, -1]], [one.start, one.excess], rtol=1e-12)
-            assert one.eta < one.step_limit
+            assert one.eta < one.long_run.step_limit
             assert one.note == NOTE
-            assert one.floor is one.hitting is None
+            assert one.long_run.floor is one.long_run.hitting is None
         assert np.flatnonzero(alone.weights).tolist() == [i]
         assert fast.iterations <= together.iterations <= max(fast.iterations + 2, 1.5 * fast.iterations)
         assert lone.iterations <= alone.iterations <= 2 * lone.iterations
@@ -50,6 +50,6 @@ def test_more_than_forty_coefficients_are_planned_by_rows():
     assert max(map(len, str(plan).splitlines())) <= 80
     measured = plan.simulate(seeds=512)
     for one in measured:
-        assert abs(one.excess_together - one.exact_together) < 5 * one.excess_together_se
+        assert abs(one.together.excess - one.together.exact) < 5 * one.together.excess_se
     with pytest.raises(sf.InputError, match=r"^memory for rows of 4 clients with 45 coefficients"):
         sf.plan(problem, "10%", max_memory=1e5)

@@ -28,7 +28,7 @@ def test_many_are_planned_nearly_as_fast_as_few_and_exactly(groups, monkeypatch)
         for one in (together, alone):
             curve = one.curve(one.iterations)
             assert curve[-1] <= one.epsilon < curve[-2]
-            assert one.eta < one.step_limit
+            assert one.eta < one.long_run.step_limit
         assert together.iterations <= alone.iterations
         assert np.flatnonzero(alone.weights).tolist() == [i]
         assert best.iterations <= together.iterations <= max(best.iterations + 1, 1.2 * best.iterations)

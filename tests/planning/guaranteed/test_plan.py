@@ -119,15 +119,16 @@ def test_plan_agrees_with_the_second_calculator(seed):
     plain = {name: None if value is None else value.tolist() for name, value in values.items()}
     for row in rows:
         rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
-        np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
-        assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
+        np.testing.assert_allclose(row.sufficient.similarity, rho, rtol=RTOL, atol=1e-14)
+        assert (row.sufficient.criterion.kind, list(row.sufficient.cluster)) == ("binary", members)
         fixed = None if row.schedules.fixed is None else np.flatnonzero(row.schedules.fixed["weights"])
         followed = members if fixed is None else fixed
         assert list(row.collaborators) == [str(k) for k in followed if k != row.client]
-        assert row.local_variance == plain["sigma2"][row.client]
-        got = [row.criterion.threshold, row.definition_2_variance, row.sufficient_variance, row.step_ratio]
-        times = (one.hitting["expected_iterations"] for one in (row.local, row.schedules))
-        got += [row.step_limit, quotient(*times), *row.continuous.values()]
+        assert row.sufficient.local_variance == plain["sigma2"][row.client]
+        one = row.sufficient
+        got = [one.criterion.threshold, one.definition_2_variance, one.sufficient_variance, one.step_ratio]
+        times = (part.hitting["expected_iterations"] for part in (row.local, row.schedules))
+        got += [one.step_limit, quotient(*times), *one.continuous.values()]
         for have, want in zip(got, numbers, strict=True):
             assert_number(have, want)
         assert_schedules(row.schedules, together)
@@ -180,8 +181,8 @@ def test_schedules_under_a_given_criterion_agree_with_the_second_calculator(kind
             members = rho >= 0.3
             S, P = a[members].sum(), (a * rho)[members].sum()
             s2 = S / P**2 if P <= 0.6 * S else 1 / (1.2 * (P - 0.3 * S))
-        np.testing.assert_allclose(row.sufficient_variance, s2, rtol=RTOL)
-        np.testing.assert_allclose(row.step_ratio, q, rtol=RTOL)
+        np.testing.assert_allclose(row.sufficient.sufficient_variance, s2, rtol=RTOL)
+        np.testing.assert_allclose(row.sufficient.step_ratio, q, rtol=RTOL)
         e0 = None if values["e0"] is None else values["e0"][i]
         scalars = (e0, row.epsilon, T, delta)
         assert_schedules(row.schedules, schedules(values["mu"][i], values["beta"][i], q, s2, *scalars))
@@ -190,10 +191,11 @@ def test_schedules_under_a_given_criterion_agree_with_the_second_calculator(kind
 
 def test_random_plans_meet_every_branch():
     rows = [row for seed in range(20) for row in plan_rows(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
-    assert {len(row.cluster) for row in rows} >= {1, 2, 3, 4}
+    assert {len(row.sufficient.cluster) for row in rows} >= {1, 2, 3, 4}
     assert {row.schedules.horizon["eta"] == 0 for row in rows} == {True, False}
-    assert {row.schedules.hitting["eta"] < row.step_limit for row in rows} == {True, False}
-    assert {row.sufficient_variance < 0.999 * row.definition_2_variance for row in rows} == {True, False}
+    assert {row.schedules.hitting["eta"] < row.sufficient.step_limit for row in rows} == {True, False}
+    chosen = [row.sufficient for row in rows]
+    assert {one.sufficient_variance < 0.999 * one.definition_2_variance for one in chosen} == {True, False}
     assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
 
 
@@ -222,16 +224,17 @@ def test_start_at_the_precision_still_takes_iterations():
 def test_a_client_alone_plans_as_local():
     zero = np.zeros((1, 1))
     row = plan_rows(simple(b2=zero, c=zero), 0.1, horizon=30, confidence=0.2)[0]
-    assert (row.cluster, row.speedup, row.step_ratio, row.sufficient_variance) == ((0,), 1, 1, 2)
+    one = row.sufficient
+    assert (one.cluster, row.speedup, one.step_ratio, one.sufficient_variance) == ((0,), 1, 1, 2)
     assert row.schedules == row.local
 
 
 def test_a_given_criterion_replaces_the_best_threshold():
     fixed = plan_rows(simple(), 0.2, criterion=Binary(threshold=0.25))[0]
-    assert (fixed.criterion.threshold, fixed.step_ratio) == (0.25, 0.25 + 0.75 / 2)
+    assert (fixed.sufficient.criterion.threshold, fixed.sufficient.step_ratio) == (0.25, 0.25 + 0.75 / 2)
     free = plan_rows(simple(), 0.2, criterion=Continuous())[0]
-    assert free.sufficient_variance == free.continuous["sufficient_variance"]
-    np.testing.assert_allclose(free.step_ratio, 2 / (1 + math.sqrt(2)), rtol=1e-14)
+    assert free.sufficient.sufficient_variance == free.sufficient.continuous["sufficient_variance"]
+    np.testing.assert_allclose(free.sufficient.step_ratio, 2 / (1 + math.sqrt(2)), rtol=1e-14)
     assert plan_rows(simple(), 0.2, criterion="binary")[0].to_dict() == plan_rows(simple(), 0.2)[0].to_dict()
 
 
