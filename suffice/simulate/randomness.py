@@ -111,14 +111,6 @@ class Randomness:
         words = self._words(features=2 * features, **counter)[..., : 2 * features].unflatten(-1, (-1, 2))
         return words[..., 0], words[..., 1]
 
-    def integers(self, high: Tensor | int, *, iteration: int, stream: Stream, clients: int, features: int) -> Tensor:
-        """Integers 0 .. high - 1, int64 (S, clients, features), each of probability 1/high to within 2^-64.
-
-        floor(u high) of a uniform u of 64 bits; high <= 2^31 broadcasts.
-        """
-        first, second = self._pairs(iteration=iteration, stream=stream, clients=clients, features=features)
-        return (first * high + (second * high >> 32)) >> 32
-
     def permutation(self, count: int, *, iteration: int, stream: Stream) -> Tensor:
         """A uniform order of 0 .. count - 1 for each seed, (S, count), by sorting keys of 63 bits."""
         first, second = self._pairs(iteration=iteration, stream=stream, clients=1, features=count)

@@ -87,7 +87,6 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "negative regularisation": ("--regularisation -1", "regularisation = -1.0: give a number"),
     "regularisation in words": ("--regularisation low", "regularisation = 'low': give a number"),
     "unknown standardise": ("--standardise row", "standardise = 'row': use pooled, client"),
-    "certainty of a quadratic": ("--certainty estimated", "constants of least squares are exact"),
     "split of the divided": ("--split iid:2", "has a column client that names clients"),
     "memory as a word": ("--max-memory 2GB", "max_memory = '2GB': give a number"),
     "no memory": ("--max-memory 0", "max_memory = 0.0: give a number >= 1"),
@@ -97,7 +96,6 @@ OPTIONS: dict[str, tuple[str, str]] = {
 OF_CLASSES: dict[str, tuple[str, str]] = {
     "no such class": ("--positive 3", "positive = 3.0: not a label; labels: 0.0, 1.0"),
     "standardised classes": ("--standardise-target", "the logistic loss needs classes"),
-    "unknown certainty": ("--certainty sure", "certainty = 'sure': use certified"),
 }
 """The same of a logistic loss."""
 SPLIT: dict[str, tuple[str, str]] = {

@@ -1,10 +1,6 @@
-"""Tab completion, `suffice` alone, and `suffice doctor`."""
+"""Tab completion, and `suffice` alone."""
 
 from __future__ import annotations
-
-import json
-
-import numpy as np
 
 from suffice.cli.completion import algorithm_names, errata_names, figure_names, of, theorem_keys
 from suffice.figures import makers
@@ -26,16 +22,3 @@ def test_the_command_alone_shows_what_to_try(command):
     assert done.returncode == 0
     assert done.stdout.count("\n  suffice ") == 4
     assert max(map(len, done.stdout.splitlines())) <= 80
-
-
-def test_doctor_says_what_is_here_and_what_is_not(command, monkeypatch, tmp_path):
-    monkeypatch.setenv("SUFFICE_DATA", str(tmp_path / "nowhere"))
-    monkeypatch.setenv("CC", "no-such-compiler")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    found = json.loads(command("doctor", "--json").stdout)
-    assert found["numpy"] == np.__version__
-    assert "no folder" in found["data folder"]
-    assert "compiled kernel" in found
-    lines = command("doctor").stdout.splitlines()
-    assert sum(not line.startswith(" ") for line in lines) == len(found)

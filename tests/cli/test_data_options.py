@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 
 import pytest
 import typer
@@ -27,14 +26,13 @@ FLAGS = {
     "split": ["--split", "iid:2"],
     "seed": ["--seed", "7"],
     "positive": ["--positive", "1", "--positive", "yes"],
-    "certainty": ["--certainty", "estimated"],
     "drop": ["--drop", "a", "--drop", "b"],
     "max_memory": ["--max-memory", "1e9"],
 }
 READ = {
     "client": "c", "target": "t", "standardise": "pooled", "standardise_target": True, "loss": "logistic",
     "regularisation": 0.5, "intercept": False, "batch": 3, "split": "iid:2", "seed": 7, "positive": [1, "yes"],
-    "certainty": "estimated", "drop": ["a", "b"], "max_memory": 1e9,
+    "drop": ["a", "b"], "max_memory": 1e9,
 }  # fmt: skip
 
 
@@ -67,17 +65,6 @@ def test_options_reach_the_reader_and_only_those_that_were_given(refused, tmp_pa
         raise InputError("path", path, "seen")
 
     monkeypatch.setattr("suffice.simulate.problems.read.read", reader)
-    for given in (list(FLAGS), [], ["certainty"]):
+    for given in (list(FLAGS), [], ["batch"]):
         refused(name, tmp_path / "t.csv", *arguments, *(word for option in given for word in FLAGS[option]))
         assert seen.pop() == {option: READ[option] for option in given}
-
-
-def test_a_logistic_table_is_simulated_with_estimated_constants(command, tmp_path):
-    rows = [f"{site},{x},{int((x + shift) % 3 > 0)}" for site, shift in (("A", 0), ("B", 1)) for x in range(12)]
-    (tmp_path / "t.csv").write_text("\n".join(("client,x,target", *rows)))
-    done = command(
-        "simulate", tmp_path / "t.csv", "--loss", "logistic", "--certainty", "estimated", "--algorithm", "local",
-        "--iterations", "5", "--seeds", "2", "--json",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["problem"] == "Logistic"

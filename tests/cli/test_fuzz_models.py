@@ -1,6 +1,6 @@
 """Tables, models and messages of the right structure with a few wrong parts: an answer in finite numbers or one line.
 
-Five ways: `fit`, `predict`, `load`, `summarise` and `report`. What comes out is searched for NaN and infinity; None is
+Four ways: `fit`, `predict`, `load` and `summarise`. What comes out is searched for NaN and infinity; None is
 the documented sign of a number that is not known.
 """
 
@@ -309,27 +309,15 @@ def summarise(rng: random.Random, folder: Path, seen: Seen) -> None:
     finite(fitted.predict({name: cells[:3] for name, cells in shared.items()}, site=SITES[0]))
 
 
-def report(rng: random.Random, folder: Path, seen: Seen) -> None:
-    made = table(rng)
-    (folder / "t.csv").write_bytes(text_of(rng, made))
-    more = {name: value for name, value in options(rng, made).items() if name in ("drop", "client", "target", "split")}
-    epsilon = often(rng, rng.choice(["10%", "1%", 0.1, "200%"]), share=0.1)
-    page = sf.report(folder / "t.csv", folder / "r.html", epsilon=epsilon, **more)
-    seen.read = True
-    text = re.sub(r'src="[^"]*"', "", page.read_text())
-    told(re.sub(r"<[^<>]*>", " ", text))
-
-
 WAYS: dict[str, tuple[Way, int]] = {
-    "fit": (fit, 3200), "predict": (predict, 3000), "load": (load, 2200), "summarise": (summarise, 1300),
-    "report": (report, 300),
+    "fit": (fit, 3200), "predict": (predict, 3000), "load": (load, 2500), "summarise": (summarise, 1300),
 }  # fmt: skip
 """With how many inputs are tried in the slow run: 10,000 in all, few of the slowest."""
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_models_and_messages_are_answered_in_finite_numbers(way, tmp_path):
-    count = {"report": 2, "load": 60, "summarise": 60}.get(way, 14)  # files from elsewhere are read with most doubt
+    count = {"load": 60, "summarise": 60}.get(way, 14)  # files from elsewhere are read with most doubt
     assert tried(way, WAYS[way][0], tmp_path, range(22, 22 + count)) == way
 
 

@@ -2,7 +2,7 @@
 
 And files that are right, with random changes of their bytes.
 
-The ways of models (fit, predict, load, summarise, report) are in test_fuzz_models.py.
+The ways of models (fit, predict, load, summarise) are in test_fuzz_models.py.
 """
 
 from __future__ import annotations
@@ -94,7 +94,6 @@ def options(rng: random.Random, *, divided: bool) -> dict[str, Any]:
         "loss": "least-squares", "intercept": rng.random() < 0.5, "batch": 2, "seed": 3,
         "standardise": rng.choice(["none", "client", "pooled"]),
         "standardise_target": rng.random() < 0.5, "max_memory": 1e8, "positive": (),
-        "certainty": "certified",
     }  # fmt: skip
     made |= {name: often(rng, value, share=0.04) for name, value in extra.items() if rng.random() < 0.3}
     if not divided:

@@ -44,7 +44,7 @@ def plan_of(names=NAMES) -> sf.Plan:
     "words",
     [
         ("plan", "--epsilon", "0.1", "--horizon", "50", "--confidence", "0.1"),
-        ("plan", "--epsilon", "0.1", "--simulate", "--seeds", "8", "--bootstrap", "3"),
+        ("plan", "--epsilon", "0.1", "--simulate", "--seeds", "8"),
         ("plan", "--numbers"),
         ("plan", "--epsilon", "0.1", "--json"),
         ("simulate", "--algorithm", "local", "--iterations", "2", "--seeds", "2"),

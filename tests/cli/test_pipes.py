@@ -77,7 +77,6 @@ def test_commands(pipe, ending, tmp_path, refused):
         ("fit", path, path),
         ("plan", path, "--epsilon", "10%"),
         ("plan", path, "--split", "iid:2", "--epsilon", "10%"),
-        ("report", path),
         ("campaign", path),
         ("predict", path, model),
         ("predict", model, path),

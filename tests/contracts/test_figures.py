@@ -24,7 +24,6 @@ SMALL: dict[str, dict[str, Any]] = {
     "adaptive-2a": {"n": 4, "d": 3, "spread": 0.2, "steps": 3, "step": 0.1, "seeds": 2, "ditto_pull": 0.5},
     "adaptive-2b": {"n": 4, "steps": 3, "seeds": (5, 3), "apfl_mixture": 0.25},
     "adaptive-2b-regimes": {"n": 6, "d": 3, "spread": 0.2, "steps": 2, "seeds": 2},
-    "adaptive-2b-ratios": {"n": 6, "steps": 2, "seeds": 2},
     "adaptive-3-heart": {"seeds": 2, "steps": 1, "step": 0.1, "cobo_rho": 0.01},
     "adaptive-3-networks": {},
     "cobo-2": {},
@@ -38,13 +37,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "sample-optimal-excess": {"n": (10,)},
     "sample-optimal-rounds": {"n": 10, "spread": 0.5, "precisions": (0.001, 0.1)},
     "bound-against-measured": {"steps": 2, "condition": 10.0},
-    "bound-against-measured-curves": {"keys": ("adaptive/theorem-2-constant",)},
-    "bound-against-measured-all": {"keys": ("adaptive/theorem-2-constant",), "draws": 2},
     "theorem-2-truth": {"steps": 2, "panels": 4},
-    "best-threshold": {"n": 6, "spread": 0.5, "precisions": (0.1, 1.0)},
-    "who-helps-whom": {"n": 6, "d": 3, "seeds": 1, "spread": (0.01, 0.1), "precisions": (0.1, 1.0)},
-    "collaboration-graph": {"n": 4, "precisions": (1000.0,)},
-    "collaboration": {"n": 4, "d": 3, "spread": 0.2, "steps": 8, "seeds": 2},
     "sharpness": {"instances": 1},
 }
 FACTS = {"clients", "features", "iterations", "epochs", "mu", "alphas", "distance", "condition", "precision"}

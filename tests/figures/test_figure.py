@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from typing import Any
 
@@ -11,7 +10,6 @@ from matplotlib.text import Text
 
 from suffice.bounds import InputError
 from suffice.figures import figure, makers, takes
-from suffice.figures.collaboration import LOOKS
 
 
 def test_options_are_those_of_the_function_that_computes():
@@ -48,9 +46,6 @@ def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_pa
     assert "seeds = 1" in refused("figure", "adaptive-2a", "--seeds", 1, "--out", tmp_path)
     assert "seeds = 'few'" in refused("figure", "adaptive-2a", "--seeds", "few", "--out", tmp_path)
     assert "different whole numbers" in refused("figure", "adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
-    assert "give how many" in refused("figure", "collaboration", "--seeds", "3,2", "--out", tmp_path)
-    own = refused("figure", "collaboration", "--option", "table=t.csv", "--option", "spread=0.5", "--out", tmp_path)
-    assert "spread = 0.5: it is of the default network; leave it out where data are given" in own
     assert "drop --reuse or this option" in refused("figure", "adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
 
 
@@ -61,12 +56,10 @@ def test_the_command_sets_the_options_that_python_has(refused, command, tmp_path
     assert "d = '3,4': give one" in refused("figure", "adaptive-1", "--option", "d=3,4", *out)
     assert "takes --seeds, --option clients" in refused("figure", "adaptive-2b-regimes", "--option", "batch=3", *out)
     assert "client = '12': did you mean clients? " in refused("figure", "adaptive-1", "--option", "client=12", *out)
-    assert "adaptive-2b-regimes or adaptive-2b-ratios?" in refused("figure", "adaptive-2", *out)
-    assert "did you mean adaptive-2b, adaptive-2b-regimes or" in refused("figure", "2b", *out)
+    assert "did you mean adaptive-2b or adaptive-2b-regimes?" in refused("figure", "2b", *out)
     assert "name the one figure" in refused("figure", "all", "--option", "draws=3", *out)
     assert "given twice" in refused("figure", "adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
     assert "noises = -1.0: give numbers of at least 0" in refused("figure", "cobo-5", "--option", "noises=-1,0", *out)
-    assert "precisions = 0.0" in refused("figure", "who-helps-whom", "--option", "precisions=0", *out)
     assert "panels = 0" in refused("figure", "theorem-2-truth", "--option", "panels=0", *out)
     done = command("figure", "adaptive-1", "--option", "draws=20", *out)
     assert done.returncode == 0, done.stderr
@@ -99,25 +92,4 @@ def test_one_panel_is_drawn_on_axes_of_the_callers_and_several_are_refused():
     with pytest.raises(InputError, match=r"ax = 'x': give Matplotlib Axes"):
         figure("cobo-1", ax="x")
     with pytest.raises(InputError, match=r"ax = .*several panels"):
-        figure("best-threshold", ax=axes)
-
-
-def test_the_slide_moves_and_its_network_loses_its_arrows():
-    from io import BytesIO
-
-    import numpy as np
-    from PIL import GifImagePlugin, ImageColor
-
-    slide = figure("collaboration", clients=5, features=3, iterations=60, seeds=2)
-    arrows = {int(t): len(pairs) for t, pairs in slide.setup["arrows"].items()}
-    assert (arrows[0], arrows[60]) == (5 * 4, 0)
-    assert set(slide.setup["changed"].values()) == {5, 3, 60, 2}
-    few = dataclasses.replace(slide, frames=(slide.frames[0], slide.frames[-1]))
-    moving = GifImagePlugin.GifImageFile(BytesIO(few.animation()))
-    assert moving.n_frames == 2
-    moving.seek(1)
-    seen = np.unique(np.asarray(moving.convert("RGB")).reshape(-1, 3), axis=0).astype(int)
-    for colour, _ in LOOKS.values():  # lines that the first frame does not have keep their colours
-        assert np.abs(seen - ImageColor.getrgb(colour)).max(1).min() < 24
-    with pytest.raises(InputError, match="only collaboration can be animated"):
-        dataclasses.replace(slide, draw_frame=None).animation()
+        figure("bound-against-measured", ax=axes)

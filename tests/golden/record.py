@@ -40,12 +40,12 @@ QUICK = {
 }
 SLOW = {
     "verify": "verify --json",
-    "plan-simulated": f"plan {TABLE} --epsilon 10% --simulate --seeds 32 --bootstrap 3 --schedule --break-even --json",
+    "plan-simulated": f"plan {TABLE} --epsilon 10% --simulate --seeds 32 --schedule --json",
     "simulate-adaptive": f"simulate {TABLE} --algorithm cobo --iterations 20 --seeds 4 --json",
 }
-SEEDED = ["adaptive-1", "adaptive-2a", "adaptive-2b", "adaptive-2b-regimes", "cobo-5", "collaboration"]
-SEEDLESS = ["best-threshold", "bound-against-measured", "cobo-1", "collaboration-graph", "sample-optimal-excess"]
-SEEDLESS += ["sample-optimal-speedup", "sharpness", "theorem-2-truth", "who-helps-whom"]
+SEEDED = ["adaptive-1", "adaptive-2a", "adaptive-2b", "adaptive-2b-regimes", "cobo-5"]
+SEEDLESS = ["bound-against-measured", "cobo-1", "sample-optimal-excess"]
+SEEDLESS += ["sample-optimal-speedup", "sharpness", "theorem-2-truth"]
 LEFT_OUT = {"seconds", "statement"}
 """Fields that differ from run to run, or are as long as a page and recorded under `theorem`."""
 

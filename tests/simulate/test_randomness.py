@@ -53,7 +53,7 @@ def test_uniform_reads_counter_block_client_iteration_stream_under_key_seed_root
 
 
 def test_stream_numbers_are_the_published_ones():
-    names = ("NOISE", "SIMILARITY", "COIN", "DATA", "START", "SPLIT", "RESAMPLE", "POINTS")
+    names = ("NOISE", "SIMILARITY", "COIN", "DATA", "START", "SPLIT")
     assert {s.name: int(s) for s in Stream} == {name: value for value, name in enumerate(names)}
 
 
@@ -82,17 +82,6 @@ def test_float32_normals_are_the_float64_ones_rounded():
     single = normals(50, 3, 5, dtype=torch.float32)
     assert single.dtype == np.float32
     np.testing.assert_array_equal(single, normals(50, 3, 5).astype(np.float32))
-
-
-def test_integers_are_the_floors_of_64_bit_uniforms():
-    high = torch.tensor([[1], [10], [2**31]])
-    got = Randomness(seeds=torch.tensor([3, 8]), root=11).integers(
-        high, iteration=4, stream=Stream.RESAMPLE, clients=3, features=7
-    )
-    for s, seed in enumerate((3, 8)):
-        for client, most in enumerate(high.flatten().tolist()):
-            drawn = numbers(7, seed=seed, root=11, iteration=4, stream=6, client=client)
-            assert got[s, client].tolist() == [most * number >> 64 for number in drawn]
 
 
 def test_permutations_sort_64_bit_keys():

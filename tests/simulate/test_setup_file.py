@@ -23,11 +23,11 @@ def test_a_data_table_gives_what_read_gives(tmp_path):
     chosen = setup(
         tmp_path,
         '[data]\npath = "t.svm"\nloss = "logistic"\nregularisation = 0.2\nsplit = "iid:3"\nseed = 5\nbatch = 2\n'
-        'standardise = "pooled"\nintercept = false\npositive = -1\ncertainty = "estimated"\n',
+        'standardise = "pooled"\nintercept = false\npositive = -1\n',
     )
     same = sf.read(
         tmp_path / "t.svm", loss="logistic", regularisation=0.2, split="iid:3", seed=5, batch=2, standardise="pooled",
-        intercept=False, positive=[-1], certainty="estimated",
+        intercept=False, positive=[-1],
     )  # fmt: skip
     assert (chosen.epsilon, chosen.horizon, chosen.confidence) == ([0.1, 0.05], 50, 0.01)
     np.testing.assert_array_equal(chosen.source.optimum, same.optimum)
