@@ -104,7 +104,7 @@ def plan(
         result = make(source, **(request | memory_limit(data) | how), progress=report)
     _hint(result.problem or source, request["epsilon"])  # what is refused above has one line
     statistics = result.statistics() if numbers else None
-    runs_of = {"seeds": SEEDS if seeds is None else seeds, "root": root or 0}
+    runs_of: dict[str, Any] = {"seeds": SEEDS if seeds is None else seeds, "root": root or 0}
     measured = compared = None
     if simulate:
         work = result.simulation_work(runs_of["seeds"])
