@@ -59,9 +59,39 @@ def from_arrays(
     for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
         if not isinstance(value, bool):
             raise InputError(name, value, "give true or false")
+    labels = _labels(X, y, names)
+    written, positive = y, _positive(positive)
+    if loss == "logistic":
+        if standardise_target:
+            raise InputError("standardise_target", True, "the logistic loss needs classes; drop it")
+        y = two_classes(y, positive, labels)
+    elif len(positive):
+        raise InputError("positive", list(positive), "only the logistic loss has classes; drop it")
+    blocks, targets = _checked(X, y, labels)
+    memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
+    blocks, targets, coordinates = _scaled(
+        blocks, targets, labels, columns, standardise=standardise, of_target=standardise_target, intercept=intercept
+    )
+    known: dict[str, Any] = {"names": labels, "regularisation": regularisation, "batch": batch}
+    if loss == "least-squares":
+        return replace(LeastSquares.of(blocks, targets, **known), coordinates=coordinates)
+    if isinstance(regularisation, (int, float)) and regularisation == 0:
+        check_both_classes(targets, written, labels)
+    problem = Logistic.of(blocks, targets, **known)
+    ones = [np.asarray(values)[target > 0] for values, target in zip(written, targets)]
+    coordinates = replace(coordinates, positive=tuple(np.unique(np.concatenate(ones)).tolist()))
+    return replace(problem, remarks=negative_labels(written, positive), coordinates=coordinates)
+
+
+def _positive(positive: Any) -> Sequence[float | str]:
     positive = [positive] if isinstance(positive, (str, int, float)) else positive
     if not isinstance(positive, (Sequence, np.ndarray)):
         raise InputError("positive", positive, "give the labels of class 1 in a list")
+    return positive
+
+
+def _labels(X: Sequence[Any], y: Sequence[Any], names: Sequence[str]) -> tuple[str, ...]:
+    """The clients' names; `InputError` unless there is one array of each kind for every client."""
     if isinstance(X, np.ndarray) and X.ndim != 3:
         raise InputError("X", f"array of shape {X.shape}", "give a list with one (n, d) array per client")
     for name, value in (("X", X), ("y", y)):
@@ -72,13 +102,11 @@ def from_arrays(
         raise InputError("clients", 0, "give at least one client")
     if len(y) != len(X):
         raise InputError("y", f"{len(y)} arrays", f"give one per client, {len(X)}")
-    written = y
-    if loss == "logistic":
-        if standardise_target:
-            raise InputError("standardise_target", True, "the logistic loss needs classes; drop it")
-        y = two_classes(y, positive, labels)
-    elif len(positive):
-        raise InputError("positive", list(positive), "only the logistic loss has classes; drop it")
+    return labels
+
+
+def _checked(X: Sequence[Any], y: Sequence[Any], labels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Rows and targets as numbers, at least one row a client, the same predictors everywhere."""
     blocks = [as_numbers(f"X of client {label}", block, ("n", "d")) for label, block in zip(labels, X)]
     targets = [as_numbers(f"y of client {label}", target, ("n",)) for label, target in zip(labels, y)]
     for label, block in zip(labels, blocks):
@@ -86,13 +114,26 @@ def from_arrays(
             raise InputError(f"rows of client {label}", 0, "give every client at least one row")
     if len({block.shape[1] for block in blocks}) > 1:
         raise InputError("X", [block.shape for block in blocks], "give the same predictors for every client")
-    memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
+    return blocks, targets
+
+
+def _scaled(
+    blocks: list[np.ndarray],
+    targets: list[np.ndarray],
+    labels: Sequence[str],
+    columns: Sequence[str],
+    *,
+    standardise: str,
+    of_target: bool,
+    intercept: bool,
+) -> tuple[list[np.ndarray], list[np.ndarray], Coordinates]:
+    """Rows and targets in the coordinates of the problem, with a column of ones where there is an intercept."""
     p = blocks[0].shape[1]
     means, scales = np.zeros(p), np.ones(p)
     if standardise != "none":
         blocks, means, scales = standardised(blocks, labels, columns, pooled=standardise == "pooled")
     shift, scale = 0.0, 1.0
-    if standardise_target:
+    if of_target:
         pooled = np.concatenate(targets)
         if pooled.std() <= 1e-12 * np.abs(pooled).max():
             remedy = "the same in every row: nothing to learn; give a target that varies"
@@ -104,22 +145,7 @@ def from_arrays(
         blocks = [np.column_stack((np.ones(len(block)), block)) for block in blocks]
         edge = [(0, 0)] * (means.ndim - 1) + [(1, 0)]
         heads, means, scales = (INTERCEPT, *heads), np.pad(means, edge), np.pad(scales, edge, constant_values=1.0)
-    coordinates = Coordinates(names=heads, means=means, scales=scales, target_mean=shift, target_scale=scale)
-    if loss == "least-squares":
-        found = LeastSquares.of(blocks, targets, names=labels, regularisation=regularisation, batch=batch)
-        return replace(found, coordinates=coordinates)
-    if isinstance(regularisation, (int, float)) and regularisation == 0:
-        check_both_classes(targets, written, labels)
-    problem = Logistic.of(
-        blocks,
-        targets,
-        names=labels,
-        regularisation=regularisation,
-        batch=batch,
-    )
-    ones = [np.asarray(values)[target > 0] for values, target in zip(written, targets)]
-    coordinates = replace(coordinates, positive=tuple(np.unique(np.concatenate(ones)).tolist()))
-    return replace(problem, remarks=negative_labels(written, positive), coordinates=coordinates)
+    return blocks, targets, Coordinates(names=heads, means=means, scales=scales, target_mean=shift, target_scale=scale)
 
 
 def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) -> tuple[str, float]:
