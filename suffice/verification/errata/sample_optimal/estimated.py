@@ -54,6 +54,7 @@ def _variance(u: float) -> float:
     claim="Theorem 5 asks of linear models that the gradients' variance is at most one sigma^2 for all x",
     truth="With random features the variance grows like |x - x*|^2, so that Assumption 1 does not hold.",
     key="sample-optimal/theorem-2-least-squares",
+    direction="equality",
 )
 def linear_noise() -> Finding:
     inputs = {"d": 1, "a": "N(0, 1)", "b": "a x* + N(0, 1)", "x - x*": 100, "quantity": "variance of the gradient, "
