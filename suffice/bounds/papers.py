@@ -26,7 +26,8 @@ _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 class Paper:
     """A group of statements whose keys begin with `key`: what its pages say of it, and the modules that hold it.
 
-    `reference` is how a list of references cites it, and `read` the version that its errata are about. The modules are named as for `import`, "" where there is none.
+    `reference` is how a list of references cites it, and `read` the version that its errata are about. The modules are
+    named as for `import`, "" where there is none.
     They define, each in its order,
         records     THEOREMS, a sequence of `Theorem`, and possibly DEFINITIONS, one of `Definition`, and STATEMENTS,
                     one of `Statement`: all that the paper says, in its order

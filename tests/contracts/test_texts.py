@@ -1,4 +1,4 @@
-"""Texts end where their sentence ends, and a symbol in them is one thing: no literal has fallen off, none is missing."""
+"""Texts end where their sentence ends, as no literal has fallen off, and a symbol in a record means one thing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from suffice.verification.errata import ERRATA
 
 ROOT = Path(suffice.__file__).parents[1]
 FILES = sorted((ROOT / "suffice").rglob("*.py")) + sorted((ROOT / "docs").rglob("*.py"))
-LEADS_ON = (
+LEADS_ON = re.findall(
+    r"\w+",
     "a an and any are as at be because between but by each every from has have if in into is its no nor not of or over "
     "since than that the their then these they this those to under until were when where whether which while who whose "
-    "will with without"
-).split()
+    "will with without",
+)
 """A text that ends with one of these words, or with an operator, ends in the middle."""
 
 
@@ -69,7 +70,7 @@ def test_every_statement_ends_with_a_full_stop():
 
 
 def bare(source):
-    """Lines of strings that are expressions of their own and no docstrings: of what was to be joined to the line above."""
+    """Lines of strings that are expressions and no docstrings: they were to be joined to the line above."""
     documented, tree, lines = set(), ast.parse(source), source.splitlines()
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -95,9 +96,15 @@ def test_no_string_stands_by_itself_in_a_module():
 
 @pytest.mark.parametrize(
     ("source", "lines"),
-    [('A = "b "\n"c"\n', [2]), ('def f():\n    "d"\n', [2]), ('A = 1\n"""Doc."""\n', []), ('"""Doc."""\n', []),
-     ('class A:\n    """Doc."""\n    b = 1\n    """Of b."""\n    ...\n', []), ('def f():\n    x = 1\n    """y"""\n', [3])],
-)  # fmt: skip
+    [
+        ('A = "b "\n"c"\n', [2]),
+        ('def f():\n    "d"\n', [2]),
+        ('A = 1\n"""Doc."""\n', []),
+        ('"""Doc."""\n', []),
+        ('class A:\n    """Doc."""\n    b = 1\n    """Of b."""\n    ...\n', []),
+        ('def f():\n    x = 1\n    """y"""\n', [3]),
+    ],
+)
 def test_a_bare_string_is_told_from_a_docstring(source, lines):
     assert bare(source) == lines
 

@@ -114,7 +114,8 @@ def corollary_1_start() -> Finding:
 
 @loose(
     location="text after Corollary 1",
-    claim="K_eps <= (1/N) sum_i K_eps(i), with K_eps(i) from Theorem 2, whose O~ hides logarithmic and constant factors",
+    claim="K_eps <= (1/N) sum_i K_eps(i), with K_eps(i) from Theorem 2, whose O~ hides logarithmic and constant "
+    "factors",
     truth="The claim holds up to the logarithm that O~ hides: that of the mean excess is not the mean of the agents' "
     "logarithms.",
     key="sample-optimal/corollary-1",

@@ -8,7 +8,7 @@ import torch
 from suffice.simulate import FixedWeights, Quadratics, expected_excess
 
 from ..erratum import Finding
-from .paper import constant, false, loose, typo
+from .paper import constant, loose, typo
 
 
 def _excess(h: list[float], m: list[float], weights: list[float], start: float, eta: float, T: int) -> np.ndarray:

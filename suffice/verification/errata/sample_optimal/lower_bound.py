@@ -65,8 +65,8 @@ def theorem_1_quarter() -> Finding:
 
 @constant(
     location="text after Theorem 2",
-    claim="the algorithm's O~(kappa sigma^2/(mu eps N_i(2 b^2/mu))) matches the lower bound's N_i(b^2/(4 mu)); O~ hides "
-    "logarithmic and constant factors",
+    claim="the algorithm's O~(kappa sigma^2/(mu eps N_i(2 b^2/mu))) matches the lower bound's N_i(b^2/(4 mu)); O~ "
+    "hides logarithmic and constant factors",
     truth="Both match up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
     "differ by all agents.",
     key="sample-optimal/theorem-1-sum",
