@@ -177,6 +177,7 @@ def theorem_5_bias() -> Finding:
     truth="An agent can be linked to each of the M - 1 others, so that the weight on them can be many times the "
     "printed one.",
     key="sample-optimal/theorem-5-samples",
+    direction="equality",
 )
 def theorem_5_clusters() -> Finding:
     # 400 clusters of one agent. Agent 1 knows its own mean; the mean of agent j errs along e_j, independently, so that
