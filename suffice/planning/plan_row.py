@@ -217,7 +217,7 @@ LABELS = {
     "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",
     "decreasing": "E[e_T 1{tau >= T}] <= bound with eta_t = C / (mu (t + gamma))",
     "hitting": "E[tau] <= expected_iterations; P(tau > iterations_at_confidence) <= delta",
-    "fixed_weights": "E[e_T] <= epsilon at T = rounds, not stopped; of two stages the mean of the second's models",
+    "fixed_weights": "what its `promise` says, at T = rounds, not stopped",
     "scope": "stopped at tau = min{t: e_t < epsilon}; nothing is promised after tau",
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds.constants import Constants
+from suffice.bounds.theorems import find
 from suffice.support.numbers import plain
 
 from ..schedules import HITTING
@@ -41,7 +42,7 @@ OTHER = (
 class Promise:
     """What one record says of one client at one precision, of the mean over clients where `client` is None.
 
-    eta       the step, of two stages the first one's; rounds  T of E[e_T] <= epsilon, of adaptive weights E[tau]
+    eta       the step, of two stages the first one's; rounds  T of `promise`
     cluster   names of those that are followed; variance  of the mixed gradient
     why_not   the condition that fails, or what is not known: there is no step and no T then
     """
@@ -55,6 +56,11 @@ class Promise:
     cluster: tuple[str, ...] = ()
     variance: float | None = None
     why_not: str = ""
+
+    @property
+    def promise(self) -> str:
+        """What the record says is at most eps at T; of adaptive weights T is itself the bound."""
+        return find(self.theorem).promise("T" if self.theorem == HITTING else "eps")
 
     def to_dict(self) -> dict[str, Any]:
         return plain(vars(self))

@@ -67,10 +67,8 @@ def method_tables(comparison: Any) -> list[Table]:
         lines = [f"{one.method}: none; {one.why_not}." for one in others]
         if len(shown) > MOST:
             lines.append(f"{len(shown) - MOST} more rows are in --csv FILE and --json.")
-        lines.append(
-            "At T the mean excess E[e_T] is at most eps; for All-for-one T bounds E[tau], tau = min{t: e_t < eps}. "
-            "The client `mean` stands for the mean over clients."
-        )
+        lines += dict.fromkeys(f"At T {one.theorem} promises {one.promise}." for one in shown if not one.why_not)
+        lines.append("tau = min{t: e_t < eps}. The client `mean` stands for the mean over clients.")
         return [
             Table.of(RECORDS, shown[:MOST], title="Records compared: what each promises these constants", lines=lines)
         ]
