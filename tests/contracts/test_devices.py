@@ -103,7 +103,11 @@ def test_no_iteration_waits_for_the_device_or_meets_another_one(build, kind):
 
 
 SAMPLED = AllForOne(criterion=Continuous(), similarity=SampledSimilarity(), sigma2=1.0)
-RULES = {"Local": Local(), "All-for-one": AllForOne(criterion=Continuous(), sigma2=1.0), "All-for-one, sampled": SAMPLED}
+RULES = {
+    "Local": Local(),
+    "All-for-one": AllForOne(criterion=Continuous(), sigma2=1.0),
+    "All-for-one, sampled": SAMPLED,
+}
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
