@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from test_algorithms import D, EXAMPLES, N, built, network, told
+from test_algorithms import EXAMPLES, D, N, network, told
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
