@@ -205,10 +205,11 @@ def plan(
         elif result.rows[0].measured is not None:
             tables.append(trials.repeated_table(measured))
         tables.append(trials.measured_table(measured))
-    tables += plans.weights_tables(result.precisions)
+    if not result.there:
+        tables += plans.weights_tables(result.precisions)
     if request.get("horizon") or request.get("confidence"):
         tables.append(plans.schedules_table(result.rows))
-    tables.append(trials.guaranteed_break_even_table(break_even))
+    tables.append(trials.guaranteed_break_even_table([] if result.there else break_even))
     if statistics is not None and numbers:
         tables += [replace(statistics, notes=()).table(), *statistics.pair_tables()]  # the plan has said the notes
     if stable is not None:

@@ -232,6 +232,7 @@ def quotient(alone: float | None, together: float | None) -> float | None:
 def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
     """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
     n = len(names)
+    alone = np.eye(n)  # once: each row keeps a view of all of it
     return [
         Row(
             client=i,
@@ -241,8 +242,8 @@ def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -
             epsilon_given=precision.given,
             sufficient=SufficientCluster(
                 criterion=Binary(threshold=0.5),
-                similarity=np.where(np.eye(n)[i], 1.0, np.nan),
-                weights=np.eye(n)[i],
+                similarity=np.where(alone[i], 1.0, np.nan),
+                weights=alone[i],
                 cluster=(i,),
                 sufficient_variance=np.nan,
                 definition_2_variance=np.nan,

@@ -137,7 +137,8 @@ class Logistic(RowModel):
         return self.features * self.data.counts.double().mean().item()
 
     def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
-        return -y * torch.sigmoid(-y * prediction)
+        away = -y
+        return away * torch.sigmoid(away * prediction)
 
     # Population quantities need every row: signed rows u = y x in one padded array (N, n, d) with frequencies (N, n).
 
@@ -180,14 +181,14 @@ class Logistic(RowModel):
         mean = self._data_gradients(theta[None])[0]
         return (second - (mean**2).sum(-1)).clamp_min(0) / self.batch
 
-    @property
+    @cached_property
     def sigma2(self) -> Tensor:
         """mean |x|^2 / batch: no variance exceeds it, wherever the models are, (N,); with `reach` on all balls."""
         if self.reach is not None:
             return torch.from_numpy(self._balls.sigma2).to(self.device, self.dtype)
         return self._largest_variance
 
-    @property
+    @cached_property
     def _largest_variance(self) -> Tensor:
         return self.data.means((self.data.X**2).sum(-1)[None])[0] / self.batch
 
