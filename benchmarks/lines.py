@@ -1,6 +1,6 @@
 """How many lines the project has: machine, content and tests, defined by paths, and the lines of each room.
 
-Content is what states and verifies results: the theorems, claims, errata and steps of proofs. Machine is the rest of the
+Content is what states and verifies results: theorems, claims, errata and steps of proofs. Machine is the rest of the
 package in every language, the numeric engines in `verification/instances` included, and tests are `tests/`. A line is a
 line of a file, blank or not.
 """

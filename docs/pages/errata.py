@@ -66,7 +66,9 @@ def text() -> str:
         f"- `{entry.id}` (*{typeset(entry.location)}*; it said: {typeset(entry.claim)}): {typeset(entry.truth)}"
         for entry in WITHDRAWN
     ]
-    cited = ["", "## How to cite", "", "`suffice errata ID --bibtex` adds the entry of an erratum to its paper's."]
+    read = [f"- {paper.key}: {paper.reference} Read: {paper.read}." for paper in papers if paper.read]
+    cited = ["", "## What was read", "", *read]
+    cited += ["", "## How to cite", "", "`suffice errata ID --bibtex` adds the entry of an erratum to its paper's."]
     cited += ["", "```bibtex", *map(paper_entry, papers), "```"]
     return "\n".join([head, *(section(kind, ERRATA) for kind in _KINDS), _WITHDRAWN, *gone, *cited]).rstrip() + "\n"
 

@@ -70,7 +70,7 @@ _ENGLISH = ("near", "noise", "start", "level", "half", "step")
 """Keywords that are words unless an operator stands beside them."""
 _WORD = re.compile(r"(?!smin|smax)[a-z]{4,}")
 """Keywords that are English words stand for themselves where no theorem says otherwise."""
-_HYPHENED = re.compile(r"(?P<head>\S*?[A-Za-z0-9*}\])])-(?P<tail>[a-z]{3,}[a-z-]*)(?P<end>[,;:.)]*)$")
+_HYPHENED = re.compile(r"(?P<head>\S*?[A-Za-z0-9*}\])])-(?P<tail>[A-Za-z][a-z]{2,}[a-z-]*)(?P<end>[,;:.)]*)$")
 _ASCII = re.compile(r"<=|>=|->|!=|[_^={}|<>~]|sqrt\(|\b(" + "|".join((*GREEK, "eps", "grad")) + r")\b")
 """What must not be left outside formulas and code."""
 _FENCED = r"```.*?```|\$\$.*?\$\$|\A---.*?---"
@@ -206,7 +206,7 @@ def _formula(text: str, known: Mapping[str, str]) -> str:
             body, tail = body[: -len(mark) - 1], " " + mark + tail
         if body.startswith(mark + " ") and mark in "-/*":
             head, body = head + mark + " ", body[len(mark) + 1 :]
-    if re.fullmatch(r"[(\[]?-?[\d.,]*%?[)\]]?", body):
+    if re.fullmatch(r"\*|[(\[]?-?[\d.,]*%?[)\]]?", body):  # a star alone begins an item
         return head + body + tail
     return f"{escaped(head)}${tex(body, known)}${escaped(tail)}"
 
@@ -262,7 +262,7 @@ def tex(text: str, known: Mapping[str, str] | None = None) -> str:
             script, at = _script(text, at, known)
             nested = token == "_" and before.startswith("_{")
             out[-1:] = [f"{before[:-1]}_{{{script}}}}}"] if nested else [*out[-1:], f"{token}{{{script}}}"]
-        elif token == "*" and (at == len(text) or text[at] != " ") and before.strip() and before != " ":
+        elif token == "*" and before.strip():  # a product has a space before it
             out.append("^{*}" if not before.startswith("^") else "{}^{*}")
         elif token == "~" and before.strip() and before != " ":
             out[-1] = rf"\tilde{{{before}}}"
@@ -302,9 +302,13 @@ def _script(text: str, at: int, known: Mapping[str, str]) -> tuple[str, int]:
     if text[at] in "{(":
         inner, end = _group(text, at)
         return (tex(inner, known) if text[at] == "{" else f"({tex(inner, known)})"), end
-    hit = re.match(r"-?\d+(\.\d+)?|-?[A-Za-z]+\d*|[*+]|.", text[at:])
+    hit = re.match(r"-?(\d+(\.\d+)?|\.\d+)|-?[A-Za-z]+\d*|[*+]|.", text[at:])
     assert hit is not None
     word = hit[0]
+    if word in ("min", "max") and text[at + 3 : at + 4] == "(":  # of several, e_min(T, tau); lambda_max(A) has one
+        inner, end = _group(text, at + 3)
+        if "," in inner:
+            return rf"\{word}({tex(inner, known)})", end
     if word in _NAMES and word not in ("in", "sum"):
         return _NAMES[word], at + len(word)
     if re.fullmatch(r"[A-Za-z]{3,}\d*", word) and not re.fullmatch(r"[ijkmtrs]{3}", word):

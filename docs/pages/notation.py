@@ -38,10 +38,11 @@ def text() -> str:
         cells += [", ".join(f"${cell(letter)}$" for letter in letters(paper, name)) for paper in papers]
         lines.append(_row(cells))
     lines += ["", _QUANTITIES, "| quantity | in words of the command | unit | papers |", "|---|---|---|---|"]
-    bounded = dict.fromkeys(theorem.quantity for theorem in THEOREMS)
+    said = [(theorem, what) for theorem in THEOREMS for what in (theorem.quantity, theorem.reaches) if what]
+    bounded = dict.fromkeys(what for _, what in said)
     others = sorted((quantity for quantity in Quantity if quantity not in bounded), key=lambda quantity: quantity.name)
     for quantity in (*bounded, *others):
-        users = dict.fromkeys(theorem.key.partition("/")[0] for theorem in THEOREMS if theorem.quantity is quantity)
+        users = dict.fromkeys(theorem.key.partition("/")[0] for theorem, what in said if what is quantity)
         lines.append(
             _row([f"${cell(quantity.latex)}$", f"`{cell(quantity.expression)}`", unit(quantity.unit), ", ".join(users)])
         )

@@ -140,8 +140,28 @@ def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, An
                 good = float(middle)
             else:
                 bad = float(middle)
+    good = _admissible(theorem, name, target, values, good, 1.0 if upward else -1.0)
     natural = (PARAMETERS[name].lower, PARAMETERS[name].upper)
     return _solution(theorem, name, good, side, values, not 0 <= outside < len(grid) and good not in natural)
+
+
+def _admissible(
+    theorem: Theorem, name: str, target: float, values: dict[str, Any], good: float, inwards: float
+) -> float:
+    """`good`, or as few roundings further inwards as the conditions need to hold exactly: a difference that cancels has
+    lost digits. Where other arguments miss a condition by a rounding, it is met as well as `name` can."""
+    import mpmath
+
+    def missed(value: float) -> int:
+        given = {one: mpmath.mpf(float(({**values, name: value})[one])) for one in theorem.condition_keywords}
+        return sum(lhs > rhs for lhs, rhs in theorem.conditions(**given).values())
+
+    with mpmath.workdps(50):
+        if not missed(good):
+            return good
+        tried = good + inwards * abs(good) * 2.0 ** np.arange(-53, -20)
+        kept = tried[_meets(theorem, name, target, values, tried)].tolist()
+        return min([good, *kept], key=missed)
 
 
 def _domain(name: str) -> np.ndarray:

@@ -26,7 +26,8 @@ _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 class Paper:
     """A group of statements whose keys begin with `key`: what its pages say of it, and the modules that hold it.
 
-    `reference` is how a list of references cites it. The modules are named as for `import`, "" where there is none.
+    `reference` is how a list of references cites it, and `read` the version that its errata are about. The modules are
+    named as for `import`, "" where there is none.
     They define, each in its order,
         records     THEOREMS, a sequence of `Theorem`, and possibly DEFINITIONS, one of `Definition`, and STATEMENTS,
                     one of `Statement`: all that the paper says, in its order
@@ -40,6 +41,7 @@ class Paper:
     citation: str
     title: str
     reference: str = ""
+    read: str = ""
     records: str
     claims: str = ""
     errata: str = ""
@@ -97,12 +99,12 @@ class Listed(Sequence[T]):
         return iter(self._entries)
 
 
-def _own(key: str, citation: str, title: str, *parts: str, reference: str = "") -> Paper:
+def _own(key: str, citation: str, title: str, *parts: str, reference: str = "", read: str = "") -> Paper:
     """A paper of the library: one folder, or one module, of the same name in each place."""
     folder = key.replace("-", "_")
     modules = {part: f"suffice.verification.{part}.{folder}" for part in parts}
     records = f"suffice.bounds.theorems.{folder}"
-    return Paper(key=key, citation=citation, title=title, reference=reference, records=records, **modules)
+    return Paper(key=key, citation=citation, title=title, reference=reference, read=read, records=records, **modules)
 
 
 _CHECKED = ("claims", "errata", "identities")
@@ -116,6 +118,7 @@ OWN: Mapping[str, Paper] = {
             *_CHECKED,
             reference="C. Philippenko, B. Le Bars, K. Scaman, L. Massoulie. Adaptive collaboration for online "
             "personalized distributed learning with heterogeneous clients. Preprint, 2025.",
+            read="the preprint with its appendices",
         ),
         _own("worst-case", "suffice", "Sharp results proved in this project", "claims", "identities"),
         _own(
@@ -125,6 +128,8 @@ OWN: Mapping[str, Paper] = {
             *_CHECKED,
             reference="M. Even, L. Massoulie, K. Scaman. On sample optimality in personalized collaborative and "
             "federated learning. Advances in Neural Information Processing Systems 35, 2022.",
+            read="the text of this title, without its appendices; that of the title Sample optimality and All-for-all "
+            "strategies in personalized federated and collaborative learning was not read, and may differ",
         ),
         _own(
             "cobo",
@@ -133,6 +138,7 @@ OWN: Mapping[str, Paper] = {
             *_CHECKED,
             reference="D. Hashemi, L. He, M. Jaggi. CoBo: collaborative learning via bilevel optimization. Advances in "
             "Neural Information Processing Systems 37, 2024. arXiv:2409.05539.",
+            read="the text with its appendices",
         ),
         _own(
             "scafflix",
@@ -141,6 +147,7 @@ OWN: Mapping[str, Paper] = {
             *_CHECKED,
             reference="K. Yi, L. Condat, P. Richtarik. Explicit personalization and local training: double "
             "communication acceleration in federated learning. Preprint of 18 May 2023.",
+            read="the text of that day",
         ),
         _own("averaged-sgd", "Polyak, Juditsky (1992)", "Averaged iterates (Polyak, Juditsky, 1992)", "claims"),
         _own("stein", "Stein (1956, 1981)", "Risk of weights (Stein, 1956 and 1981)", "claims", "identities"),

@@ -202,7 +202,7 @@ _p("row_weight", "w", DIMENSIONLESS, (1e-2, 1.0), "largest sum_i lambda_ji^2 of 
 _p("T1", "T_1", DIMENSIONLESS, (1, 100), "rounds of stage 1, at a constant step", integer=True)
 _p("T2", "T_2", DIMENSIONLESS, (1, 1e5), "rounds of stage 2, at decreasing steps", integer=True)
 _p("offset", "a", DIMENSIONLESS, (1.0, 1e7), "offset of the decreasing steps 2/(mu smin (a + t + 2)) of stage 2")
-_p("window", "K", DIMENSIONLESS, (1, 100), "rounds before the last that the bound of the last iterate looks back",
+_p("window", "w", DIMENSIONLESS, (1, 100), "rounds before the last that the bound of the last iterate looks back",
    integer=True)
 _p("scale", r"\ell", THETA, (0.1, 10.0), "length in which theta is measured, 1 in the paper", positive=True)
 _p("moment", r"\|\Delta\xi\|", LOSS, (1e-3, 10.0),

@@ -147,6 +147,18 @@ _q(
     LOSS,
 )
 _q(
+    "OUTPUT_EXCESS",
+    "E[f_i(xbar) - f_i*], xbar the weighted mean of the models from the end of stage 1 on",
+    r"\mathbb{E}[f_i(\bar x) - f_i^\star]",
+    LOSS,
+)
+_q(
+    "MEAN_OUTPUT_EXCESS",
+    "E[(1/N) sum_i f_i(xbar_i) - f_i*], xbar the weighted means of the models from the end of stage 1 on",
+    r"\mathbb{E}\Big[\frac1N\sum_i f_i(\bar x_i) - f_i^\star\Big]",
+    LOSS,
+)
+_q(
     "MEAN_OF_EXCESSES",
     "(1/(T + 1)) sum_{t <= T} E[(1/N) sum_i e_i^t]",
     r"\frac1{T+1}\sum_{t=0}^T \mathbb{E}\Big[\frac1N\sum_i e_i^t\Big]",

@@ -98,7 +98,8 @@ class Theorem:
     pair (lhs, rhs) that must satisfy lhs <= rhs; `hypotheses` says what numbers cannot. `fault` says what is wrong with
     a printed edition: a printed edition is never a guarantee. `superseded_by` names a sharper statement; the old one
     stays true, and `verify` of a whole paper leaves it out. `order_only` gives the reason when a statement cannot be
-    evaluated (hidden constants, a random right-hand side); `bound` is then None.
+    evaluated (hidden constants, a random right-hand side); `bound` is then None. `reaches` is, of a number of rounds,
+    the quantity that is at most eps after them.
     """
 
     key: str
@@ -107,6 +108,7 @@ class Theorem:
     source: Source
     statement: str
     quantity: Quantity
+    reaches: Quantity | None = None
     direction: Literal["upper", "lower"] = "upper"
     mode: Literal["sure", "expectation", "probability"] = "expectation"
     bound: Callable[..., Any] | None
@@ -200,6 +202,11 @@ class Theorem:
         symbols = {symbol: self.symbol(symbol.name) for symbol in bound.free_symbols}
         right = sympy.latex(bound, order="none", symbol_names=symbols)
         return f"{self.quantity.latex} {_RELATION[self.direction]} {right}"
+
+    def promise(self, level: str) -> str:
+        """What is at most `level`, in words: the quantity, or what is reached after so many rounds."""
+        what, comma, where = (self.reaches or self.quantity).expression.partition(",")
+        return f"{what} <= {level}{comma}{where}"
 
     def condition_names(self) -> list[str]:
         """The conditions in words, each of the form "... lhs <= rhs"."""

@@ -132,8 +132,9 @@ def errata_page(row: dict[str, Any]) -> Table:
     """One erratum in lines: what is claimed, what is true, the instance and its numbers, and how to cite it."""
     from suffice.bounds.papers import PAPERS
 
-    cited = next((paper.reference for paper in PAPERS if paper.title == row["paper"]), "")
-    said = row | {"paper": cited or row["paper"]}
+    of = next((paper for paper in PAPERS if paper.title == row["paper"]), None)
+    read = f" (Read: {of.read}.)" if of and of.read else ""
+    said = row | {"paper": f"{(of and of.reference) or row['paper']}{read}"}
     if row["kind"] == LOOSE:
         said["kind"] = "loose: no error, what is printed stands"
     if row["kind"] == WITHDRAWN:

@@ -149,10 +149,12 @@ def plan(
         elif result.rows[0].measured is not None:
             tables.append(trials.repeated_table(measured))
         tables.append(trials.measured_table(measured))
-    tables += plans.weights_tables(result.precisions)
+    if not result.there:
+        tables += plans.weights_tables(result.precisions)
     if request.get("horizon") or request.get("confidence"):
         tables.append(plans.schedules_table(result.rows))
-    tables.append(trials.break_even_table(result.break_even()))
+    if not result.there:
+        tables.append(trials.break_even_table(result.break_even()))
     tables += [] if compared is None else compared.tables()
     if statistics is not None:
         tables += [replace(statistics, notes=()).table(), *statistics.pair_tables()]  # the plan has said the notes

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .client_statistics import ClientStatistics
 
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
+THERE = "Nothing to plan: every start is there already (0 iterations)."
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
@@ -145,15 +146,24 @@ class Plan:
         return "\n\n".join(table.text() for table in (*first, *self.tables()))
 
     @property
+    def there(self) -> bool:
+        """Whether every client's start is already as good as each precision asks, so that nothing is left to plan."""
+        known = None if self.constants is None else self.constants.excess
+        starts = [row.exact.start if row.exact else np.inf if known is None else known[row.client] for row in self]
+        return all(start <= row.epsilon for start, row in zip(starts, self))
+
+    @property
     def lead(self) -> str:
         """What is better than this plan: of least squares, messages of sums; empty elsewhere."""
-        return without_rounds(self.problem, next(iter(self.precisions.values())))
+        return "" if self.there else without_rounds(self.problem, next(iter(self.precisions.values())))
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
         from .tables.notes import noted_table
         from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
 
+        if self.there:
+            return [Table(columns=(), rows=(), lines=[THERE])]
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
         if self.rows[0].measured is not None:
             exact.append(measured_plan_table(self.precisions))

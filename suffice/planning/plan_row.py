@@ -213,7 +213,7 @@ LABELS = {
     "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",
     "decreasing": "E[e_T 1{tau >= T}] <= bound with eta_t = C / (mu (t + gamma))",
     "hitting": "E[tau] <= expected_iterations; P(tau > iterations_at_confidence) <= delta",
-    "fixed_weights": "E[e_T] <= epsilon at T = rounds, not stopped; of two stages the mean of the second's models",
+    "fixed_weights": "what its `promise` says, at T = rounds, not stopped",
     "scope": "stopped at tau = min{t: e_t < epsilon}; nothing is promised after tau",
 }
 
@@ -228,6 +228,7 @@ def quotient(alone: float | None, together: float | None) -> float | None:
 def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
     """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
     n = len(names)
+    alone = np.eye(n)  # once: each row keeps a view of all of it
     return [
         Row(
             client=i,
@@ -237,8 +238,8 @@ def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -
             epsilon_given=precision.given,
             sufficient=SufficientCluster(
                 criterion=Binary(threshold=0.5),
-                similarity=np.where(np.eye(n)[i], 1.0, np.nan),
-                weights=np.eye(n)[i],
+                similarity=np.where(alone[i], 1.0, np.nan),
+                weights=alone[i],
                 cluster=(i,),
                 sufficient_variance=np.nan,
                 definition_2_variance=np.nan,

@@ -45,7 +45,7 @@ class Schedules(NamedTuple):
 
     @property
     def promise(self) -> str:
-        return "E[tau], stopped" if self.fixed is None else "E[e_T] <= epsilon"
+        return "E[tau], stopped" if self.fixed is None else self.fixed["promise"]
 
     @property
     def eta(self) -> float:

@@ -26,10 +26,10 @@ def over_tensors(function: Callable[[Tensor], Tensor], part: Part) -> Part:
     return _copied(part, lambda name: over_tensors(function, getattr(part, name)))
 
 
-def moved(part: Part, dtype: torch.dtype, device: Any) -> Part:
+def moved(part: Part, dtype: torch.dtype | None, device: Any) -> Part:
     """A copy of a dataclass with all tensors on a device, and the real ones in one precision; nothing is checked."""
     if isinstance(part, Tensor):
-        return cast(Part, part.to(device, dtype if part.is_floating_point() else part.dtype))
+        return cast(Part, part.to(device, dtype if dtype and part.is_floating_point() else part.dtype))
     if not is_dataclass(part):
         return part
     return _copied(part, lambda name: moved(getattr(part, name), dtype, device))

@@ -25,6 +25,7 @@ from .checkpoint import Checkpoint, fingerprint
 from .kernel_choice import Kernel, attempt, cannot_record, objection, record, steps_taken
 from .kernels import general_paths
 from .oracle import Oracle, check_problem
+from .problem_batches import moved
 from .randomness import Randomness, check_root
 from .recorder import Recorder, Weights, check_size
 from .seed_blocks import seed_blocks
@@ -231,6 +232,8 @@ def iterate(
     round in another way: whoever needs paths bitwise the same everywhere wraps the loop in `one_thread`, as `run` does.
     """
     randomness = Randomness(seeds=seeds.to(problem.device), root=root)
+    if problem.device.type != "cpu":  # once: to hand over a tensor in each iteration is to wait for the card in each
+        algorithm = moved(algorithm, None, problem.device)
     begun, state = resume
     if not begun:
         models = problem.start.expand(len(seeds), -1, -1) if starts is None else starts

@@ -16,7 +16,7 @@ from suffice.support.errors import InputError
 from suffice.support.files import make_folder, write_whole
 
 from .closed_form import ClosedForm, closed_form
-from .coq import PROVED
+from .coq import COVERED, PROVED
 from .errata import ERRATA
 from .errata.exact import exact_errata
 from .identities import identities
@@ -48,7 +48,7 @@ def proof_of(record: Theorem) -> str:
         form = closed_form(record)
         known = isinstance(form, ClosedForm) and not any(map(refusal, form.certificates()))
         said.append("closed form for all T" if known else f"no closed form ({form})")
-    said.append("end to end in Coq" if record.key in PROVED else "not end to end")
+    said.append(f"end to end in Coq {COVERED}" if record.key in PROVED else "not end to end")
     return ", ".join(said)
 
 

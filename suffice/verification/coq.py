@@ -15,6 +15,8 @@ from typing import Any
 from suffice.bounds import Theorem, find
 
 PROVED = tuple(f"adaptive/theorem-2-constant{reading}" for reading in ("", "-running", "-stopped"))
+COVERED = "for phi(r) = r and laws of finitely many outcomes"
+"""What of the records the proofs are about; the records themselves are about every criterion and any law."""
 COUNTED = ("T",)
 # The real numbers of Coq's standard library rest on these and nothing else.
 AXIOMS_OF_THE_REALS = {

@@ -215,3 +215,16 @@ def test_the_root_is_that_of_the_simulation(command, refused, tmp_path):
     assert [entry["together"] for entry in answers[5]["measured"]] == [entry.together.time for entry in measured]
     line = refused("plan", path, "--epsilon", 0.5, "--simulate", "--root", -1)
     assert line == "suffice: root = -1: give a whole number within 0..2^32 - 1"
+
+
+@pytest.mark.parametrize("epsilon", [("200%",), ("150%", "300%")])
+def test_a_precision_that_every_start_has_takes_one_line(command, tmp_path, epsilon):
+    path = tmp_path / "t.csv"
+    rng = np.random.default_rng(1)
+    rows = [f"s{k % 3},{x},{x + e}\n" for k, (x, e) in enumerate(rng.normal(size=(60, 2)))]
+    path.write_text("site,x,target\n" + "".join(rows))
+    done = command("plan", path, "--client", "site", *(part for one in epsilon for part in ("--epsilon", one)))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == "Nothing to plan: every start is there already (0 iterations)."
+    some = command("plan", path, "--client", "site", "--epsilon", "200%", "--epsilon", "10%")
+    assert "Nothing to plan" not in some.stdout

@@ -15,6 +15,7 @@ from pages import statements
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
 from suffice.bounds.saved_verdicts import known
+from suffice.cli.errata import errata_page
 from suffice.support import frames
 from suffice.verification import errata
 from suffice.verification.claims import all_claims
@@ -119,3 +120,46 @@ def test_errata_are_frames(monkeypatch):
     found = errata("cobo-example-2-constant").to_frame()
     assert found["printed"][0] != found["measured"][0]
     assert found["inputs"][0].startswith("a_i = 0.5, ")
+
+
+@pytest.mark.parametrize("paper", [paper for paper in PAPERS if paper.errata], ids=lambda paper: paper.key)
+def test_the_version_that_was_read_is_named(paper):
+    entry = next(entry for entry in ERRATA if entry.paper == paper.title)
+    assert paper.read
+    assert paper.read in page.text()
+    assert paper.read in " ".join(errata_page(entry.to_dict()).lines)
+
+
+def test_of_two_titles_of_one_paper_both_are_named():
+    (read,) = (paper.read for paper in PAPERS if "title" in paper.read)
+    assert "All-for-all strategies" in read
+    assert "without its appendices" in read
+
+
+@pytest.mark.parametrize("entry", [entry for entry in (*ERRATA, *WITHDRAWN) if "O~" in entry.claim], ids=lambda e: e.id)
+def test_an_erratum_on_an_order_quotes_what_the_order_hides(entry):
+    assert "hides logarithmic and constant factors" in entry.claim
+
+
+def test_no_bound_is_called_exceeded_where_none_is_printed():
+    by_id = {entry.id: entry for entry in ERRATA}
+    for name in ("sample-optimal-linear-noise", "sample-optimal-theorem-5-clusters", "adaptive-section-5-sublinear"):
+        heading = page.headline(by_id[name], by_id[name].compute())
+        assert "printed" in heading
+        assert "bound" not in heading
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("sample-optimal-theorem-1-total-variation", "withdrawn"),
+        ("cobo-selection-immediate", "withdrawn"),
+        ("cobo-selection-sampling", "loose"),
+        ("sample-optimal-corollary-1-mean", "loose"),
+        ("sample-optimal-theorem-2-rounds", "loose"),
+        ("adaptive-theorem-2-horizon-negative", "loose"),
+    ],
+)
+def test_what_the_print_s_own_words_save_is_not_counted(name, kind):
+    (entry,) = errata(name)
+    assert entry.kind == kind

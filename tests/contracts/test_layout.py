@@ -1,4 +1,5 @@
-"""Where things are: a module's tests are found by its name, functions and the machine stay small, the names at the top are links."""
+"""Where things are: tests are found by the names of modules, functions and the machine stay small, names at the top are
+links."""
 
 from __future__ import annotations
 

@@ -50,6 +50,11 @@ def test_what_is_left_is_found():
         ("x_i^* -> xbar_T", r"x_{i}^{*}\to\bar{x}_{T}"),
         ("gamma |<grad f_i, grad f_j>|", r"\gamma\lVert\langle\nabla f_{i},\nabla f_{j}\rangle\rVert"),
         ("T^-p", "T^{-p}"),
+        ("D* |x|", r"D^{*}\lVert x\rVert"),
+        ("x* = a x* + 2 * b", r"x^{*}=a x^{*}+2\cdot b"),
+        ("(200^.5, 2^-.5, T^1.5)", r"(200^{.5},2^{-.5},T^{1.5})"),
+        ("E[e_min(T, tau)]", r"\mathbb{E}[e_{\min(T,\tau)}]"),
+        ("lambda_max(W) b_max/mu", r"\lambda_{\max}(W) b_{\max}/\mu"),
     ],
 )
 def test_formulas_are_what_the_ascii_says(text, formula):
@@ -64,6 +69,8 @@ def test_formulas_are_what_the_ascii_says(text, formula):
         ("client i's model (of c clients)", "client $i$'s model (of $c$ clients)"),
         ("see `f_x` and run_all_of_it", "see `f_x` and `run_all_of_it`"),
         ("a step of 0.5", "a step of 0.5"),
+        ("these hold:\n* one\n* two", "these hold:\n* one\n* two"),
+        ("they are D*-Lipschitz in xi", r"they are $D^{*}$-Lipschitz in $\xi$"),
     ],
 )
 def test_prose_stays_prose(text, shown):
@@ -72,3 +79,11 @@ def test_prose_stays_prose(text, shown):
 
 def test_keywords_have_the_symbols_of_their_theorem():
     assert typeset("step size eta <= 1/(beta pull)", {"pull": "w"}).replace(" ", "") == r"stepsize$\eta\le1/(\betaw)$"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_formula_multiplies_by_nothing_or_has_half_a_power(page):
+    for formula in re.findall(r"(?<!\$)\$([^$\n]+)\$(?!\$)", page.read_text(encoding="utf-8")):
+        assert not re.search(r"\\cdot\s*($|[-+=),;]|\\[lg]e\b|\\lVert)", formula), formula
+        assert not re.search(r"[_^]\{-?\.\}", formula), formula
+        assert not re.search(r"_\{\\(min|max)\}\([^()]*,", formula), formula

@@ -1,4 +1,6 @@
-"""Fewest rounds that a theorem promises for weights fixed in advance: E[e_T] <= epsilon at one T, without stopping.
+"""Fewest rounds that a theorem promises for weights fixed in advance: an excess <= epsilon at one T, without stopping.
+
+Of one stage it is that of the last model, of two that of the second stage's weighted mean, as the record says.
 
 Two theorems compete with the hitting time of adaptive weights, together and alone:
 
@@ -22,6 +24,7 @@ from suffice.bounds.constants import Constants
 from suffice.bounds.evaluate import evaluate
 from suffice.bounds.heterogeneity import GradientDissimilarity
 from suffice.bounds.quadratic_certificate import QuadraticCertificate
+from suffice.bounds.theorems import find
 from suffice.bounds.threshold_weights import component_weights
 
 AFFINE, UNIFORM, OPTIMAL = (
@@ -38,7 +41,7 @@ MOST_BIAS = 0.99
 
 
 class FixedRounds(NamedTuple):
-    """What one theorem promises one client: E[e] <= epsilon after `rounds` with `weights` (N,).
+    """What one theorem promises one client after `rounds` with `weights` (N,).
 
     stages  each with its rounds and step; one of decreasing steps 2/(mu (n + 2)), n = offset, offset + 1, ..., has
             `mu` and `offset`, and its output is the mean of its models with weights n (n + 1)/(n + 2)
@@ -52,6 +55,9 @@ class FixedRounds(NamedTuple):
     @property
     def eta(self) -> float:
         return self.stages[0]["eta"] if self.stages else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self._asdict(), "promise": find(self.theorem).promise("epsilon")}
 
 
 def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[FixedRounds, FixedRounds]]:
@@ -185,7 +191,7 @@ def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> F
 
 
 def everybody(constants: Constants, epsilon: float) -> dict[str, Any] | None:
-    """All-for-all on connected components: the mean over clients of E[e_i] is at most epsilon after `rounds`.
+    """All-for-all on connected components: after `rounds` the record's mean over clients is at most epsilon.
 
     One gradient per client and round. Of the thresholds that change the components the best is taken. None where it is
     not known to hold: losses that need not be strongly convex, no starting excess.
@@ -226,7 +232,7 @@ def everybody(constants: Constants, epsilon: float) -> dict[str, Any] | None:
         "rounds": found.rounds,
         "weights": weights,
         "stages": stages,
-        "promise": "(1/N) sum_i E[e_i] <= epsilon, from a common start",
+        "promise": find(found.key).promise("epsilon") + "; from a common start",
     }
 
 

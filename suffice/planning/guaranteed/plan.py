@@ -107,8 +107,8 @@ def _rows(
     own = schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
     if constants.excess is not None and not constants.unbounded:
         fixed = fixed_rounds(constants, levels)
-        both = [one._replace(fixed_weights=found._asdict()) for one, (found, _) in zip(both, fixed)]
-        own = [one._replace(fixed_weights=found._asdict()) for one, (_, found) in zip(own, fixed)]
+        both = [one._replace(fixed_weights=found.to_dict()) for one, (found, _) in zip(both, fixed)]
+        own = [one._replace(fixed_weights=found.to_dict()) for one, (_, found) in zip(own, fixed)]
     rows = []
     for i, (together, alone, continuous) in enumerate(zip(both, own, _continuous(constants, similarity, levels))):
         chosen, rho, epsilon = weighed[i][0], similarity[i], levels[i].item()

@@ -356,16 +356,16 @@ def _promised(rows: Sequence[Row]) -> list[str]:
     plans = [one for row in rows for one in (row.schedules, row.local)]
     fixed = [one.fixed for one in plans if one.fixed is not None]
     stopped = [TAU_BOUND] if len(fixed) < len(plans) else []
-    keys = dict.fromkeys(f"{STAGES[len(one['stages'])]} by {one['theorem']}" for one in fixed if one["stages"])
-    return [*stopped, *([f"With fixed weights E[e_T] <= eps at that T, in {'; '.join(keys)}."] if keys else [])]
+    keys = dict.fromkeys((one["promise"], STAGES[len(one["stages"])], one["theorem"]) for one in fixed if one["stages"])
+    return [*stopped, *(f"Fixed weights in {stages} promise at that T: {said} ({key})." for said, stages, key in keys)]
 
 
 def _everybody(found: Sequence[dict[str, Any]]) -> list[str]:
     if not found:
         return []
     times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in found)
-    keys = ", ".join(dict.fromkeys(one["theorem"] for one in found))
-    return [f"With one gradient of each client a round, All-for-all has a mean excess <= eps after {times} ({keys})."]
+    said = "; ".join(dict.fromkeys(f"{one['promise']} ({one['theorem']})" for one in found))
+    return [f"With one gradient of each client a round, All-for-all promises after {times}: {said}."]
 
 
 def _rule(row: Row) -> str:

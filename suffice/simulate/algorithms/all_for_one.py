@@ -83,7 +83,8 @@ class AllForOne(Algorithm):
             extra |= self.similarity.draw(problem, randomness, iteration)
         if self._partial:
             coins = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=problem.clients, features=1)
-            extra[ACTIVE] = coins[..., 0] < torch.as_tensor(self.participation, dtype=coins.dtype, device=coins.device)
+            chance = self.participation
+            extra[ACTIVE] = coins[..., 0] < (chance.to(coins) if isinstance(chance, Tensor) else chance)
         return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra=extra)
 
     def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
@@ -116,11 +117,11 @@ class AllForOne(Algorithm):
     def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         return self._weights(problem, self._ratio(problem, state, draw), draw.extra.get(ACTIVE))
 
-    def _variances(self, problem: Oracle) -> Tensor:
+    def _variances(self, problem: Oracle) -> Tensor | float:
         known: Any = problem
         if self.sigma2 is None:
             return known.sigma2
-        return torch.as_tensor(self.sigma2, dtype=torch.float64).to(problem.start)
+        return self.sigma2.to(problem.start) if isinstance(self.sigma2, Tensor) else float(self.sigma2)
 
     @property
     def _partial(self) -> bool:

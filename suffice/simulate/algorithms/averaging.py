@@ -7,14 +7,15 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 
-def cluster_means(models: Tensor, weights: Tensor, clusters: Tensor | None) -> Tensor:
+def cluster_means(models: Tensor, weights: Tensor, clusters: Tensor | None, count: int = -1) -> Tensor:
     """sum_i w_i x_i / sum_i w_i over the clients i of each cluster, (S, G, d).
 
     models (S, N, d); weights (N,) or (S, N), not all zero in any cluster; clusters None is one of everybody.
+    `count` is G, without which it is read off the labels: on a card that is a wait for it.
     """
     share = weights[..., None, :]
     if clusters is not None:
-        share = one_hot(clusters).to(models).T * share
+        share = one_hot(clusters, count).to(models).T * share
     return torch.matmul(share / share.sum(-1, keepdim=True), models)
 
 

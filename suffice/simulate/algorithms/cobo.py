@@ -49,14 +49,17 @@ def _agreement(problem: Oracle, theta: Tensor, draw: Draw) -> Tensor:
     """
     pairs, sample, to = draw.extra[PAIRS], draw.extra[MIDPOINT], theta[:, None]
     wanted = pairs | pairs.transpose(-1, -2)
-    if not wanted.any():
+    selects = getattr(problem, "selects", True)
+    if selects and not wanted.any():
         return theta.new_zeros(pairs.shape)
-    if wanted.all() or getattr(problem, "pairwise", False):  # samples of pairs stand by their numbers
+    # samples of pairs stand by their numbers
+    if not selects or getattr(problem, "pairwise", False) or wanted.all():
         gradient = problem.peer_gradient((theta[:, :, None] + to) / 2, sample)  # of k at [:, i, k], and z_ik = z_ki
         return torch.einsum("sikd,skid->sik", gradient, gradient)
     order = wanted.to(torch.uint8).argsort(dim=1, descending=True, stable=True)
     met = order[:, : int(wanted.sum(1).max())]
-    seed, client = torch.arange(len(theta), device=theta.device)[:, None, None], torch.arange(theta.shape[1])
+    seed, client = (torch.arange(count, device=theta.device) for count in theta.shape[:2])
+    seed = seed[:, None, None]
     gradient = problem.peer_gradient((theta[seed, met] + to) / 2, sample)
     # where k stands in the column of one whom it meets: `order` is a permutation, and this its inverse
     theirs = order.argsort(dim=1)[seed, client, met].clamp_max(met.shape[1] - 1)
@@ -71,7 +74,8 @@ class CoBo(Algorithm):
 
     Midpoint gradients use a sample of each client that is fresh in every iteration; it serves all its pairs.
     gamma is `weight_step`; weights start at `w0`, one number or (N, N), and w_ii has no effect. Midpoints are N d
-    numbers for each pair of the client that has most of them.
+    numbers for each pair of the client that has most of them; on a card of all pairs, so that it need not be waited
+    for, but where a network is large.
 
     sampling      the probability of a pair in iteration t = 1, 2, ...: "none" 1; "constant" 1/N; "time" 1/t; "mixed"
                   1/N in the first 0.2 % of `horizon` iterations, then 1/t; "released" 2/N until t = 800, then 1/sqrt(t)

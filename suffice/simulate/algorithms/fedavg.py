@@ -78,12 +78,12 @@ class FedAvg(Algorithm):
         x = x - eta[..., None] * only(present, self.direction(problem, state, draw))
         if not self._averages(draw.iteration):
             return {"models": x, "server": state["server"]}
-        return self._averaged(problem, x, draw)
+        return self._averaged(problem, x, draw, state["server"].shape[1])
 
-    def _averaged(self, problem: Oracle, x: Tensor, draw: Draw) -> State:
+    def _averaged(self, problem: Oracle, x: Tensor, draw: Draw, servers: int) -> State:
         """The mean of the participants' x, sent to all."""
         sizes, present = self._sizes(x), draw.extra.get("participants")
-        server = cluster_means(x, sizes if present is None else sizes * present, self._labels(x))
+        server = cluster_means(x, sizes if present is None else sizes * present, self._labels(x), servers)
         return {"models": self.received(server, problem.clients), "server": server}
 
     def direction(self, problem: Oracle, state: State, draw: Draw) -> Tensor:

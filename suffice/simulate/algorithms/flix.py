@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from suffice.support.errors import InputError
@@ -36,7 +35,9 @@ def optima(problem: Oracle) -> Tensor:
 
 def mixture(alpha: float | Tensor, problem: Oracle) -> Tensor:
     """The checked alpha as (N, 1)."""
-    return torch.as_tensor(alpha, dtype=torch.float64).to(problem.start).expand(problem.clients)[:, None]
+    like = problem.start
+    weight = alpha.to(like) if isinstance(alpha, Tensor) else like.new_full((), float(alpha))
+    return weight.expand(problem.clients)[:, None]
 
 
 @dataclass(frozen=True, kw_only=True)

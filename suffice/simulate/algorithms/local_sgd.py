@@ -40,7 +40,8 @@ class LocalSGD(Algorithm):
         if draw.iteration % self.period:
             return {"models": moved}
         clusters = None if self.clusters is None else self.clusters.to(theta.device)
-        means = cluster_means(moved, theta.new_ones(problem.clients), clusters)
+        # labels that nobody has, up to N, get a mean of nothing that nobody takes
+        means = cluster_means(moved, theta.new_ones(problem.clients), clusters, problem.clients)
         return {"models": of_client(means, problem.clients, clusters)}
 
     def vectors_sent(self, problem: Oracle, draw: Draw) -> int:

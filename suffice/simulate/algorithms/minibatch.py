@@ -34,4 +34,4 @@ class MinibatchSGD(FedAvg):
         if not self._averages(draw.iteration):
             return {"models": state["models"], "server": state["server"], "sum": total}
         moved = state["models"] - eta[..., None] * total / self.period
-        return {**self._averaged(problem, moved, draw), "sum": torch.zeros_like(total)}
+        return {**self._averaged(problem, moved, draw, state["server"].shape[1]), "sum": torch.zeros_like(total)}

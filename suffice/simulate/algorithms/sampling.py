@@ -23,8 +23,8 @@ def sample(u: Tensor, count: int, clusters: Tensor | None) -> Tensor:
     if clusters is None:
         return u.argsort(-1).argsort(-1) < count
     # Sorted by cluster and then by u, a client's rank in its cluster is its place less its cluster's first place.
-    sizes = clusters.bincount()
-    return (u + clusters).argsort(-1).argsort(-1) - (sizes.cumsum(0) - sizes)[clusters] < count
+    first = (clusters[:, None] > clusters).sum(-1)
+    return (u + clusters).argsort(-1).argsort(-1) - first < count
 
 
 def every_sample(clients: int, count: int, clusters: Tensor | None) -> Tensor:

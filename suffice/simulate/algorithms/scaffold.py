@@ -50,7 +50,7 @@ class Scaffold(FedAvg):
         y = state["models"] - eta[..., None] * only(present, self.direction(problem, state, draw))
         change = only(present, (x - y) / (self.period * eta[..., None]) - state["server_control"])
         return {
-            **self._averaged(problem, x + self.server_step * (y - x), draw),
+            **self._averaged(problem, x + self.server_step * (y - x), draw, state["server"].shape[1]),
             "control": state["control"] + change,
             "server_control": state["server_control"] + change.mean(1, keepdim=True),
         }

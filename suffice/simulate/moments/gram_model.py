@@ -23,6 +23,8 @@ from .packed import pack
 
 NEAR = 1e-9
 """lam - r and 1 - lam are kept this far from 0, where the sums have limits."""
+NUMBERS = 1e6
+"""In the rates and curves of the clients whose times are found together; some ten arrays have as many."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +79,13 @@ class GramModel:
     def times(self, V: np.ndarray, epsilon: np.ndarray, horizon: int) -> np.ndarray:
         """About the first t with an excess of at most epsilon (G,), at most 3 % too large; inf beyond the horizon."""
         t = np.unique(np.concatenate((np.arange(1, 65), np.geomspace(64, max(horizon, 64), 300).round()))).astype(int)
-        below = GramTrial(self, V, t).excess <= epsilon[:, None, None]
-        return np.where(below.any(-1), t[np.argmax(below, axis=-1)], np.inf)
+        found = np.empty(V.shape[:2])
+        some = max(1, int(NUMBERS / (V.shape[1] * (len(t) + V.shape[2]))))
+        for first in range(0, len(V), some):
+            part = slice(first, first + some)
+            below = GramTrial(self[part], V[part], t).excess <= epsilon[part, None, None]
+            found[part] = np.where(below.any(-1), t[np.argmax(below, axis=-1)], np.inf)
+        return found
 
 
 class GramTrial:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,9 @@ from suffice.support.errors import InputError
 from ..additive_noise import Additive
 from ..randomness import Randomness, Stream
 from .defaults import Defaults
+
+CACHED, HELD = 2**16, 2**24
+"""Numbers in one array of gradients of pairs, on a CPU and on a card."""
 
 
 def _mean(draw: Tensor) -> Tensor:
@@ -53,8 +55,14 @@ class AdditiveNoise(Defaults):
         """sum_k weights[s, p, k] grad R_k(theta_p), (S, P, d)."""
 
     @abstractmethod
-    def peers(self, theta: Tensor) -> Iterator[Tensor]:
-        """grad R_k(theta_p) as [s, p, k] (S, P, N), one feature at a time: N^2 numbers, never N^2 d."""
+    def peers(self, theta: Tensor, part: slice) -> Tensor:
+        """Some features a of grad R_k(theta_p), as [a, s, p, k]."""
+
+    def parts(self, numbers: int) -> list[slice]:
+        """Features that are taken together where each of them takes so many `numbers`, so that they fit the cache; on
+        a card, where every operation costs a launch, as many as take some 100 MB."""
+        some = max(1, (CACHED if self.device.type == "cpu" else HELD) // max(1, numbers))
+        return [slice(first, first + some) for first in range(0, self.features, some)]
 
     @abstractmethod
     def population_peer_gradient(self, theta: Tensor) -> Tensor:
@@ -78,10 +86,11 @@ class AdditiveNoise(Defaults):
     def _gap(self, theta: Tensor, own: Tensor, noise: Tensor | None) -> Tensor:
         """|grad R_k(theta_i) + noise_k - own_i|^2 as [s, i, k]."""
         gap = theta.new_zeros(*theta.shape[:2], self.noise.factor.shape[0])
-        for a, peer in enumerate(self.peers(theta)):
+        for part in self.parts(gap.numel()):
+            peer = self.peers(theta, part)
             if noise is not None:
-                peer = peer + noise[:, None, :, a]
-            gap += (peer - own[..., a, None]) ** 2
+                peer = peer + noise[..., part].movedim(-1, 0)[:, :, None]
+            gap += ((peer - own[..., part].movedim(-1, 0)[..., None]) ** 2).sum(0)
         return gap
 
     def draw(

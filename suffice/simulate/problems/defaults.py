@@ -47,6 +47,11 @@ class OracleDefaults(ABC):
         return None
 
     @property
+    def selects(self) -> bool:
+        """Whether it pays to count whom a model uses, which on a card is a wait for it: only for large networks."""
+        return self.device.type == "cpu"
+
+    @property
     def draw_size(self) -> int:
         return self.clients * self.features * self.batch
 

@@ -113,7 +113,8 @@ class Logistic(RowModel):
         return self.features * self.data.counts.double().mean().item()
 
     def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
-        return -y * torch.sigmoid(-y * prediction)
+        away = -y
+        return away * torch.sigmoid(away * prediction)
 
     # Population quantities need every row: signed rows u = y x in one padded array (N, n, d) with frequencies (N, n).
 
@@ -156,7 +157,7 @@ class Logistic(RowModel):
         mean = self._data_gradients(theta[None])[0]
         return (second - (mean**2).sum(-1)).clamp_min(0) / self.batch
 
-    @property
+    @cached_property
     def sigma2(self) -> Tensor:
         """mean |x|^2 / batch: no variance exceeds it, wherever the models are, (N,)."""
         return self.data.means((self.data.X**2).sum(-1)[None])[0] / self.batch

@@ -104,6 +104,10 @@ class Neural(OracleDefaults):
         """Indices of the sampled rows of each client, (S, N, m), with replacement."""
         return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
 
+    @property
+    def selects(self) -> bool:
+        return super().selects or not self.flat.side_by_side(self.clients * self.batch)
+
     # One model takes all its rows in one backward pass: sum_k w_k g_k(theta) = grad sum_k (w_k / m) sum_j loss_kj.
 
     def _gradients(self, theta: Tensor, index: Tensor, weights: Tensor) -> Tensor:
@@ -118,7 +122,7 @@ class Neural(OracleDefaults):
             return self._gradients(theta, draw, theta.new_full((), 1 / m))
         # the clients of positive weight first, as many as the model with most of them has; padded by one of its own
         used = weights != 0
-        most = max(1, int(used.sum(-1).max()))
+        most = max(1, int(used.sum(-1).max())) if self.selects else used.shape[-1]
         chosen = used.to(torch.uint8).argsort(dim=-1, descending=True, stable=True)[..., :most]
         weights = weights.gather(-1, chosen)
         chosen = torch.where(weights != 0, chosen, chosen[..., :1])

@@ -8,7 +8,7 @@ beta_i = beta_phi max_a w_ia, and mu_i = mu_phi min_a w_ia for the PL inequality
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,12 +196,13 @@ class Separable(AdditiveNoise):
     def gradient(self, theta: Tensor) -> Tensor:
         return self.scale * self.profile.slope(theta - self.optimum)
 
-    def peers(self, theta: Tensor) -> Iterator[Tensor]:
-        for a in range(self.features):
-            yield self.scale[:, a] * self.profile.slope(theta[..., a, None] - self.optimum[:, a])
+    def peers(self, theta: Tensor, part: slice) -> Tensor:
+        scale, optimum = (each[:, part].T[:, None, None] for each in (self.scale, self.optimum))
+        return scale * self.profile.slope(theta[..., part].movedim(-1, 0)[..., None] - optimum)
 
     def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
-        return torch.stack([(weights * peer).sum(-1) for peer in self.peers(theta)], dim=-1)
+        parts = self.parts(weights.numel())
+        return torch.cat([(weights * self.peers(theta, part)).sum(-1) for part in parts]).movedim(0, -1)
 
     def population_peer_gradient(self, theta: Tensor) -> Tensor:
         return self.gradient(theta)  # the client is the last but one axis in both

@@ -16,14 +16,18 @@ from suffice.support.errors import InputError
 from ..problem import Trust
 from .defaults import Defaults
 from .quadratic import Quadratics
+from .rows import Rows
 
 MULTIPLICATIVE = "the noise of these gradients grows with the distance from the optimum, so no one sigma bounds it"
+VERTICES_BY_ROWS = 2**23
+"""Residuals of rows at vertices that are held together, in a few arrays of 64 MB each."""
 
 
 class QuadraticPopulation(Defaults):
     """Everything but the oracle of a problem with population `population`, whose own noise is not used."""
 
     population: Quadratics
+    data: Rows | None = None
     without_noise: ClassVar[str]
     """What to do about a client whose stochastic gradients do not vary."""
 
@@ -69,7 +73,10 @@ class QuadraticPopulation(Defaults):
     @cached_property
     def _sigma2(self) -> Tensor:
         variance = signal = self.optimum.new_zeros(self.clients)
-        for vertices in torch.cat((self.start, self.optimum)).unique(dim=0).split(256):  # memory: 256 N d at a time
+        rows = len(self.data.X) if isinstance(self.data, Rows) else 1
+        some = max(1, min(256, VERTICES_BY_ROWS // rows))  # memory: `some` N d at a time
+        hull = torch.cat((self.start, self.optimum))
+        for vertices in (hull if hull.is_meta else hull.unique(dim=0)).split(some):  # which differ takes values to see
             variance = torch.maximum(variance, self.variance(vertices).max(0).values)
             everywhere = vertices[:, None].expand(-1, self.clients, -1)
             signal = torch.maximum(signal, (self.gradient(everywhere) ** 2).sum(-1).max(0).values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -81,7 +81,7 @@ class Quadratics(AdditiveNoise):
             names=names,
         )
 
-    @property
+    @cached_property
     def optimum(self) -> Tensor:
         return -self.xi
 
@@ -91,8 +91,8 @@ class Quadratics(AdditiveNoise):
         return 2 * torch.einsum("kde,ike->ikd", self.A, self.xi[None] - self.xi[:, None])
 
     # Everything is written in delta = theta_i + xi_i, the distance to the model's own optimum, so that
-    # nothing cancels there. Peers' gradients 2 A_k delta_i + offset_ik are formed one feature at a
-    # time: N^2 numbers, never N^2 d.
+    # nothing cancels there. Peers' gradients 2 A_k delta_i + offset_ik are formed a few features at a
+    # time: N^2 numbers each, never N^2 d.
 
     def _anchored(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """delta (S, P, d) and offset (P, N, d); models that are not one per client are measured from 0."""
@@ -107,15 +107,18 @@ class Quadratics(AdditiveNoise):
     def gradient(self, theta: Tensor) -> Tensor:
         return 2 * torch.einsum("ide,sie->sid", self.A, theta + self.xi)
 
-    def peers(self, theta: Tensor) -> Iterator[Tensor]:
+    def peers(self, theta: Tensor, part: slice) -> Tensor:
         delta, offset = self._anchored(theta)
-        for a in range(self.features):
-            yield torch.matmul(2 * delta, self.A[:, a].T) + offset[..., a]
+        along = torch.matmul((2 * delta).flatten(0, 1), self.A[:, part].permute(1, 2, 0))
+        return along.unflatten(1, theta.shape[:2]) + offset[..., part].movedim(-1, 0)[:, None]
 
     def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
         delta, offset = self._anchored(theta)
-        rows = [(torch.matmul(weights, self.A[:, a]) * (2 * delta)).sum(-1) for a in range(self.features)]
-        return torch.stack(rows, dim=-1) + torch.einsum("spk,pkd->spd", weights, offset)
+        twice, d, rows = 2 * delta[..., None, :], self.features, []
+        for part in self.parts(theta.numel()):
+            A = torch.matmul(weights, self.A[:, part].flatten(1))
+            rows.append((A.unflatten(-1, (-1, d)) * twice).sum(-1))
+        return torch.cat(rows, dim=-1) + torch.einsum("spk,pkd->spd", weights, offset)
 
     def population_peer_gradient(self, theta: Tensor) -> Tensor:
         return 2 * torch.einsum("kde,sike->sikd", self.A, theta + self.xi)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,17 @@ from ..randomness import Randomness, Stream
 class Rows:
     """X (rows, d) and y (rows,) of all clients, concatenated; client i has `counts[i]` rows from `first[i]` on.
 
-    A network's X and y may have more axes.
+    A network's X and y may have more axes. `most` is the largest count, known without a look at the device.
     """
 
     X: Tensor
     y: Tensor
     first: Tensor
     counts: Tensor
+    most: int = dataclass_field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "most", int(self.counts.max()))
 
     @classmethod
     def of(cls, X: Sequence[Any], y: Sequence[Any], names: Sequence[str]) -> tuple[Rows, tuple[str, ...]]:
@@ -76,13 +81,14 @@ class Rows:
 
     def means(self, values: Tensor) -> Tensor:
         """Each client's mean of values (P, rows), as (P, N)."""
-        owner = torch.repeat_interleave(torch.arange(len(self.counts), device=self.X.device), self.counts)
+        clients = torch.arange(len(self.counts), device=self.X.device)
+        owner = torch.repeat_interleave(clients, self.counts, output_size=len(self.X))
         mean = values.new_zeros(len(values), len(self.counts))
         return mean.index_add_(1, owner, values / self.counts[owner])
 
     def padded(self) -> tuple[Tensor, Tensor]:
         """Row indices (J, N) and their frequencies (J, N); clients with fewer rows repeat one with frequency 0."""
-        position = torch.arange(int(self.counts.max()), device=self.X.device)[:, None]
+        position = torch.arange(self.most, device=self.X.device)[:, None]
         frequency = (position < self.counts) / self.counts.to(self.X.dtype)
         return self.first + torch.minimum(position, self.counts - 1), frequency
 

@@ -137,7 +137,6 @@ def exact_errata() -> dict[str, Exact]:
             lambda d, near: 4 * (d + 1) * d * near**2, lambda d, far: 4 * (d + 1) * d * far**2, d=10, near=1, far=10
         ),
         "adaptive-definition-s1-labels": exact(lambda K: (K / 2 + 1) + K / 2, lambda K: K, K=10),
-        "sample-optimal-theorem-1-total-variation": exact(2, lambda one, two: two - one, one=0, two=10),
         "sample-optimal-theorem-2-threshold": exact(  # the mean of two models b/mu apart: mu (b/(2 mu))^2/2
             lambda eps: eps, lambda eps, mu: eps / 2 / (8 * mu), eps=1, mu="1/100"
         ),

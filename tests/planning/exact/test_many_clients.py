@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from suffice.planning.exact.plan import exact_plans
+from suffice.planning.plan_row import unguaranteed_rows
+from suffice.planning.precision import precisions
 from suffice.simulate.moments.gradient_moments import moments_of_rows
+from suffice.simulate.moments.gram_model import GramModel
 
 
 @pytest.fixture(scope="module")
@@ -34,3 +39,36 @@ def test_many_are_planned_nearly_as_fast_as_few_and_exactly(groups, monkeypatch)
         assert best.iterations <= together.iterations <= max(best.iterations + 1, 1.2 * best.iterations)
         assert lone.iterations <= alone.iterations <= max(lone.iterations + 2, 1.5 * lone.iterations)
     assert sum(together.iterations < alone.iterations for together, alone in many) >= 8
+
+
+def peak(call):
+    """What it allocates at most through NumPy [MB], and what it returns."""
+    tracemalloc.start()
+    found = call()
+    most = tracemalloc.get_traced_memory()[1] / 1e6
+    tracemalloc.stop()
+    return most, found
+
+
+def test_times_of_many_clients_are_found_in_parts_and_are_the_same(monkeypatch):
+    rng = np.random.default_rng(8)
+    model = GramModel.from_minimisers(
+        rng.normal(size=(60, 3)), np.zeros((60, 3)), np.full(60, 0.2), np.full(60, 0.1), np.arange(60)
+    )
+    V = 0.3 * rng.uniform(size=(60, 40, 60)) / 60
+    epsilon = np.full(60, 1.5)
+    monkeypatch.setattr("suffice.simulate.moments.gram_model.NUMBERS", 1e12)
+    large, together = peak(lambda: model.times(V, epsilon, 1000))
+    monkeypatch.setattr("suffice.simulate.moments.gram_model.NUMBERS", 5e4)
+    small, in_parts = peak(lambda: model.times(V, epsilon, 1000))
+    np.testing.assert_array_equal(in_parts, together)
+    assert np.isfinite(together).any()
+    assert small < large / 10
+
+
+@pytest.mark.parametrize("clients", [200, 400])
+def test_rows_keep_one_matrix_of_pairs_and_not_one_each(clients):
+    (one,) = precisions([0.1], np.ones(clients))
+    most, rows = peak(lambda: unguaranteed_rows([f"s{i}" for i in range(clients)], one, "unknown"))
+    assert all(row.sufficient.weights[row.client] == 1 for row in rows)
+    assert most < 8e-6 * 6 * clients**2 + 2

@@ -13,7 +13,6 @@ EXACT = {  # id: (printed, measured), by hand
     "example-2-equality": (0.25, 1),
     "theorem-1-separation": (0.5, 199**2),
     "lemma-4-pair-constant": (5.162369702317e-4, 2 / 9 * (0.02**2 + 0.4**2 + 0.38**2)),
-    "selection-immediate": (1, 5),  # 1/(gamma theta) = 1/(0.01 (25 - 1)) = 4.17
     "selection-far": (0, 1),
     "selection-sampling": (0, 7 / 8),
     "lemma-3-weight-variance": (0.04, 0.125),

@@ -16,7 +16,6 @@ KNOWN = {
     "theorem-1-infimum": (1e4 * 32, 4, 1e-12),
     "theorem-1-count": (1, 3, 0),
     "theorem-1-quarter": (1, 3, 0),
-    "theorem-1-total-variation": (2, 10, 0),
     "theorem-1-matching": (1, 1000, 0),
     "theorem-2-bias": (1, 0.5, 1e-12),  # b^2/mu and b^2/(2 mu)
     "theorem-2-threshold": (1, 6.25, 1e-12),  # b^2/(8 mu), b^2 = 1/2, mu = 0.01

@@ -23,8 +23,10 @@ def members(*, threshold, mass, similar_mass) -> Conditions:
     }
 
 
-_RUNNING = "weights are the binary ones of Definition 3; S and P sum 1/sigma_k^2 and rho_k/sigma_k^2 over the k with "
-"rho_k >= lambda"
+_RUNNING = (
+    "weights are the binary ones of Definition 3; S and P sum 1/sigma_k^2 and rho_k/sigma_k^2 over the k with rho_k >= "
+    "lambda"
+)
 
 # Similarities are at least rho; S = sum a_k and P = sum a_k rho_k over the k with rho_k >= lambda. Binary weights give
 # V = sum a / (sum a r)^2 over the realised members. V falls when a member's r_k rises: members sit at rho_k. Others may

@@ -62,7 +62,7 @@ STATEMENTS = (
     statement(
         "Figure 2",
         "accuracies of clients on CIFAR-100",
-        reason=f"2b is {_NETWORKS}: `suffice figure cobo-2`; 2a, with other splits, is left out",
+        reason=f"{_NETWORKS}, its part b alone: `suffice figure cobo-2`; part a, with other splits, is left out",
     ),
     statement(
         "Figure 3",

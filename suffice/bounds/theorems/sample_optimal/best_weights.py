@@ -73,6 +73,7 @@ _PLAN = (
     title="All-for-one in two stages, rounds without kappa on the noise",
     source=source("Theorem 2", distance2=r"\|x^0-y\|^2"),
     quantity=Quantity.ROUNDS,
+    reaches=Quantity.OUTPUT_EXCESS,
     hypotheses=f"{_STRONG}; {_PLAN}. theorem-2-rounds needs PL alone and is smaller where kappa is 1 and the noise is "
     "small",
     # The bias leaves a twentieth of sqrt(eps).
@@ -113,6 +114,7 @@ def optimal_conditions(*, mu, beta, eps, signal2) -> Conditions:
     title="All-for-one with the best fixed weights, sample-optimal for any dissimilarities",
     source=source("Theorem 2", distance2=r"\|x^0-y\|^2"),
     quantity=Quantity.ROUNDS,
+    reaches=Quantity.OUTPUT_EXCESS,
     hypotheses=f"{_STRONG}; {_PLAN}. Equal weights of theorem-2-rounds-threshold need PL alone",
     conditions=optimal_conditions,
     tight="The bound is tight for the plan's own rounds; the lower bound theorem-1-sum is .8508 sigma^2/sum_j (2 "

@@ -12,8 +12,9 @@ from .theorem_2 import step_conditions
 
 _record = partial(theorem, source=source("Theorem 2", distance2=r"\|x^0-x_i^\star\|^2"), quantity=Quantity.EXCESS)
 
-_NOISE = "weights lambda_ij >= 0 sum to 1; gradients are unbiased, independent across agents, of variance at most "
-"sigma2"
+_NOISE = (
+    "weights lambda_ij >= 0 sum to 1; gradients are unbiased, independent across agents, of variance at most sigma2"
+)
 
 # One Hessian H for all, y the minimiser of sum_j lambda_ij f_j: along an eigenvector of eigenvalue h, with u =
 # (1 - eta h)^T in [0, 1], the mean of x_T - x_i* is u z + (1 - u) w, z = x_0 - x_i*, w = y - x_i*. Its square is at
@@ -51,10 +52,10 @@ def window_conditions(*, eta, mu, beta, window, T) -> Conditions:
 # an iterate and at u. Interpolation gives <g, x_t - u> >= delta_t - delta_u + |g - a|^2/(2 L), and |g|^2 <= |g - a|^2/x
 # + |a|^2/(1 - x), |a|^2 <= 2 L delta_u: sum |x_{t+1} - u|^2 over them, delta_u >= (1 - x) (S_k - eta s/2). So
 #   S_{k-1} <= (1 + x/k) S_k + (1 - x) eta s/(2 k),
-# and S_0 <= P S_K + (1 - x) (eta s/2) (P - 1)/x with P = prod_{k <= K} (1 + x/k), at most exp(x H_K) <= (2 K + 1)^x,
-# as the harmonic number H_K is at most ln(2 K + 1); P <= 1 + (P - 1)/x serves S_K as well. S_K <= D/(2 eta (K + 3)) +
-# eta s/2 is the mean of K + 1 iterates in theorem-3-averaged-sharp where the gradient at the comparator is 0, D =
-# E|x_{T-K-1} - x*|^2, which contracts by (1 - eta mu)^2 <= 1 - eta mu. The logarithm is needed: a rare kick t rounds
+# and S_0 <= P S_w + (1 - x) (eta s/2) (P - 1)/x with P = prod_{k <= w} (1 + x/k), at most exp(x H_w) <= (2 w + 1)^x,
+# as the harmonic number H_w is at most ln(2 w + 1); P <= 1 + (P - 1)/x serves S_w as well. S_w <= D/(2 eta (w + 3)) +
+# eta s/2 is the mean of w + 1 iterates in theorem-3-averaged-sharp where the gradient at the comparator is 0, D =
+# E|x_{T-w-1} - x*|^2, which contracts by (1 - eta mu)^2 <= 1 - eta mu. The logarithm is needed: a rare kick t rounds
 # before the end, of the size 2 c eta t that a slope c just halves by then, leaves eta s/(4 t); kicks of such sizes in
 # every round leave (eta s/4) ln kappa.
 
@@ -70,12 +71,12 @@ def window_conditions(*, eta, mu, beta, window, T) -> Conditions:
     monotone={"distance2": 1, "sigma2": 1, "lambda2": 1, "beta": 1},
 )
 def last_iterate(*, eta, mu, beta, distance2, sigma2, lambda2, window, T):
-    """With any step eta <= 1/L and any window K < T, E[e_T] is at most the bound. At eta L <= 1/ln(kappa) and the best
+    """With any step eta <= 1/L and any window w < T, E[e_T] is at most the bound. At eta L <= 1/ln(kappa) and the best
     window its floor is eta s/2 times a multiple of ln(kappa), where that of theorem-3-sharp is eta s/2 times kappa/2,
     which is less for kappa up to about 30.
 
-    (1 + (P - 1)/x) (D/(2 eta (K + 3)) + eta s/2), x = eta L, P = (2 K + 1)^x, s = sigma^2 Lambda_2, D = (1 - eta mu)^2n
-    D_0 + eta^2 s min(n, 1/(eta mu)), n = T - K - 1."""
+    (1 + (P - 1)/x) (D/(2 eta (w + 3)) + eta s/2), x = eta L, P = (2 w + 1)^x, s = sigma^2 Lambda_2, D = (1 - eta mu)^2n
+    D_0 + eta^2 s min(n, 1/(eta mu)), n = T - w - 1."""
     before = maximum(0, T - window - 1)
     distance = survive(eta * mu, 2 * before) * distance2 + eta**2 * sigma2 * lambda2 * minimum(before, 1 / (eta * mu))
     mean = distance / (2 * eta * (window + 3)) + eta * sigma2 * lambda2 / 2

@@ -77,6 +77,7 @@ _COUNT = "The bound is tight without noise if every loss has curvature mu, kappa
 )
 @theorem(
     key="sample-optimal/theorem-3-sharp-rounds",
+    reaches=Quantity.MEAN_EXCESS,
     title="All-for-all, a quarter of the rounds to a precision",
     source=source("Theorem 3", **ALL_FOR_ALL),
     quantity=Quantity.ROUNDS,

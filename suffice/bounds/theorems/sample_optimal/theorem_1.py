@@ -160,8 +160,8 @@ THEOREMS = records(
     record_of(theorem_1).as_printed(
         "Omega hides a constant.",
         fault="The rounds are an infimum over K of one method's outputs, so that a method that outputs a fixed grid, "
-        "point by point, needs as many rounds as the grid has points, whatever the noise; N_i is described as counting "
-        "b_ij^2 <= eps; and d_H <= d_TV fails for the usual total variation when H contains the affine maps.",
+        "point by point, needs as many rounds as the grid has points, whatever the noise; and N_i is described as "
+        "counting b_ij^2 <= eps.",
         statement="With eps < 1/16 and mu = L = 1/r^2, every method needs Omega(r^2 sigma^2/(eps N_i)) rounds on some "
         "instance, N_i = #{j: b_ij^2 <= 4 mu eps}.",
         hypotheses="",

@@ -143,6 +143,7 @@ def theorem_2_weak(*, eta, mu, beta, distance2, sigma2, lambda2, bias, T):
 )
 @_record(
     key="sample-optimal/theorem-2-rounds",
+    reaches=Quantity.EXCESS,
     title="All-for-one, rounds to a precision",
     quantity=Quantity.ROUNDS,
     # The bias B^2/(2 mu) leaves at least a tenth of the precision.

@@ -77,8 +77,8 @@ DEFINITIONS: tuple[Definition, ...] = (
         key="scafflix/lyapunov",
         title="Lyapunov function of Scafflix",
         source=source("(3)"),
-        latex=r"\Psi = \frac{\gamma_{\min}}{n}\sum_i \frac{1}{\gamma_i}\|\tilde x_i - \tilde x_i^\star\|^2 + "
-        r"\frac{\gamma_i}{p^2}\|h_i - \nabla f_i(\tilde x_i^\star)\|^2",
+        latex=r"\Psi = \frac{\gamma_{\min}}{n}\sum_i \Big(\frac{1}{\gamma_i}\|\tilde x_i - \tilde x_i^\star\|^2 + "
+        r"\frac{\gamma_i}{p^2}\|h_i - \nabla f_i(\tilde x_i^\star)\|^2\Big)",
         unit=THETA_SQUARED,
         units={"model_distance2": THETA_SQUARED, "control_distance2": GRADIENT_SQUARED},
         shapes={"p": ""},

@@ -58,7 +58,7 @@ STATEMENTS = (
         "Figure 1",
         "Scafflix and gradient descent on logistic losses",
         "scafflix flix",
-        "`suffice figure scafflix-1` draws it on mushrooms, a6a and, as w6a was not available, w8a",
+        "`suffice figure scafflix-1` draws it on mushrooms, `a6a` and, as `w6a` was not available, `w8a`",
     ),
     statement(
         "Figure 2",

@@ -38,7 +38,7 @@ def section_5_bounded_variance() -> Finding:
     claim="convergence is sub-linear because the noise comes only from the features, not from the outputs",
     truth="Such noise vanishes at the minimum, so that the excess shrinks by a constant factor per iteration.",
     key="adaptive/least-squares-rate",
-    direction="lower",
+    direction="equality",
 )
 def section_5_sublinear() -> Finding:
     # All clients of one stream have the same law, so 10 iterations of one tell the ratio of any 10.

@@ -54,6 +54,7 @@ def _variance(u: float) -> float:
     claim="Theorem 5 asks of linear models that the gradients' variance is at most one sigma^2 for all x",
     truth="With random features the variance grows like |x - x*|^2, so that Assumption 1 does not hold.",
     key="sample-optimal/theorem-2-least-squares",
+    direction="equality",
 )
 def linear_noise() -> Finding:
     inputs = {"d": 1, "a": "N(0, 1)", "b": "a x* + N(0, 1)", "x - x*": 100, "quantity": "variance of the gradient, "
@@ -176,6 +177,7 @@ def theorem_5_bias() -> Finding:
     truth="An agent can be linked to each of the M - 1 others, so that the weight on them can be many times the "
     "printed one.",
     key="sample-optimal/theorem-5-samples",
+    direction="equality",
 )
 def theorem_5_clusters() -> Finding:
     # 400 clusters of one agent. Agent 1 knows its own mean; the mean of agent j errs along e_j, independently, so that

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..erratum import Finding
-from .paper import constant, false, hypothesis, typo
+from .paper import constant, false, typo
 
 
 @false(
@@ -63,26 +63,10 @@ def theorem_1_quarter() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR / 4 <= 0.01).sum()), measured=_informative())
 
 
-@hypothesis(
-    location="Theorem 1, hypothesis on H",
-    claim="H contains all 1-Lipschitz affine functions and d_H <= d_TV",
-    truth="Total variation is bounded and d_H is not; maps of unit balls into unit balls, which Section 2.2 calls so, "
-    "allow the inequality and are no total variation; the bound needs neither.",
-    key="sample-optimal/theorem-1",
-    direction="upper",
-)
-def theorem_1_total_variation() -> Finding:
-    # Two Diracs: a function bounded by 1 differs by at most 2; the identity is affine and 1-Lipschitz.
-    one, two = 0.0, 10.0
-    inputs = {"D": "Dirac at 0", "D'": "Dirac at 10",
-              "quantity": "d_H, H with all 1-Lipschitz affine functions, against the total variation"}  # fmt: skip
-    total_variation = max(abs(sign - other) for sign in (-1.0, 1.0) for other in (-1.0, 1.0))
-    return Finding(inputs=inputs, printed=total_variation, measured=abs(two - one))
-
-
 @constant(
     location="text after Theorem 2",
-    claim="the oracle complexity of the algorithm matches that of the lower bound",
+    claim="the algorithm's O~(kappa sigma^2/(mu eps N_i(2 b^2/mu))) matches the lower bound's N_i(b^2/(4 mu)); O~ "
+    "hides logarithmic and constant factors",
     truth="Both match up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
     "differ by all agents.",
     key="sample-optimal/theorem-1-sum",

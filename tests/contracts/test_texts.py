@@ -1,0 +1,122 @@
+"""Texts end where their sentence ends, as no literal has fallen off, and a symbol in a record means one thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import suffice
+from suffice.bounds import DEFINITIONS, PAPERS, PARAMETERS, THEOREMS, Quantity
+from suffice.verification.errata import ERRATA
+
+ROOT = Path(suffice.__file__).parents[1]
+FILES = sorted((ROOT / "suffice").rglob("*.py")) + sorted((ROOT / "docs").rglob("*.py"))
+LEADS_ON = re.findall(
+    r"\w+",
+    "a an and any are as at be because between but by each every from has have if in into is its no nor not of or over "
+    "since than that the their then these they this those to under until were when where whether which while who whose "
+    "will with without",
+)
+"""A text that ends with one of these words, or with an operator, ends in the middle."""
+
+
+def texts():
+    for theorem in THEOREMS:
+        for name in ("title", "statement", "hypotheses", "tight", "fault", "order_only"):
+            yield f"{theorem.key} {theorem.edition} {name}", getattr(theorem, name) or ""
+        yield from ((f"{theorem.key} {theorem.edition} condition", name) for name in theorem.condition_names())
+        yield from ((f"{theorem.key} {theorem.edition} reduction", each.when) for each in theorem.reduces_to)
+    for definition in DEFINITIONS:
+        yield f"{definition.key} title", definition.title
+        yield f"{definition.key} fault", definition.fault or ""
+    yield from ((f"parameter {name}", parameter.meaning) for name, parameter in PARAMETERS.items())
+    yield from ((f"quantity {quantity.name}", quantity.expression) for quantity in Quantity)
+    for paper in PAPERS:
+        for each in paper.part("records", "STATEMENTS") or ():
+            yield f"{paper.key}, {each.place}: says", each.says
+            yield f"{paper.key}, {each.place}: reason", each.reason
+    for erratum in ERRATA:
+        for name in ("claim", "truth"):
+            yield f"erratum {erratum.id} {name}", getattr(erratum, name)
+
+
+def broken(text):
+    """What is wrong with the end of a text, or "" where it is whole."""
+    if text != " ".join(text.split()):
+        return "white space"
+    last = re.split(r"[\s(]", text)[-1].strip("$")
+    if last in LEADS_ON or re.search(r"( [-+*/<>]|[=,;:/^])$", text):
+        return f"ends with {last!r}"
+    if sum(map(text.count, "([")) != sum(map(text.count, ")]")):  # intervals mix the two kinds
+        return "open bracket"
+    return "unformatted name" if re.search(r"(?<![_^])\{_?[A-Z]+\}", text) else ""
+
+
+def test_no_text_ends_in_the_middle():
+    found = {name: f"{broken(text)}: ...{text[-60:]}" for name, text in texts() if broken(text)}
+    assert not found
+
+
+@pytest.mark.parametrize("text", ["of variance at most ", "over the k with", "at least (1 - x", "x <=", "{_NOISE}"])
+def test_a_text_that_ends_in_the_middle_is_seen(text):
+    assert broken(text)
+
+
+def test_every_statement_ends_with_a_full_stop():
+    assert not [theorem.key for theorem in THEOREMS if not theorem.statement.endswith(".")]
+
+
+def bare(source):
+    """Lines of strings that are expressions and no docstrings: they were to be joined to the line above."""
+    documented, tree, lines = set(), ast.parse(source), source.splitlines()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            for before, each in zip([None, *node.body], node.body):
+                named = isinstance(before, (ast.Assign, ast.AnnAssign)) and not function
+                written = lines[each.lineno - 1].lstrip().startswith(('"""', 'r"""'))
+                if written and (before is None or named):
+                    documented.add(each)
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, (ast.Constant, ast.JoinedStr))
+        and getattr(node.value, "value", None) is not ...
+        and node not in documented
+    ]
+
+
+def test_no_string_stands_by_itself_in_a_module():
+    assert not {str(path.relative_to(ROOT)): lines for path in FILES if (lines := bare(path.read_text()))}
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ('A = "b "\n"c"\n', [2]),
+        ('def f():\n    "d"\n', [2]),
+        ('A = 1\n"""Doc."""\n', []),
+        ('"""Doc."""\n', []),
+        ('class A:\n    """Doc."""\n    b = 1\n    """Of b."""\n    ...\n', []),
+        ('def f():\n    x = 1\n    """y"""\n', [3]),
+    ],
+)
+def test_a_bare_string_is_told_from_a_docstring(source, lines):
+    assert bare(source) == lines
+
+
+@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda t: f"{t.key}-{t.edition}")
+def test_every_parameter_of_a_record_has_its_own_symbol(theorem):
+    symbols = [theorem.symbol(parameter.name) for parameter in theorem.parameters]
+    assert len(set(symbols)) == len(symbols)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda d: f"{d.key}-{d.edition}")
+def test_every_array_of_a_definition_has_its_own_symbol(definition):
+    known = [name for name in definition.vectors if name in PARAMETERS]
+    symbols = [definition.source.symbols.get(name, PARAMETERS[name].symbol) for name in known]
+    assert len(set(symbols)) == len(symbols)
