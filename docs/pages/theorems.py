@@ -80,7 +80,7 @@ def _edition(theorem: Theorem) -> list[str]:
     else:
         lines += [f"Cannot be evaluated: {typeset(theorem.order_only or '')}", ""]
     facts = [
-        ("Fault", theorem.fault),
+        (theorem.fault_label, theorem.fault),
         ("Hypotheses", theorem.hypotheses),
         ("Conditions", "; ".join(theorem.condition_names())),
         ("Tight", theorem.tight),

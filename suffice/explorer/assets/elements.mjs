@@ -1,5 +1,5 @@
 // Elements of the page, and numbers and relations in words.
-import { plain } from "./numbers.mjs";
+import { plain, shown } from "./numbers.mjs";
 
 // An element with properties and children; texts stay texts.
 export function make(name, properties = {}, ...children) {
@@ -13,6 +13,7 @@ export const button = (onclick, className, ...children) =>
 export const math = html => make("span", { innerHTML: html }); // written by Python, escaped there
 export const relation = record => (record.direction === "upper" ? "≤" : "≥");
 export const unitOf = ({ unit }) => (unit === "none" ? "" : ` [${unit}]`);
-export const brief = (value, digits = 6) => plain(Number(value.toPrecision(digits)));
+export const brief = (value, digits = 6) =>
+  Number.isFinite(value) ? plain(Number(value.toPrecision(digits))) : shown(value);
 export const times = ratio =>
   ratio >= 1e6 ? ratio.toExponential(1) : ratio >= 1000 ? ratio.toFixed(0) : ratio.toPrecision(3);
