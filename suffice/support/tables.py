@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,7 @@ class Table:
 
     numeric   columns that are aligned to the right
     named     columns of names, whose middles are left out where there is no room
+    whole     columns of keys, to be copied: where there is no room, a key of the first column has a line of its own
     optional  columns that are left out, the last one first, where there is no room for all, and with each the line that
               explains it, which begins with its name and a colon
     width     characters that it takes at most, whatever the screen has
@@ -64,6 +65,7 @@ class Table:
     columns: Sequence[str]
     numeric: Sequence[str] = ()
     named: Sequence[str] = ("client", "site")
+    whole: Sequence[str] = ("claim", "key")
     optional: Sequence[str] = ()
     rows: Sequence[Sequence[Cell]]
     lines: Sequence[Cell] = ()
@@ -101,35 +103,58 @@ class Table:
         return shown + listed([_text(line) for line in self.lines])
 
     def _print(self, out: Console) -> None:
-        from rich.table import Table as Grid
-
         if self.width is not None:
             out.width = min(out.width, self.width)
         absent: list[str] = []
         if self.rows:
             shown, rows = self._fitted(out.width)
             absent = [f"{name}:" for at, name in enumerate(self.columns) if at not in shown]
-            grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-            for at in shown:
-                right = self.columns[at] in self.numeric
-                grid.add_column(
-                    _styled(self.columns[at]),
-                    justify="right" if right else "left",
-                    overflow="fold",
-                    no_wrap=right or self.columns[at] in self.named,
-                )
-            for row in rows:
-                grid.add_row(*(_styled(row[at]) for at in shown))
+            needed = self._needed(rows)
+            room = out.width - sum(needed[at] for at in shown[1:]) - GAP
+            fixed = self.columns[0] in self.whole and room < needed[0] - GAP
             if self.title:  # a line: a title of rich's is folded to the width of a narrow table
                 out.print(_styled((self.title, "italic")))
-            out.print(grid)
+            kept: list[Sequence[Cell]] = []
+            head = True
+            for row in [*rows, ()]:
+                if not row or (fixed and screen_width(_text(row[0])) > room):
+                    if head or kept:
+                        widths = {at: max(room, 1) if at == 0 else needed[at] - GAP for at in shown} if fixed else {}
+                        out.print(self._grid(shown, kept, widths, head))
+                    kept, head = [], False
+                    if row:
+                        out.print(_styled(row[0]), soft_wrap=True)
+                        row = ("", *row[1:])
+                kept.append(row)
         for line in self.lines:
             if not _text(line).startswith(tuple(absent)):
                 out.print(_styled(line))
 
+    def _grid(self, shown: list[int], rows: Sequence[Sequence[Cell]], widths: Mapping[int, int], head: bool) -> Any:
+        """Rows as rich lays them out, in columns of given widths or as wide as need be."""
+        from rich.table import Table as Grid
+
+        grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_header=head)
+        for at in shown:
+            right = self.columns[at] in self.numeric
+            grid.add_column(
+                _styled(self.columns[at]),
+                justify="right" if right else "left",
+                overflow="fold",
+                no_wrap=right or self.columns[at] in self.named,
+                width=widths.get(at),
+            )
+        for row in rows:
+            grid.add_row(*(_styled(row[at]) for at in shown))
+        return grid
+
+    def _needed(self, rows: Sequence[Sequence[Cell]]) -> list[int]:
+        """Characters that each column takes, with the gap behind it."""
+        return [max(screen_width(_text(cell)) for cell in cells) + GAP for cells in zip(self.columns, *rows)]
+
     def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]]]:
         """Which columns are shown, and the rows with their names as short as that takes."""
-        needed = [max(screen_width(_text(cell)) for cell in cells) + GAP for cells in zip(self.columns, *self.rows)]
+        needed = self._needed(self.rows)
         shown, left = list(range(len(needed))), list(self.optional)
         while left and sum(needed[at] for at in shown) - GAP > width:
             shown.remove(self.columns.index(left.pop()))
