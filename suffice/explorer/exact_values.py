@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ if TYPE_CHECKING:  # what measures takes seconds to import
 
 FILE = Path(__file__).with_name("exact_values.json")
 _ROWS = 20_000
+_FREE: Mapping[str, float] = {}
 
 
 def exact_values() -> dict[str, Any]:
@@ -76,8 +76,8 @@ def _instance(truth: Truth) -> dict[str, Any]:
     return {"at": at, "value": short(truth.value), "words": truth.words, "curves": truth.curves}
 
 
-def middle(record: Theorem, given: Mapping[str, float] = MappingProxyType({})) -> dict[str, float]:
-    """Values of the typical ranges, nearest to their middles among those that meet the conditions; `given` ones stay."""
+def middle(record: Theorem, given: Mapping[str, float] = _FREE) -> dict[str, float]:
+    """Values of the typical ranges, nearest to their middles where the conditions are met; `given` ones stay."""
     points = typical_points(record, _ROWS, given=given)
     centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters} | dict(given)
     far = sum((np.log(value / centre[name]) ** 2 for name, value in points.items() if name not in given), np.zeros(1))
@@ -87,7 +87,12 @@ def middle(record: Theorem, given: Mapping[str, float] = MappingProxyType({})) -
 
 
 def typical_points(
-    theorem: Theorem, count: int, *, seed: int = 0, unmet: bool = False, given: Mapping[str, float] = MappingProxyType({})
+    theorem: Theorem,
+    count: int,
+    *,
+    seed: int = 0,
+    unmet: bool = False,
+    given: Mapping[str, float] = _FREE,
 ) -> dict[str, np.ndarray]:
     """Up to `count` points of the typical ranges, log-uniform, that meet the conditions, or with `unmet` do not."""
     from suffice.verification.evidence import met

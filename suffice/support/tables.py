@@ -18,6 +18,9 @@ WIDE = 80
 GAP = 2
 """So many blanks stand between columns."""
 
+ROUNDING = 1e-9
+"""What a ratio may be away from 1 by rounding alone."""
+
 SHORTEST = 14
 """A name keeps at least so many characters."""
 
@@ -187,6 +190,13 @@ def console() -> Console:
 def number(value: float | None, digits: int = 3) -> str:
     """A short number for a cell; a dash for what is absent."""
     return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
+
+
+def ratio_text(value: float, digits: int = 4) -> str:
+    """Measured over bound, in so many digits, and in as many more as it takes that what is not 1 does not read 1."""
+    while float(f"{value:.{digits}g}") == 1 and abs(value - 1) > ROUNDING:
+        digits += 1
+    return f"{value:.{digits}g}"
 
 
 def shortened(names: Sequence[str], most: int) -> list[str]:

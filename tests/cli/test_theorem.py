@@ -79,7 +79,7 @@ def test_all_that_is_missing_is_named_in_python():
 
 
 def test_a_probability_is_at_most_1(command):
-    words = "eta=0.5 mu=0.001 beta=1 e0=1000 s2=1 T=1 q=1 eps=0.001".split()
+    words = ["eta=0.5", "mu=0.001", "beta=1", "e0=1000", "s2=1", "T=1", "q=1", "eps=0.001"]
     first, second = command("theorem", PROBABILITY, *words).stdout.splitlines()
     assert first == "P(tau > T) <= 1"
     assert second.startswith("as every probability: the formula gives 9")

@@ -33,8 +33,8 @@ WALK = """(() => {
     if (fails && document.querySelector(".truth .broken, .truth .kept, .mark.printed, .mark.corrected, .mark.broken"))
       say("a bound beyond its conditions is compared");
     seen.beyond += Boolean(fails);
-    const claims = [...document.querySelectorAll("td:nth-child(2)")].filter(o => o.textContent.startsWith("ℙ"));
-    for (const text of [...claims.map(one => one.nextSibling.textContent), value.textContent.startsWith("ℙ") ? value.textContent : ""]) {
+    const claims = [value.textContent, ...[...document.querySelectorAll("tr")].map(one => one.textContent)];
+    for (const text of claims.filter(one => one.includes("ℙ("))) {
       const number = /[≤] ([-0-9.e]+)/.exec(text)?.[1];
       if (Number(number) > 1) say(`probability ${number}`);
       seen.certain += number === "1";

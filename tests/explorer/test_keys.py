@@ -60,7 +60,9 @@ def test_a_question_is_typed_and_enter_opens_what_is_called_so(open_at, text, op
     assert tab.run("search.value") == text
     tab.press("Enter")
     assert tab.run(f"{FOCUSED}.id") == "main"
-    shown = tab.run("[...document.querySelectorAll('.place code, .numbers')].map(o => o.dataset.erratum ?? o.textContent)")
+    shown = tab.run(
+        "[...document.querySelectorAll('.place code, .numbers')].map(o => o.dataset.erratum ?? o.textContent)"
+    )
     assert opened in shown
 
 

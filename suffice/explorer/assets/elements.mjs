@@ -15,5 +15,8 @@ export const relation = record => (record.direction === "upper" ? "≤" : "≥")
 export const unitOf = ({ unit }) => (unit === "none" ? "" : ` [${unit}]`);
 export const brief = (value, digits = 6) =>
   Number.isFinite(value) ? plain(Number(value.toPrecision(digits))) : shown(value);
-export const times = ratio =>
-  ratio >= 1e6 ? ratio.toExponential(1) : ratio >= 1000 ? ratio.toFixed(0) : ratio.toPrecision(3);
+// Three digits, and as many more as it takes that what is not 1 does not read 1: `ratio_text` in support/tables.py.
+export function times(ratio, digits = 3) {
+  if (Number(ratio.toPrecision(digits)) === 1 && Math.abs(ratio - 1) > 1e-9) return times(ratio, digits + 1);
+  return ratio >= 1e6 ? ratio.toExponential(1) : ratio >= 1000 ? ratio.toFixed(0) : ratio.toPrecision(digits);
+}

@@ -100,8 +100,9 @@ export class Tree {
     );
     for (const entry of this.entries) entry.button.hidden = !hits.includes(entry);
     const found = hits.length;
-    const named = ({ record, erratum }) => (record?.key ?? erratum.id).replace(/[/-]/g, " ");
-    this.first = hits.find(entry => words.every(word => holdsWord(named(entry), word))) ?? hits[0]; // what Enter opens
+    const id = ({ record, erratum }) => record?.key ?? erratum.id;
+    const named = entry => words.every(word => holdsWord(id(entry).replace(/[/-]/g, " "), word));
+    this.first = hits.find(entry => id(entry) === text.trim()) ?? hits.find(named) ?? hits[0]; // what Enter opens
     for (const box of this.root.querySelectorAll("details")) {
       box.hidden = !box.querySelector("button:not([hidden])");
       if (text.trim()) box.open = !box.hidden && found <= FEW;

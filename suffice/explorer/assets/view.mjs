@@ -137,7 +137,7 @@ export class View {
     const far = bound > 0 ? `${times(found.value / bound)} times it` : upper ? "above it" : "below it";
     const word = broken
       ? ` The ${record.edition} bound is broken: the truth is ${far}.`
-      : ` The bound holds; ${over ? "exact/bound" : "bound/exact"} is ${found.value ? ratio.toPrecision(3) : "0"}.`;
+      : ` The bound holds; ${over ? "exact/bound" : "bound/exact"} is ${found.value ? times(ratio) : "0"}.`;
     return [
       "Exactly ",
       make("b", {}, shown(found.value)),
