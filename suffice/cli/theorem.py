@@ -147,7 +147,8 @@ def _complete(
             continue
         told = " ".join(f"{name}={value}" for name, value in values.items())
         line = f"suffice theorem {record.key}{edition} {told}{options}"
-        raise InputError(", ".join(missing), "missing", f"give them too, for example {line}")
+        names = ", ".join(missing)
+        raise InputError(names, "missing", f"{record.key} needs {names}; this line runs: {line}")
 
 
 def _bound(record: Theorem, bound: float) -> None:

@@ -87,12 +87,7 @@ def middle(record: Theorem, given: Mapping[str, float] = _FREE) -> dict[str, flo
 
 
 def typical_points(
-    theorem: Theorem,
-    count: int,
-    *,
-    seed: int = 0,
-    unmet: bool = False,
-    given: Mapping[str, float] = _FREE,
+    theorem: Theorem, count: int, *, seed: int = 0, unmet: bool = False, given: Mapping[str, float] = _FREE
 ) -> dict[str, np.ndarray]:
     """Up to `count` points of the typical ranges, log-uniform, that meet the conditions, or with `unmet` do not."""
     from suffice.verification.evidence import met

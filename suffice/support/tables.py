@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,6 @@ WIDE = 80
 """Columns that every table fits; a wider terminal shows more."""
 GAP = 2
 """So many blanks stand between columns."""
-
-ROUNDING = 1e-9
-"""What a ratio may be away from 1 by rounding alone."""
 
 SHORTEST = 14
 """A name keeps at least so many characters."""
@@ -106,58 +103,42 @@ class Table:
         return shown + listed([_text(line) for line in self.lines])
 
     def _print(self, out: Console) -> None:
+        from rich.table import Table as Grid
+        from rich.text import Text
+
         if self.width is not None:
             out.width = min(out.width, self.width)
         absent: list[str] = []
         if self.rows:
-            shown, rows = self._fitted(out.width)
+            shown, rows, room = self._fitted(out.width)
             absent = [f"{name}:" for at, name in enumerate(self.columns) if at not in shown]
-            needed = self._needed(rows)
-            room = out.width - sum(needed[at] for at in shown[1:]) - GAP
-            fixed = self.columns[0] in self.whole and room < needed[0] - GAP
+            grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+            for at in shown:
+                right = self.columns[at] in self.numeric
+                grid.add_column(
+                    _styled(self.columns[at]),
+                    justify="right" if right else "left",
+                    overflow="fold",
+                    no_wrap=right or self.columns[at] in self.named,
+                )
+            whole = self.columns[0] in self.whole
+            above = [_text(row[0]) if whole and screen_width(_text(row[0])) > room else "" for row in rows]
+            for row, key in zip(rows, above):
+                grid.add_row(*(_styled("" if key and at == 0 else row[at]) for at in shown))
             if self.title:  # a line: a title of rich's is folded to the width of a narrow table
                 out.print(_styled((self.title, "italic")))
-            kept: list[Sequence[Cell]] = []
-            head = True
-            for row in [*rows, ()]:
-                if not row or (fixed and screen_width(_text(row[0])) > room):
-                    if head or kept:
-                        widths = {at: max(room, 1) if at == 0 else needed[at] - GAP for at in shown} if fixed else {}
-                        out.print(self._grid(shown, kept, widths, head))
-                    kept, head = [], False
-                    if row:
-                        out.print(_styled(row[0]), soft_wrap=True)
-                        row = ("", *row[1:])
-                kept.append(row)
+            with out.capture() as caught:
+                out.print(grid)
+            lines = Text.from_ansi(caught.get()).split("\n") if any(above) else [grid]
+            for key, line in zip(["", *above], lines):
+                out.print(*filter(None, [key]), line, sep="\n", soft_wrap=any(above))
         for line in self.lines:
             if not _text(line).startswith(tuple(absent)):
                 out.print(_styled(line))
 
-    def _grid(self, shown: list[int], rows: Sequence[Sequence[Cell]], widths: Mapping[int, int], head: bool) -> Any:
-        """Rows as rich lays them out, in columns of given widths or as wide as need be."""
-        from rich.table import Table as Grid
-
-        grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_header=head)
-        for at in shown:
-            right = self.columns[at] in self.numeric
-            grid.add_column(
-                _styled(self.columns[at]),
-                justify="right" if right else "left",
-                overflow="fold",
-                no_wrap=right or self.columns[at] in self.named,
-                width=widths.get(at),
-            )
-        for row in rows:
-            grid.add_row(*(_styled(row[at]) for at in shown))
-        return grid
-
-    def _needed(self, rows: Sequence[Sequence[Cell]]) -> list[int]:
-        """Characters that each column takes, with the gap behind it."""
-        return [max(screen_width(_text(cell)) for cell in cells) + GAP for cells in zip(self.columns, *rows)]
-
-    def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]]]:
-        """Which columns are shown, and the rows with their names as short as that takes."""
-        needed = self._needed(self.rows)
+    def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]], int]:
+        """Which columns are shown, the rows with their names as short as that takes, and the first column's room."""
+        needed = [max(screen_width(_text(cell)) for cell in cells) + GAP for cells in zip(self.columns, *self.rows)]
         shown, left = list(range(len(needed))), list(self.optional)
         while left and sum(needed[at] for at in shown) - GAP > width:
             shown.remove(self.columns.index(left.pop()))
@@ -168,7 +149,7 @@ class Table:
                 names = shortened([_text(row[at]) for row in rows], max(needed[at] - GAP - over, SHORTEST))
                 rows = [(*row[:at], name, *row[at + 1 :]) for row, name in zip(rows, names)]
                 needed[at] = max(map(screen_width, (self.columns[at], *names))) + GAP
-        return shown, rows
+        return shown, rows, width - sum(needed[at] for at in shown[1:])
 
 
 def screen_width(text: str) -> int:
@@ -194,7 +175,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def ratio_text(value: float, digits: int = 4) -> str:
     """Measured over bound, in so many digits, and in as many more as it takes that what is not 1 does not read 1."""
-    while float(f"{value:.{digits}g}") == 1 and abs(value - 1) > ROUNDING:
+    while float(f"{value:.{digits}g}") == 1 and abs(value - 1) > 1e-9:  # less is rounding
         digits += 1
     return f"{value:.{digits}g}"
 

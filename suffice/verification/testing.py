@@ -151,12 +151,11 @@ def _instances(
         arguments = {name: np.array([value], dtype=float) for name, value in found.arguments.items()}
         return bool((within(theorem.parameters, arguments, (1,)) & met(theorem, arguments, (1,)))[0])
 
-    def first_entries(found: Mapping[str, Any]) -> dict[str, Any]:
-        shapes = {name: domain.shape for name, domain in family.domains.items()}
-        return {name: np.asarray(found[name])[tuple(map(slice, shape))] for name, shape in shapes.items()}
+    def first(found: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: np.asarray(found[name])[tuple(map(slice, one.shape))] for name, one in family.domains.items()}
 
     entries = {name: _entries(domain) for name, domain in (drawn or family.domains).items()}
-    values = st.fixed_dictionaries(entries).map(first_entries)
+    values = st.fixed_dictionaries(entries).map(first)
     if family.sharp is not None:
         sharp = family.sharp()
         rows = [{name: value[at] for name, value in sharp.items()} for at in range(len(next(iter(sharp.values()))))]

@@ -63,8 +63,8 @@ def test_all_that_is_missing_is_named_with_a_line_that_runs(command, refused, wo
     solved = re.findall(r"--solve (\w+)", words)
     given = re.findall(r"(\w+)=", words)
     missing = [one.name for one in record.parameters if one.name not in given + solved]
-    assert f"suffice: {', '.join(missing)} = 'missing': give them too, for example suffice theorem" in said
-    line = said.partition("for example suffice ")[2]
+    assert said.startswith(f"suffice: {', '.join(missing)} = 'missing': {record.key} needs {', '.join(missing)}; this")
+    line = said.partition("this line runs: suffice ")[2]
     done = command(*shlex.split(line))
     assert done.returncode == 0, done.stderr
     if "1e50" not in words:

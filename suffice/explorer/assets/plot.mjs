@@ -84,16 +84,10 @@ export function plot(svg, { lines, marks, xRange, xLog, xNames, yNames, here }) 
     line("grid", SPACE.left, right, upward.at(value), upward.at(value));
     label("tick", SPACE.left - 6, upward.at(value) + 4, "end", plain(value));
   }
-  const fitting = (names, x, y, room) => {
-    for (const text of names) {
-      const name = label("name", x, y, "middle", text);
-      if (text === names.at(-1) || name.getComputedTextLength() <= room) return name;
-      name.remove();
-    }
-  };
-  fitting(xNames, (SPACE.left + right) / 2, height - 8, right - SPACE.left);
+  const fitting = (names, room) => names.find(text => text.length * 6.5 <= room) ?? names.at(-1); // a letter's width
+  label("name", (SPACE.left + right) / 2, height - 8, "middle", fitting(xNames, right - SPACE.left));
   const turned = `translate(14 ${(bottom + SPACE.top) / 2}) rotate(-90)`;
-  fitting(yNames, 0, 0, bottom - SPACE.top).setAttribute("transform", turned);
+  label("name", 0, 0, "middle", fitting(yNames, bottom - SPACE.top)).setAttribute("transform", turned);
   if (here >= xRange[0] && here <= xRange[1]) line("here", across.at(here), across.at(here), SPACE.top, bottom);
   const visible = ([, value]) => value >= y.range[0] && value <= y.range[1];
   for (const { points, look, faded, dots } of lines) {
