@@ -52,12 +52,12 @@ export function frame(numbers) {
   const high = Math.max(...finite);
   if (!log) {
     const low = Math.min(...finite);
-    const spare = (high - low || Math.abs(high) || 1) * 0.06;
+    const spare = Math.max((high - low) * 0.06, Math.abs(high) * 0.01) || 0.06; // what is flat has short ticks
     return { range: [low - spare, high + spare], log };
   }
   const low = Math.max(Math.min(...finite.filter(x => x > 0)), high * 1e-12);
   const spare = Math.max((high / low) ** 0.06, 1.25);
-  return { range: [low / spare, high * spare], log };
+  return { range: [Math.max(low / spare, Number.MIN_VALUE), high * spare], log };
 }
 
 // `lines`: {points, look, faded, dots}; `marks`: {x, y, look, words}; `here`: the value on the horizontal axis.
@@ -101,7 +101,7 @@ export function plot(svg, { lines, marks, xRange, xLog, xNames, yNames, here }) 
       draw(svg, "circle", { class: style, cx: across.at(a), cy: upward.at(b), r: 3 });
     }
   }
-  for (const { x, y: value, look, words } of marks) {
+  for (const { x, y: value, look, words } of marks.filter(mark => visible([mark.x, mark.y]))) {
     const [a, b] = [across.at(x), upward.at(value)];
     draw(svg, "circle", { class: `mark ${look}`, cx: a, cy: b, r: 6 });
     if (words && a > width / 2) label("words", a - 10, b + 4, "end", words);
