@@ -21,7 +21,7 @@ SWITCHES = (
     *("--disable-component-update", "--disable-sync", "--remote-debugging-pipe"),
 )
 CODES = {
-    **{"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Home": 36, "End": 35},
+    **{"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34},
     **{"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40},
 }
 TEXTS = {"Enter": "\r"}
