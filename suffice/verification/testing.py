@@ -121,19 +121,14 @@ def instances(
     @cache
     def of(clients: int, features: int, differ: bool) -> SearchStrategy[Setting]:
         alike = {"identical": not differ, "longest": _LONGEST}
-        return _instances(quadratics(clients=clients, features=features, **alike), theorem, largest)
+        return _instances(quadratics(clients=clients, features=features, **alike), theorem)
 
-    # Each size takes the first entries of numbers for the largest one: with fewer clients the rest stays as it is, so
-    # that whatever fails with fewer is found.
-    largest = quadratics(clients=LARGEST, features=LARGEST, longest=_LONGEST).domains
     sizes = st.tuples(st.integers(1, LARGEST), st.integers(1, LARGEST), st.booleans())
     return sizes.flatmap(lambda drawn: of(*drawn))
 
 
-def _instances(
-    family: ProblemFamily, theorem: Theorem, drawn: Mapping[str, Domain] | None = None
-) -> SearchStrategy[Setting]:
-    """The instances of one family that meet the conditions of `theorem`; `drawn`: larger domains that hold its own."""
+def _instances(family: ProblemFamily, theorem: Theorem) -> SearchStrategy[Setting]:
+    """The instances of one family that meet the conditions of `theorem`."""
     st = _strategies()
 
     def setting(values: Mapping[str, Any]) -> Setting:
@@ -151,11 +146,7 @@ def _instances(
         arguments = {name: np.array([value], dtype=float) for name, value in found.arguments.items()}
         return bool((within(theorem.parameters, arguments, (1,)) & met(theorem, arguments, (1,)))[0])
 
-    def first(found: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: np.asarray(found[name])[tuple(map(slice, one.shape))] for name, one in family.domains.items()}
-
-    entries = {name: _entries(domain) for name, domain in (drawn or family.domains).items()}
-    values = st.fixed_dictionaries(entries).map(first)
+    values = st.fixed_dictionaries({name: _entries(domain) for name, domain in family.domains.items()})
     if family.sharp is not None:
         sharp = family.sharp()
         rows = [{name: value[at] for name, value in sharp.items()} for at in range(len(next(iter(sharp.values()))))]

@@ -125,21 +125,6 @@ def test_what_is_found_shrinks_to_few_clients_and_simple_numbers(monkeypatch):
     assert float(found.sigma2[0]) == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "fails",
-    [
-        lambda found: any(float(each[0]) > 0.7 for each in found.problem.optimum[1:]),
-        lambda found: found.problem.clients >= 2 and float(found.problem.A[1].max() / found.problem.A[0].max()) > 1.2,
-        lambda found: float(found.arguments["beta"] / found.arguments["mu"]) > 3 and found.arguments["sigma2"] > 0.5,
-    ],
-    ids=["another client is far", "another client is steeper", "noise and a condition number"],
-)
-def test_what_fails_shrinks_to_the_smallest_number_of_clients_that_fails(fails, request):
-    found = find(sf.testing.instances(), fails, settings=settings(max_examples=60, deadline=None, derandomize=True))
-    assert found.problem.clients == (2 if "client" in request.node.name.partition("[")[2] else 1)
-
-
 def test_a_family_of_one_s_own_is_drawn_within_its_conditions_and_its_own_scalars():
     def build(values):
         problem = sf.Quadratics.of([[[values["h"] / 2]]], [[3.0]], sigma2=0.5, start=[values["start"]])
