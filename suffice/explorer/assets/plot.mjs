@@ -1,7 +1,7 @@
 // One frame with curves, points and two logarithmic axes (linear where a number is not positive), as SVG.
 import { plain } from "./numbers.mjs";
 
-const SPACE = { left: 64, right: 28, top: 12, bottom: 44 };
+const SPACE = { left: 74, right: 28, top: 12, bottom: 44 };
 const SVG = "http://www.w3.org/2000/svg";
 
 function draw(parent, name, attributes, text = "") {
