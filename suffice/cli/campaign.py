@@ -79,7 +79,7 @@ def campaign(
 
 def campaign_table(campaign: Campaign, session: Session, rows: Sequence[dict[str, Any]]) -> Table:
     """What a run of a campaign did, and the worst ratio of each claim so far."""
-    from suffice.support.tables import Table
+    from suffice.support.tables import Table, ratio_text
 
     failed = f", {session.failed} failed" if session.failed else ""
     skipped = f", {session.skipped} left as failed earlier (--retry)" if session.skipped else ""
@@ -89,7 +89,7 @@ def campaign_table(campaign: Campaign, session: Session, rows: Sequence[dict[str
         numeric=("instances", "worst ratio"),
         rows=[
             # infinite where a bound is 0 or a threshold is missed: no dash
-            (row["key"], row["edition"], f"{row['instances']:,}", "-" if worst is None else f"{worst:.6g}")
+            (row["key"], row["edition"], f"{row['instances']:,}", "-" if worst is None else ratio_text(worst, 6))
             for row in rows
             for worst in (row["worst_ratio"],)
         ],

@@ -24,7 +24,7 @@ from suffice.support.errors import InputError
 from suffice.support.files import write_whole
 from suffice.support.html import table, text
 from suffice.support.pictures import Picture
-from suffice.support.tables import Table
+from suffice.support.tables import Table, ratio_text
 
 from .style import BLUE, VERMILION, style
 
@@ -243,7 +243,7 @@ def _section(shown: Table, drawn: Picture | None = None) -> str:
 def _row(verdict: Verdict) -> list[str]:
     """Cells of the table of verdicts."""
     refuted = f"{verdict.refuted} of {verdict.mutants}" if verdict.mutants else "-"
-    ratio = f"{verdict.worst_ratio:.6g}" if verdict.instances else "-"
+    ratio = ratio_text(verdict.worst_ratio, 6) if verdict.instances else "-"
     link = f'<a href="#{_anchor(verdict)}">{verdict.theorem.key}</a>'
     return [link, verdict.theorem.edition, _outcome(verdict), text(verdict.engine), f"{verdict.instances:,}", ratio,
             refuted, f"{verdict.seconds:.2f}"]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 
 from suffice.bounds import PARAMETERS, Parameter, Theorem
+from suffice.support.errors import InputError
 
 AGREEMENT = 1e-9
 """Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
@@ -48,7 +49,10 @@ class Evidence:
     def counted(self, theorem: Theorem) -> np.ndarray:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
         if np.isnan(self.measured).any():
-            raise ValueError(f"{self.engine}: measured NaN")
+            first = self.rows(np.isnan(self.measured)).arguments
+            at = ", ".join(f"{one.name} = {first[one.name][0]:.6g}" for one in theorem.parameters)
+            what = self.label or self.engine
+            raise InputError("measured", float("nan"), f"{what} measured no number for {theorem.key} at {at}; mend it")
         valid = within(theorem.parameters, self.arguments, self.measured.shape)
         valid &= met(theorem, self.arguments, self.measured.shape)
         return valid if self.hypothesis is None else valid & self.hypothesis

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from suffice.support.tables import ratio_text
 from suffice.support.text import csv_text
 
 from .definition import Campaign
@@ -88,7 +89,7 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
     lines = ["| claim | instances | worst | median | worst instance |", "|---|--:|--:|--:|---|"]
     for row in rows:
         name = f"`{row['key']}`" + ("" if row["edition"] == "corrected" else f" ({row['edition']})")
-        worst = "-" if row["worst_ratio"] is None else f"{row['worst_ratio']:.6g}"
+        worst = "-" if row["worst_ratio"] is None else ratio_text(row["worst_ratio"], 6)
         numbers = [f"{row['instances']:,}", worst, _short(row["median_ratio"])]
         at = [f"{key} = {_short(value)}" for key, value in row["instance"].items() if isinstance(value, float)]
         lines.append(f"| {name} | {' | '.join(numbers)} | {', '.join(at)} |")
