@@ -27,7 +27,7 @@ from .family import Family, Values
 from .measurement_cache import once, once_each
 from .quantity_sum import Forms, form_of
 from .spectrum_scan import late, scanned, scans
-from .suspects import settled
+from .suspects import movable, moved, settled
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -224,7 +224,8 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
 
     Formulas with ln(e0) or 1/sigma2 have no value at 0: they are read as theorems on positive numbers. Close to a
     singularity, as in 1/(2 - eta beta), the last bit of eta moves the bound by more than moments are wrong. What
-    formulas such as 1 - (1 - x)^n lose themselves shows in a wider format of floats, where the machine has one.
+    formulas such as 1 - (1 - x)^n lose themselves shows in a wider format of floats, where the machine has one. Where
+    the bound jumps, as `if eta * beta == 1` does, neither is rounding: so both are asked beside the instance, too.
     """
     assert theorem.bound is not None
     names = theorem.bound_keywords
@@ -232,14 +233,19 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
     shape = arguments["eta"].shape
     with np.errstate(all="ignore"):
         value = np.broadcast_to(theorem.bound(**given), shape)
-        nearby = theorem.bound(**given | {"eta": given["eta"] * (1 - 2.0**-50)}) if "eta" in names else value
-        wide = theorem.bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in given.items()})
-        lost = _WIDE * np.abs(np.broadcast_to(wide, shape) - value).astype(float)
-        moved = sum(np.where(np.isfinite(each), each, 0.0) for each in (np.abs(value - nearby), lost))
+        beside = [moved(given, movable(given), -by * 2.0**-50) for by in (1, 2)]
+        near, far = (np.broadcast_to(theorem.bound(**each), shape) for each in beside)
+
+        def lost(at: Mapping[str, Any], narrow: np.ndarray) -> np.ndarray:
+            wide = theorem.bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in at.items()})
+            return _WIDE * np.abs(np.broadcast_to(wide, shape) - narrow).astype(float)
+
+        aside = np.fmax(lost(beside[0], near), lost(beside[1], far))
+        allowed = sum(np.where(np.isfinite(each), each, 0.0) for each in (np.abs(far - near), np.fmin(lost(given, value), aside)))
     zero = np.zeros(shape, dtype=bool)
     for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
-    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.asarray(moved)
+    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.asarray(allowed)
 
 
 def measured_family(
