@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
+from suffice.simulate.algorithms.base import Around
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
@@ -240,8 +241,9 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
             wide = theorem.bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in at.items()})
             return _WIDE * np.abs(np.broadcast_to(wide, shape) - narrow).astype(float)
 
-        aside = np.fmax(lost(beside[0], near), lost(beside[1], far))
-        allowed = sum(np.where(np.isfinite(each), each, 0.0) for each in (np.abs(far - near), np.fmin(lost(given, value), aside)))
+        lost_at = np.fmin(lost(given, value), np.fmax(lost(beside[0], near), lost(beside[1], far)))
+        slope = np.abs(far - near) * np.fmin(1, np.abs(value) / np.abs(near))  # a share of the value, where it jumps
+        allowed = sum(np.where(np.isfinite(each), each, 0.0) for each in (slope, lost_at))
     zero = np.zeros(shape, dtype=bool)
     for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
@@ -270,8 +272,16 @@ def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
     taken = own if family is None else {"eta", *typical_setting(family).arguments}
     names = [parameter.name for parameter in theorem.parameters if parameter.name not in taken]
-    found = {name: getattr(algorithm, name, None) for name in names}
-    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
+    found = {name: own_number(algorithm, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def own_number(algorithm: Any, name: str) -> float | None:
+    """The number that an algorithm, or the one that it wraps, has by this name; None where neither has one."""
+    value = getattr(algorithm, name, None)
+    if isinstance(value, int | float):
+        return float(value)
+    return own_number(algorithm.of, name) if isinstance(algorithm, Around) else None
 
 
 def measures(
