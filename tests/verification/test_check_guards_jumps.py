@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from suffice.verification.evidence_summary import EvidenceSummary
 from suffice.verification.families import quadratics
 from suffice.verification.problem_measure import measures, stated, typical_setting
 from suffice.verification.sampled_check import path_measures
+from suffice.verification.suspects import settled
 
 FAMILY = quadratics(clients=3, features=2, longest=10)
 LIBRARY = ("eta", "mu", "beta", "sigma2", "e0", "distance2", "T", "N", "d")
@@ -66,13 +67,17 @@ def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_the
     usable = found.counted(known) & (found.measured > 1e-6) & (found.measured < 1e6)
     row = int(np.where(usable, found.measured, -1).argmax())
     assert usable[row]
+    alone = found.rows(np.arange(len(found.measured)))
     for keyword in names:
         at = float(found.arguments[keyword][row])
         for form, of in FORMS.items():
             bound = keyworded(names, of(keyword, at, 1e-3 * float(found.measured[row])))
             theorem = record(bound, below, algorithm=rule)
-            again = measured(rule, theorem).evidence(values)
+            says, own_rounding = stated(theorem, found.arguments)
+            given = replace(alone, hypothesis=alone.hypothesis & says, rounding=alone.rounding + own_rounding)
+            again = settled(theorem, given)
             seen = EvidenceSummary.of([again], again, theorem, equality=None)
+            assert seen.violations, (keyword, form, seen)
             assert seen.worst_ratio > 900, (keyword, form)
 
 
