@@ -228,7 +228,8 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
     formulas such as 1 - (1 - x)^n lose themselves shows in a wider format of floats, where the machine has one. Where
     the bound jumps, as `if eta * beta == 1` does, neither is rounding: so both are asked beside the instance, too.
     """
-    assert theorem.bound is not None
+    bound = theorem.bound
+    assert bound is not None
     names = theorem.bound_keywords
     given = {name: arguments[name] for name in names}
     shape = arguments["eta"].shape
@@ -238,7 +239,7 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
         near, far = (np.broadcast_to(theorem.bound(**each), shape) for each in beside)
 
         def lost(at: Mapping[str, Any], narrow: np.ndarray) -> np.ndarray:
-            wide = theorem.bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in at.items()})
+            wide = bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in at.items()})
             return _WIDE * np.abs(np.broadcast_to(wide, shape) - narrow).astype(float)
 
         lost_at = np.fmin(lost(given, value), np.fmax(lost(beside[0], near), lost(beside[1], far)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -15,9 +16,10 @@ from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.evidence_summary import EvidenceSummary
 from suffice.verification.families import quadratics
-from suffice.verification.problem_measure import measures, stated, typical_setting
+from suffice.verification.mutants import mutants
+from suffice.verification.problem_measure import Measure, measures, stated, typical_setting
 from suffice.verification.sampled_check import path_measures
-from suffice.verification.suspects import settled
+from suffice.verification.suspects import _float_error, settled
 
 FAMILY = quadratics(clients=3, features=2, longest=10)
 LIBRARY = ("eta", "mu", "beta", "sigma2", "e0", "distance2", "T", "N", "d")
@@ -47,7 +49,7 @@ def measured(rule, theorem):
 FORMS = {
     "if": lambda name, at, low: lambda given: low if given[name] == at else 1e30,
     "where": lambda name, at, low: lambda given: np.where(given[name] == at, low, 1e30),
-    "floats": lambda name, at, low: lambda given: low if float(given[name]) == at else float(1e30),
+    "floats": lambda name, at, low: lambda given: low if float(given[name]) == at else 1e30,
     "smooth": lambda name, at, low: lambda given: low if given[name] == at else 1e30 * given["eta"] * (1 + given["e0"]),
 }
 
@@ -63,6 +65,7 @@ def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_the
     assert family is not None
     values = {key: value[:24] for key, value in family.sharp().items()}
     values = {key: np.concatenate([value, family.draw(8, seed=3)[key]]) for key, value in values.items()}
+    values = {key: value[values["sigma2"] > 0] for key, value in values.items()}  # All-for-one divides by it
     found = family.evidence(values)
     usable = found.counted(known) & (found.measured > 1e-6) & (found.measured < 1e6)
     row = int(np.where(usable, found.measured, -1).argmax())
@@ -160,6 +163,28 @@ def test_where_only_rounding_speaks_against_a_bound_nothing_is_concluded():
     assert verdict.outcome is Outcome.INCONCLUSIVE, str(verdict)
     assert not verdict.violations
     assert 1 + 1e-6 < verdict.dropped_ratio < 1 + 1e-3
+
+
+def test_no_more_is_left_to_rounding_than_it_takes():
+    """K + y - K is a multiple of 2^-53 K, twice rounded; the estimate is some times that."""
+    names = ["eta", "mu", "beta", "e0", "sigma2"]
+    arguments = {"eta": 0.3, "mu": 0.7, "beta": 1.1, "e0": 0.9, "sigma2": 0.2, "T": 1.0}
+    for K in (1e3, 1e6, 1e9):
+        error = _float_error(record(lossy(K)), arguments, names)
+        assert 2.0**-53 * K < error < 200 * 2.0**-53 * K
+    assert _float_error(record(exact), arguments, names) < 1e-9
+
+
+def test_a_violation_that_more_digits_do_not_confirm_is_none(monkeypatch):
+    monkeypatch.setattr(Measure, "exactly", lambda self, setting: (mpmath.mpf(setting.arguments["e0"]) / 2, 50))
+    verdict = check(lambda *, e0: e0 / 2, conditions=below, family=BRIEF)
+    assert verdict.outcome is Outcome.INCONCLUSIVE, str(verdict)
+    assert "not confirmed" in verdict.reason
+
+
+def test_both_shifts_of_T_are_among_the_wrong_variants():
+    made = [mutant.change for mutant in mutants(record(exact, below))]
+    assert {"T shifted by +1", "T shifted by -1"} <= set(made)
 
 
 # --- the algorithm's own numbers in what is measured by a state that wraps it ---------------------------------------
