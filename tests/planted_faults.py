@@ -1,4 +1,4 @@
-"""Faults planted one by one in a copy of the library, and whether the nearest tests fall: `python tests/planted_faults.py`.
+"""Faults planted one by one in a copy of the library, and what the nearest tests say: `python tests/planted_faults.py`.
 
 A fault that survives is a guard that nothing tests. Arguments are parts of names of the faults to plant.
 """
@@ -26,18 +26,45 @@ class Fault(NamedTuple):
 
 _JUMPS, _JUDGE = "tests/verification/test_check_guards_jumps.py", "suffice/verification/"
 FAULTS = (
-    Fault("allowance of floats x 4000", f"{_JUDGE}suspects.py", "return 4 * max(found", "return 16000 * max(found",
-          f"{_JUMPS} -k no_more_is_left"),
-    Fault("allowance of wide floats x 4000", f"{_JUDGE}problem_measure.py", "_WIDE = 4.0", "_WIDE = 16000.0",
-          "tests/verification/test_check_guards_rounding.py -k no_more_is_allowed"),
-    Fault("margin of the confirmation off", f"{_JUDGE}counterexample.py", 'if found["margin"] <=', 'if False and found["margin"] <=',
-          f"{_JUMPS} -k more_digits"),
-    Fault("mutant T - 1 gone", f"{_JUDGE}mutants.py", "for by in (1, -1):", "for by in (1,):", f"{_JUMPS} -k both_shifts"),
-    Fault("jumps count as rounding", f"{_JUDGE}suspects.py", "for k in range(1, 6)]", "for k in range(5)]",
-          f"{_JUMPS} -k 'limits or thousand'"),
-    Fault("dropped instances are not counted", f"{_JUDGE}suspects.py", "found is None\n", "False\n",
-          f"{_JUMPS} -k 'counted or concluded'"),
-)  # fmt: skip
+    Fault(
+        "allowance of floats x 4000",
+        f"{_JUDGE}suspects.py",
+        "return 4 * max(found",
+        "return 16000 * max(found",
+        f"{_JUMPS} -k no_more_is_left",
+    ),
+    Fault(
+        "allowance of wide floats x 4000",
+        f"{_JUDGE}problem_measure.py",
+        "_WIDE = 4.0",
+        "_WIDE = 16000.0",
+        "tests/verification/test_check_guards_rounding.py -k no_more_is_allowed",
+    ),
+    Fault(
+        "margin of the confirmation off",
+        f"{_JUDGE}counterexample.py",
+        'if found["margin"] <=',
+        'if False and found["margin"] <=',
+        f"{_JUMPS} -k more_digits",
+    ),
+    Fault(
+        "mutant T - 1 gone", f"{_JUDGE}mutants.py", "for by in (1, -1):", "for by in (1,):", f"{_JUMPS} -k both_shifts"
+    ),
+    Fault(
+        "jumps count as rounding",
+        f"{_JUDGE}suspects.py",
+        "for k in range(1, 6)]",
+        "for k in range(5)]",
+        f"{_JUMPS} -k 'limits or thousand'",
+    ),
+    Fault(
+        "dropped instances are not counted",
+        f"{_JUDGE}suspects.py",
+        "found is None\n",
+        "False\n",
+        f"{_JUMPS} -k 'counted or concluded'",
+    ),
+)
 
 
 def survives(fault: Fault) -> bool:

@@ -234,9 +234,9 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
     given = {name: arguments[name] for name in names}
     shape = arguments["eta"].shape
     with np.errstate(all="ignore"):
-        value = np.broadcast_to(theorem.bound(**given), shape)
+        value = np.broadcast_to(bound(**given), shape)
         beside = [moved(given, movable(given), -by * 2.0**-50) for by in (1, 2)]
-        near, far = (np.broadcast_to(theorem.bound(**each), shape) for each in beside)
+        near, far = (np.broadcast_to(bound(**each), shape) for each in beside)
 
         def lost(at: Mapping[str, Any], narrow: np.ndarray) -> np.ndarray:
             wide = bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in at.items()})
