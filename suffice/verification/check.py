@@ -22,7 +22,7 @@ from .counterexample import with_counterexample
 from .families import ProblemFamily, own_scalar
 from .findings import Extent
 from .loosened_conditions import loosened
-from .problem_measure import measures, quadratic
+from .problem_measure import measures, own_number, quadratic
 from .proof_request import search_of
 from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
@@ -293,7 +293,7 @@ def _record(
             raise InputError("bound" if function is bound else "conditions", function, remedy) from None
         for name, parameter in signature.parameters.items():
             if name not in PARAMETERS and name not in own:
-                if isinstance(getattr(algorithm, name, None), int | float):
+                if own_number(algorithm, name) is not None:
                     own[name] = own_scalar(name, "the algorithm")
                     continue
                 near = nearest(name, [*PARAMETERS, *own])

@@ -27,7 +27,8 @@ class Evidence:
 
     `rounding` is the absolute error of the measured number (one, or one per instance). `values` are
     the family's parameters that gave each instance, where there is one measurement per instance. `again` is the
-    measured number by an independent route: an engine that measures too little would never see a violation.
+    measured number by an independent route: an engine that measures too little would never see a violation. `dropped`
+    masks instances that were left out, as rounding of the bound may be all that speaks against it there.
     """
 
     engine: str
@@ -38,6 +39,7 @@ class Evidence:
     label: str = ""
     values: Mapping[str, np.ndarray] | None = None
     again: np.ndarray | None = None
+    dropped: np.ndarray | None = None
 
     def agrees(self) -> bool:
         """Whether both routes give the same numbers, where there are two."""
@@ -151,7 +153,7 @@ def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return value if getattr(value, "shape", ())[:1] == shape else np.broadcast_to(value, shape)
 
 
-_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again")
+_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again", "dropped")
 """The fields of `Evidence` that have one number per instance, or one for all."""
 
 
@@ -177,6 +179,7 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
         },
         hypothesis=whole(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
         rounding=whole(lambda piece: piece.rounding),
+        dropped=whole(lambda piece: False if piece.dropped is None else piece.dropped),
     )
 
 
