@@ -15,10 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
 
 BITS = 1024
 """Shadows are multiples of 2^-BITS: floats above 1e-290 are, and products and quotients are rounded down to one."""
-NUDGE = 2.0**-45
+_NUDGED = 45
+NUDGE = 2.0**-_NUDGED
 """Of what is known as its float, where it is moved to see how much depends on it: 2^8 times its rounding."""
 
 
@@ -79,8 +81,8 @@ _OTHERS: Mapping[str, Callable[..., Any]] = {
 
 
 class ExactTensors(TorchDispatchMode):
-    """Within it, `of(tensor)` are the multiples of 2^-BITS that a real tensor stands for; its floats by themselves where
-    it was made outside. With a `seed`, what is known as its float is moved by NUDGE at random."""
+    """Within it, `of(tensor)` are the multiples of 2^-BITS that a real tensor stands for; its floats where it was made
+    outside. With a `seed`, what is known as its float is moved by NUDGE at random."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
@@ -109,7 +111,7 @@ class ExactTensors(TorchDispatchMode):
         kwargs = kwargs or {}
         returned = func._schema.returns
         alias = returned[0].alias_info if returned else None
-        given = [each for each in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
+        given = [each for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
         real = [each for each in given if each.is_floating_point()]
         if (alias is not None and not alias.is_write) or not real:
             return func(*args, **kwargs)
@@ -139,7 +141,7 @@ class ExactTensors(TorchDispatchMode):
             return _NUMBERS[name](
                 one, *((each * whole(a) >> BITS for each in other) if (a := kwargs.get("alpha")) else other)
             )
-        if name in _OTHERS and (name != "pow" or isinstance(args[1], int | float) and float(args[1]).is_integer()):
+        if name in _OTHERS and (name != "pow" or (isinstance(args[1], int | float) and float(args[1]).is_integer())):
             return _OTHERS[name](number(args[0]), *args[1:])
         return None
 
@@ -152,7 +154,7 @@ class ExactTensors(TorchDispatchMode):
             torch.arange(1 + low, 1 + low + known.size, dtype=torch.float64).reshape(known.shape)
             for low, (known, _) in zip(sizes, before)
         ])  # fmt: skip
-        swapped = torch.utils._pytree.tree_map(
+        swapped = tree_map(
             lambda each: next(places) if isinstance(each, Tensor) and each.is_floating_point() else each, (args, kwargs)
         )
         try:
@@ -170,6 +172,6 @@ class ExactTensors(TorchDispatchMode):
         self.rounded += 1
         known = _read(out)
         if self._rng is not None:
-            moves = self._rng.choice([-1, 1], known.shape)
-            known = known + moves * (known * whole(NUDGE) >> BITS)
+            moves = np.array(self._rng.choice([-1, 1], known.shape), dtype=object)
+            known = known + moves * (known >> _NUDGED)
         return known

@@ -54,7 +54,7 @@ _WORDS = {"start": "a start without noise", "noise": "noise from the minimiser",
 class Proof:
     """What is known for all dimensions, spectra, starts, covariances of noise and T.
 
-    outcome       "proved", "proved up to a factor 1.001" (of an upper bound), "proved in part" (where an instance beyond
+    outcome       "proved", "proved up to a factor 1.001" (of an upper bound), "proved in part" (an instance beyond
                   violates the bound), "violated", "undecided" or "not of this kind"
     says          the box of a proof, the constants and T of a violation, what is left of the box, or what is not linear
     certificates  what `verification/recheck.py` re-checks; `save(path)` writes them
