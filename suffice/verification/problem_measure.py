@@ -178,9 +178,9 @@ class Measure:
         )
 
         def again(row: int) -> float:
-            return float(
-                self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])[0]
-            )
+            value, good = self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])
+            # as near to the bound as the digits allow
+            return float(value) * (1 - (10.0**-good if theorem.direction == "upper" else -(10.0**-good)))
 
         return settled(theorem, found, again)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from suffice.bounds import Theorem, digits
 
-from .evidence import AGREEMENT, CLEAR, Evidence
+from .evidence import AGREEMENT, Evidence
 
 DIGITS = 50
 FLOAT_DIGITS = 15
@@ -27,6 +27,8 @@ _SAME_SLOPE = 0.05
 _MOST = 64
 """Suspects of one batch that are looked at: where rounding decides the worst of so many, it decides the rest."""
 _MOST_MEASURED = 8
+_CLEAR, _FAR = 1e-3, 1e6
+"""Above 1, and times its estimated rounding: control variates of 1/eta lose that much more at T = 10,000."""
 _NUDGES = 0.009 * 8.0 ** -np.arange(15)
 """1 - x is a multiple of 2^-53: moving a small x by less than that changes nothing, by more it shows the error. A power
 of 2 may round as x itself does."""
@@ -58,7 +60,8 @@ def settled(theorem: Theorem, evidence: Evidence, again: Callable[[int], float] 
     """The evidence without those instances that speak against the bound by rounding alone.
 
     The worst come first, until one is confirmed: that one decides, whatever the others are. `again(row)` measures an
-    instance at more digits; it is asked where the violation is not `CLEAR`.
+    instance at more digits; it is asked where the violation is not `_CLEAR`, or the measured number not `_FAR` above
+    its rounding.
     """
     bound = evidence.bound(theorem)
     ratio = np.where(evidence.counted(theorem), evidence.against(bound, theorem.direction), -np.inf)
@@ -67,13 +70,14 @@ def settled(theorem: Theorem, evidence: Evidence, again: Callable[[int], float] 
         return evidence
     kept, dropped = np.ones(len(ratio), dtype=bool), np.zeros(len(ratio), dtype=bool)
     undefined = np.isnan(bound)
+    clear = (ratio > 1 + _CLEAR) & (np.abs(evidence.measured) >= _FAR * evidence.rounding)
     for group in (suspect & ~undefined, suspect & undefined):  # a NaN by rounding says nothing of the others
         rows = np.flatnonzero(group)
         rows = rows[np.argsort(-ratio[rows], kind="stable")]
         measured = 0
         for count, row in enumerate(rows):
             found = _violates(theorem, evidence, row, float(bound[row])) if count < _MOST else None
-            if found and again is not None and ratio[row] <= 1 + CLEAR:
+            if found and again is not None and not clear[row]:
                 measured += 1
                 precise = replace(evidence.rows(np.array([row])), measured=np.array([again(row)]))
                 found = _violates(theorem, precise, 0, float(bound[row])) if measured <= _MOST_MEASURED else None
