@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice.support.progress import progress
+
 from .app import Json, app
-from .console import echo, print_json, progress
+from .console import echo, print_json
 
 if TYPE_CHECKING:
     from suffice.support.tables import Table
