@@ -2,7 +2,7 @@
 
 A ratio of 1 is attained; above 1 the bound is violated. Random draws alone, without the instances made to be sharp
 and without the searches of `suffice verify`: what a bound gives away where nobody looked for its edge. Claims that say
-"at least" show bound/measured. `worst_ratios` draws the results of any campaign.
+"at least" show bound/measured.
 """
 
 from __future__ import annotations
@@ -38,12 +38,6 @@ def sharpness(*, instances: int = 100, progress: Progress) -> Content:
         rows.append({"key": key, "edition": "corrected"} | sharpness_of(key, instances=instances))
         progress(done + 1, len(keys))
     return _content(rows, {"instances per family": instances})
-
-
-def worst_ratios(name: str, rows: Sequence[dict[str, Any]]) -> Figure:
-    """`rows` as `suffice.verification.campaign.summary` gives them; claims without counted instances are left out."""
-    content = _content(rows, {"campaign": name})
-    return Figure(**vars(content), name=f"{name}-sharpness", edition="stated", seconds=0.0, draw=draw)
 
 
 def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
