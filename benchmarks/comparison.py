@@ -25,7 +25,7 @@ from suffice.simulate import Diverged, Local
 from suffice.support.errors import InputError
 from suffice.verification.campaign import Campaign, conduct
 from suffice.verification.campaign.cells import Cell
-from suffice.verification.campaign.run import result
+from suffice.verification.campaign.run import result as stored
 
 from .comparison_data import SPLITS, Clients, module_of, needs, place
 from .comparison_rules import rule_of, step_of, tries
@@ -219,7 +219,7 @@ def _heart() -> dict[str, Any]:
 def results(folder: Path, cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Those that are there."""
     for cell in cells:
-        if (found := result(folder, cell)) is not None:
+        if (found := stored(folder, cell)) is not None:
             yield cell, found
 
 

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.support.errors import InputError
-
 from .figure import Content, Figure
 from .maker import Progress, maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION, headline
@@ -42,8 +40,6 @@ def sharpness(*, instances: int = 100, progress: Progress) -> Content:
 
 def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
     kept = [row for row in rows if row["worst_ratio"] is not None]
-    if not kept:
-        raise InputError("campaign", setup.get("campaign", "none"), "no claim has results yet; run the campaign first")
     data = {
         row["key"] + ("" if row["edition"] == "corrected" else f" ({row['edition']})"): {
             "instances": np.array([float(row["instances"])]),
