@@ -54,7 +54,7 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
     except InputError:
         raise
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
-        raise InputError("campaign", path.name, " ".join(str(error).replace("$.", "").split())) from None
+        raise InputError("campaign", path.name, " ".join(str(error).replace("$.", "").replace("`", "").split())) from None
     if not cells:
         raise InputError("cells", 0, "give at least one of [[verify]], [[sharpness]] and [[simulate]]")
     folder = path.parent / table.out if out is None else Path(out)
@@ -92,7 +92,7 @@ def _combined(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
 
     known = dict.fromkeys((claim.theorem.key, claim.theorem.edition) for claim in all_claims())
     roots = as_whole("roots", entry.pop("roots", 1), least=1)
-    given = {"kind": kind} | entry | entry.pop("grid", {})
+    given = {"kind": kind, **entry.pop("grid", {}), **entry}
     axes = {_ONE.get(name, name): each if isinstance(each, list) else [each] for name, each in given.items()}
     if kind != "simulate":
         axes = {"kind": [kind], "key": [], "edition": ["corrected"]} | axes
