@@ -54,7 +54,9 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
     except InputError:
         raise
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
-        raise InputError("campaign", path.name, " ".join(str(error).replace("$.", "").replace("`", "").split())) from None
+        raise InputError(
+            "campaign", path.name, " ".join(str(error).replace("$.", "").replace("`", "").split())
+        ) from None
     if not cells:
         raise InputError("cells", 0, "give at least one of [[verify]], [[sharpness]] and [[simulate]]")
     folder = path.parent / table.out if out is None else Path(out)
