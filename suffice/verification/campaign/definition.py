@@ -94,7 +94,8 @@ def _combined(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
 
     known = dict.fromkeys((claim.theorem.key, claim.theorem.edition) for claim in all_claims())
     roots = as_whole("roots", entry.pop("roots", 1), least=1)
-    given = {"kind": kind, **entry.pop("grid", {}), **entry}
+    grid = entry.pop("grid", {})
+    given = {"kind": kind, **entry, **grid}
     axes = {_ONE.get(name, name): each if isinstance(each, list) else [each] for name, each in given.items()}
     if kind != "simulate":
         axes = {"kind": [kind], "key": [], "edition": ["corrected"]} | axes

@@ -210,13 +210,15 @@ def _workers(jobs: int, scheduler: str | None) -> Generator[int]:
     try:
         from dask.distributed import Client
 
-        with Client(scheduler or "tcp://", timeout=10) as client, parallel_config(backend="dask"):
+        with Client(scheduler or "tcp://", timeout=10) as client, parallel_config(backend="dask") as config:
             client.wait_for_workers(1, timeout=600)
             seen = client.get_versions(packages=["suffice", "numpy", "scipy", "torch"])
             if any(there["packages"] != seen["client"]["packages"] for there in seen["workers"].values()):
                 remedy = "a worker has other versions of Python or packages than this process; give both the same"
                 raise InputError("scheduler", scheduler, remedy)
-            yield sum(client.nthreads().values())
+            count = max(2, sum(client.nthreads().values()))  # one job would be this process itself
+            config["backend"].effective_n_jobs = lambda _: count
+            yield count
     except ImportError:
         raise InputError("scheduler", scheduler, "without Dask: pip install '.[cluster]' in a checkout") from None
     except InputError:

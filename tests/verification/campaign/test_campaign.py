@@ -42,7 +42,7 @@ def test_every_cell_lands_in_the_table(finished):
     assert (session.computed, session.failed) == (len(campaign.cells), ())
     lines = text.splitlines()
     assert len(lines) == 1 + len(campaign.cells)
-    assert lines[0].startswith("kind,key,edition,effort,root")
+    assert lines[0].startswith("kind,key,edition,root,")
     kinds = [cell["kind"] for cell in campaign.cells]
     assert (kinds.count("verify"), kinds.count("simulate"), kinds.count("sharpness")) == (2, 16, 6)
 
@@ -152,7 +152,8 @@ def test_a_failed_cell_is_named_the_rest_goes_on_and_the_next_call_computes_it(t
     lines = err.splitlines()
     assert len(lines) == 8
     for line in lines:
-        assert line.startswith("suffice: failed: kind = simulate, problem = clustered, clients = 4, ")
+        assert line.startswith("suffice: failed: kind = simulate, problem = clustered, algorithm = ")
+        assert ", clients = 4, " in line
         assert line.endswith(": RuntimeError: planted in two lines")
     campaign = read_campaign(path)
     assert len(list((campaign.out / "cells").glob("*.json"))) == 8

@@ -16,8 +16,9 @@ import pytest
 from campaign_files import MANY, SMALL, written
 
 from suffice.bounds import InputError
-from suffice.verification.campaign import conduct, read_campaign, table
+from suffice.verification.campaign import Campaign, conduct, read_campaign, table
 from suffice.verification.campaign.cells import compute
+from suffice.verification.campaign.run import result
 
 CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
 
@@ -95,6 +96,20 @@ def test_a_dask_cluster_gives_the_same_table_byte_for_byte(tmp_path, cluster):
     assert (session.computed, session.failed) == (len(spread.cells), ())
     assert reported[-1] == (len(spread.cells), len(spread.cells))
     assert table(spread) == table(alone)
+
+
+@pytest.mark.slow
+def test_one_dask_worker_computes_the_cells_and_not_this_process(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    cells, here = tuple({"kind": "own", "n": n} for n in range(5)), os.getpid()
+
+    def who(cell):
+        return {"root": cell["n"] ** 0.5, "elsewhere": os.getpid() != here}
+
+    campaign = Campaign(name="who", out=tmp_path / "who", cells=cells)
+    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as one:
+        assert conduct(campaign, scheduler=one.scheduler_address, compute=who).computed == 5
+    assert [result(campaign.out, cell) for cell in cells] == [{"root": n**0.5, "elsewhere": True} for n in range(5)]
 
 
 @pytest.mark.slow
