@@ -192,9 +192,7 @@ def _answers(todo: Sequence[Cell], count: int, compute: Compute) -> Iterator[Ans
             yield from (
                 answered(list(left.values())[:1], max(count, 2)) if suspects else answered([*left.values()], count)
             )
-        except Exception as error:
-            if not isinstance(error, BrokenExecutor) and type(error).__name__ != "KilledWorker":  # joblib's, Dask's
-                raise
+        except BrokenExecutor:
             if suspects:
                 yield left.pop(next(iter(left))), {}, "its process died, perhaps for lack of memory"
             suspects = suspects or 2 * count + 1

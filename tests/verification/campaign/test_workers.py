@@ -222,13 +222,3 @@ def test_a_worker_of_other_versions_is_refused_in_one_line(tmp_path, preload):
     assert "\n" not in str(caught.value)
     assert not list((campaign.out / "cells").iterdir())
     assert conduct(campaign).computed == 16
-
-
-@pytest.mark.slow
-def test_a_cell_that_kills_every_dask_worker_is_named_and_the_rest_goes_on(tmp_path, cluster):
-    campaign = read_campaign(written(tmp_path, CHEAP))
-    victim = {"clients": 4, "separation": 0.5, "algorithm": "local", "root": 3}
-    session = conduct(campaign, scheduler=cluster.scheduler_address, compute=deadly(victim))
-    assert [error for cell, error in session.failed if victim.items() <= cell.items()]
-    assert session.computed + len(session.failed) == 16
-    assert not conduct(campaign).failed
