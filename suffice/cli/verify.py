@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from suffice.support.progress import later
 from suffice.support.tables import Cell, Table, ratio_text
 
 from .app import Json, app
 from .completion import of, theorem_keys
-from .console import later, print_json
+from .console import print_json
 
 if TYPE_CHECKING:
     from suffice.bounds import Theorem

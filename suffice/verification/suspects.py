@@ -16,7 +16,7 @@ import numpy as np
 
 from suffice.bounds import Theorem, digits
 
-from .evidence import AGREEMENT, Evidence
+from .evidence import AGREEMENT, CLEAR, Evidence
 
 DIGITS = 50
 FLOAT_DIGITS = 15
