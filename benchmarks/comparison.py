@@ -23,9 +23,9 @@ import numpy as np
 import suffice as sf
 from suffice.simulate import Diverged, Local
 from suffice.support.errors import InputError
-from suffice.verification.campaign import conduct
-from suffice.verification.campaign.definition import Campaign, Cell, identity
-from suffice.verification.campaign.folder import Folder
+from suffice.verification.campaign import Campaign, conduct
+from suffice.verification.campaign.cells import Cell
+from suffice.verification.campaign.run import result as stored
 
 from .comparison_data import SPLITS, Clients, module_of, needs, place
 from .comparison_rules import rule_of, step_of, tries
@@ -218,10 +218,9 @@ def _heart() -> dict[str, Any]:
 
 def results(folder: Path, cells: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Those that are there."""
-    where = Folder(path=folder)
     for cell in cells:
-        if (result := where.result(cell)) is not None:
-            yield cell, result
+        if (found := stored(folder, cell)) is not None:
+            yield cell, found
 
 
 def best(folder: Path, name: str) -> dict[str, dict[str, Any]]:
@@ -237,7 +236,7 @@ def best(folder: Path, name: str) -> dict[str, dict[str, Any]]:
     return {rule: options for rule, (_, options) in found.items()}
 
 
-def carry_out(folder: Path, name: str, *, jobs: int | None = 1, scheduler: str | None = None) -> None:
+def carry_out(folder: Path, name: str, *, jobs: int = 1, scheduler: str | None = None) -> None:
     """What is missing of a comparison: first the tries, then the runs of what was chosen."""
     parts = [("run", lambda: cells_run(name, best(folder, name)))]
     for needed in ("heart",) if name == HEART else needs(COMPARISONS[name].split):
@@ -246,14 +245,12 @@ def carry_out(folder: Path, name: str, *, jobs: int | None = 1, scheduler: str |
         parts.insert(0, ("tried", lambda: cells_tried(name)))
     for part, cells_of in parts:
         cells = tuple(cells_of())
-        digest = identity({"cells": sorted(map(identity, cells))})
-        campaign = Campaign(name=f"{name}-{part}", out=folder / name / part, cells=cells, digest=digest)
-        session = conduct(campaign, jobs=jobs, scheduler=scheduler)
+        campaign = Campaign(name=f"{name}-{part}", out=folder / name / part, cells=cells)
+        session = conduct(campaign, jobs=jobs, scheduler=scheduler, compute=compute)
         line = f"{name}, {part}: {session.computed} computed, {session.found} found, {session.seconds:.0f} s"
         print(line, flush=True)
-        if session.failed or session.skipped:
-            remedy = session.example or "failed before; delete its folder failed to try again"
-            raise InputError(f"cells of {campaign.name}", session.failed + session.skipped, remedy)
+        if session.failed:
+            raise InputError(f"cells of {campaign.name}", len(session.failed), session.failed[0][1])
 
 
 def main(words: Sequence[str]) -> None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from . import simulate as simulate
     from . import training as training
     from . import verification as verification
-    from ._check import check as check
     from .bounds import PARAMETERS as PARAMETERS
     from .bounds import Binary as Binary
     from .bounds import Constants as Constants
@@ -81,10 +80,44 @@ if TYPE_CHECKING:
     from .training.train import train as train
     from .training.training import Training as Training
     from .verification import Verdict as Verdict
+    from .verification import check as check
     from .verification import errata as errata
     from .verification import families as families
     from .verification import testing as testing
     from .verification import verify as verify
 
-_RENAMED = {"Affine": "GradientDissimilarity", "Solution": "Inversion", "known_numbers": "statistics"}
-__getattr__, __dir__, __all__ = lazy(__name__, _RENAMED)
+_HOMES = {
+    ".": "bounds figures fitting planning simulate training verification",
+    ".bounds": (
+        "PARAMETERS Binary Constants Continuous Custom GradientDissimilarity Inversion QuadraticCertificate "
+        "Quantity Sharp Theorem digits evaluate find=theorem latex property_1 solve"
+    ),
+    ".figures": "Figure",
+    ".figures.catalogue": "figure",
+    ".figures.report": "report",
+    ".fitting.fit": "fit",
+    ".fitting.fitted": "Fit load",
+    ".fitting.sklearn_estimators": "CollaborativeClassifier CollaborativeRegressor",
+    ".fitting.summarise": "summarise",
+    ".planning.client_statistics": "statistics",
+    ".planning.methods": "compare_methods",
+    ".planning.plan": "Plan plan",
+    ".simulate": (
+        "AllForOne FixedWeights LeastSquares Local Logistic Neural Quadratics Trace algorithms collaborators "
+        "expected_excess hitting_times measured_constants problems run"
+    ),
+    ".simulate.data.cifar": "cifar",
+    ".simulate.data.leaf": "leaf",
+    ".simulate.data.mnist": "mnist",
+    ".simulate.data.plays": "plays",
+    ".simulate.problems.from_arrays": "from_arrays",
+    ".simulate.problems.heart_disease": "heart_disease",
+    ".simulate.problems.read": "read",
+    ".simulate.setup_file": "read_setup",
+    ".support.errors": "ConditionError InputError",
+    ".support.versions": "VERSION=__version__ show_versions",
+    ".training.train": "train",
+    ".training.training": "Training",
+    ".verification": "Verdict check errata families testing verify",
+}
+__getattr__, __dir__, __all__ = lazy(__name__, _HOMES)

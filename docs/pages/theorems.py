@@ -9,6 +9,7 @@ from suffice.bounds.parameters import Parameter
 from suffice.bounds.saved_proofs import saved_proof
 from suffice.bounds.saved_verdicts import attained, extent, known, sharpness_of
 from suffice.bounds.units import Unit
+from suffice.support.tables import ratio_text
 
 from .markdown import cell
 from .mathematics import tex, typeset
@@ -80,7 +81,7 @@ def _edition(theorem: Theorem) -> list[str]:
     else:
         lines += [f"Cannot be evaluated: {typeset(theorem.order_only or '')}", ""]
     facts = [
-        ("Fault", theorem.fault),
+        (theorem.fault_label, theorem.fault),
         ("Hypotheses", theorem.hypotheses),
         ("Conditions", "; ".join(theorem.condition_names())),
         ("Tight", theorem.tight),
@@ -97,7 +98,7 @@ def _edition(theorem: Theorem) -> list[str]:
 
 def _verdict(row: dict[str, Any]) -> str:
     note = f": {row['note']}" if row.get("note") else ""
-    ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}{attained(row)}"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {ratio_text(row['worst_ratio'])}{attained(row)}"
     return f"{extent(row)}{ratio}{note}"
 
 

@@ -54,7 +54,7 @@ def page(theorem: Theorem) -> str:
         f"quantity    {theorem.quantity.expression} ({theorem.direction} bound, {theorem.mode})",
     ]
     if theorem.fault:
-        lines.append(f"fault       {theorem.fault}")
+        lines.append(f"{theorem.fault_label.lower():11s} {theorem.fault}")
     if theorem.hypotheses:
         lines.append(f"hypotheses  {theorem.hypotheses}")
     if conditions := theorem.condition_names():

@@ -166,7 +166,8 @@ def _arguments(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
             raise InputError(name, values[name], f"{theorem.key} takes {', '.join(names)}")
     missing = [name for name in names if name not in values]
     if missing:
-        raise InputError(missing[0], "missing", f"{theorem.key} needs {missing[0]}: {PARAMETERS[missing[0]].meaning}")
+        needs = "; ".join(f"{name}: {theorem.parameter(name).meaning}" for name in missing)
+        raise InputError(", ".join(missing), "missing", f"{theorem.key} needs {needs}")
     return values
 
 

@@ -41,6 +41,11 @@ class Quantity(metaclass=_ByName):
     latex: str
     unit: Unit
 
+    @property
+    def is_probability(self) -> bool:
+        """Whether it is at most 1."""
+        return self.expression.startswith("P(")
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _q, (self.name, self.expression, self.latex, self.unit)  # the known object, in any process
 

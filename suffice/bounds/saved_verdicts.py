@@ -17,6 +17,7 @@ from typing import Any
 
 from suffice.support.errors import InputError
 from suffice.support.files import check_regular, write_whole
+from suffice.support.tables import ratio_text
 
 from .symbolic import as_expression, expression, on_symbols
 from .theorem import Theorem
@@ -80,7 +81,7 @@ def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any
     row = (known() if rows is None else rows).get((theorem.key, theorem.edition))
     if row is None:
         return f"none: it cannot be evaluated. {theorem.order_only}" if theorem.order_only else "none kept"
-    ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}{attained(row)}"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {ratio_text(row['worst_ratio'])}{attained(row)}"
     note = f": {row['note']}" if row.get("note") else ""
     return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']}){note}"
 
@@ -108,14 +109,14 @@ def sharpness_of(row: dict[str, Any] | None) -> str:
     if regime["ratio"] is None:
         return f"not known {where}: no instance found there"
     at = ", ".join(f"{name} = {value:.4g}" for name, value in regime["at"].items())
-    return f"measured/bound reaches {regime['ratio']:.3g} {where} (found: {at})"
+    return f"measured/bound reaches {ratio_text(regime['ratio'], 3)} {where} (found: {at})"
 
 
 def _ratio(verdict) -> float | None:
     """Six digits; None where nothing met the hypotheses, or where a printed bound of 0 was passed (JSON has no inf)."""
     if not verdict.instances or not math.isfinite(verdict.worst_ratio):
         return None
-    return float(f"{verdict.worst_ratio:.6g}")
+    return float(ratio_text(verdict.worst_ratio, 6))
 
 
 def fingerprint(theorem: Theorem) -> str:

@@ -154,6 +154,11 @@ class Theorem:
         """Whether a printed statement holds: its fault, that it is not sharp, begins with that."""
         return self.fault is not None and self.fault.startswith("The statement is true")
 
+    @property
+    def fault_label(self) -> str:
+        """What stands before the fault: to be less sharp than possible is none."""
+        return "Remark" if self.true_as_printed else "Fault"
+
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The scalars that the bound or its conditions take, in the order of their signatures."""
@@ -222,7 +227,7 @@ class Theorem:
         about = html.facts(
             {
                 "Source": html.text(self.source),
-                "Fault": html.text(self.fault or ""),
+                self.fault_label: html.text(self.fault or ""),
                 "Hypotheses": html.text(self.hypotheses),
                 "Conditions": "; ".join(f"<code>{html.text(name)}</code>" for name in self.condition_names()),
                 "Tight": html.text(self.tight),

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from .app import Json, app
-from .console import echo, print_json, progress
+from suffice.support.progress import progress
 
-if TYPE_CHECKING:
-    from suffice.support.tables import Table
-    from suffice.verification.campaign import Campaign, Session
+from .app import Json, app
+from .console import echo, print_json
 
 
 @app.command()
@@ -23,78 +20,46 @@ def campaign(
     out: Annotated[Path | None, typer.Option(help="Folder for the results (default: the file's).")] = None,
     jobs: Annotated[int | None, typer.Option(help="Number of processes on this machine (default: all cores).")] = None,
     scheduler: Annotated[str | None, typer.Option(help="Dask scheduler whose workers compute (default: none).")] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Recompute failed cells.")] = False,
     collect: Annotated[bool, typer.Option("--collect", help="Print the results so far as CSV.")] = False,
-    summarise: Annotated[
-        bool, typer.Option("--summary", help="Print a Markdown summary of the results so far.")
-    ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Folder for a plot of the worst ratios; needs --collect or --summary.")
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a parameter sweep, which resumes where it was interrupted. If a cell failed, exit with 1."""
     from suffice.support.errors import InputError
-    from suffice.support.files import make_folder
-    from suffice.verification.campaign import Interrupted, conduct, read_campaign, report, summary, table
+    from suffice.support.tables import Table, ratio_text
+    from suffice.verification.campaign import Interrupted, conduct, read_campaign, summary, table
 
-    processes = jobs if jobs is not None else os.cpu_count() or 1
-    if collect and summarise:
-        raise InputError("summary", True, "give --collect or --summary, not both")
-    for name, value in (("jobs", jobs), ("scheduler", scheduler), ("retry", retry or None)):
-        if value is not None and (collect or summarise):
-            raise InputError(name, value, "--collect and --summary compute nothing; drop them or this option")
-    if jobs is not None and scheduler is not None:
-        raise InputError("jobs", jobs, "with --scheduler its workers compute; drop --jobs or --scheduler")
+    if jobs is not None and (scheduler is not None or collect):
+        raise InputError("jobs", jobs, "--scheduler and --collect start no process here; drop them or --jobs")
     definition = read_campaign(file, out=out)
-    if plot is not None and not (collect or summarise):
-        raise InputError("plot", str(plot), "the plot is of results so far: give --collect or --summary with it")
-    if collect or summarise:
-        if plot is not None:
-            from suffice.figures.sharpness import worst_ratios
-
-            for path in worst_ratios(definition.name, summary(definition)).save(make_folder(plot, "plot")):
-                echo(str(path), err=True)
-        if as_json:
-            print_json(summary(definition))
-        else:
-            typer.echo(report(definition) if summarise else table(definition), nl=False)
+    if collect:
+        print_json(summary(definition)) if as_json else typer.echo(table(definition), nl=False)
         return
+    processes = jobs if jobs is not None else os.cpu_count() or 1
     try:
         with progress(f"campaign {definition.name}, cells") as bar:
-            session = conduct(definition, jobs=processes, scheduler=scheduler, retry=retry, progress=bar)
+            session = conduct(definition, jobs=processes, scheduler=scheduler, progress=bar)
     except Interrupted as stop:
         echo(f"suffice: {stop}", err=True)
         raise typer.Exit(130) from None
     if as_json:
         about = {"name": definition.name, "cells": len(definition.cells), "out": str(definition.out)}
-        print_json(about | vars(session))
+        failures = [{"cell": cell, "error": error} for cell, error in session.failed]
+        print_json(about | vars(session) | {"failed": len(failures), "failures": failures})
     else:
-        campaign_table(definition, session, summary(definition)).show()
-    if session.failed:
-        echo(f"suffice: {session.failed} cells failed, see {definition.out / 'failed'}: {session.example}", err=True)
-    if session.failed or session.skipped:
-        raise typer.Exit(1)
-
-
-def campaign_table(campaign: Campaign, session: Session, rows: Sequence[dict[str, Any]]) -> Table:
-    """What a run of a campaign did, and the worst ratio of each claim so far."""
-    from suffice.support.tables import Table
-
-    failed = f", {session.failed} failed" if session.failed else ""
-    skipped = f", {session.skipped} left as failed earlier (--retry)" if session.skipped else ""
-    return Table(
-        title="Worst ratios",
-        columns=("claim", "edition", "instances", "worst ratio"),
-        numeric=("instances", "worst ratio"),
-        rows=[
+        names = ("worst_ratio", "median_ratio")
+        cells = f"{len(definition.cells)} cells: {session.computed} computed, {session.found} found done"
+        failed = f", {len(session.failed)} failed" if session.failed else ""
+        Table(
+            title="Measured/bound",
+            columns=("claim", "edition", "instances", "worst", "median"),
+            numeric=("instances", "worst", "median"),
             # infinite where a bound is 0 or a threshold is missed: no dash
-            (row["key"], row["edition"], f"{row['instances']:,}", "-" if worst is None else f"{worst:.6g}")
-            for row in rows
-            for worst in (row["worst_ratio"],)
-        ],
-        lines=[
-            f"{len(campaign.cells)} cells: {session.computed} computed, {session.found} found done{failed}{skipped}; "
-            f"{session.seconds:.1f} s; results in {campaign.out}"
-        ],
-    )
+            rows=[(row["key"], row["edition"], f"{row['instances']:,}",
+                   *("-" if row[name] is None else ratio_text(row[name], 6) for name in names))
+                  for row in summary(definition)],
+            lines=[f"{cells}{failed}; {session.seconds:.1f} s; results in {definition.out}"],
+        ).show()  # fmt: skip
+    for cell, error in session.failed:
+        echo(f"suffice: failed: {', '.join(f'{name} = {value}' for name, value in cell.items())}: {error}", err=True)
+    if session.failed:
+        raise typer.Exit(1)

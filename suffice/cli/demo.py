@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice.support.progress import progress
 from suffice.support.tables import console
 
 from .app import app
-from .console import echo, progress
+from .console import echo
 
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.support.tables import Table, number
+from suffice.support.tables import Table, number, ratio_text
 
 from .app import Json, app
 from .completion import errata_names
@@ -145,7 +145,7 @@ def errata_page(row: dict[str, Any]) -> Table:
     lines += [f"  {name} = {value}" for name, value in row["inputs"].items()]
     lines += [f"printed   {row['printed']:.10g}", f"measured  {row['measured']:.10g}"]
     if row["printed"] * row["measured"] > 0:
-        lines.append(f"ratio     {row['measured'] / row['printed']:.4g} (measured / printed)")
+        lines.append(f"ratio     {ratio_text(row['measured'] / row['printed'])} (measured / printed)")
     if row["key"]:
         lines.append(f"corrected suffice theorem {row['key']}")
     return Table(columns=(), rows=(), lines=lines)

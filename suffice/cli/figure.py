@@ -8,10 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.support.progress import progress
+
 from .app import app
 from .arguments import texts
 from .completion import figure_names, of
-from .console import echo, listing, progress
+from .console import echo, listing
 
 
 @app.command()

@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.support.progress import PATIENCE, progress
+
 from .app import Json, app
 from .completion import of
-from .console import PATIENCE, echo, print_json, progress
+from .console import echo, print_json
 from .data_options import check_exists, is_setup, memory_limit, read_table, refuse_options, takes_data
 
 SEEDS = 256

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice.support.progress import progress
+
 from .app import Json, app
 from .arguments import words
 from .completion import algorithm_names
-from .console import print_json, progress
+from .console import print_json
 from .data_options import is_setup, memory_limit, read_table, refuse_options, takes_data
 
 if TYPE_CHECKING:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -57,6 +59,8 @@ def theorem(
     if key is None or (listed and not values and solve is None):
         if solve is not None:
             raise InputError("theorem", "missing", "name the theorem to solve")
+        if bibtex:
+            raise InputError("theorem", key or "missing", "name one to cite")
         if edition not in (None, "printed", "corrected"):
             raise InputError("edition", edition, "use printed or corrected")
         chosen = [entry for entry in listed or THEOREMS if edition in (None, entry.edition)]
@@ -68,20 +72,23 @@ def theorem(
                     theorem_table(some, title=f"Theorems {'as printed' if kind == 'printed' else kind}").show()
         return
     defined = [entry for entry in DEFINITIONS if entry.key == spelled(key)]
-    if defined and not values and solve is None and not as_json:
+    if defined and not values and solve is None and not as_json and not bibtex:
         typer.echo("\n\n".join(definition_page(entry) for entry in defined if edition in (None, entry.edition)))
         return
-    record = find(key, edition or "corrected")
     if bibtex:
+        cited = defined[0] if defined else find(key, edition or "corrected")
         from suffice.bounds.bibtex import statement_bibtex
         from suffice.bounds.papers import PAPERS
 
-        paper = next(paper for paper in PAPERS if record.key.startswith(paper.key + "/"))
-        typer.echo(statement_bibtex(paper, record.key, record.source.locator))
+        paper = next(paper for paper in PAPERS if cited.key.startswith(paper.key + "/"))
+        typer.echo(statement_bibtex(paper, cited.key, cited.source.locator))
         return
+    record = find(key, edition or "corrected")
     if solve is not None and target is not None:
         numbers = assignments(values or [])
-        found = invert(record, solve, target=parse_number("target", target), **numbers)
+        goal = {"name": solve, "target": parse_number("target", target)}
+        _complete(record, numbers, partial(invert, record, **goal), f" --solve {solve} --target {target}", solve)
+        found = invert(record, **goal, **numbers)
         if as_json:
             row = {"key": record.key, "edition": record.edition, "values": numbers, "guarantee": record.guarantee}
             print_json(row | vars(found))
@@ -103,6 +110,7 @@ def theorem(
             typer.echo(wrapped(f"verdict     {saved_verdict(record)}"))
         return
     numbers = assignments(values)
+    _complete(record, numbers, partial(evaluate, record))
     bound = float(evaluate(record, **numbers))
     if as_json:
         row = {"key": record.key, "edition": record.edition, "values": numbers, "bound": bound}
@@ -119,10 +127,40 @@ def _listed(part: str) -> list[Theorem]:
     return [] if any(entry.key == spelled(part) for entry in found) else found
 
 
+def _complete(
+    record: Theorem, numbers: Mapping[str, Any], run: Callable[..., Any], options: str = "", solved: str | None = None
+) -> None:
+    """Refuse parameters that are missing, all at once, with a line that `run` accepts: as given where that can be."""
+    from suffice.explorer.exact_values import middle
+    from suffice.support.errors import InputError, SufficeError
+
+    names = [parameter.name for parameter in record.parameters if parameter.name != solved]
+    missing = [name for name in names if name not in numbers]
+    if not missing or record.bound is None or not set(numbers) <= set(names):
+        return
+    edition = "" if record.edition == "corrected" else f" --edition {record.edition}"
+    for given in (numbers, {}):
+        values = {name: value for name, value in middle(record, given).items() if name != solved}
+        try:
+            run(**values)
+        except SufficeError:
+            continue
+        told = " ".join(f"{name}={value}" for name, value in values.items())
+        line = f"suffice theorem {record.key}{edition} {told}{options}"
+        names = ", ".join(missing)
+        raise InputError(names, "missing", f"{record.key} needs {names}; this line runs: {line}")
+
+
 def _bound(record: Theorem, bound: float) -> None:
-    typer.echo(f"{record.quantity.expression} {'<=' if record.direction == 'upper' else '>='} {bound:.10g}")
+    """The claim in words; a probability is at most 1, whatever a formula gives."""
+    least = 1.0 if record.direction == "upper" and record.quantity.is_probability else math.inf
+    relation = "<=" if record.direction == "upper" else ">="
+    typer.echo(f"{record.quantity.expression} {relation} {min(bound, least):.10g}")
+    if bound > least:
+        typer.echo(f"as every probability: the formula gives {bound:.10g}")
     if not record.guarantee:
-        typer.echo(f"printed edition, not a guarantee: {record.fault}")
+        kind = "printed edition" if record.true_as_printed else "printed edition, not a guarantee"
+        typer.echo(f"{kind}: {record.fault}")
 
 
 def theorem_row(record: Theorem) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from suffice.support.progress import later
+
 from .app import Json, app
 from .arguments import words
 from .completion import algorithm_names
-from .console import echo, later, print_json
+from .console import echo, print_json
 from .data_options import Drop, Site, Split, Target
 
 

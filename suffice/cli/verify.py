@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from suffice.support.tables import Cell, Table
+from suffice.support.progress import later
+from suffice.support.tables import Cell, Table, ratio_text
 
 from .app import Json, app
 from .completion import of, theorem_keys
-from .console import later, print_json
+from .console import print_json
 
 if TYPE_CHECKING:
     from suffice.bounds import Theorem
@@ -102,7 +103,7 @@ def _row(verdict: Verdict) -> tuple[Cell, ...]:
         verdict.theorem.edition,
         (verdict.outcome.value, "yellow" if verdict.note else "green" if verdict.expected else "red"),
         f"{verdict.instances:,}",
-        f"{verdict.worst_ratio:.4g}" if verdict.instances else "-",
+        ratio_text(verdict.worst_ratio) if verdict.instances else "-",
         f"{verdict.refuted}/{verdict.mutants}" if verdict.mutants else "-",
         verdict.engine,
         f"{verdict.seconds:.1f}",

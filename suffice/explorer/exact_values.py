@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # what measures takes seconds to import
 
 FILE = Path(__file__).with_name("exact_values.json")
 _ROWS = 20_000
+_FREE: Mapping[str, float] = {}
 
 
 def exact_values() -> dict[str, Any]:
@@ -75,17 +76,19 @@ def _instance(truth: Truth) -> dict[str, Any]:
     return {"at": at, "value": short(truth.value), "words": truth.words, "curves": truth.curves}
 
 
-def middle(record: Theorem) -> dict[str, float]:
-    """Values of the typical ranges, nearest to their middles among those that meet the conditions."""
-    points = typical_points(record, _ROWS)
-    centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters}
-    far = sum((np.log(value / centre[name]) ** 2 for name, value in points.items()), np.zeros(1))
+def middle(record: Theorem, given: Mapping[str, float] = _FREE) -> dict[str, float]:
+    """Values of the typical ranges, nearest to their middles where the conditions are met; `given` ones stay."""
+    points = typical_points(record, _ROWS, given=given)
+    centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters} | dict(given)
+    far = sum((np.log(value / centre[name]) ** 2 for name, value in points.items() if name not in given), np.zeros(1))
     if points and len(far):
         centre = {name: float(value[int(np.argmin(far))]) for name, value in points.items()}
-    return {p.name: rounded(centre[p.name], p.integer) for p in record.parameters}
+    return {p.name: rounded(centre[p.name], p.integer) for p in record.parameters} | dict(given)
 
 
-def typical_points(theorem: Theorem, count: int, *, seed: int = 0, unmet: bool = False) -> dict[str, np.ndarray]:
+def typical_points(
+    theorem: Theorem, count: int, *, seed: int = 0, unmet: bool = False, given: Mapping[str, float] = _FREE
+) -> dict[str, np.ndarray]:
     """Up to `count` points of the typical ranges, log-uniform, that meet the conditions, or with `unmet` do not."""
     from suffice.verification.evidence import met
 
@@ -93,6 +96,7 @@ def typical_points(theorem: Theorem, count: int, *, seed: int = 0, unmet: bool =
     for parameter in theorem.parameters:
         x = np.exp(rng.uniform(*np.log(parameter.typical), _ROWS))
         values[parameter.name] = np.floor(x) if parameter.integer else x
+    values |= {name: np.full(_ROWS, value, dtype=float) for name, value in given.items()}
     good = np.flatnonzero(met(theorem, values, (_ROWS,)) != unmet)[:count]
     return {name: value[good] for name, value in values.items()}
 

@@ -27,13 +27,16 @@ _ALPHABETS = {
     "mathbf": {"0": "𝟎", "1": "𝟏"},
 }
 _SPACES = {r"\,": "0.17em", r"\ ": "0.3em", r"\;": "0.28em", r"\quad": "1em"}
-_SIZES = (r"\left", r"\right", r"\Big", r"\big", r"\bigl", r"\bigr", r"\!")
+_SIZES = (r"\left", r"\right", r"\!")
+_PAIRS = ((re.compile(r"\\[Bb]igg?l?(?=[(\[])"), r"\\left"), (re.compile(r"\\[Bb]igg?r?(?=[)\]])"), r"\\right"))
 _CLOSE = ' lspace="0" rspace="0"'
 _STRIPPED = {name.rstrip("_"): sign for name, sign in (_LETTERS | _SIGNS).items()}
 
 
 def mathml(latex: str, *, display: bool = False) -> str:
     """One formula; `InputError` for a command that the converter does not know."""
+    for size, grows in _PAIRS:  # brackets of a given size grow together too
+        latex = size.sub(grows, latex)
     try:
         content = "".join(_row(_TOKEN.findall(latex), lambda token: False))
     except IndexError:
@@ -128,7 +131,7 @@ def _command(token: str, tokens: list[str]) -> str:
 
 
 def _fence(token: str, tokens: list[str]) -> str:
-    """A bracket that grows with what it holds, between \\left and \\right, or one of a given size."""
+    """A bracket that grows with what it holds, between \\left and \\right."""
     if token == r"\!":
         return ""
     bracket = tokens.pop(0)
@@ -136,8 +139,7 @@ def _fence(token: str, tokens: list[str]) -> str:
         bracket, bracket
     )
     if token != r"\left":
-        grown = "" if token == r"\right" else ' minsize="1.6em"'
-        return f"<mo{grown}{_CLOSE}>{escape(sign)}</mo>" if sign else ""
+        return f"<mo{_CLOSE}>{escape(sign)}</mo>" if sign else ""
     inner, depth = [], 1
     while tokens and depth:
         taken = tokens.pop(0)

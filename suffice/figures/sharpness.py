@@ -2,7 +2,7 @@
 
 A ratio of 1 is attained; above 1 the bound is violated. Random draws alone, without the instances made to be sharp
 and without the searches of `suffice verify`: what a bound gives away where nobody looked for its edge. Claims that say
-"at least" show bound/measured. `worst_ratios` draws the results of any campaign.
+"at least" show bound/measured.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
-from suffice.support.errors import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
@@ -40,16 +38,8 @@ def sharpness(*, instances: int = 100, progress: Progress) -> Content:
     return _content(rows, {"instances per family": instances})
 
 
-def worst_ratios(name: str, rows: Sequence[dict[str, Any]]) -> Figure:
-    """`rows` as `suffice.verification.campaign.summary` gives them; claims without counted instances are left out."""
-    content = _content(rows, {"campaign": name})
-    return Figure(**vars(content), name=f"{name}-sharpness", edition="stated", seconds=0.0, draw=draw)
-
-
 def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
     kept = [row for row in rows if row["worst_ratio"] is not None]
-    if not kept:
-        raise InputError("campaign", setup.get("campaign", "none"), "no claim has results yet; run the campaign first")
     data = {
         row["key"] + ("" if row["edition"] == "corrected" else f" ({row['edition']})"): {
             "instances": np.array([float(row["instances"])]),

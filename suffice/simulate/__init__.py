@@ -75,4 +75,32 @@ if TYPE_CHECKING:
     from .similarity import SampledSimilarity as SampledSimilarity
     from .trace import Trace as Trace
 
-__getattr__, __dir__, __all__ = lazy(__name__)
+_HOMES = {
+    ".": "algorithms problems",
+    ".additive_noise": "Additive",
+    ".algorithms": (
+        "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
+        "FederatedClustering FixedCoBo FixedRadius FixedWeights Flix Local LocalSGD Optimised QuantileRadius "
+        "Scaffnew TwoMeansRadius"
+    ),
+    ".catalogue": "ALGORITHMS algorithm",
+    ".closed_form": "closed_excess",
+    ".constants_along_run": "MeasuredConstants measured_constants",
+    ".oracle": "Oracle",
+    ".probed_moments": (
+        "Moments expected_excess expected_excesses expected_moments expected_moments_batch expected_step"
+    ),
+    ".problem": "Problem",
+    ".problem_batches": "split stack",
+    ".problems": (
+        "Cosine LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"
+    ),
+    ".randomness": "Randomness Stream philox",
+    ".refresh_schedule": "Every Logarithmic",
+    ".runner": "Diverged hitting_times iterate run",
+    ".scouts": "Collaborators collaborators",
+    ".seed_blocks": "block_size padded_seeds",
+    ".similarity": "DebiasedSimilarity ExactSimilarity ReleasedSimilarity SampledSimilarity",
+    ".trace": "Trace",
+}
+__getattr__, __dir__, __all__ = lazy(__name__, _HOMES)

@@ -76,6 +76,9 @@ def probe(
         (torch.full((1,), float(odds), dtype=problem.dtype), {name: value[None] for name, value in extra.items()})
         for odds, extra in listed
     ]
+    # floats such as 1/6 do not sum to 1 in exact arithmetic, in which this may be asked
+    whole = sum((odds for odds, _ in tossed), torch.zeros(1, dtype=problem.dtype))
+    weights, tossed = weights / weights.sum(0), [(odds / whole, extra) for odds, extra in tossed]
 
     def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
         shown = {name: value[0] for name, value in extra.items()}

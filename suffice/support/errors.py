@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .text import printable
 
 
@@ -10,6 +12,9 @@ class SufficeError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ValueError.__new__, (type(self), *self.args), vars(self)  # the same line, from another process too
 
 
 class InputError(SufficeError):

@@ -55,6 +55,7 @@ class Table:
 
     numeric   columns that are aligned to the right
     named     columns of names, whose middles are left out where there is no room
+    whole     columns of keys, to be copied: where there is no room, a key of the first column has a line of its own
     optional  columns that are left out, the last one first, where there is no room for all, and with each the line that
               explains it, which begins with its name and a colon
     width     characters that it takes at most, whatever the screen has
@@ -64,6 +65,7 @@ class Table:
     columns: Sequence[str]
     numeric: Sequence[str] = ()
     named: Sequence[str] = ("client", "site")
+    whole: Sequence[str] = ("claim", "key")
     optional: Sequence[str] = ()
     rows: Sequence[Sequence[Cell]]
     lines: Sequence[Cell] = ()
@@ -102,12 +104,13 @@ class Table:
 
     def _print(self, out: Console) -> None:
         from rich.table import Table as Grid
+        from rich.text import Text
 
         if self.width is not None:
             out.width = min(out.width, self.width)
         absent: list[str] = []
         if self.rows:
-            shown, rows = self._fitted(out.width)
+            shown, rows, room = self._fitted(out.width)
             absent = [f"{name}:" for at, name in enumerate(self.columns) if at not in shown]
             grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
             for at in shown:
@@ -118,17 +121,23 @@ class Table:
                     overflow="fold",
                     no_wrap=right or self.columns[at] in self.named,
                 )
-            for row in rows:
-                grid.add_row(*(_styled(row[at]) for at in shown))
+            whole = self.columns[0] in self.whole
+            above = [_text(row[0]) if whole and screen_width(_text(row[0])) > room else "" for row in rows]
+            for row, key in zip(rows, above):
+                grid.add_row(*(_styled("" if key and at == 0 else row[at]) for at in shown))
             if self.title:  # a line: a title of rich's is folded to the width of a narrow table
                 out.print(_styled((self.title, "italic")))
-            out.print(grid)
+            with out.capture() as caught:
+                out.print(grid)
+            lines = Text.from_ansi(caught.get()).split("\n") if any(above) else [grid]
+            for key, line in zip(["", *above], lines):
+                out.print(*filter(None, [key]), line, sep="\n", soft_wrap=any(above))
         for line in self.lines:
             if not _text(line).startswith(tuple(absent)):
                 out.print(_styled(line))
 
-    def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]]]:
-        """Which columns are shown, and the rows with their names as short as that takes."""
+    def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]], int]:
+        """Which columns are shown, the rows with their names as short as that takes, and the first column's room."""
         needed = [max(screen_width(_text(cell)) for cell in cells) + GAP for cells in zip(self.columns, *self.rows)]
         shown, left = list(range(len(needed))), list(self.optional)
         while left and sum(needed[at] for at in shown) - GAP > width:
@@ -140,7 +149,7 @@ class Table:
                 names = shortened([_text(row[at]) for row in rows], max(needed[at] - GAP - over, SHORTEST))
                 rows = [(*row[:at], name, *row[at + 1 :]) for row, name in zip(rows, names)]
                 needed[at] = max(map(screen_width, (self.columns[at], *names))) + GAP
-        return shown, rows
+        return shown, rows, width - sum(needed[at] for at in shown[1:])
 
 
 def screen_width(text: str) -> int:
@@ -162,6 +171,13 @@ def console() -> Console:
 def number(value: float | None, digits: int = 3) -> str:
     """A short number for a cell; a dash for what is absent."""
     return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
+
+
+def ratio_text(value: float, digits: int = 4) -> str:
+    """Measured over bound, in so many digits, and in as many more as it takes that what is not 1 does not read 1."""
+    while float(f"{value:.{digits}g}") == 1 and abs(value - 1) > 1e-9:  # less is rounding
+        digits += 1
+    return f"{value:.{digits}g}"
 
 
 def shortened(names: Sequence[str], most: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +16,7 @@ from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 from suffice.support.parse import nearest
+from suffice.support.progress import later
 
 from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
@@ -22,7 +24,7 @@ from .counterexample import with_counterexample
 from .families import ProblemFamily, own_scalar
 from .findings import Extent
 from .loosened_conditions import loosened
-from .problem_measure import measures, quadratic
+from .problem_measure import measures, own_number, quadratic
 from .proof_request import search_of
 from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
@@ -84,7 +86,8 @@ def check(
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
     root        root from which all random numbers are derived
     effort      "quick" (seconds) or "full" (minutes); full begins with a quick check and ends there where that refutes
-    progress    is told how many families are done, of how many. A quick check of a true bound takes 3 to 20 seconds
+    progress    is told how many families are done, of how many; unless given a terminal shows a bar after two
+                seconds. A quick check of a true bound takes 3 to 20 seconds
                 exactly, 10 to 60 on paths, or minutes where a step is slow: `quadratics(longest=20)` ends paths at 20
                 iterations; a false one is often refuted sooner
     prove       also search for a proof for all dimensions, spectra, starts, noises and T on quadratics of like clients,
@@ -122,7 +125,8 @@ def check(
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     seconds, sides = search_of(prove, box)
-    with settings_kept(), one_thread():
+    bar = later("check") if progress is None else nullcontext(progress)
+    with settings_kept(), one_thread(), bar as report:
         own = {} if family is None else family.own()
         meant = _names(names, bound, conditions, quantity)
         bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
@@ -130,7 +134,7 @@ def check(
         theorem = theorem if delta is None else replace(theorem, mode="probability")
         verdict = _Check(
             theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
-            progress=progress,
+            progress=report,
         ).verdict(effort)  # fmt: skip
         if not seconds:
             return verdict
@@ -293,7 +297,7 @@ def _record(
             raise InputError("bound" if function is bound else "conditions", function, remedy) from None
         for name, parameter in signature.parameters.items():
             if name not in PARAMETERS and name not in own:
-                if isinstance(getattr(algorithm, name, None), int | float):
+                if own_number(algorithm, name) is not None:
                     own[name] = own_scalar(name, "the algorithm")
                     continue
                 near = nearest(name, [*PARAMETERS, *own])

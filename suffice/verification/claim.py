@@ -228,6 +228,6 @@ def _outcome(seen: EvidenceSummary, variants: Variants, apart: bool) -> Outcome:
         return Outcome.VACUOUS
     if seen.violations:
         return Outcome.VIOLATED
-    if apart:
+    if apart or seen.dropped_ratio > 1 + CLEAR:
         return Outcome.INCONCLUSIVE
     return Outcome.WEAK if variants.survivors else Outcome.HOLDS

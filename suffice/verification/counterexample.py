@@ -27,7 +27,9 @@ def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[M
     if found["bound"] != found["bound"]:  # not a number
         seen = replace(verdict.evidence, undefined_at=found["arguments"])
         return replace(verdict, counterexample=found, evidence=seen)
-    if found["margin"] <= AGREEMENT / 2 * max(abs(found["measured"]), abs(found["bound"])):
+    if found["margin"] <= max(AGREEMENT / 2, 10.0 ** -found["digits"]) * max(
+        abs(found["measured"]), abs(found["bound"])
+    ):
         return Verdict.inconclusive(
             theorem,
             f"measured/bound = 1 + {verdict.worst_ratio - 1:.2g} in float64 is not confirmed by "

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 
 from suffice.bounds import PARAMETERS, Parameter, Theorem
+from suffice.support.errors import InputError
 
 AGREEMENT = 1e-9
 """Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
@@ -26,7 +27,8 @@ class Evidence:
 
     `rounding` is the absolute error of the measured number (one, or one per instance). `values` are
     the family's parameters that gave each instance, where there is one measurement per instance. `again` is the
-    measured number by an independent route: an engine that measures too little would never see a violation.
+    measured number by an independent route: an engine that measures too little would never see a violation. `dropped`
+    masks instances that were left out, as rounding of the bound may be all that speaks against it there.
     """
 
     engine: str
@@ -37,6 +39,7 @@ class Evidence:
     label: str = ""
     values: Mapping[str, np.ndarray] | None = None
     again: np.ndarray | None = None
+    dropped: np.ndarray | None = None
 
     def agrees(self) -> bool:
         """Whether both routes give the same numbers, where there are two."""
@@ -48,7 +51,10 @@ class Evidence:
     def counted(self, theorem: Theorem) -> np.ndarray:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
         if np.isnan(self.measured).any():
-            raise ValueError(f"{self.engine}: measured NaN")
+            first = self.rows(np.isnan(self.measured)).arguments
+            at = ", ".join(f"{one.name} = {first[one.name][0]:.6g}" for one in theorem.parameters)
+            what = self.label or self.engine
+            raise InputError("measured", float("nan"), f"{what} measured no number for {theorem.key} at {at}; mend it")
         valid = within(theorem.parameters, self.arguments, self.measured.shape)
         valid &= met(theorem, self.arguments, self.measured.shape)
         return valid if self.hypothesis is None else valid & self.hypothesis
@@ -147,7 +153,7 @@ def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return value if getattr(value, "shape", ())[:1] == shape else np.broadcast_to(value, shape)
 
 
-_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again")
+_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again", "dropped")
 """The fields of `Evidence` that have one number per instance, or one for all."""
 
 
@@ -173,6 +179,7 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
         },
         hypothesis=whole(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
         rounding=whole(lambda piece: piece.rounding),
+        dropped=whole(lambda piece: False if piece.dropped is None else piece.dropped),
     )
 
 

@@ -34,6 +34,8 @@ class EvidenceSummary:
     points          (bound, measured) of up to `POINTS` instances, for pictures
     undefined       how many have a bound that is no number (each a violation), `undefined_at` the arguments of one
     unbounded       how many have an infinite one, which says nothing
+    dropped         how many were left out because rounding of the bound may be all that speaks against it there, at one
+                    of them by measured/bound = `dropped_ratio`
     unmet           where none or few of the instances tried count, the condition that none or the fewest meet
     """
 
@@ -48,6 +50,8 @@ class EvidenceSummary:
     undefined: int = 0
     undefined_at: dict[str, float] = field(default_factory=dict)
     unbounded: int = 0
+    dropped: int = 0
+    dropped_ratio: float = 0.0
     unmet: str = ""
 
     @classmethod
@@ -60,6 +64,7 @@ class EvidenceSummary:
         if equality is not None:
             against |= counted & (ratio < 1 - equality) & (whole.measured != bound)  # 0 and 0 have no ratio
         at = _worst(ratio, undefined)
+        dropped = np.zeros_like(counted) if whole.dropped is None else whole.dropped
         useless = np.inf if theorem.direction == "upper" else -np.inf
         return cls(
             examined=len(counted),
@@ -73,6 +78,8 @@ class EvidenceSummary:
             undefined=int(undefined.sum()),
             undefined_at=_first(theorem, whole, undefined),
             unbounded=int((counted & (bound == useless)).sum()),
+            dropped=int(dropped.sum()),
+            dropped_ratio=float(whole.against(bound, theorem.direction)[dropped].max(initial=0.0)),
             unmet=whole.unmet(theorem) if _few(int(counted.sum()), len(counted)) else "",
         )
 

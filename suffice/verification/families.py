@@ -181,6 +181,9 @@ def _quadratics(
             for direction in (end, flat, both)
             for step, T in ((1.0, 1), (1.0, 40), (1.0, 1000), (0.9, 100), (0.1, 10))
         ]
+        # mu/beta and T at their ends together: a rate that is too good only where mu is least is seen late
+        widest = np.geomspace(4, 4 * FLATTEST, features)
+        rows += [(widest, sigma2, 1.0, flat, step, longest) for sigma2 in (0.0, 0.0625) for step in (1.0, 0.25)]
         curvature, sigma2, far, direction, step, T = (np.array(column) for column in zip(*rows))
         count = len(rows)
         values = {

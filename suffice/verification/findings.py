@@ -123,6 +123,7 @@ class Findings:
     worst_ratio, worst_instance, worst_bound = Of("evidence"), Of("evidence"), Of("evidence")
     ranges, points, unmet = Of("evidence"), Of("evidence"), Of("evidence")
     undefined, undefined_at, unbounded = Of("evidence"), Of("evidence"), Of("evidence")
+    dropped, dropped_ratio = Of("evidence"), Of("evidence")
     mutants, refuted, survivors, survivor_ratios = Of("variants"), Of("variants"), Of("variants"), Of("variants")
     weakness, opaque, necessity = Of("variants"), Of("variants"), Of("variants")
     instance = Of("evidence", "worst_instance")
@@ -164,6 +165,7 @@ class Findings:
             "engine": self.engine,
             "verdict": self.outcome.value,
             "instances": self.instances,
+            "dropped": self.dropped,
             "worst_ratio": self.worst_ratio,
             "worst_instance": self.worst_instance,
             "attained": list(self.sharpness.attained),

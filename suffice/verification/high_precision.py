@@ -1,9 +1,10 @@
 """A violation re-evaluated at 50 digits: expected values of a linear algorithm.
 
 Where the weights are fixed and the noise is additive each model has a recursion of its own, written out here in 50
-digits from the problem's numbers. Elsewhere one iteration's maps are probed in float64, so that their entries carry a
-relative error of 1e-15; the recursion M+ = A M A^T + noise + sum w D M D^T is then carried so exactly that no rounding
-adds up, and 15 digits are reported. A margin far above 1e-15 settles the violation.
+digits from the problem's numbers. Elsewhere one iteration's maps are probed in exact arithmetic (`exact_tensors`) and
+M+ = A M A^T + noise + sum w D M D^T is carried as exactly; 15 digits are reported, for the noise's factors are floats.
+Where a step takes more than sums, products and quotients, what it takes is known as its floats alone: twice they are
+moved by 2^8 times their rounding, and no digit is reported that moves by 2^4 times it.
 
 Matrices hold whole numbers, multiples of 2^-1024: products of Python's integers are exact and a hundred times as fast
 as those of mpmath's matrices, and an excess above 1e-250 keeps 50 digits.
@@ -24,14 +25,21 @@ from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
 from suffice.simulate.moment_maps import Maps, origin
 from suffice.simulate.moment_powers import Cycle, branches, probed_alone
 from suffice.simulate.problem import QuadraticProblem
+from suffice.simulate.problem_batches import over_tensors
 from suffice.simulate.quadratic_forms import QuadraticForm, forms
+
+from .exact_tensors import BITS, NUDGE, ExactTensors, times
 
 DIGITS = 50
 LONGEST_BY_HAND = 2000
 """The largest T of the recursion written out here: beyond it the probed map is squared."""
-_BITS = 1024
 PROBED = 15
-"""Digits reported where one iteration's maps come from float64."""
+"""Digits reported at most where one iteration's maps are probed."""
+_MOST_EXACT = 1e6
+"""Products of whole numbers, a few seconds."""
+_WIDER = float(np.finfo(np.longdouble).eps) / 2.0**-52
+_SAFETY = 2.0**4 * 2.0**-53 / NUDGE
+"""What the rounding of floats may move, of what nudges move."""
 
 
 def measured(
@@ -59,8 +67,12 @@ def measured(
         and not problem.shared_noise
     ):
         return _fixed_excess(problem, algorithm, iterations, eta, client), DIGITS
-    probed = _probed(problem, algorithm, iterations, eta, client, cycle, form)
-    return mpmath.mpf(mpmath.nstr(probed, PROBED)), PROBED
+    given = problem, algorithm, iterations, eta, client, cycle, form
+    probed, error, rounded = _probed(*given)
+    if rounded:
+        error += _SAFETY * max(abs(_probed(*given, seed=seed)[0] - probed) for seed in (1, 2))
+    good = min(max(int(mpmath.floor(mpmath.log10(abs(probed) / error))), 0), PROBED) if probed and error else PROBED
+    return mpmath.mpf(mpmath.nstr(probed, PROBED)), good
 
 
 def _fixed_excess(problem: Quadratics, algorithm: Algorithm, iterations: int, eta: float, client: int) -> Any:
@@ -74,14 +86,14 @@ def _fixed_excess(problem: Quadratics, algorithm: Algorithm, iterations: int, et
     for k, weight in enumerate(map(Fraction, alpha)):
         A = _exact(problem.A[k])
         pull = pull + _scaled(2 * step * weight, A)
-        drift = drift - _scaled(2 * step * weight, _times(A, (offsets[k] - own)[:, None]))
+        drift = drift - _scaled(2 * step * weight, times(A, (offsets[k] - own)[:, None]))
         noise = noise + _scaled((step * weight) ** 2, _exact(problem.noise.covariance[k]))
     mean = (_exact(problem.start[client]) + own)[:, None]
-    second, contraction = _times(mean, mean.T), _exact(torch.eye(d)) - pull
+    second, contraction = times(mean, mean.T), _exact(torch.eye(d)) - pull
     for _ in range(iterations):
-        moved = _times(contraction, mean)
-        cross = _times(moved, drift.T)
-        second = _around(contraction, second) + cross + cross.T + _times(drift, drift.T) + noise
+        moved = times(contraction, mean)
+        cross = times(moved, drift.T)
+        second = _around(contraction, second) + cross + cross.T + times(drift, drift.T) + noise
         mean = moved + drift
     return _value(_exact(problem.A[client]), second)
 
@@ -94,31 +106,65 @@ def _probed(
     client: int,
     cycle: Cycle,
     form: QuadraticForm,
-) -> Any:
-    """An mpmath number. Where all noise is additive and no coin is tossed, by squaring."""
-    _, centre, z = origin(problem, algorithm)
-    start = _exact(z)[:, None]
-    moment = _times(start, start.T)
-    probed = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
-    blocks = [
-        [(Fraction(share), [_Exact.of(maps) for maps in steps]) for share, steps in block]
-        for block in branches(problem, algorithm, cycle.blocks, probed)
-    ]
+    seed: int = 0,
+) -> tuple[Any, Any, int]:
+    """An mpmath number, its error, and how many operations were known as their floats alone; `seed` moves those.
+
+    Where all noise is additive and no coin is tossed, by squaring. Where coins are tossed for long the exact maps are
+    rounded to the machine's widest floats, and the error is 2^4 times what float64 leads away, in their last places.
+    """
+    with torch.no_grad(), ExactTensors(seed) as exact:
+        problem = over_tensors(torch.clone, problem)  # nothing that was computed and kept in floats
+        _, centre, z = origin(problem, algorithm)
+        start = exact.of(z)[:, None]
+        moment = times(start, start.T)
+        probed = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
+        blocks = [
+            [(Fraction(share), [_Exact.of(maps, exact) for maps in steps]) for share, steps in block]
+            for block in branches(problem, algorithm, cycle.until(iterations), probed)
+        ]
+        F = exact.of(form.on_state(problem, client, len(moment), iterations))
+    # probabilities are floats, which need not sum to 1
+    blocks = [[(share / sum(odds for odds, _ in block), steps) for share, steps in block] for block in blocks]
     if form.average:
         moment = _averaged(blocks, iterations, moment)
     else:
         turns, rest = divmod(iterations, cycle.length)
-        if all(len(block) == 1 and not any(maps.deviations for maps in block[0][1]) for block in blocks):
+        if turns and all(len(block) == 1 and not any(maps.deviations for maps in block[0][1]) for block in blocks):
             moment = _squared([maps for block in blocks for maps in block[0][1]], turns, moment)
         else:
+            work = 2 * sum(1 + len(each.deviations) for block in blocks for _, steps in block for each in steps)
+            if turns * work * len(moment) ** 3 > _MOST_EXACT and _WIDER < 2.0**-8:
+                wide, narrow = (_in_floats(blocks, moment, turns, rest, F, kind) for kind in (np.longdouble, float))
+                return wide, 2**4 * _WIDER * abs(wide - narrow), exact.rounded
             for _ in range(turns):
                 moment = _stepped(blocks, moment, cycle.length)
         moment = _stepped(blocks, moment, rest)
-    # dividing by T^2 or by N here would round: what a form's entries lose is 1e-16 of each
-    return _value(_exact(form.on_state(problem, client, len(moment), iterations)), moment)
+    return _value(F, moment), 0, exact.rounded
 
 
-def _averaged(blocks: list[list[tuple[Fraction, list[_Exact]]]], iterations: int, moment: np.ndarray) -> np.ndarray:
+def _in_floats(blocks: Blocks, moment: np.ndarray, turns: int, rest: int, F: np.ndarray, kind: Any) -> Any:
+    """By floats of one kind, as an mpmath number."""
+    import mpmath
+
+    length = sum(len(block[0][1]) for block in blocks)
+    blocks = [[(_rounded(share, kind), [each.rounded(kind) for each in steps]) for share, steps in b] for b in blocks]
+    moment = _rounded(moment, kind)
+    for _ in range(turns):
+        moment = _stepped(blocks, moment, length)
+    found = (_rounded(F, kind) * _stepped(blocks, moment, rest)).sum()
+    with mpmath.workdps(DIGITS):
+        return mpmath.mpf(float(found)) + mpmath.mpf(float(found - kind(float(found))))
+
+
+def _rounded(exact: Any, kind: Any) -> Any:
+    """A fraction, or an array of multiples of 2^-1024, as one number or an array of two floats' sums."""
+    each = [exact] if isinstance(exact, Fraction) else [Fraction(each, 2**BITS) for each in exact.ravel()]
+    found = np.array([kind(float(one)) + kind(float(one - Fraction(float(one)))) for one in each], dtype=kind)
+    return found[0] if isinstance(exact, Fraction) else found.reshape(exact.shape)
+
+
+def _averaged(blocks: Blocks, iterations: int, moment: np.ndarray) -> np.ndarray:
     """The mean of the moments before the iterations 1 to T."""
     length = sum(len(block[0][1]) for block in blocks)
     total, start = np.zeros_like(moment), moment
@@ -131,18 +177,22 @@ def _averaged(blocks: list[list[tuple[Fraction, list[_Exact]]]], iterations: int
 
 @dataclass(frozen=True, kw_only=True)
 class _Exact:
-    """`Maps` as multiples of 2^-1024."""
+    """`Maps` as multiples of 2^-1024, or `rounded` to floats."""
 
     mean: np.ndarray
     noise: np.ndarray
-    deviations: list[tuple[Fraction, np.ndarray]]
+    deviations: list[tuple[Any, np.ndarray]]
 
     @classmethod
-    def of(cls, maps: Maps) -> _Exact:
-        pairs = zip(maps.weights.tolist(), maps.deviations)
-        return cls(
-            mean=_exact(maps.mean), noise=_exact(maps.noise), deviations=[(Fraction(w), _exact(D)) for w, D in pairs]
-        )
+    def of(cls, maps: Maps, exact: ExactTensors) -> _Exact:
+        weights = [Fraction(int(each), 2**BITS) for each in exact.of(maps.weights)]
+        mean, noise, deviations = (exact.of(each).copy() for each in (maps.mean, maps.noise, maps.deviations))
+        return cls(mean=mean, noise=noise, deviations=list(zip(weights, deviations)))
+
+    def rounded(self, kind: Any) -> _Exact:
+        mean, noise = _rounded(self.mean, kind), _rounded(self.noise, kind)
+        deviations = [(_rounded(weight, kind), _rounded(D, kind)) for weight, D in self.deviations]
+        return _Exact(mean=mean, noise=noise, deviations=deviations)
 
     def advance(self, moment: np.ndarray) -> np.ndarray:
         after = _around(self.mean, moment) + self.noise
@@ -151,7 +201,10 @@ class _Exact:
         return after
 
 
-def _stepped(blocks: list[list[tuple[Fraction, list[_Exact]]]], moment: np.ndarray, count: int) -> np.ndarray:
+Blocks = list[list[tuple[Any, list[_Exact]]]]
+
+
+def _stepped(blocks: Blocks, moment: np.ndarray, count: int) -> np.ndarray:
     """The moment after `count` iterations of the blocks."""
     for block in blocks:
         length = min(len(block[0][1]), count)
@@ -171,30 +224,27 @@ def _squared(steps: list[_Exact], turns: int, moment: np.ndarray) -> np.ndarray:
     """`turns` times all steps, by repeated squaring of M -> A M A^T + Q."""
     A, Q = _exact(torch.eye(len(moment))), np.zeros_like(moment)
     for maps in steps:
-        A, Q = _times(maps.mean, A), _around(maps.mean, Q) + maps.noise
+        A, Q = times(maps.mean, A), _around(maps.mean, Q) + maps.noise
     while turns:
         if turns & 1:
             moment = _around(A, moment) + Q
-        A, Q, turns = _times(A, A), _around(A, Q) + Q, turns >> 1
+        A, Q, turns = times(A, A), _around(A, Q) + Q, turns >> 1
     return moment
 
 
 def _exact(tensor: Tensor) -> np.ndarray:
-    """Multiples of 2^-1024: floats above 1e-290 are such multiples."""
-    found = np.array([int(Fraction(each) * 2**_BITS) for each in tensor.flatten().tolist()], dtype=object)
-    return found.reshape(tensor.shape)
-
-
-def _times(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return (one @ other) >> _BITS
+    return ExactTensors().of(tensor)
 
 
 def _around(A: np.ndarray, moment: np.ndarray) -> np.ndarray:
     """A M A^T, rounded once."""
-    return (A @ moment @ A.T) >> 2 * _BITS
+    found = A @ moment @ A.T
+    return found >> 2 * BITS if found.dtype == object else found
 
 
-def _scaled(factor: Fraction, matrix: np.ndarray) -> np.ndarray:
+def _scaled(factor: Any, matrix: np.ndarray) -> np.ndarray:
+    if matrix.dtype != object:
+        return factor * matrix
     return matrix * factor.numerator // factor.denominator
 
 
@@ -203,4 +253,4 @@ def _value(A: np.ndarray, moment: np.ndarray) -> Any:
     import mpmath
 
     with mpmath.workdps(DIGITS + 10):
-        return mpmath.mpf(int((A * moment).sum())) / mpmath.mpf(2) ** (2 * _BITS)
+        return mpmath.mpf(int((A * moment).sum())) / mpmath.mpf(2) ** (2 * BITS)

@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
+from suffice.simulate.algorithms.base import Around
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
@@ -27,7 +28,7 @@ from .family import Family, Values
 from .measurement_cache import once, once_each
 from .quantity_sum import Forms, form_of
 from .spectrum_scan import late, scanned, scans
-from .suspects import settled
+from .suspects import movable, moved, settled
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -177,9 +178,9 @@ class Measure:
         )
 
         def again(row: int) -> float:
-            return float(
-                self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])[0]
-            )
+            value, good = self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])
+            # as near to the bound as the digits allow
+            return float(value) * (1 - (10.0**-good if theorem.direction == "upper" else -(10.0**-good)))
 
         return settled(theorem, found, again)
 
@@ -224,22 +225,30 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
 
     Formulas with ln(e0) or 1/sigma2 have no value at 0: they are read as theorems on positive numbers. Close to a
     singularity, as in 1/(2 - eta beta), the last bit of eta moves the bound by more than moments are wrong. What
-    formulas such as 1 - (1 - x)^n lose themselves shows in a wider format of floats, where the machine has one.
+    formulas such as 1 - (1 - x)^n lose themselves shows in a wider format of floats, where the machine has one. Where
+    the bound jumps, as `if eta * beta == 1` does, neither is rounding: so both are asked beside the instance, too.
     """
-    assert theorem.bound is not None
+    bound = theorem.bound
+    assert bound is not None
     names = theorem.bound_keywords
     given = {name: arguments[name] for name in names}
     shape = arguments["eta"].shape
     with np.errstate(all="ignore"):
-        value = np.broadcast_to(theorem.bound(**given), shape)
-        nearby = theorem.bound(**given | {"eta": given["eta"] * (1 - 2.0**-50)}) if "eta" in names else value
-        wide = theorem.bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in given.items()})
-        lost = _WIDE * np.abs(np.broadcast_to(wide, shape) - value).astype(float)
-        moved = sum(np.where(np.isfinite(each), each, 0.0) for each in (np.abs(value - nearby), lost))
+        value = np.broadcast_to(bound(**given), shape)
+        beside = [moved(given, movable(given), -by * 2.0**-50) for by in (1, 2)]
+        near, far = (np.broadcast_to(bound(**each), shape) for each in beside)
+
+        def lost(at: Mapping[str, Any], narrow: np.ndarray) -> np.ndarray:
+            wide = bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in at.items()})
+            return _WIDE * np.abs(np.broadcast_to(wide, shape) - narrow).astype(float)
+
+        lost_at = np.fmin(lost(given, value), np.fmax(lost(beside[0], near), lost(beside[1], far)))
+        slope = np.abs(far - near) * np.fmin(1, np.abs(value) / np.abs(near))  # a share of the value, where it jumps
+        allowed = sum(np.where(np.isfinite(each), each, 0.0) for each in (slope, lost_at))
     zero = np.zeros(shape, dtype=bool)
     for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
-    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.asarray(moved)
+    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.asarray(allowed)
 
 
 def measured_family(
@@ -264,8 +273,16 @@ def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
     taken = own if family is None else {"eta", *typical_setting(family).arguments}
     names = [parameter.name for parameter in theorem.parameters if parameter.name not in taken]
-    found = {name: getattr(algorithm, name, None) for name in names}
-    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
+    found = {name: own_number(algorithm, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def own_number(algorithm: Any, name: str) -> float | None:
+    """The number that an algorithm, or the one that it wraps, has by this name; None where neither has one."""
+    value = getattr(algorithm, name, None)
+    if isinstance(value, int | float):
+        return float(value)
+    return own_number(algorithm.of, name) if isinstance(algorithm, Around) else None
 
 
 def measures(

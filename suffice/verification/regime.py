@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds import Theorem
+from suffice.support.tables import ratio_text
 
 from .evidence import CLEAR, Evidence, sides
 
@@ -67,7 +68,7 @@ class Sharpness:
         if not self.parts and not self.lacks:
             return None
         at = None if self.at is None else {name: float(f"{value:.6g}") for name, value in self.at.items()}
-        ratio = None if self.ratio is None else float(f"{self.ratio:.6g}")
+        ratio = None if self.ratio is None else float(ratio_text(self.ratio, 6))
         return {"parts": list(self.parts), "lacks": list(self.lacks), "ratio": ratio, "at": at}
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.support import html
+from suffice.support.tables import ratio_text
 
 from .findings import VISIBLE, Findings
 from .findings import Outcome as Outcome
@@ -37,8 +38,8 @@ class Verdict(Findings):
         tried = f"tried: {self.tried}" if self.tried else ""
         left_out = f"not tried: {self.not_tried}" if self.not_tried and self.outcome is not Outcome.VIOLATED else ""
         first, *below = (
-            self._found() or self.summary, self.judgement, self.violation, self.whole, self.gap, self._rare(),
-            self._zero(), self.unread, f"proof: {self.proof}" if self.proof else "", tried, left_out,
+            self._found() or self.summary, self.judgement, self.violation, self.whole, self.gap, self.rounded,
+            self._rare(), self._zero(), self.unread, f"proof: {self.proof}" if self.proof else "", tried, left_out,
         )  # fmt: skip
         width = shutil.get_terminal_size((_WIDTH, 24)).columns
         return "\n".join([_wrapped(first, width, ""), *(_wrapped(line, width, "  ") for line in below if line)])
@@ -72,7 +73,7 @@ class Verdict(Findings):
         elif seen.few:
             where = f": only {seen.instances:,} of {seen.examined:,} instances met the conditions"
         only_undefined = 0 < seen.violations <= seen.undefined  # then there is no ratio
-        ratio = "" if only_undefined else f", worst ratio {seen.worst_ratio:.4g}"
+        ratio = "" if only_undefined else f", worst ratio {ratio_text(seen.worst_ratio)}"
         refuted = f", {self.variants.refuted} of {tried} mutants refuted" if tried else ""
         return f"{self.outcome.value}{where}{ratio}{refuted}"
 
@@ -151,6 +152,15 @@ class Verdict(Findings):
         return "; ".join(parts)
 
     @property
+    def rounded(self) -> str:
+        """How many instances were left out because rounding decides there; else ""."""
+        seen, remedy = self.evidence, "write it so that it keeps its digits, or so that it takes mpmath numbers"
+        if not seen.dropped:
+            return ""
+        at = f"left out: {seen.dropped:,} instances, at which measured and bound are a factor of up to "
+        return f"{at}{seen.dropped_ratio:.4g} apart and the bound may be as far off by rounding; {remedy}"
+
+    @property
     def unread(self) -> str:
         """What it means that the bound gives no formula; else ""."""
         why = self.variants.opaque
@@ -186,6 +196,7 @@ class Verdict(Findings):
             "Error probability": f"{self.error_probability:.2g}",
             "Counterexample": self.violation,
             "Without a value": self.gap,
+            "Left out": self.rounded,
             "Proof": str(self.proof or ""),
         }
         verdict = f"<b>{html.text(self.outcome.value)}</b>" + (", as expected" if self.expected else "")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,13 +13,11 @@ from suffice.bounds import InputError
 from suffice.bounds.theorems import rows
 from suffice.cli import load
 from suffice.cli.app import app
-from suffice.cli.campaign import campaign_table
 from suffice.cli.errata import saved_errata
 from suffice.cli.theorem import theorem_table
 from suffice.cli.verify import verdict_table
 from suffice.figures import makers
 from suffice.verification import errata, unchecked, verify
-from suffice.verification.campaign import markdown
 
 CONSTANTS = """
 [constants]
@@ -240,13 +235,11 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
         (("plan", "sklearn:wine", "--epsilon", "1", "--target", "y"), "target = 'y': only a CSV has named columns"),
         (("plan", "sklearn:wine", "--epsilon", "1", "--split", "contiguous:2", "--seed", "1"), "seed = 1: only the"),
         (("plan", "tests", "--epsilon", "1", "--client", "site"), "client = 'site': only a CSV"),
-        (("campaign", "absent.toml", "--collect", "--summary"), "summary = True: give --collect or --summary"),
-        (("campaign", "absent.toml", "--collect", "--retry"), "retry = True: --collect and --summary compute nothing"),
-        (("campaign", "absent.toml", "--summary", "--jobs", "2"), "jobs = 2: --collect and --summary compute nothing"),
         (
-            ("campaign", "absent.toml", "--scheduler", "tcp://x:1", "--jobs", "2"),
-            "jobs = 2: with --scheduler its workers",
+            ("campaign", "absent.toml", "--collect", "--jobs", "2"),
+            "jobs = 2: --scheduler and --collect start no process",
         ),
+        (("campaign", "absent.toml", "--scheduler", "tcp://x:1", "--jobs", "2"), "jobs = 2: --scheduler and --collect"),
         (("figure", "--edition", "stated"), "edition = 'stated': name the figure"),
         (("figure", "--reuse"), "reuse = True: name the figure"),
         (("figure", "adaptive-1", "--edition", "stated", "--reuse"), "drop --reuse or this option"),
@@ -254,16 +247,3 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
 )
 def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):
     assert named in refused(*arguments)
-
-
-def test_an_infinite_worst_ratio_is_no_dash():
-    session = SimpleNamespace(computed=1, found=0, failed=0, skipped=0, seconds=0.1)
-    campaign: Any = SimpleNamespace(cells=[{}], out="out")
-    rows = [
-        {"key": "a/b", "edition": "printed", "instances": n, "worst_ratio": r} for n, r in ((3, math.inf), (0, None))
-    ]
-    text = campaign_table(campaign, cast(Any, session), rows).text()
-    cells = [line.split() for line in text.splitlines() if line.startswith("a/b")]
-    assert [line[-1] for line in cells] == ["inf", "-"]
-    summary = markdown([row | {"median_ratio": None, "instance": {}} for row in rows])
-    assert [line.split("|")[3].strip() for line in summary.splitlines()[2:]] == ["inf", "-"]

@@ -77,9 +77,7 @@ def campaign(rng: random.Random, folder: Path, seen: Seen) -> None:
         text += f"[[sharpness]]\nkeys = {value(['*'])}\ninstances = {value(1000)}\nblock = {value(500)}\n"
     if rng.random() < 0.6:
         text += f"[[simulate]]\nproblem = {value('clustered')}\nalgorithms = {value(['local', 'cobo'])}\n"
-        text += (
-            f"iterations = {value(10)}\nseeds = {value(8)}\nroots = {value(1)}\nsample = {value(3)}\n[simulate.grid]\n"
-        )
+        text += f"iterations = {value(10)}\nseeds = {value(8)}\nroots = {value(1)}\n[simulate.grid]\n"
         text += f"clients = {value([4, 6])}\nseparation = {value([0.5])}\nfeatures = {value([2])}\n"
     (folder / "c.toml").write_text(text)
     found = read_campaign(folder / "c.toml", out=folder / "results")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import runpy
 import subprocess
 import sys
@@ -90,26 +91,28 @@ def test_a_short_command_imports_nothing_long_whatever_stands_beside_it(words, a
     assert set(done.stdout.splitlines()[-1].split()) <= set(allowed)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("Affine", "GradientDissimilarity"), ("Solution", "Inversion"), ("known_numbers", "statistics")],
-)
-def test_an_old_public_name_says_the_new_one(old, new):
-    with pytest.raises(AttributeError, match=rf"no attribute '{old}'; it is now '{new}'"):
-        getattr(suffice, old)
-    assert new in suffice.__all__
-
-
-def test_lazy_names_and_type_checked_names_are_the_same():
-    tree = ast.parse(Path(suffice.__file__).read_text())
-    checked = {
-        alias.asname
-        for node in ast.walk(tree)
+@pytest.mark.parametrize("package", ["suffice", "suffice.simulate"])
+def test_names_for_type_checkers_and_names_that_load_are_the_same(package):
+    module = importlib.import_module(package)
+    asked = {
+        alias.asname: ("." * node.level + (node.module or ""), alias.name)
+        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text()))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-        if alias.asname is not None and not alias.asname.startswith("_")
+        if alias.asname is not None
     }
-    assert checked == set(suffice.__all__)
+    found = {
+        name.partition("=")[2] or name: (home, name.partition("=")[0])
+        for home, names in module._HOMES.items()
+        for name in names.split()
+    }
+    assert asked == found
+    assert module.__all__ == sorted(name for name in asked if name != "__version__")
+
+
+def test_a_check_does_not_load_the_command_line():
+    script = "import sys, suffice; suffice.check; print([name for name in sys.modules if 'suffice.cli' in name])"
+    assert python("-c", script).stdout.strip() == "[]"
 
 
 def test_importing_loads_nothing_heavy():

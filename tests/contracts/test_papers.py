@@ -32,7 +32,6 @@ NAMED = {
     "suffice/simulate/catalogue.py": METHOD,
     "suffice/simulate/experiment.py": METHOD,
     "tests/contracts/test_algorithms.py": METHOD,
-    "suffice/verification/campaign/limits.py": METHOD,
     "suffice/verification/instances/one_step.py": WORD,
     "suffice/bounds/papers.py": "the list",
     "docs/pages/published_networks.py": "places of the papers and their numbers",

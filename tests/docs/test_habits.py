@@ -48,7 +48,8 @@ def test_the_citation_has_the_version_and_licence():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {PROJECT['version']}\n" in text
     assert f"license: {PROJECT['license']}\n" in text
-    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.search(r"^date-released: (\S+)$", text, re.MULTILINE)
+    assert f"## {PROJECT['version']} ({released[1]})\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_every_requirement_is_pinned():

@@ -184,6 +184,12 @@ def test_questions_are_searched_by_their_telling_words(tmp_path):
     assert run(tmp_path, body, pairs) == [True, False, True, False]
 
 
+def test_a_ratio_that_is_not_1_does_not_read_1(tmp_path):
+    body = "return given.map((x) => elements.times(x));"
+    texts = run(tmp_path, body, [1, 1 + 1e-12, 1.0001, 0.99996, 1 + 2e-9, 2.5, 1234.5, 3e7])
+    assert texts == ["1.00", "1.00", "1.0001", "0.99996", "1.000000002", "2.50", "1235", "3.0e+7"]
+
+
 def test_frames_hold_their_numbers(tmp_path):
     body = "return given.map((x) => plot.frame(x));"
     positive, mixed, flat = run(tmp_path, body, [[1, 1e-20, 100], [-1, 2], [3, 3]])

@@ -333,7 +333,7 @@ def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):
 
 
 def test_progress_is_drawn_only_when_it_takes_long(monkeypatch):
-    from suffice.cli import console
+    from suffice.support import progress
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -341,7 +341,7 @@ def test_progress_is_drawn_only_when_it_takes_long(monkeypatch):
 
     for after, drawn in ((2.0, False), (0.0, True)):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        with console.later("fitting", after=after) as report:
+        with progress.later("fitting", after=after) as report:
             assert report is not None
             report(1, 2)
         assert ("fitting" in sys.stderr.getvalue()) == drawn

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import random
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from suffice.bounds import SufficeError
 from suffice.cli import main
-from suffice.verification.campaign.limits import bounded
+from suffice.simulate.threads import one_thread
 
 SECONDS = 30
+MEMORY = 2 * 2**30
+"""What an input may allocate beyond what the process holds already."""
 ODD: list[Any] = [
     0, -1, 1, 2, 1e-320, 1e-170, 1e61, 1e300, float("nan"), float("inf"), -float("inf"), "x", "1", "", b"1", None, True,
     10**30, 10**5000, [], [1, 2], [[1], [1, 2]], {}, (), 1j, np.ones(2), np.ones((2, 3)), np.float32(0.5), np.int8(3),
@@ -47,6 +51,26 @@ WORDS = [
     "0x1",
     "true",
 ]
+
+
+@contextlib.contextmanager
+def bounded() -> Generator[None]:
+    """One thread of torch and, on Linux, at most `MEMORY` more: what fails is a MemoryError or torch's RuntimeError."""
+    held = Path("/proc/self/statm")
+    if not held.exists():
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = int(held.read_text().split()[5]) * os.sysconf("SC_PAGE_SIZE") + MEMORY
+    allowed = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(wanted, *allowed) if allowed else wanted, hard))
+    try:
+        with one_thread(), threadpool_limits(1):
+            yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 @dataclass

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.support.tables import SHORTEST, WIDE, Table, gathered, number, shortened
+from suffice.support.tables import SHORTEST, WIDE, Table, gathered, number, ratio_text, shortened
 
 TABLE = Table(
     title="A title that is longer than its table",
@@ -17,6 +17,18 @@ TABLE = Table(
     rows=[("Lyon", "0.5"), (("Nice", "red"), "12")],
     lines=["E[tau] is [bold]not[/bold] markup", ("in red", "red")],
 )
+
+
+@pytest.mark.parametrize("away", [1e-2, 1e-3, 1e-4, -1e-4, 1e-6, 1e-8, 2e-9, -3e-7])
+@pytest.mark.parametrize("digits", [3, 4, 6])
+def test_a_ratio_that_is_not_1_does_not_read_1(away, digits):
+    assert 0.4 < (float(ratio_text(1 + away, digits)) - 1) / away < 1.6
+
+
+def test_a_ratio_takes_no_more_digits_than_that():
+    assert [ratio_text(x) for x in (1.0, 1 + 1e-12, 0.5, 2 / 3, 1.0001, 1e9, float("inf"))] == [
+        "1", "1", "0.5", "0.6667", "1.0001", "1e+09", "inf",
+    ]  # fmt: skip
 
 
 def test_a_table_is_its_title_its_cells_and_its_lines():

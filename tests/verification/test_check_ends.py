@@ -110,3 +110,13 @@ def test_scalars_are_moved_to_where_conditions_turn():
     np.testing.assert_allclose(values["sigma2"], 1.3, rtol=1e-14)
     np.testing.assert_allclose(values["step"], 0.37, rtol=1e-13)
     assert len(set(values["rounds"])) > 1
+
+
+@pytest.mark.parametrize(("least", "true"), [(1e-5, False), (0.0, True)])
+def test_the_worst_condition_number_and_the_longest_time_are_tried_together(least, true):
+    def late(*, eta, mu, beta, e0, sigma2, T):
+        kept = (1 - eta * np.maximum(mu, least * beta)) ** (2 * T)
+        return kept * e0 + eta * sigma2 * beta / (2 * mu * (2 - eta * mu))
+
+    verdict = check(late, conditions=lambda *, eta, beta: {"step": (eta, 1 / beta)})
+    assert verdict.valid if true else verdict.outcome is Outcome.VIOLATED, str(verdict)

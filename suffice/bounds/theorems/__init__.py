@@ -75,6 +75,12 @@ def find(key: str, edition: str = "corrected") -> Theorem:
         raise InputError("theorem", key, f"say which: {', '.join(below or results)}")
     if is_paper(text):
         raise InputError("theorem", key, f"a paper, not a key; `suffice theorem {text}` lists its keys")
-    near = difflib.get_close_matches(text, keys, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]}?" if near else "`suffice theorem` lists them"
-    raise InputError("theorem", key, hint)
+    near = nearest(text, keys, 0.4)
+    raise InputError("theorem", key, f"did you mean {near}?" if near else "`suffice theorem` lists them")
+
+
+def nearest(text: str, keys: Sequence[str], cutoff: float) -> str:
+    """The key, the result of several rows, or the paper that is spelled most alike; "" where none is near."""
+    results = [found[0] for key in keys if (found := re.match(r".*?[a-z]-\d+", key))]
+    known = sorted({*keys, *results, *(paper.key for paper in PAPERS)})
+    return next(iter(difflib.get_close_matches(text, known, n=1, cutoff=cutoff)), "")

@@ -1,7 +1,7 @@
 // What is drawn: the bounds along one parameter, and the exact values that are known along it.
 import { brief, relation } from "./elements.mjs";
 import { rangeOf } from "./slider.mjs";
-import { allowed, boundAt, carried, departures, exactAt } from "./solve.mjs";
+import { allowed, carried, claimed, departures, exactAt } from "./solve.mjs";
 
 const SAMPLES = 160;
 
@@ -61,7 +61,7 @@ export function linesOf(state, editions) {
       const given = carried(one, values, one.at);
       const points = xs.map(x => {
         const there = { ...given, [along]: x };
-        return [x, boundAt(one, there), allowed(one, there)];
+        return [x, claimed(one, there), allowed(one, there)];
       });
       return { name: `${one.edition}: ${relation(one)} bound of ${one.quantity}`, look: one.edition, points };
     });

@@ -35,15 +35,20 @@ function open({ record = null, erratum = null, values = null, along = "" }) {
   view.show(state);
   tree.select(state);
   document.title = `${record ? record.key : erratum.id}: suffice`;
-  nav.classList.remove("open");
-  menu.setAttribute("aria-expanded", "false");
+  unfold(false);
   root.focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 
+// In a narrow window the list is folded away under its button.
+function unfold(open) {
+  nav.classList.toggle("open", open);
+  menu.setAttribute("aria-expanded", String(open));
+}
+
 function welcome(line) {
   tree.say(line);
-  nav.classList.add("open");
+  unfold(true);
   const fails = ({ side, printed, measured }) =>
     side === "upper" ? measured > printed : side === "lower" && measured < printed;
   const seen = data.errata.filter(entry => entry.key && entry.edition === "printed" && fails(entry));
@@ -81,12 +86,17 @@ function follow() {
 }
 
 field.oninput = () => {
-  nav.classList.add("open");
+  unfold(true);
   tree.search(field.value);
 };
-field.onkeydown = event =>
-  event.key === "Enter" && field.value.trim() && nav.querySelector("button:not([hidden])")?.click();
-menu.onclick = () => menu.setAttribute("aria-expanded", String(nav.classList.toggle("open")));
+// Braces, here and wherever keys are read: a handler that returns false takes the key from the browser.
+field.onkeydown = event => {
+  if (event.key === "Enter" && field.value.trim()) tree.first?.button.click();
+};
+menu.onclick = () => unfold(!nav.classList.contains("open"));
+document.onkeydown = event => {
+  if (event.key === "Escape" && !field.value) unfold(false);
+};
 document.querySelector(".skip").onclick = event => {
   event.preventDefault();
   root.focus();

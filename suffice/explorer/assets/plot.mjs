@@ -1,7 +1,7 @@
 // One frame with curves, points and two logarithmic axes (linear where a number is not positive), as SVG.
 import { plain } from "./numbers.mjs";
 
-const SPACE = { left: 64, right: 16, top: 12, bottom: 44 };
+const SPACE = { left: 74, right: 28, top: 12, bottom: 44 };
 const SVG = "http://www.w3.org/2000/svg";
 
 function draw(parent, name, attributes, text = "") {
@@ -52,23 +52,25 @@ export function frame(numbers) {
   const high = Math.max(...finite);
   if (!log) {
     const low = Math.min(...finite);
-    const spare = (high - low || Math.abs(high) || 1) * 0.06;
+    const spare = Math.max((high - low) * 0.06, Math.abs(high) * 0.01) || 0.06; // what is flat has short ticks
     return { range: [low - spare, high + spare], log };
   }
   const low = Math.max(Math.min(...finite.filter(x => x > 0)), high * 1e-12);
   const spare = Math.max((high / low) ** 0.06, 1.25);
-  return { range: [low / spare, high * spare], log };
+  return { range: [Math.max(low / spare, Number.MIN_VALUE), high * spare], log };
 }
 
 // `lines`: {points, look, faded, dots}; `marks`: {x, y, look, words}; `here`: the value on the horizontal axis.
-export function plot(svg, { lines, marks, xRange, xLog, xName, yName, here }) {
+export function plot(svg, { lines, marks, xRange, xLog, xNames, yNames, here }) {
   const width = Math.max(svg.clientWidth || 640, 260);
   const height = Math.min(Math.max(width * 0.55, 240), 400);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
-  const near = lines.filter(({ faded }) => !faded); // what is faded is of another instance and may lie anywhere
-  const y = frame([...near.flatMap(({ points }) => points.map(point => point[1])), ...marks.map(mark => mark.y)]);
-  if (!Number.isFinite(y.range[0])) return;
+  const near = lines.filter(({ faded }) => !faded); // what is faded is of another instance and may lie anywhere,
+  const all = near.flatMap(({ points }) => points);
+  const met = all.filter(point => point[2] !== false); // as may a bound beyond its conditions
+  const y = frame([...(met.length ? met : all).map(point => point[1]), ...marks.map(mark => mark.y)]);
+  if (!y.range.every(Number.isFinite)) return;
   const [right, bottom] = [width - SPACE.right, height - SPACE.bottom];
   const across = scale(xRange, [SPACE.left, right], xLog);
   const upward = scale(y.range, [bottom, SPACE.top], y.log);
@@ -82,9 +84,10 @@ export function plot(svg, { lines, marks, xRange, xLog, xName, yName, here }) {
     line("grid", SPACE.left, right, upward.at(value), upward.at(value));
     label("tick", SPACE.left - 6, upward.at(value) + 4, "end", plain(value));
   }
-  label("name", (SPACE.left + right) / 2, height - 8, "middle", xName);
+  const fitting = (names, room) => names.find(text => text.length * 6.5 <= room) ?? names.at(-1); // a letter's width
+  label("name", (SPACE.left + right) / 2, height - 8, "middle", fitting(xNames, right - SPACE.left));
   const turned = `translate(14 ${(bottom + SPACE.top) / 2}) rotate(-90)`;
-  label("name", 0, 0, "middle", yName).setAttribute("transform", turned);
+  label("name", 0, 0, "middle", fitting(yNames, bottom - SPACE.top)).setAttribute("transform", turned);
   if (here >= xRange[0] && here <= xRange[1]) line("here", across.at(here), across.at(here), SPACE.top, bottom);
   const visible = ([, value]) => value >= y.range[0] && value <= y.range[1];
   for (const { points, look, faded, dots } of lines) {
@@ -98,10 +101,10 @@ export function plot(svg, { lines, marks, xRange, xLog, xName, yName, here }) {
       draw(svg, "circle", { class: style, cx: across.at(a), cy: upward.at(b), r: 3 });
     }
   }
-  for (const { x, y: value, look, words } of marks) {
+  for (const { x, y: value, look, words } of marks.filter(mark => visible([mark.x, mark.y]))) {
     const [a, b] = [across.at(x), upward.at(value)];
     draw(svg, "circle", { class: `mark ${look}`, cx: a, cy: b, r: 6 });
-    if (words && a > width * 0.6) label("words", a - 10, b + 4, "end", words);
+    if (words && a > width / 2) label("words", a - 10, b + 4, "end", words);
     else if (words) label("words", a + 10, b + 4, "start", words);
   }
 }

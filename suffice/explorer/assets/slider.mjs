@@ -31,6 +31,7 @@ export function slider(parameter, start, set) {
   range.setAttribute("aria-label", `${parameter.name} on a logarithmic scale`);
   const limits = rangeOf(parameter, start);
   let now = start;
+  let before = start; // what Escape brings back
   let dragged = false;
   range.oninput = () => {
     dragged = true; // its handle is where the hand is, between whole numbers too
@@ -46,7 +47,11 @@ export function slider(parameter, start, set) {
     if (!why) set(Number(field.value));
   };
   field.onblur = () => set(now);
-  field.onkeydown = event => event.key === "Enter" && field.blur();
+  field.onfocus = () => (before = now);
+  field.onkeydown = event => {
+    if (event.key === "Escape") set(before);
+    if (event.key === "Enter" || event.key === "Escape") field.blur();
+  };
   const box = make(
     "div",
     { className: "slider" },

@@ -16,13 +16,22 @@ export function refusal(parameter, text) {
 
 export const boundAt = (record, values) => outward(record.formula.bound(values), record.direction);
 
+// What is claimed: a probability is at most 1, whatever a formula gives.
+export const claimed = (record, values) => Math.min(boundAt(record, values), record.most ?? Infinity);
+
 export const holds = ([left, right]) => left <= right + FORGIVEN * Math.abs(right);
 
 export function sidesAt(record, values) {
   return record.formula.conditions.map(([left, right]) => [left(values), right(values)]);
 }
 
-export const allowed = (record, values) => sidesAt(record, values).every(holds);
+// The names of the conditions that fail.
+export function failing(record, values) {
+  const sides = sidesAt(record, values);
+  return record.conditions.filter((_, index) => !holds(sides[index]));
+}
+
+export const allowed = (record, values) => !failing(record, values).length;
 
 // The changes of one number that satisfy the condition `index`, those that leave most other conditions satisfied first.
 export function remedies(record, index, values) {
@@ -36,10 +45,9 @@ export function remedies(record, index, values) {
     };
     const value = nearest(parameter, values[parameter.name], meets);
     if (value === null) continue;
-    const failing = sidesAt(record, { ...values, [parameter.name]: value }).filter(sides => !holds(sides)).length;
-    found.push({ name: parameter.name, value, failing });
+    found.push({ name: parameter.name, value, left: failing(record, { ...values, [parameter.name]: value }).length });
   }
-  return found.sort((one, other) => one.failing - other.failing).slice(0, 3);
+  return found.sort((one, other) => one.left - other.left).slice(0, 3);
 }
 
 // The value of a parameter nearest to `from` that `meets`, six digits on the side that does; null where none is found.

@@ -11,7 +11,7 @@ export function statement(record, editions, turn) {
   });
   const badge = make("span", { className: `badge ${record.verdict.replaceAll(" ", "-")}` }, record.verdict);
   const facts = [
-    ["Fault", record.fault],
+    [record.faultLabel, record.fault],
     ["Hypotheses", record.hypotheses],
     ["Tight", record.tight],
   ];

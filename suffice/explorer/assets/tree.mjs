@@ -95,12 +95,14 @@ export class Tree {
 
   search(text) {
     const { words, wrong } = wordsOf(text);
-    let found = 0;
-    for (const entry of this.entries) {
-      const hit = words.every(word => holdsWord(entry.text, word)) && (!wrong || Boolean(entry.erratum));
-      entry.button.hidden = !hit;
-      found += hit;
-    }
+    const hits = this.entries.filter(
+      entry => words.every(word => holdsWord(entry.text, word)) && (!wrong || Boolean(entry.erratum)),
+    );
+    for (const entry of this.entries) entry.button.hidden = !hits.includes(entry);
+    const found = hits.length;
+    const id = ({ record, erratum }) => record?.key ?? erratum.id;
+    const named = entry => words.every(word => holdsWord(id(entry).replace(/[/-]/g, " "), word));
+    this.first = hits.find(entry => id(entry) === text.trim()) ?? hits.find(named) ?? hits[0]; // what Enter opens
     for (const box of this.root.querySelectorAll("details")) {
       box.hidden = !box.querySelector("button:not([hidden])");
       if (text.trim()) box.open = !box.hidden && found <= FEW;

@@ -6,7 +6,7 @@ import { linkOf } from "./link.mjs";
 import { plain, shown } from "./numbers.mjs";
 import { plot } from "./plot.mjs";
 import { slider } from "./slider.mjs";
-import { allowed, boundAt, carried, holds, remedies, sidesAt } from "./solve.mjs";
+import { allowed, boundAt, carried, claimed, failing, holds, remedies, sidesAt } from "./solve.mjs";
 import { counterexample, statement } from "./statement.mjs";
 
 export class View {
@@ -48,7 +48,7 @@ export class View {
   }
 
   parts(record) {
-    this.value = make("p", { className: "value" }, math(record.quantityMath), ` ${relation(record)} `, make("b"));
+    this.value = make("p", { className: "value" });
     this.verdict = make("p", { className: "truth" });
     this.limits = make("ul", { className: "conditions" });
     const about = this.data.errata.filter(entry => entry.correct === record.key);
@@ -113,11 +113,14 @@ export class View {
   }
 
   says(record, values) {
-    const number = boundAt(record, values);
-    this.value.lastChild.textContent = shown(number, record.direction);
-    this.value.title = `${record.quantity} ${relation(record)} ${number}`;
-    this.value.dataset.bound = number;
-    this.verdict.replaceChildren(...this.beside(record, number));
+    const [number, unmet] = [claimed(record, values), failing(record, values)];
+    const says = unmet.length
+      ? [": the bound does not apply here"]
+      : [` ${relation(record)} `, make("b", {}, shown(number, record.direction))];
+    this.value.replaceChildren(math(record.quantityMath), ...says);
+    this.value.dataset.bound = boundAt(record, values);
+    const why = `A condition fails: ${unmet.join("; ")}. The formula gives ${shown(boundAt(record, values))}, which claims nothing.`;
+    this.verdict.replaceChildren(...(unmet.length ? [why] : this.beside(record, number)));
   }
 
   // The exact value at hand, or why there is none.
@@ -134,7 +137,7 @@ export class View {
     const far = bound > 0 ? `${times(found.value / bound)} times it` : upper ? "above it" : "below it";
     const word = broken
       ? ` The ${record.edition} bound is broken: the truth is ${far}.`
-      : ` The bound holds; ${over ? "exact/bound" : "bound/exact"} is ${found.value ? ratio.toPrecision(3) : "0"}.`;
+      : ` The bound holds; ${over ? "exact/bound" : "bound/exact"} is ${found.value ? times(ratio) : "0"}.`;
     return [
       "Exactly ",
       make("b", {}, shown(found.value)),
@@ -171,11 +174,12 @@ export class View {
     const { record, values, along } = this.state;
     if (!record || !this.sliders) return;
     const { curves, exact, range, found, parameter } = linesOf(this.state, this.editions(this.state.record));
-    const bound = boundAt(record, values);
-    const marks = [{ x: values[along], y: bound, look: record.edition }];
+    const bound = claimed(record, values);
+    const applies = allowed(record, values);
+    const marks = applies ? [{ x: values[along], y: bound, look: record.edition }] : [];
     if (found && !found.far.length && found.value !== null) {
       const ratio = found.value / bound;
-      const broken = record.direction === "upper" && bound > 0 && ratio > 1 + 1e-9;
+      const broken = applies && record.direction === "upper" && bound > 0 && ratio > 1 + 1e-9;
       marks.push({
         x: values[along],
         y: found.value,
@@ -189,8 +193,8 @@ export class View {
       xRange: range,
       xLog: range[0] > 0,
       here: values[along],
-      xName: `${along}: ${parameter.meaning.split(":")[0].slice(0, 60)}`,
-      yName: (record.quantity.length > 28 ? "value" : record.quantity) + unitOf(record),
+      xNames: [`${along}: ${parameter.meaning}`, `${along}: ${parameter.meaning.split(/[:;,(]/)[0]}`, along],
+      yNames: [record.quantity + unitOf(record), record.quantity, `value${unitOf(record)}`, "value"],
     });
     const items = [...curves, ...exact].map(line =>
       make("li", { className: `${line.look}${line.faded ? " faded" : ""}` }, line.name),
@@ -243,8 +247,10 @@ export class View {
       if (missing.length) cell.textContent = `asks for ${missing.join(", ")}`;
       else if (!one.formula.bound) cell.textContent = "";
       else {
-        const beyond = allowed(one, values) ? "" : " (beyond its conditions)";
-        cell.textContent = `${relation(one)} ${shown(boundAt(one, values), one.direction)}${beyond}`;
+        const unmet = failing(one, values);
+        cell.textContent = unmet.length
+          ? `does not apply: ${unmet.join("; ")} fails`
+          : `${relation(one)} ${shown(claimed(one, values), one.direction)}`;
       }
     }
   }

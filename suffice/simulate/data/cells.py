@@ -32,6 +32,10 @@ def column_of(name: str, values: Any, *, parse: bool = True) -> np.ndarray:
         raise InputError(f"column {name}", "nested values", "give one number or text per row") from None
     if array.ndim == 1 and array.dtype.kind in "iufb":
         return array.astype(float)
+    if array.dtype.kind == "c":
+        raise InputError(
+            f"column {name}", "complex numbers", "make real numbers or texts of it, or leave it out by drop"
+        )
     if array.dtype.kind == "M":
         raise date(name, array[0] if len(array) else "")
     cells = list(values)

@@ -1,7 +1,7 @@
 """A table as people have it: named columns of numbers or texts, with gaps.
 
-`frame_of` takes a mapping of columns or anything with the data frame interchange protocol; `csv_frames` in
-`csv/reader.py` reads a file in pieces. What is made of the columns is decided in `design`.
+`frame_of` takes a mapping of columns or any library's data frame (by narwhals); `csv_frames` in `csv/reader.py` reads
+a file in pieces. What is made of the columns is decided in `design`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from . import interchange
-from .cells import column_of, is_word
+from .cells import column_of, date, is_word
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,35 +127,67 @@ def as_text(value: float) -> str:
 
 def is_frame(source: Any) -> bool:
     """Whether `frame_of` reads it."""
-    return hasattr(source, "__dataframe__") or isinstance(source, Mapping) or _named_columns(source)
-
-
-def _named_columns(source: Any) -> bool:
-    """Whether it is a data frame without the protocol: names in `columns`, each an item."""
-    return hasattr(source, "columns") and hasattr(source, "__getitem__") and not isinstance(source, Frame)
+    return isinstance(source, Mapping) or (hasattr(source, "columns") and not isinstance(source, Frame))
 
 
 def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts: Iterable[str] = ()) -> Frame:
-    """A `Frame` of a data frame (any library's, by the interchange protocol or by its columns' names) or of a mapping
+    """A `Frame` of a data frame (any that narwhals knows, or one with names in `columns`, each an item) or of a mapping
     of columns; `InputError`. Columns that are not to be `read`, which may be dates or of any kind, hold zeros. Texts
-    are read as cells of a CSV are, but those of the columns `texts` (names of sites, say) as they stand."""
-    if hasattr(source, "__dataframe__"):
-        cells, categories = interchange.columns_of(source, read)
-    else:
-        names, categories = list(source) if isinstance(source, Mapping) else list(source.columns), set[str]()
-        if len(set(map(str, names))) != len(names):
-            raise InputError("columns", names, "name every column, each once")
-        cells = {
-            str(name): _values(source[name]) if read(str(name)) else [0.0] * np.size(source[name]) for name in names
-        }
-    verbatim = {*texts, *categories}
+    are read as cells of a CSV are, but categories, and the columns `texts` (names of sites, say), as they stand."""
+    given = source if isinstance(source, Mapping) else _columns(source)
+    if len(set(map(str, given))) != len(given):
+        raise InputError("columns", [str(name) for name in given], "name every column, each once")
+    verbatim, texts, cells = set[str](), set(texts), dict[str, Any]()
+    for name, column in zip(map(str, given), given.values()):
+        cells[name] = [0.0] * (len(column) if hasattr(column, "__len__") else np.size(column))
+        if read(name):
+            cells[name], levels = _cells(name, column, name in texts)
+            verbatim |= {name} if levels or name in texts else set()
     columns = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
     return _checked(Frame(columns=columns, marks=marks_of(columns, cells)))
 
 
-def _values(column: Any) -> Any:
-    """A sequence as it is; a column of a data frame as a list."""
-    return column.to_list() if hasattr(column, "to_list") else column
+def _columns(source: Any) -> Mapping[Any, Any]:
+    import narwhals  # takes a tenth of a second
+
+    try:
+        frame = narwhals.from_native(source)
+    except ValueError as error:  # two columns of one name
+        raise InputError("columns", type(source).__name__, " ".join(str(error).split())) from None
+    except TypeError:  # of a library that it does not know
+        return {name: source[name] for name in source.columns}
+    frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
+    return {series.name: series for series in frame.iter_columns()}
+
+
+def _cells(name: str, column: Any, as_names: bool) -> tuple[Any, bool]:
+    """Numbers, or a list with None in the gaps, and whether they are levels of a category. Long whole numbers that are
+    names are texts, since 2^53 + 1 is no float."""
+    levels = False
+    if hasattr(column, "to_list"):
+        import narwhals
+
+        series = narwhals.from_native(column, allow_series=True, pass_through=True)
+        if isinstance(series, narwhals.Series):
+            levels = series.dtype in (narwhals.Categorical, narwhals.Enum)
+            if series.dtype.is_temporal():
+                raise date(name, type(series.dtype).__name__.lower())
+            if series.dtype.is_numeric() and not (as_names and _long(series.to_numpy())):
+                return series.to_numpy(), False
+            gaps = series.is_null().to_list()
+            column = [None if gone else value for value, gone in zip(series.to_list(), gaps)]
+        else:
+            column = column.to_list()
+    if as_names and isinstance(column, Sequence | np.ndarray) and not isinstance(column, str) and _long(column):
+        column = [str(cell) if isinstance(cell, int | np.integer) else cell for cell in column]
+    return column, levels
+
+
+def _long(values: Any) -> bool:
+    """Whether there are whole numbers of more digits than `as_text` writes."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return bool((np.abs(values.astype(float)) >= 1e15).any())
+    return any(isinstance(cell, int | np.integer) and abs(int(cell)) >= 1e15 for cell in values)
 
 
 def _checked(frame: Frame) -> Frame:

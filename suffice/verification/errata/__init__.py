@@ -6,12 +6,11 @@ of which something is to be said; `WITHDRAWN` has those that did not stand.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
 from suffice.bounds.papers import Listed, parts
-from suffice.bounds.theorems import ids_of, is_paper, spelled
+from suffice.bounds.theorems import ids_of, is_paper, nearest, spelled
 from suffice.support.errors import InputError
 from suffice.support.frames import to_frame
 
@@ -50,8 +49,8 @@ def errata(identifier: str | None = None) -> Entries:
     named = ids_of(identifier, [entry.id for entry in ERRATA])
     found = Entries(entry for entry in ERRATA if entry.id in named)
     if not found and not is_paper(text):
-        near = difflib.get_close_matches(text, [entry.id for entry in ERRATA], n=1, cutoff=0.3)
-        raise InputError("erratum", identifier, f"did you mean {near[0]}?" if near else "`suffice errata` lists them")
+        near = nearest(text, [entry.id for entry in ERRATA], 0.3)
+        raise InputError("erratum", identifier, f"did you mean {near}?" if near else "`suffice errata` lists them")
     return found
 
 

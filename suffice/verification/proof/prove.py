@@ -45,6 +45,7 @@ SLACK = Fraction(1, 1000)
 _CLIENTS = (1, 2, 3, 4)
 _CHANGING = 40
 _FORMS = ((4, 1), (8, 4))
+_NONETHELESS = "an instance violates the bound: it lies beyond, or what was read is not the bound"
 _WORDS = {"start": "a start without noise", "noise": "noise from the minimiser", "bias": "the bias alone",
           "stay": "a start at the mixture's minimiser"}  # fmt: skip
 
@@ -53,10 +54,11 @@ _WORDS = {"start": "a start without noise", "noise": "noise from the minimiser",
 class Proof:
     """What is known for all dimensions, spectra, starts, covariances of noise and T.
 
-    outcome       "proved", "violated", "undecided" or "not of this kind"
+    outcome       "proved", "proved up to a factor 1.001" (of an upper bound), "proved in part" (an instance beyond
+                  violates the bound), "violated", "undecided" or "not of this kind"
     says          the box of a proof, the constants and T of a violation, what is left of the box, or what is not linear
     certificates  what `verification/recheck.py` re-checks; `save(path)` writes them
-    slack         0, or the share of the bound that the proof concedes
+    slack         0, or the share of the bound that the proof concedes: it is then no proof of the bound
     seconds       CPU seconds of the search
     """
 
@@ -68,8 +70,7 @@ class Proof:
     counterexample: dict[str, Any] | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
-        slack = f", up to a factor {1 + self.slack} of the bound" if self.slack else ""
-        return f"{self.outcome}{slack}: {self.says}"
+        return f"{self.outcome}: {self.says}"
 
     def save(self, path: Any) -> None:
         """Write the certificates: `python -I recheck.py PATH` re-checks them without this package."""
@@ -88,7 +89,8 @@ def with_proof(
     seconds: float,
     client: int = 0,
 ) -> Verdict:
-    """The tested verdict with what `prove` says: what is violated in fractions is violated, what is proved is valid."""
+    """The tested verdict with what `prove` says: what is violated in fractions is violated, what is proved is valid
+    unless it is violated elsewhere. What is proved up to a factor changes nothing."""
     if client:
         says = f"what is read is client 0's step, not client {client}'s"
         return replace(verdict, proof=Proof(outcome="not of this kind", says=says))
@@ -98,6 +100,8 @@ def with_proof(
     if proof.outcome == "violated" and verdict.outcome is not Outcome.VIOLATED:
         found = proof.counterexample
         return replace(verdict, proof=proof, outcome=Outcome.VIOLATED, reason="", counterexample=found)
+    if proof.outcome == "proved" and verdict.outcome is Outcome.VIOLATED:
+        proof = replace(proof, outcome="proved in part", says=f"{proof.says}; {_NONETHELESS}")
     return replace(verdict, proof=proof)
 
 
@@ -192,9 +196,11 @@ def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Bu
     try:
         for sufficient, facts in splits(parts, symbolic, domain, budget):
             found = _searched(sufficient, symbolic, domain, "upper", budget)
+            if found.certificates:
+                found = replace(found, certificates=[*facts, *found.certificates])
             if found.outcome == "proved":
-                return replace(found, certificates=[*facts, *found.certificates])
-            first = first or found
+                return found
+            first = found if first is None or (found.slack and not first.slack) else first
     except (Negative, Undecided) as error:
         return _done("undecided", f"start and bias add up only where eta beta <= 1 ({error})", budget)
     assert first is not None
@@ -219,7 +225,7 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
                 reason = refusal(json.loads(json.dumps(one)))
                 assert not reason, f"a certificate that the checker refuses: {reason}"
             says = f"on quadratics, for all T >= {earliest}, {domain.says}"
-            return _done("proved", says, budget, certificates, slack)
+            return _done(f"proved{_up_to(signed)}", says, budget, certificates, slack)
         if len(parts[0].rho) > 1 or budget.left() <= 0:
             break
     if isinstance(failed, Negative):
@@ -231,10 +237,14 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
     return _done("undecided", where, budget)
 
 
+def _up_to(slack: Fraction) -> str:
+    return f" up to a factor {float(1 + slack):g}" if slack else ""
+
+
 def _of_part(
     part: Part, symbolic: Symbolic, domain: Domain, direction: str, earliest: int, slack: Fraction, budget: Budget
 ) -> list[dict[str, Any]]:
-    about = f"the bound for {_WORDS[part.name]}, all T >= {earliest}"
+    about = f"the bound{_up_to(slack)} for {_WORDS[part.name]}, all T >= {earliest}"
     options = part, symbolic, domain, direction, about, earliest, slack
     if len(part.rho) > 1 and symbols()["w"] in part.bound.free_symbols:
         with suppress(Negative):

@@ -10,20 +10,18 @@ from typing import Any
 import pytest
 from campaign_files import SMALL, written
 
-from suffice.bounds import InputError
 from suffice.verification.campaign import Campaign, conduct, read_campaign, summary, table
 from suffice.verification.campaign.definition import identity
-from suffice.verification.campaign.folder import Folder
+from suffice.verification.campaign.run import result
 
 MIXED = SMALL.replace('"printed", "corrected"', '"corrected"').replace("roots = 2", "roots = 1")
 """11 cells of the three kinds."""
-SIMULATIONS = MIXED[: MIXED.index("[[verify]]")] + MIXED[MIXED.index("[[simulate]]") :]
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> tuple[Campaign, dict[Path, bytes], str]:
     campaign = read_campaign(written(tmp_path_factory.mktemp("mixed"), MIXED))
-    assert conduct(campaign).failed == 0
+    assert not conduct(campaign).failed
     files = [campaign.out / "cells" / f"{identity(cell)}.json" for cell in campaign.cells]
     return campaign, {path: path.read_bytes() for path in files}, table(campaign)
 
@@ -106,18 +104,16 @@ DAMAGES = (
 @pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
 def test_no_damaged_result_is_accepted_and_those_cells_are_computed_again(finished, count):
     campaign, files, text = finished
-    folder, rng = Folder(path=campaign.out), random.Random(count)
+    rng = random.Random(count)
     cells = dict(zip(files, campaign.cells))
-    accepted, failures = [], [path.read_bytes() for path in _failures(campaign)]
+    accepted = []
     for at in range(count):
         damage, path = DAMAGES[at % len(DAMAGES)], rng.choice(list(files))
-        others = [content for other, content in files.items() if other != path] + failures
-        if damage in (spliced, duplicate_key):
-            others = others[: len(files) - 1]
+        others = [content for other, content in files.items() if other != path]
         broken = damage(files[path], rng, others)
         assert broken != files[path]
         path.write_bytes(broken)
-        if folder.result(cells[path]) is not None or folder.done(cells[path]):
+        if result(campaign.out, cells[path]) is not None:
             accepted.append((damage.__name__, broken))
         path.write_bytes(files[path])
     print(f"{count} corruptions, {len(accepted)} accepted")
@@ -131,63 +127,11 @@ def test_no_damaged_result_is_accepted_and_those_cells_are_computed_again(finish
     assert table(campaign) == text
 
 
-def _failures(campaign: Campaign) -> list[Path]:
-    """A record of failure, which is sound but no result."""
-    folder = Folder(path=campaign.out)
-    folder.fail(campaign.cells[0], "planted")
-    assert folder.has_failed(campaign.cells[0])
-    return [campaign.out / "failed" / f"{identity(campaign.cells[0])}.json"]
-
-
-def test_a_record_of_failure_that_is_damaged_or_foreign_counts_as_absent(tmp_path):
-    campaign = read_campaign(written(tmp_path, SIMULATIONS))
-    folder, (one, two, *_) = Folder(path=campaign.out), campaign.cells
-    with folder.locked():
-        for cell in campaign.cells:
-            folder.fail(cell, "planted")
-    for cell, content in ((one, b"{"), (two, (folder.failed / f"{identity(one)}.json").read_bytes())):
-        (folder.failed / f"{identity(cell)}.json").write_bytes(content)
-    session = conduct(campaign)
-    assert (session.computed, session.skipped) == (2, len(campaign.cells) - 2)
-
-
 def test_what_is_no_file_counts_as_absent(finished):
     campaign, files, _ = finished
     path, content = next(iter(files.items()))
     path.unlink()
     path.mkdir()
-    assert Folder(path=campaign.out).result(campaign.cells[0]) is None
+    assert result(campaign.out, campaign.cells[0]) is None
     path.rmdir()
     path.write_bytes(content)
-
-
-def test_results_of_an_earlier_version_are_refused_in_one_line_and_then_computed_again(tmp_path):
-    """They have no checksums."""
-    campaign = read_campaign(written(tmp_path, SIMULATIONS))
-    conduct(campaign)
-    text = table(campaign)
-    for path in [*(campaign.out / "cells").iterdir(), campaign.out / "manifest.json"]:
-        stored = json.loads(path.read_text())
-        del stored["sha256"]
-        path.write_text(json.dumps(stored) + "\n")
-    with pytest.raises(
-        InputError, match=r"^out = .*manifest.json is damaged or of an earlier version; delete that file"
-    ):
-        conduct(campaign)
-    (campaign.out / "manifest.json").unlink()
-    assert conduct(campaign).computed == len(campaign.cells)
-    assert table(campaign) == text
-
-
-def test_a_damaged_manifest_is_named_in_one_line(finished):
-    campaign, files, _ = finished
-    path = campaign.out / "manifest.json"
-    content, rng = path.read_bytes(), random.Random(5)
-    swapped = [*files.values(), b"{}", b'{"campaign": 1}']
-    for at in range(100):
-        path.write_bytes(DAMAGES[at % 5](content, rng, swapped))
-        with pytest.raises(InputError, match=r"manifest.json is damaged") as refused:
-            conduct(campaign)
-        assert len(str(refused.value).splitlines()) == 1
-    path.unlink()
-    assert conduct(campaign).found == len(files)

@@ -254,3 +254,40 @@ def test_a_box_that_is_none_is_refused(box, words):
         sf.check(theorem_2, conditions=limit, prove=True, box=box)
     with pytest.raises(sf.InputError, match="prove=True"):
         sf.check(theorem_2, conditions=limit, box=box)
+
+
+# E|x - x*|^2 of one curvature ends at eta sigma2/(mu (2 - eta mu)), 5e-4 eta mu of itself above the usual floor.
+def short(*, eta, mu, distance2, sigma2, T):
+    return (1 - eta * mu) ** T * distance2 + eta * sigma2 / (2 * mu)
+
+
+def test_what_is_proved_up_to_a_factor_is_not_proved(tmp_path):
+    verdict = sf.check(
+        short, conditions=lambda *, eta, beta: {"step": (eta, 1e-3 / beta)}, quantity="last_distance", prove=True
+    )
+    found = verdict.proof
+    assert found is not None
+    assert found.outcome != "proved", str(verdict)
+    assert (found.outcome == "proved up to a factor 1.001") == (found.slack > 0)
+    assert found.slack > 0, str(verdict)  # else the test has lost its object
+    assert str(found).startswith("proved up to a factor 1.001: ")
+    found.save(tmp_path / "file.json")
+    for one in json.loads((tmp_path / "file.json").read_text()):
+        assert "the bound up to a factor 1.001" in one["claim"]["says"]
+        assert not recheck.refusal(one)
+
+
+@pytest.mark.parametrize("outcome", ["proved", "proved up to a factor 1.001", "undecided"])
+def test_what_a_proof_makes_of_a_verdict(outcome, monkeypatch):
+    from suffice.verification.proof import prove as module
+
+    monkeypatch.setattr(module, "prove", lambda *_, **__: module.Proof(outcome=outcome, says="somewhere"))
+    theorem = record(short)
+    open_one = sf.Verdict.inconclusive(theorem, "nothing")
+    given = {"theorem": theorem, "algorithm": Local(), "family": None, "box": {}, "seconds": 1}
+    assert module.with_proof(open_one, **given).valid == (outcome == "proved")
+    violated = replace(open_one, outcome=type(open_one.outcome).VIOLATED, reason="")
+    both = module.with_proof(violated, **given)
+    assert both.outcome is violated.outcome
+    assert both.proof.outcome != "proved"
+    assert (both.proof.outcome == "proved in part") == (outcome == "proved")

@@ -1,0 +1,136 @@
+"""The page at the ends of its sliders and beyond its conditions: what it says there, and what it draws."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from chromium import browser, needs_chromium
+
+from suffice.explorer.content import content
+from suffice.explorer.page import page
+
+pytestmark = needs_chromium
+WALK = """(() => {
+  const wrong = new Set(), seen = { states: 0, beyond: 0, certain: 0 };
+  const look = where => {
+    const say = what => wrong.add(`${what}: ${where}`);
+    seen.states++;
+    for (const one of document.querySelectorAll("svg *"))
+      for (const { name, value } of one.attributes)
+        if (/NaN|Infinity|undefined/.test(value)) say(`${one.tagName} ${name}=${value}`);
+    const text = /.{20}(NaN|Infinity|undefined|null).{9}/.exec(main.textContent);
+    if (text) say(text[0]);
+    for (const one of where.includes("scale") ? [] : document.querySelectorAll("svg text")) {
+      const [box, all] = [one.getBoundingClientRect(), one.closest("svg").getBoundingClientRect()];
+      if (box.left < all.left - 1 || box.right > all.right + 1 || box.bottom > all.bottom + 1 || box.top < all.top - 1)
+        say(`"${one.textContent}" leaves the plot`);
+    }
+    const [value, fails] = [document.querySelector(".value"), document.querySelector(".conditions .bad")];
+    if (Boolean(fails) === Boolean(value.querySelector("b"))) say("a number beyond the conditions, or none within");
+    if (Boolean(fails) !== value.textContent.includes("does not apply")) say(value.textContent);
+    if (fails && document.querySelector(".truth .broken, .truth .kept, .mark.printed, .mark.corrected, .mark.broken"))
+      say("a bound beyond its conditions is compared");
+    seen.beyond += Boolean(fails);
+    const claims = [value.textContent, ...[...document.querySelectorAll("tr")].map(one => one.textContent)];
+    for (const text of claims.filter(one => one.includes("ℙ("))) {
+      const number = /[≤] ([-0-9.e]+)/.exec(text)?.[1];
+      if (Number(number) > 1) say(`probability ${number}`);
+      seen.certain += number === "1";
+    }
+  };
+  tree.style.display = "none"; // its layout would take most of the time
+  tree.parentElement.style.display = "block";
+  const rows = [...tree.querySelectorAll("button")].filter((_, k) => k % EVERY === 0);
+  for (const row of rows) {
+    row.click();
+    const where = document.title + " " + row.textContent;
+    const ranges = [...document.querySelectorAll("input[type=range]")];
+    if (!ranges.length) continue;
+    const start = ranges.map(one => one.value);
+    const put = places => ranges.forEach((one, k) => {
+      if (one.value !== places[k]) { one.value = places[k]; one.dispatchEvent(new Event("input")); }
+    });
+    look(where);
+    if (row.closest(".paper").textContent.startsWith("Errata")) continue;
+    for (const end of ["0", "1000"]) {
+      for (let k = 0; k < ranges.length; k++) {
+        put(start.with(k, end));
+        look(`${where} ${ranges[k].ariaLabel} ${end}`);
+      }
+      put(start.map(() => end));
+      look(`${where} all ${end}`);
+      for (const one of document.querySelectorAll(".slider input[type=text]")) {
+        one.focus();
+        one.value = end === "0" ? "1e-60" : "1e60";
+        one.dispatchEvent(new Event("input"));
+        one.blur();
+      }
+      look(`${where} 1e±60 ${end}`);
+    }
+  }
+  return { wrong: [...wrong], seen };
+})()"""
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    out = tmp_path_factory.mktemp("extremes") / "explore.html"
+    out.write_text(page(content()), encoding="utf-8")
+    with browser() as found:
+        found.call("Page.enable")
+        at_once = "window.requestAnimationFrame = draw => (draw(), 0)"
+        found.call("Page.addScriptToEvaluateOnNewDocument", source=at_once)
+        found.address = out.as_uri()
+        yield found
+
+
+@pytest.mark.parametrize(("width", "every"), [(400, 20), pytest.param(1200, 1, marks=pytest.mark.slow)])
+def test_records_at_the_ends_of_their_sliders_say_and_draw_what_holds(chromium, width, every):
+    chromium.size(width)
+    chromium.open(chromium.address)
+    found = chromium.run(WALK.replace("EVERY", str(every)))
+    assert found["wrong"] == []
+    assert found["seen"]["states"] > 3600 / every
+    assert found["seen"]["beyond"] > 1000 / every
+    assert found["seen"]["certain"] >= (every == 1)
+    assert chromium.errors == []
+
+
+PROBABILITY = "adaptive/theorem-2-constant-running"
+CERTAIN = "at.eta=0.5&at.mu=0.001&at.beta=1&at.e0=1000&at.s2=1&at.T=1&at.q=1&at.eps=0.001"
+
+
+def test_a_probability_is_at_most_1(chromium):
+    """What the formula gives at these values is about a million."""
+    chromium.open(f"{chromium.address}#key={PROBABILITY}&{CERTAIN}")
+    assert not chromium.run("document.querySelector('.conditions .bad')")
+    assert chromium.run("document.querySelector('.value').textContent").endswith(" ≤ 1")
+
+
+def test_beyond_its_conditions_a_bound_is_not_shown_but_why_it_does_not_apply(chromium):
+    chromium.open(f"{chromium.address}#key=adaptive/theorem-2-constant&at.eta=100")
+    assert chromium.run("document.querySelector('.value').textContent").endswith("the bound does not apply here")
+    told = chromium.run("document.querySelector('.truth').textContent")
+    assert told.startswith("A condition fails: step size eta <= q/beta.")
+
+
+def test_a_true_print_has_a_remark_and_no_fault(chromium):
+    chromium.open(f"{chromium.address}#key=adaptive/remark-3-binary&edition=printed")
+    assert chromium.run("[...document.querySelectorAll('dt')].map(o => o.textContent)") == ["Remark", "Hypotheses"]
+    assert chromium.run("[...document.querySelectorAll('.fault')].length") == 0
+
+
+@pytest.mark.parametrize("key", ["adaptive/lemma-1", "adaptive/remark-3-binary", "adaptive/corollary-1-best-step"])
+def test_brackets_grow_with_what_they_hold(chromium, key):
+    if not re.search("Math", subprocess.run(["fc-list"], capture_output=True, text=True, check=False).stdout):
+        pytest.skip("no font of formulas is installed")
+    chromium.open(f"{chromium.address}#key={key}")
+    heights = "o => [o.getBoundingClientRect().height, o.parentElement.getBoundingClientRect().height]"
+    found = chromium.run(f"[...document.querySelectorAll('.formula mo[fence]')].map({heights})")
+    assert found
+    assert all(bracket > 0.9 * held for bracket, held in found), found
+    last = "o => [o.getBoundingClientRect().height, o.parentElement.lastElementChild.getBoundingClientRect().height]"
+    pairs = chromium.run(f"[...document.querySelectorAll('.formula mo[fence]')].map({last})")
+    assert all(abs(left - right) < 0.1 * left for left, right in pairs), pairs
