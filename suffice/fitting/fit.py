@@ -128,7 +128,9 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
         gained(found, effective, weights), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
-        differs=most_different(units.messages(trusted), units, counts, sites.names, columns),
+        differs=most_different(
+            units.messages([trusted[k] for k in group]), units, counts[group], [sites.names[k] for k in group], columns
+        ),
         expected=partial(_expected_losses, found, trusted, sites.names),
         unlike=unlike(found, sites, encoding),
     )  # fmt: skip
@@ -137,7 +139,7 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
 def most_different(
     messages: Messages, units: Units, counts: np.ndarray, names: Sequence[str], columns: Sequence[str]
 ) -> dict[str, Any] | None:
-    """Of all sites and columns the coefficient that, by least squares on the site's own rows, is the most standard
+    """Of these sites and columns the coefficient that, by least squares on the site's own rows, is the most standard
     errors away from that of all other sites' rows together; None where chance may explain it.
 
     Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their

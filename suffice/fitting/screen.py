@@ -21,7 +21,8 @@ deviations of a site's rows (or median distances, where no site's rows vary) fro
 far as half of them: such numbers leave the others no digits. Of *two* sites both are suspected where the logarithm by
 the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
 fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore
-one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out.
+one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out. A
+site of at most five rows, one in each fold, has no typical row to be far from: `_few_rows` judges each of its rows.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
 
 from .gain import PER_COEFFICIENT
 
-SITE, FOLD, LITTLE, TWO = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0)
+SITE, FOLD, LITTLE, TWO, ROW = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0), np.log(36.0)
 CHANCE = 0.1
 FAR, BEYOND = 1e3, 50.0
 """A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
@@ -99,12 +100,16 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
         for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
             limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
             chosen |= judged & (more > limit) & (above > LITTLE)
+    few, most = _few_rows(n, mean, products, counts)
+    chosen |= (few > most).any(1)
+    found |= (few > most) & ((few > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
     off = np.abs(levels - np.median(levels, axis=0))
     limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (sites > 2))  # of two, both are as far from the median
     far = (off > limit).any(1) & (rows > 0)
     chosen |= far.any() if sites == 2 else far
-    times = np.maximum(np.exp(above / 2), np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0))
-    return Suspects(sites=chosen, folds=found, site_times=times, fold_times=np.exp(apart / 2))
+    levels_off = np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
+    times = np.maximum(np.exp(np.maximum(above, few.max(1)) / 2), levels_off)
+    return Suspects(sites=chosen, folds=found, site_times=times, fold_times=np.exp(np.maximum(apart, few) / 2))
 
 
 def _beyond(apart: np.ndarray, free: int) -> float:
@@ -179,6 +184,53 @@ def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.n
     by.sort(axis=-1)
     others = len(judges) - np.isin(np.arange(sites), judges)
     return np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0], own
+
+
+def _few_rows(
+    n: np.ndarray, mean: np.ndarray, products: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of sites with few rows: how much farther than usual each fold is (N, F), 0 where it is not judged, and how much
+    farther it may be (N, 1), in logarithms of squares.
+
+    Judges are the sites with enough rows for a fit. By judge i with slopes b_i and level l_i a row has the squared
+    residual (y - x'b_i - l_i)^2/(1 + h), h = 1/n_i + (x - x_i)'(S_i + I/2)^-1 (x - x_i) the error of what is predicted.
+    The lower median over judges counts, and usual is what judges' own rows have by others, so that the scatter of
+    levels and slopes is in it. A site of more than a row in a fold, and what is usual for it, have their own level.
+    """
+    far, most = np.zeros(n.shape), np.full((len(n), 1), np.inf)
+    judges = np.argsort(-n.sum(1), kind="stable")[:JUDGES]
+    judges = judges[counts[judges] >= PER_COEFFICIENT * mean.shape[-1]]
+    few = (counts < PER_COEFFICIENT * mean.shape[-1] + FOLDS) & (n.sum(1) > 0)
+    for single in (True, False):
+        chosen = few & ((counts <= FOLDS) == single)
+        if len(judges) < 2 or not chosen.any():
+            continue
+        looked = chosen | np.isin(np.arange(len(n)), judges)
+        at = (np.cumsum(looked) - 1)[judges]
+        by = _by_judges(n[looked], mean[looked], products[looked], at, single)
+        others = len(at) - np.isin(np.arange(len(by)), at)
+        by = np.log(np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0] + LEAST)
+        usual = _median(by, n[looked] > 0)[at]
+        mine = chosen[looked]
+        far[chosen] = np.where(n[chosen] > 0, by[mine] - np.median(usual), 0.0)
+        most[chosen] = max(ROW, _beyond(usual - np.median(usual), max(len(at) - 2, 2)))
+    return far, most
+
+
+def _by_judges(n: np.ndarray, mean: np.ndarray, products: np.ndarray, judges: np.ndarray, single: bool) -> np.ndarray:
+    """Squared residuals of a row (N, F, J) by each judge's model, in order; by its level if `single`."""
+    x, there = mean[..., :-1], n > 0
+    by = np.full((*n.shape, len(judges)), np.inf)
+    for judge, i in enumerate(judges):
+        S, c = products[i, :, :-1, :-1].sum(0) + HALF_A_ROW * np.eye(x.shape[-1]), products[i, :, :-1, -1].sum(0)
+        both = np.append(-np.linalg.solve(S, c), 1.0)
+        levels = _median(mean @ both, there)
+        off = mean @ both - (levels[i] if single else levels[:, None])
+        squares = np.maximum(products @ both @ both, 0.0) / np.maximum(n, 1e-300) + off**2
+        away = x - n[i] @ x[i] / n[i].sum()
+        by[..., judge] = squares / (1 + 1 / n[i].sum() + (away * (away @ np.linalg.inv(S))).sum(-1))
+        by[i, :, judge] = np.inf
+    return np.sort(by, axis=-1)
 
 
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:
