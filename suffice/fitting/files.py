@@ -91,6 +91,7 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     families: dict[str, float]
     network_gain: float | None
     network_gain_se: Loss | None
+    network_gain_sites: Rows | None = None
     network_gain_decided_by: str | None = None
     network_gain_without: float | None = None
     differs: DiffersRecord | None = None

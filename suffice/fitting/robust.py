@@ -147,10 +147,9 @@ def fitted_robustly(
         them = groups[0]
         if two:
             parts = tried
-        elif (
-            found.site_times[found.sites].max() > NO_DIGITS
-            or vote(best.losses[them], tried[0][2].losses, _rows(kept)[them]).sum() >= SITES_IN
-        ):
+        elif found.site_times[found.sites].max() > NO_DIGITS or vote(
+            best.losses[them], tried[0][2].losses, _rows(kept)[them]
+        ).sum() >= (FOLDS_OUT if found.asked else SITES_IN):
             parts = tried + [_left_out(k, kept, counts, best, tried[0]) for k in np.flatnonzero(found.sites)]
     return _together(parts, _rows(kept), replace(found, folds=left, sites=found.sites & (len(parts) > 1)))
 
@@ -225,6 +224,7 @@ def gained(found: Robust, counts: np.ndarray, weights: np.ndarray) -> Gains:
         error=everybody(answer.error, nothing),
         network=answer.network if several else np.nan,
         network_error=answer.network_error if several else np.nan,
+        among=answer.among if several else 0,
         decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]),
         counts=counts,
     )

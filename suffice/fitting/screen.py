@@ -21,8 +21,10 @@ deviations of a site's rows (or median distances, where no site's rows vary) fro
 far as half of them: such numbers leave the others no digits. Of *two* sites both are suspected where the logarithm by
 the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
 fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore
-one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out. A
-site of at most five rows, one in each fold, has no typical row to be far from: `_few_rows` judges each of its rows.
+one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out.
+Folds of a site with few rows are no match for each other: `_few_rows` judges each by the other sites. One that is only
+a little far may still move the others' models much, where its predictors are far too: the farthest of these is put to
+the vote of the others, who have to gain without it.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
 
 from .gain import PER_COEFFICIENT
 
-SITE, FOLD, LITTLE, TWO, ROW = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0), np.log(36.0)
+SITE, FOLD, LITTLE, TWO = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0)
+ROW, LITTLE_ROW = np.log(36.0), np.log(3.0)
 CHANCE = 0.1
 FAR, BEYOND = 1e3, 50.0
 """A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
@@ -53,10 +56,12 @@ LEAST = 1e-8
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
     """`sites` (N,) and `folds` (N, F) that are suspected, and by which factor their root mean square residuals are
-    larger than those of the rest. Of two sites both are suspected: which is wrong, nobody can tell."""
+    larger than those of the rest. Of two sites both are suspected: which is wrong, nobody can tell. `asked` where
+    nothing stands out, but one site of few rows might harm the others."""
 
     sites: np.ndarray
     folds: np.ndarray
+    asked: bool = False
     site_times: np.ndarray
     fold_times: np.ndarray
 
@@ -102,14 +107,19 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
             chosen |= judged & (more > limit) & (above > LITTLE)
     few, most = _few_rows(n, mean, products, counts)
     chosen |= (few > most).any(1)
+    asked = not chosen.any() and sites > 2 and few.max() > LITTLE_ROW
+    chosen[few.max(1).argmax()] |= asked
     found |= (few > most) & ((few > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
     off = np.abs(levels - np.median(levels, axis=0))
     limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (sites > 2))  # of two, both are as far from the median
     far = (off > limit).any(1) & (rows > 0)
     chosen |= far.any() if sites == 2 else far
+    asked &= not far.any()
     levels_off = np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
     times = np.maximum(np.exp(np.maximum(above, few.max(1)) / 2), levels_off)
-    return Suspects(sites=chosen, folds=found, site_times=times, fold_times=np.exp(np.maximum(apart, few) / 2))
+    return Suspects(
+        sites=chosen, folds=found, asked=asked, site_times=times, fold_times=np.exp(np.maximum(apart, few) / 2)
+    )
 
 
 def _beyond(apart: np.ndarray, free: int) -> float:
@@ -194,8 +204,9 @@ def _few_rows(
 
     Judges are the sites with enough rows for a fit. By judge i with slopes b_i and level l_i a row has the squared
     residual (y - x'b_i - l_i)^2/(1 + h), h = 1/n_i + (x - x_i)'(S_i + I/2)^-1 (x - x_i) the error of what is predicted.
-    The lower median over judges counts, and usual is what judges' own rows have by others, so that the scatter of
-    levels and slopes is in it. A site of more than a row in a fold, and what is usual for it, have their own level.
+    The lower median over judges counts, and usual is what judges' own rows have by others, the last but one of them, so
+    that the scatter of levels and slopes is in it. A site of more than a row in a fold, and what is usual for it, have
+    their own level.
     """
     far, most = np.zeros(n.shape), np.full((len(n), 1), np.inf)
     judges = np.argsort(-n.sum(1), kind="stable")[:JUDGES]
@@ -210,9 +221,8 @@ def _few_rows(
         by = _by_judges(n[looked], mean[looked], products[looked], at, single)
         others = len(at) - np.isin(np.arange(len(by)), at)
         by = np.log(np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0] + LEAST)
-        usual = _median(by, n[looked] > 0)[at]
-        mine = chosen[looked]
-        far[chosen] = np.where(n[chosen] > 0, by[mine] - np.median(usual), 0.0)
+        usual = np.sort(_median(by, n[looked] > 0)[at])
+        far[chosen] = np.where(n[chosen] > 0, by[chosen[looked]] - usual[-2], 0.0)
         most[chosen] = max(ROW, _beyond(usual - np.median(usual), max(len(at) - 2, 2)))
     return far, most
 

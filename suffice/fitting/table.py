@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
-from .gain import BY_WEIGHTS, PER_COEFFICIENT, beyond_chance
+from .gain import BY_WEIGHTS, LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import EASY
 from .unlike import words
 
@@ -111,9 +111,11 @@ def _gains(fit: SiteModels) -> list[str]:
     if gain is not None and error is not None:
         sure = "collaboration pays off" if gain > 0 else "working alone is better"
         verdict = sure if abs(gain) > 2 * error else "not significant"
-        apart = sum(entry["left_out"] == "site" for entry in fit.rule.get("suspects", ()))
-        which = "All sites" if len(held) - apart == len(fit) else f"Over {len(held) - apart} of {len(fit)} sites"
+        among = fit.rule.get("network_gain_sites") or len(held)  # of a file that does not say
+        which = "All sites" if among == len(fit) else f"Over {among} of {len(fit)} sites"
         lines.append(f"{which}, weighted by rows, gain {beside(gain, error)} +- {rounded(2 * error, 2)}: {verdict}.")
+    elif held:
+        lines.append(f"No site has {LEAST_ROWS} rows, so nobody can tell what all gain.")
     decisive = fit.rule.get("network_gain_decided_by")
     if decisive is not None:
         without = fit.rule["network_gain_without"]
