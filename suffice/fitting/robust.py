@@ -150,20 +150,21 @@ def fitted_robustly(
         elif found.site_times[found.sites].max() > NO_DIGITS or vote(
             best.losses[them], tried[0][2].losses, _rows(kept)[them]
         ).sum() >= (FOLDS_OUT if found.asked else SITES_IN):
-            parts = tried + [_left_out(k, kept, counts, best, tried[0]) for k in np.flatnonzero(found.sites)]
+            for k in np.flatnonzero(found.sites):  # one that is only a little far may be right of itself
+                own = None if found.asked else _left_out(k, kept, counts, best, tried[0])
+                tried.append(own or (everybody[k : k + 1], everybody, best.only(k)))
+            parts = tried
     return _together(parts, _rows(kept), replace(found, folds=left, sites=found.sites & (len(parts) > 1)))
 
 
-def _left_out(k: int, folds: Sequence[Sequence[Fold]], counts: np.ndarray, whole: Part, rest: Source) -> Source:
-    """The model of a site that is left out of `rest`."""
+def _left_out(k: int, folds: Sequence[Sequence[Fold]], counts: np.ndarray, whole: Part, rest: Source) -> Source | None:
+    """The model of a site that is left out of `rest`, if it is not that of the fit with all, `whole`."""
     at = np.array([k])
     if counts[k] >= PER_COEFFICIENT * len(whole.units.mean):
         members, own, share = at, Part.of([folds[k]], counts[at]), 1.0
     else:
         members, own, share = rest[1], rest[2].common(folds[k]), 0.5
-    if own.losses.sum() * share <= whole.losses[k].sum():
-        return at, members, own
-    return at, np.arange(len(folds)), whole.only(k)
+    return (at, members, own) if own.losses.sum() * share <= whole.losses[k].sum() else None
 
 
 def _rows(folds: Sequence[Sequence[Fold]]) -> np.ndarray:

@@ -40,7 +40,7 @@ from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
 from .gain import PER_COEFFICIENT
 
 SITE, FOLD, LITTLE, TWO = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0)
-ROW, LITTLE_ROW = np.log(36.0), np.log(3.0)
+ROW, LITTLE_ROW = np.log(100.0), np.log(3.0)
 CHANCE = 0.1
 FAR, BEYOND = 1e3, 50.0
 """A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
