@@ -152,10 +152,9 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
     answer = np.full((4, len(rows)), np.nan)
     sums, sizes, variances, counts, more = np.zeros((5, len(rows)))
     for fold in range(FOLDS):  # as in `gain`: without one more fold
-        fewer = local_quadratics([[part[kept] for part in site] for site, kept in _but(rows, fold)], about)
-        found = np.array([alone_models(part.fits, penalty) for part in fewer])
-        for k, (site, kept) in enumerate(_but(rows, fold)):
-            X, Y, weights, folds = (part[kept] for part in site)
+        fewer = [(X[f != fold], Y[f != fold], w[f != fold], f[f != fold]) for X, Y, w, f in rows]
+        found = np.array([alone_models(part.fits, penalty) for part in local_quadratics(fewer, about)])
+        for k, (X, Y, weights, folds) in enumerate(fewer):
             more[k] += weights @ log_losses(_scores(X, found[:, 1:, k], folds), Y) / (FOLDS - 1)
     for k, (X, Y, weights, folds) in enumerate(rows):
         total = weights.sum()
@@ -187,10 +186,6 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         penalty=float(penalty),
         counts=counts,
     )
-
-
-def _but(rows: Sequence[SiteRows], fold: int) -> list[tuple[SiteRows, np.ndarray]]:
-    return [(site, site[3] != fold) for site in rows]
 
 
 def _scores(X: np.ndarray, models: np.ndarray, folds: np.ndarray) -> np.ndarray:

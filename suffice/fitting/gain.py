@@ -110,10 +110,8 @@ def _without_another(messages: Messages, penalty: float) -> np.ndarray:
     total = np.zeros(messages.sites)
     for fold in range(FOLDS):
         kept = np.arange(FOLDS + 1) != fold
-        fits = Messages(
-            second=messages.second * kept[:, None, None, None], cross=messages.cross * kept[:, None, None],
-            square=messages.square * kept[:, None], rows=messages.rows * kept[:, None],
-        ).fits  # fmt: skip
+        parts = ("second", "cross", "square", "rows")  # with folds as the last axis
+        fits = Messages(**{name: (getattr(messages, name).T * kept).T for name in parts}).fits
         total += messages.held_out.loss(alone_models(fits, penalty)[1:])[kept[:-1]].sum(0)
     return total / (FOLDS - 1)
 
