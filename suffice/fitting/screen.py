@@ -22,9 +22,9 @@ far as half of them: such numbers leave the others no digits. Of *two* sites bot
 the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
 fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore
 one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out.
-Folds of a site with few rows are no match for each other: `_few_rows` judges each by the other sites. One that is only
-a little far may still move the others' models much, where its predictors are far too: the farthest of these is put to
-the vote of the others, who have to gain without it.
+Folds of a site with few rows are no match for each other: `_few_rows` judges each by the other sites. A row that is
+only a little far may still move the others' models much, where its predictors are far too: of sites of five rows, the
+farthest is put to the vote of the others, who have to gain without it.
 """
 
 from __future__ import annotations
@@ -107,8 +107,9 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
             chosen |= judged & (more > limit) & (above > LITTLE)
     few, most = _few_rows(n, mean, products, counts)
     chosen |= (few > most).any(1)
-    asked = not chosen.any() and sites > 2 and few.max() > LITTLE_ROW
-    chosen[few.max(1).argmax()] |= asked
+    nearer = np.where(counts <= FOLDS, few.max(1), 0.0)
+    asked = not chosen.any() and sites > 2 and nearer.max() > LITTLE_ROW
+    chosen[nearer.argmax()] |= asked
     found |= (few > most) & ((few > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
     off = np.abs(levels - np.median(levels, axis=0))
     limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (sites > 2))  # of two, both are as far from the median

@@ -121,7 +121,7 @@ def _gains(fit: SiteModels) -> list[str]:
         without = fit.rule["network_gain_without"]
         rows = fit[decisive].rows
         lines.append(
-            f"{decisive} ({rows} rows) has most of all that sites gain or lose: without it the gain is {without:.3g} "
+            f"Most of what sites gain or lose is at {decisive} ({rows} rows), without which the gain is {without:.3g} "
             "per row."
         )
     if len(held) < len(fit):
@@ -157,7 +157,8 @@ def _most_different(fit: SiteModels) -> list[str]:
     found = fit.rule.get("differs")
     if not found:
         return []
-    apart = [entry["site"] for entry in fit.rule.get("suspects", ()) if entry["left_out"] == "site"]
+    out = [entry["site"] for entry in fit.rule.get("suspects", ()) if entry["left_out"] == "site"]
+    apart = [name for name in out if name != found["site"]]
     others = f"all others but {some(apart)}" if apart else "all others"
     values = f"{found['column']} has {found['own']:.3g} by its own rows, {found['others']:.3g} by those of {others}"
     among = f"Of {found['compared']} sites with rows enough to tell, " if found["compared"] < len(fit) else ""
