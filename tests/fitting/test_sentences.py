@@ -37,12 +37,12 @@ def least_squares(X, y):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("fault", [-1.0, 0.001, 30.0, 1e3])
+@pytest.mark.parametrize("fault", [(1.0, -1.0), (1.0, 1e3), (1e4, 1.0), (1e-3, 1.0)])
 def test_who_differs_most_is_beside_sites_that_are_not_left_out(seed, fault):
     """Where it is said, both numbers are least squares of the rows that it names: those of a site that is left out are
     not among "all others", beside which every honest site differed."""
     sites = drawn(seed)
-    sites["s4"] = (sites["s4"][0], fault * sites["s4"][1])
+    sites["s4"] = (fault[0] * sites["s4"][0], fault[1] * sites["s4"][1])
     fit = sf.fit(table(sites))
     out = [entry["site"] for entry in fit.rule["suspects"] if entry["left_out"] == "site"]
     assert out == ["s4"]
@@ -58,11 +58,11 @@ def test_who_differs_most_is_beside_sites_that_are_not_left_out(seed, fault):
 
 
 def test_honest_sites_seldom_differ_beside_one_that_is_left_out():
-    """In 5 % of tables by chance; in all of these they did."""
+    """In 5 % of tables by chance; beside seven rows whose predictors have another unit they did in most."""
     found = []
     for seed in range(30):
         sites = drawn(seed)
-        sites["s4"] = (sites["s4"][0], 100 * sites["s4"][1])
+        sites["s4"] = (1e4 * sites["s4"][0][:7], sites["s4"][1][:7])  # too few rows to differ itself
         found.append((sf.fit(table(sites)).rule["differs"] or {"site": "s4"})["site"] != "s4")
     assert np.mean(found) <= 0.2, found
 
