@@ -51,7 +51,7 @@ def predict(
     if as_json:
         shown = {name: list(new) for name, new in rows.levels.items()}
         answer = {"line": lines, "site": sites, "prediction": values, "population": unknown, "unknown_levels": shown,
-                  "filled": rows.filled}  # fmt: skip
+                  "filled": rows.filled, "far": {name: len(far) for name, far in rows.far.items()}}  # fmt: skip
         print_json(answer | ({"classes": fit.classes, "probabilities": shares} if as_probabilities else {}))
         return
     if unknown:

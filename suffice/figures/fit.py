@@ -86,7 +86,7 @@ def _draw(figure: Figure, canvas: Any) -> None:
         middle.axvline(figure.setup["network_gain"], color=BLUE, linewidth=0.8, linestyle=(0, (3, 1.5)))
     middle.set_ylim(count - 0.5, -0.5)
     for y in at[~known] if 1 < count <= MOST_NAMED else ():
-        middle.text(0.5, y, "too few rows", transform=middle.get_yaxis_transform(), ha="center", va="center",
+        middle.text(0.5, y, "not known", transform=middle.get_yaxis_transform(), ha="center", va="center",
                     fontsize=SMALL, color="0.45")  # fmt: skip
     # a power of ten stands in the label, since matplotlib's own would stand on it
     largest = np.nanmax(np.abs([0.0, *gain, figure.setup["network_gain"] or 0.0]))

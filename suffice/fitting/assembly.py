@@ -111,6 +111,7 @@ def assemble(
         "families": _families(fitted),
         "network_gain": _number(found.network, scale),
         "network_gain_se": _number(found.network_error, scale),
+        "network_gain_sites": found.among,
         "network_gain_decided_by": None if found.decisive is None else names[found.decisive[0]],
         "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
         "differs": differs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +12,15 @@ from suffice.simulate.data.folds import FOLDS, Fold, dealt, row_weight
 
 from .assembly import assemble, encode
 from .classifiers import fit_classes
+from .site_models import EASY
 
 if TYPE_CHECKING:
     from suffice.simulate.data.site_rows import Sites
 
     from .fitted import Fit
+
+SEPARATED = 0.01
+"""Log-loss of a model alone, below which its columns nearly tell one of two equal classes."""
 
 
 def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, int], None] | None) -> Fit:
@@ -48,7 +53,7 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
         return dict(zip(classes, each)), dict(zip(classes, intercepts.tolist()))
 
     size = rows[0][0].shape[1]
-    return assemble(
+    fit = assemble(
         sites,
         client,
         loss,
@@ -65,3 +70,18 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
             "numbers_per_site": outputs * (1 + 2 * FOLDS) * (1 + size + size * (size + 1) // 2),
         },
     )
+    clients = tuple(
+        replace(model, notes=(*model.notes, EASY)) if nearly_told(model.expected_loss_alone, Y, w) else model
+        for model, (_, Y, w, _) in zip(fit.clients, rows)
+    )
+    return replace(fit, clients=clients)
+
+
+def nearly_told(loss: float | None, Y: np.ndarray, weights: np.ndarray) -> bool:
+    """Whether columns nearly tell the class: the log-loss of a site's model alone is near 0, and small beside that of
+    the shares of its classes, which is near 0 itself at a site that has little else than one class. `Y` (n, K) ones and
+    zeros, of the second class alone for two."""
+    shares = weights @ Y / max(weights.sum(), 1e-300)
+    shares = np.array([1 - shares[0], shares[0]]) if len(shares) == 1 else shares
+    of_shares = -(shares * np.log(np.maximum(shares, 1e-300))).sum()
+    return loss is not None and loss < SEPARATED * min(1.0, of_shares / np.log(2))

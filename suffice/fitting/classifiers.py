@@ -15,7 +15,7 @@ import numpy as np
 from suffice.simulate.data.folds import FOLDS
 
 from .candidates import BETA, Fitted, average
-from .gain import PER_COEFFICIENT, RESAMPLED, Gains, of_network
+from .gain import LEARNT, LEAST_ROWS, PER_COEFFICIENT, RESAMPLED, Gains, of_network
 from .local_quadratics import LocalQuadratics, local_quadratics, log_losses, probabilities
 from .ridge import alone_models
 
@@ -137,8 +137,10 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
     with each penalty."""
     together = models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     parts: list[LocalQuadratics] = []
+    about = models
     for _ in range(ALONE_PASSES):
-        parts = local_quadratics(rows, models)
+        about = models
+        parts = local_quadratics(rows, about)
         models = np.array([alone_models(part.fits, 1.0) for part in parts])
     best, penalty, alone = np.inf, 1.0, models
     for entry in PENALTIES:
@@ -148,7 +150,12 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
             best, penalty, alone = value, entry, found
     size = rows[0][0].shape[1]
     answer = np.full((4, len(rows)), np.nan)
-    sums, sizes, variances, counts = np.zeros((4, len(rows)))
+    sums, sizes, variances, counts, more = np.zeros((5, len(rows)))
+    for fold in range(FOLDS):  # as in `gain`: without one more fold
+        fewer = [(X[f != fold], Y[f != fold], w[f != fold], f[f != fold]) for X, Y, w, f in rows]
+        found = np.array([alone_models(part.fits, penalty) for part in local_quadratics(fewer, about)])
+        for k, (X, Y, weights, folds) in enumerate(fewer):
+            more[k] += weights @ log_losses(_scores(X, found[:, 1:, k], folds), Y) / (FOLDS - 1)
     for k, (X, Y, weights, folds) in enumerate(rows):
         total = weights.sum()
         with_others = log_losses(_scores(X, together[:, 1:, k], folds), Y)
@@ -161,10 +168,12 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
             RESAMPLED * (weights**2) @ (difference - mean) ** 2,
         )
         answer[0, k], answer[1, k] = weights @ with_others / total, weights @ by_itself / total
+        more[k] = max(more[k] - weights @ by_itself, 0.0)
         counts[k] = total * min(total / (weights @ weights), 1.0)  # as in `gain.gains`
         if counts[k] >= PER_COEFFICIENT * size:
             answer[2, k], answer[3, k] = mean, np.sqrt(variances[k]) / total
-    network, error, decisive = of_network(sums, sizes, variances)
+    enough = counts >= LEAST_ROWS
+    network, error, decisive = of_network(sums, sizes, variances, LEARNT * more, enough)
     return Gains(
         together=answer[0],
         alone=answer[1],
@@ -173,6 +182,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         network=network,
         network_error=error,
         decisive=decisive,
+        among=int(enough.sum()),
         penalty=float(penalty),
         counts=counts,
     )

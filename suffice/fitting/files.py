@@ -82,6 +82,7 @@ class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
     share: float
     row: str | None
     row_share: float | None
+    slip: bool = False
 
 
 class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -90,6 +91,7 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     families: dict[str, float]
     network_gain: float | None
     network_gain_se: Loss | None
+    network_gain_sites: Rows | None = None
     network_gain_decided_by: str | None = None
     network_gain_without: float | None = None
     differs: DiffersRecord | None = None
@@ -115,6 +117,7 @@ class FileRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     gaps: dict[str, float]
     references: dict[str, str]
     means: dict[str, float] = {}
+    ranges: dict[str, tuple[float, float]] = {}
     sha256: str = ""
 
 
@@ -196,6 +199,7 @@ def _record(fit: SiteModels) -> dict[str, Any]:
         "gaps": dict(fit.encoding.gaps),
         "references": dict(fit.encoding.references),
         "means": dict(fit.encoding.means),
+        "ranges": {name: list(ends) for name, ends in fit.design.ranges.items()},
     }
 
 
@@ -234,13 +238,15 @@ def _checked(record: FileRecord, arrays: dict[str, np.ndarray], path: Path) -> S
 def _fit_of(record: FileRecord, path: Path) -> SiteModels:
     try:
         design = Design(
-            columns=tuple(Column(name=c.name, source=c.source, level=c.level, gap=c.gap) for c in record.design)
+            columns=tuple(Column(name=c.name, source=c.source, level=c.level, gap=c.gap) for c in record.design),
+            ranges=record.ranges,
         )
     except InputError as error:
         raise InputError("model", str(path), f"its columns do not fit together: {error}") from None
     names, dropped, (_, gaps) = design.names, set(record.references.values()), design.categories
     kept = [name for name in names if name not in dropped]
     fit = record.columns == kept and record.gaps.keys() == gaps.keys() and dropped <= set(names)
+    fit = fit and record.ranges.keys() <= {column.source for column in design.columns}
     if not fit or (record.means and list(record.means) != kept):
         raise InputError("model", str(path), "its columns do not fit together")
     matrix = np.eye(len(names))[:, [names.index(name) for name in kept]]

@@ -128,17 +128,22 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
         gained(found, effective, weights), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
-        differs=most_different(units.messages(trusted), units, counts, sites.names, columns),
+        differs=most_different(units.messages(trusted), units, counts, sites.names, columns, group),
         expected=partial(_expected_losses, found, trusted, sites.names),
         unlike=unlike(found, sites, encoding),
     )  # fmt: skip
 
 
 def most_different(
-    messages: Messages, units: Units, counts: np.ndarray, names: Sequence[str], columns: Sequence[str]
+    messages: Messages,
+    units: Units,
+    counts: np.ndarray,
+    names: Sequence[str],
+    columns: Sequence[str],
+    group: np.ndarray | None = None,
 ) -> dict[str, Any] | None:
     """Of all sites and columns the coefficient that, by least squares on the site's own rows, is the most standard
-    errors away from that of all other sites' rows together; None where chance may explain it.
+    errors away from that of the rows of all other sites of a `group` together; None where chance may explain it.
 
     Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their
     1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Row weights, which are no numbers of rows, and
@@ -154,7 +159,9 @@ def most_different(
     variance = np.diagonal(S, axis1=1, axis2=2) / n[:, None] - (S[:, 0] / n[:, None]) ** 2
     varies = (variance > 1e-9) | (np.arange(messages.size) == 0)
     mine = np.where(varies[:, :, None] & varies[:, None], S, np.eye(messages.size))
-    for part in (mine, S.sum(0) - S):
+    within = np.isin(np.arange(len(names)), np.arange(len(names)) if group is None else group).astype(float)
+    rest_of = [np.tensordot(within, part, 1) - (within * part.T).T for part in (S, c, q, n)]
+    for part in (mine, rest_of[0]):
         values = np.linalg.eigvalsh(part)
         full &= values[:, 0] > 1e-9 * values[:, -1]
     if len(names) < 3 or not full.any() or not columns or np.abs(n - counts).max() > 1e-6:
@@ -170,8 +177,8 @@ def most_different(
 
     free = n[full] - varies[full].sum(1)
     own = estimated(mine[full], np.where(varies, c, 0.0)[full], q[full], free)
-    others = [part.sum(0) - part[full] for part in (S, c, q)]
-    rest = estimated(others[0], others[1], others[2], (n.sum() - n - messages.size)[full])
+    others = [part[full] for part in rest_of]
+    rest = estimated(others[0], others[1], others[2], others[3] - messages.size)
     apart = np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300))
     apart = np.where(varies[full], apart, 0.0)[:, 1:]
     at, column = np.unravel_index(apart.argmax(), apart.shape)

@@ -36,13 +36,15 @@ class Models(Protocol):
 @dataclass(kw_only=True)
 class NewRows:
     """`scores` (n, K), linear predictions; the site of each row, and its line in a file; of each category the `levels`
-    that no row of the fit had; of each column that had no gaps there the rows whose gap is `filled` with the mean."""
+    that no row of the fit had; of each column that had no gaps there the rows whose gap is `filled` with the mean; the
+    numbers in which a column is `far` outside the range that it had, by more than its width."""
 
     scores: np.ndarray
     sites: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     levels: dict[str, dict[str, None]] = field(default_factory=dict)
     filled: Counter[str] = field(default_factory=Counter)
+    far: dict[str, list[float]] = field(default_factory=dict)
 
     def warnings(self, models: Models) -> list[str]:
         """What a user should know of them, a line each."""
@@ -55,6 +57,13 @@ class NewRows:
             value = "the shares of its levels" if mean is None else f"its mean {mean:.6g}"
             rows = f"{count} rows" if count > 1 else "1 row"
             lines.append(f"{name} is missing in {rows}, but in none of the fit: filled with {value}")
+        if self.far:
+            cases = []
+            for name, values in self.far.items():
+                least, most = models.design.ranges[name]
+                rows = f" and {len(values) - 1} more" if len(values) > 1 else ""
+                cases.append(f"{name} = {values[0]:.6g}{rows} (in the fit {least:.6g} to {most:.6g})")
+            lines.append(f"far outside the numbers of the fit, so that predictions are extrapolated: {some(cases)}")
         return lines
 
 
@@ -75,11 +84,17 @@ def new_rows(models: Models, table: Any, site: str | None) -> NewRows:
         for name, levels in new_levels(models.design, frame).items():
             rows.levels.setdefault(name, {}).update(dict.fromkeys(levels))
         X = models.design.apply(frame)
+        for name, (least, most) in models.design.ranges.items():
+            values = frame.columns[name]
+            if frame.numeric(name) and least < most:
+                away = np.abs(values - (least + most) / 2) > 1.5 * (most - least)  # NaN, a gap, is not
+                rows.far.setdefault(name, []).extend(values[away].tolist())
         rows.filled.update(_filled(models, frame, np.isnan(X)))
         X, sites = models.encoding.apply(X), sites_of(models, frame, site)
         scores.append(models.scores(X, sites))
         rows.sites += ["" if name is None else name for name in sites.tolist()]
         rows.lines += frame.lines
+    rows.far = {name: values for name, values in rows.far.items() if values}
     rows.scores = np.concatenate(scores)
     return rows
 

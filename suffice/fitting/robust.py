@@ -9,8 +9,9 @@ others by less than their noise. Beside a site that is 1e5 times as far as other
 the digits of the others' losses, and there is no vote: it is left out. Of two sites that do not fit each other nobody
 can tell which is wrong, and a vote would be the faulty one's as well: each is fitted by itself. What is left out
 changes nothing of the others: units, centre, folds and weights are those of a fit without it. A site left out has the
-model of its own rows alone, or that of the fit with all where this loses less on the site's held-out rows, or where
-these are fewer than three per coefficient.
+model of its own rows alone, or that of the fit with all where this loses less on the site's held-out rows. One with
+fewer than three rows per coefficient has the others' common model, unless that of the fit with all loses less than half
+as much on them.
 Where nobody is suspected, all this is the rule itself.
 """
 
@@ -57,6 +58,25 @@ class Part:
         """Slopes (N, F, q) and intercepts (N, F) in given units that were fitted without the site's own fold f."""
         slopes, intercepts = self.units.given(self.fitted.held_out.swapaxes(0, 1))
         return _own(slopes, self.moved), _own(intercepts, self.moved)
+
+    def common(self, site: Sequence[Fold]) -> Part:
+        """The sites' common model, for one that is none of them."""
+        shared = self.fitted.population
+        held_out = np.tile(shared, (FOLDS, 1, 1))
+        losses = self.units.messages([site]).held_out.loss(held_out).T * self.units.scale[-1] ** 2
+        influences = self.fitted.influences.mean(0, keepdims=True)
+        fitted = replace(self.fitted, models=shared[None], held_out=held_out, influences=influences)
+        return replace(self, fitted=fitted, losses=losses, moved=np.zeros(1, int))
+
+    def only(self, k: int) -> Part:
+        """With the model of site k alone."""
+        old, at = self.fitted, slice(k, k + 1)
+        fitted = replace(old, models=old.models[at], held_out=old.held_out[:, at], influences=old.influences[at])
+        return replace(self, fitted=fitted, losses=self.losses[at], moved=self.moved[at])
+
+
+Source = tuple[np.ndarray, np.ndarray, Part]
+"""Sites, the sites that their models are made of, and a part with a model of each of the former."""
 
 
 def turned(site: Sequence[Fold], by: int) -> Sequence[Fold]:
@@ -119,30 +139,32 @@ def fitted_robustly(
             if vote(whole.losses * others, part.losses * others, rows).sum() > FOLDS_OUT:
                 kept, best, left = tried, part, found.folds
                 found = replace(suspects(kept, counts), fold_times=found.fold_times)
-    parts = [(everybody, best)]
+    parts: list[Source] = [(everybody, everybody, best)]
     if found.sites.any():
         two = bool(found.sites.all())
         groups = [everybody[k : k + 1] for k in everybody] if two else [everybody[~found.sites]]
-        tried = [(group, Part.of([kept[k] for k in group], counts[group])) for group in groups]
+        tried = [(group, group, Part.of([kept[k] for k in group], counts[group])) for group in groups]
         them = groups[0]
         if two:
             parts = tried
-        elif (
-            found.site_times[found.sites].max() > NO_DIGITS
-            or vote(best.losses[them], tried[0][1].losses, _rows(kept)[them]).sum() >= SITES_IN
-        ):
-            parts = tried + [_left_out(k, kept, counts, best) for k in np.flatnonzero(found.sites)]
+        elif found.site_times[found.sites].max() > NO_DIGITS or vote(
+            best.losses[them], tried[0][2].losses, _rows(kept)[them]
+        ).sum() >= (FOLDS_OUT if found.asked else SITES_IN):
+            for k in np.flatnonzero(found.sites):  # one that is only a little far may be right of itself
+                own = None if found.asked else _left_out(k, kept, counts, best, tried[0])
+                tried.append(own or (everybody[k : k + 1], everybody, best.only(k)))
+            parts = tried
     return _together(parts, _rows(kept), replace(found, folds=left, sites=found.sites & (len(parts) > 1)))
 
 
-def _left_out(k: int, folds: Sequence[Sequence[Fold]], counts: np.ndarray, whole: Part) -> tuple[np.ndarray, Part]:
-    """The model of a site that is left out: (k,) and of its own rows, or all sites and that of all."""
+def _left_out(k: int, folds: Sequence[Sequence[Fold]], counts: np.ndarray, whole: Part, rest: Source) -> Source | None:
+    """The model of a site that is left out of `rest`, if it is not that of the fit with all, `whole`."""
+    at = np.array([k])
     if counts[k] >= PER_COEFFICIENT * len(whole.units.mean):
-        own = Part.of([folds[k]], counts[k : k + 1])
-        if own.losses.sum() <= whole.losses[k].sum():
-            return np.array([k]), own
-    everybody = np.arange(len(folds))
-    return np.where(everybody == k, k, -1), whole
+        members, own, share = at, Part.of([folds[k]], counts[at]), 1.0
+    else:
+        members, own, share = rest[1], rest[2].common(folds[k]), 0.5
+    return (at, members, own) if own.losses.sum() * share <= whole.losses[k].sum() else None
 
 
 def _rows(folds: Sequence[Sequence[Fold]]) -> np.ndarray:
@@ -161,22 +183,18 @@ def vote(before: np.ndarray, after: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.where(known, old - new, 0.0) / np.maximum(noise, 1e-300 + 1e-12 * np.maximum(old, new))
 
 
-def _together(parts: Sequence[tuple[np.ndarray, Part]], rows: np.ndarray, out: Suspects) -> Robust:
-    """Of parts with the site that each of their models is for, -1 for nobody."""
-    sites, size = len(rows), len(parts[0][1].units.mean) - 1
+def _together(parts: Sequence[Source], rows: np.ndarray, out: Suspects) -> Robust:
+    sites, size = len(rows), len(parts[0][2].units.mean) - 1
     influences, losses = np.zeros((sites, sites)), np.zeros((sites, FOLDS))
     slopes, intercepts = np.zeros((sites, FOLDS + 1, size)), np.zeros((sites, FOLDS + 1))
-    for group, part in parts:
-        at = np.flatnonzero(group >= 0)
-        mine = group[at]
-        members = np.arange(sites) if len(at) < len(group) else group
-        influences[np.ix_(mine, members)] = part.fitted.influences[at]
-        losses[mine] = part.losses[at]
+    for mine, members, part in parts:
+        influences[np.ix_(mine, members)] = part.fitted.influences
+        losses[mine] = part.losses
         whole, held_out = part.units.given(part.fitted.models), part.held_out
-        slopes[mine] = np.concatenate((whole[0][:, None], held_out[0]), axis=1)[at]
-        intercepts[mine] = np.concatenate((whole[1][:, None], held_out[1]), axis=1)[at]
+        slopes[mine] = np.concatenate((whole[0][:, None], held_out[0]), axis=1)
+        intercepts[mine] = np.concatenate((whole[1][:, None], held_out[1]), axis=1)
     return Robust(
-        group=parts[0][0], network=parts[0][1], out=out, slopes=slopes[:, 0], intercepts=intercepts[:, 0],
+        group=parts[0][0], network=parts[0][2], out=out, slopes=slopes[:, 0], intercepts=intercepts[:, 0],
         held_out=(slopes[:, 1:], intercepts[:, 1:]), influences=influences, losses=losses, rows=rows,
     )  # fmt: skip
 
@@ -207,6 +225,7 @@ def gained(found: Robust, counts: np.ndarray, weights: np.ndarray) -> Gains:
         error=everybody(answer.error, nothing),
         network=answer.network if several else np.nan,
         network_error=answer.network_error if several else np.nan,
+        among=answer.among if several else 0,
         decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]),
         counts=counts,
     )

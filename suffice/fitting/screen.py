@@ -22,6 +22,9 @@ far as half of them: such numbers leave the others no digits. Of *two* sites bot
 the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
 fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore
 one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out.
+Folds of a site with few rows are no match for each other: `_few_rows` judges each by the other sites. A row that is
+only a little far may still move the others' models much, where its predictors are far too: of sites of five rows, the
+farthest is put to the vote of the others, who have to gain without it.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
 from .gain import PER_COEFFICIENT
 
 SITE, FOLD, LITTLE, TWO = np.log(5.0), np.log(25.0), np.log(2.0), np.log(4.0)
+ROW, LITTLE_ROW = np.log(100.0), np.log(3.0)
 CHANCE = 0.1
 FAR, BEYOND = 1e3, 50.0
 """A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
@@ -52,10 +56,12 @@ LEAST = 1e-8
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
     """`sites` (N,) and `folds` (N, F) that are suspected, and by which factor their root mean square residuals are
-    larger than those of the rest. Of two sites both are suspected: which is wrong, nobody can tell."""
+    larger than those of the rest. Of two sites both are suspected: which is wrong, nobody can tell. `asked` where
+    nothing stands out, but one site of few rows might harm the others."""
 
     sites: np.ndarray
     folds: np.ndarray
+    asked: bool = False
     site_times: np.ndarray
     fold_times: np.ndarray
 
@@ -99,12 +105,22 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
         for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
             limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
             chosen |= judged & (more > limit) & (above > LITTLE)
+    few, most = _few_rows(n, mean, products, counts)
+    chosen |= (few > most).any(1)
+    nearer = np.where(counts <= FOLDS, few.max(1), 0.0)
+    asked = not chosen.any() and sites > 2 and nearer.max() > LITTLE_ROW
+    chosen[nearer.argmax()] |= asked
+    found |= (few > most) & ((few > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
     off = np.abs(levels - np.median(levels, axis=0))
     limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (sites > 2))  # of two, both are as far from the median
     far = (off > limit).any(1) & (rows > 0)
     chosen |= far.any() if sites == 2 else far
-    times = np.maximum(np.exp(above / 2), np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0))
-    return Suspects(sites=chosen, folds=found, site_times=times, fold_times=np.exp(apart / 2))
+    asked &= not far.any()
+    levels_off = np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
+    times = np.maximum(np.exp(np.maximum(above, few.max(1)) / 2), levels_off)
+    return Suspects(
+        sites=chosen, folds=found, asked=asked, site_times=times, fold_times=np.exp(np.maximum(apart, few) / 2)
+    )
 
 
 def _beyond(apart: np.ndarray, free: int) -> float:
@@ -179,6 +195,53 @@ def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.n
     by.sort(axis=-1)
     others = len(judges) - np.isin(np.arange(sites), judges)
     return np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0], own
+
+
+def _few_rows(
+    n: np.ndarray, mean: np.ndarray, products: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of sites with few rows: how much farther than usual each fold is (N, F), 0 where it is not judged, and how much
+    farther it may be (N, 1), in logarithms of squares.
+
+    Judges are the sites with enough rows for a fit. By judge i with slopes b_i and level l_i a row has the squared
+    residual (y - x'b_i - l_i)^2/(1 + h), h = 1/n_i + (x - x_i)'(S_i + I/2)^-1 (x - x_i) the error of what is predicted.
+    The lower median over judges counts, and usual is what judges' own rows have by others, the last but one of them, so
+    that the scatter of levels and slopes is in it. A site of more than a row in a fold, and what is usual for it, have
+    their own level.
+    """
+    far, most = np.zeros(n.shape), np.full((len(n), 1), np.inf)
+    judges = np.argsort(-n.sum(1), kind="stable")[:JUDGES]
+    judges = judges[counts[judges] >= PER_COEFFICIENT * mean.shape[-1]]
+    few = (counts < PER_COEFFICIENT * mean.shape[-1] + FOLDS) & (n.sum(1) > 0)
+    for single in (True, False):
+        chosen = few & ((counts <= FOLDS) == single)
+        if len(judges) < 2 or not chosen.any():
+            continue
+        looked = chosen | np.isin(np.arange(len(n)), judges)
+        at = (np.cumsum(looked) - 1)[judges]
+        by = _by_judges(n[looked], mean[looked], products[looked], at, single)
+        others = len(at) - np.isin(np.arange(len(by)), at)
+        by = np.log(np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0] + LEAST)
+        usual = np.sort(_median(by, n[looked] > 0)[at])
+        far[chosen] = np.where(n[chosen] > 0, by[chosen[looked]] - usual[-2], 0.0)
+        most[chosen] = max(ROW, _beyond(usual - np.median(usual), max(len(at) - 2, 2)))
+    return far, most
+
+
+def _by_judges(n: np.ndarray, mean: np.ndarray, products: np.ndarray, judges: np.ndarray, single: bool) -> np.ndarray:
+    """Squared residuals of a row (N, F, J) by each judge's model, in order; by its level if `single`."""
+    x, there = mean[..., :-1], n > 0
+    by = np.full((*n.shape, len(judges)), np.inf)
+    for judge, i in enumerate(judges):
+        S, c = products[i, :, :-1, :-1].sum(0) + HALF_A_ROW * np.eye(x.shape[-1]), products[i, :, :-1, -1].sum(0)
+        both = np.append(-np.linalg.solve(S, c), 1.0)
+        levels = _median(mean @ both, there)
+        off = mean @ both - (levels[i] if single else levels[:, None])
+        squares = np.maximum(products @ both @ both, 0.0) / np.maximum(n, 1e-300) + off**2
+        away = x - n[i] @ x[i] / n[i].sum()
+        by[..., judge] = squares / (1 + 1 / n[i].sum() + (away * (away @ np.linalg.inv(S))).sum(-1))
+        by[i, :, judge] = np.inf
+    return np.sort(by, axis=-1)
 
 
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:

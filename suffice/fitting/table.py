@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
-from .gain import BY_WEIGHTS, PER_COEFFICIENT, beyond_chance
+from .gain import BY_WEIGHTS, LEAST_ROWS, PER_COEFFICIENT, beyond_chance
+from .site_models import EASY
 from .unlike import words
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ MOST = 40
 """So many sites are shown; all are in the JSON."""
 WIDEST = 16
 """The names of collaborators take at most so many characters."""
-SEPARATED = 0.01
-"""Log-loss of a model alone, below which its columns nearly tell the class."""
 COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")
 
 
@@ -87,11 +86,11 @@ def _lines(fit: SiteModels) -> list[str]:
     ]
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
-    lines += words(fit.rule.get("suspects", ()), len(fit), fit.target)
+    lines += words(fit.rule.get("suspects", ()), {model.name: model.rows for model in fit})
     lines += _gains(fit)
     if len(fit.classes) == 2:
         lines.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
-    easy = [model.name for model in fit if fit.classes and (model.expected_loss_alone or 1.0) < SEPARATED]
+    easy = [model.name for model in fit if EASY in model.notes]
     if easy:
         lines.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
     lines += _most_different(fit)
@@ -112,15 +111,18 @@ def _gains(fit: SiteModels) -> list[str]:
     if gain is not None and error is not None:
         sure = "collaboration pays off" if gain > 0 else "working alone is better"
         verdict = sure if abs(gain) > 2 * error else "not significant"
-        apart = sum(entry["left_out"] == "site" for entry in fit.rule.get("suspects", ()))
-        which = "All sites" if len(held) - apart == len(fit) else f"Over {len(held) - apart} of {len(fit)} sites"
+        among = fit.rule.get("network_gain_sites") or len(held)  # of a file that does not say
+        which = "All sites" if among == len(fit) else f"Over {among} of {len(fit)} sites"
         lines.append(f"{which}, weighted by rows, gain {beside(gain, error)} +- {rounded(2 * error, 2)}: {verdict}.")
+    elif held:
+        lines.append(f"No site has {LEAST_ROWS} rows, so nobody can tell what all gain.")
     decisive = fit.rule.get("network_gain_decided_by")
     if decisive is not None:
         without = fit.rule["network_gain_without"]
         rows = fit[decisive].rows
         lines.append(
-            f"Most of that comes from {decisive} ({rows} rows), without which the gain is {without:.3g} per row."
+            f"Most of what sites gain or lose is at {decisive} ({rows} rows), without which the gain is {without:.3g} "
+            "per row."
         )
     if len(held) < len(fit):
         lines.append(
@@ -140,10 +142,14 @@ def _gains(fit: SiteModels) -> list[str]:
             "is given there."
         )
     limit = beyond_chance(len(known))
-    sure = [model.name for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]
+    beyond = [model for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]
     if known:
-        whose = f"the gain at {some(sure)}" if sure else "no single site's gain"
-        lines.append(f"With {len(known)} sites, {whose} is beyond chance (above {limit:.2g} standard errors).")
+        signs = {"gain": [model.name for model in beyond if (model.gain or 0.0) > 0]}
+        signs["loss"] = [model.name for model in beyond if model.name not in signs["gain"]]
+        whose = " and ".join(f"the {what} at {some(names)}" for what, names in signs.items() if names)
+        verb = "are" if all(signs.values()) else "is"
+        whose = whose or "no single site's gain"
+        lines.append(f"With {len(known)} sites, {whose} {verb} beyond chance (above {limit:.2g} standard errors).")
     return lines
 
 
@@ -151,7 +157,10 @@ def _most_different(fit: SiteModels) -> list[str]:
     found = fit.rule.get("differs")
     if not found:
         return []
-    values = f"{found['column']} has {found['own']:.3g} by its own rows, {found['others']:.3g} by those of all others"
+    out = [entry["site"] for entry in fit.rule.get("suspects", ()) if entry["left_out"] == "site"]
+    apart = [name for name in out if name != found["site"]]
+    others = f"all others but {some(apart)}" if apart else "all others"
+    values = f"{found['column']} has {found['own']:.3g} by its own rows, {found['others']:.3g} by those of {others}"
     among = f"Of {found['compared']} sites with rows enough to tell, " if found["compared"] < len(fit) else ""
     return [
         f"{among}{found['site']} differs most: {values}, which is {found['standard_errors']:.2g} standard errors apart."

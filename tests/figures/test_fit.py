@@ -31,7 +31,7 @@ def test_large_gains_have_their_power_in_the_label_and_unknown_ones_a_reason():
     assert power > 4
     assert f"10^{{{power:.0f}}}" in middle.get_xlabel()
     assert middle.xaxis.get_offset_text().get_text() == ""
-    assert [text.get_text() for text in middle.texts] == ["too few rows"]
+    assert [text.get_text() for text in middle.texts] == ["not known"]
 
 
 @pytest.mark.parametrize(("sites", "rows"), [(1, 30), (2, 4), (5, 30)])

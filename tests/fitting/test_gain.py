@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from populations import draw, folded
+import pytest
+from populations import draw, folded, table
 
+import suffice as sf
 from suffice.fitting.candidates import collaborate
-from suffice.fitting.gain import RESAMPLED, gains
+from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, gains
 from suffice.fitting.ridge import alone_models
 from suffice.simulate.data.folds import FOLDS, Fold, Units, row_weight
 
@@ -110,3 +112,44 @@ def test_nothing_is_said_of_small_sites():
     found = gains(made, collaborate(made).held_out, np.array([30, 12, 8]))
     assert np.isfinite(found.gain).tolist() == [True, False, False]
     assert np.isfinite(found.together).tolist() == [True, False, True]  # the second was never held out
+
+
+@pytest.mark.parametrize(("columns", "least", "most"), [(3, 2, 4), (8, 3, 8)])
+def test_the_network_s_interval_covers_where_sites_have_few_rows(columns, least, most):
+    """Beside what the sites with three rows gain exactly: models without a fold have four fifths of the rows, and alone
+    a site of few rows is far better with all. Many sites make rows and scatter say that chance is no excuse."""
+    inside, errors = [], []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, columns])
+        counts, levels = rng.integers(least, most + 1, size=160), 2 * rng.normal(size=160)
+        slopes = rng.normal(size=columns)
+        sites = []
+        for rows, level in zip(counts, levels):
+            X = rng.normal(size=(rows, columns))
+            sites.append((X, level + X @ slopes + 0.5 * rng.normal(size=rows)))
+        units = Units.pooled(folded(sites))
+        made = units.messages(folded(sites))
+        fitted = collaborate(made)
+        found, risks = gains(made, fitted.held_out, counts), []
+        for models in (alone_models(made.fits, found.penalty)[0], fitted.models):
+            own, intercepts = units.given(models)
+            risks.append((((own - slopes) ** 2).sum(1) + (intercepts - levels) ** 2) / units.scale[-1] ** 2)
+        weights = counts * (counts >= LEAST_ROWS)
+        exact = weights @ (risks[0] - risks[1]) / weights.sum()
+        assert found.among == (counts >= LEAST_ROWS).sum()
+        inside.append(abs(found.network - exact) < 2 * found.network_error)
+        errors.append(found.network_error / exact)
+    assert np.mean(inside) >= 0.75, inside
+    assert np.mean(errors) < 1.0  # not so wide that nothing could fail
+
+
+def test_sites_of_one_or_two_rows_have_no_gain_to_add():
+    """Where no site has three rows the table says that nobody can tell; else over how many sites the gain is."""
+    sites = draw(1, np.ones((6, 2)), 30)
+    small = [(X[:2], y[:2]) for X, y in sites]
+    fit = sf.fit(table(small))
+    assert fit.rule["network_gain"] is None
+    assert "No site has 3 rows, so nobody can tell what all gain." in str(fit).replace("\n", " ")
+    fit = sf.fit(table([*sites[:3], *small]))
+    assert fit.rule["network_gain_sites"] == 3
+    assert "Over 3 of 9 sites, weighted by rows, gain" in str(fit).replace("\n", " ")

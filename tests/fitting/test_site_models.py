@@ -98,7 +98,7 @@ def test_a_site_that_decides_the_network_s_gain_is_named():
     fit = sf.fit(table)
     assert fit.rule["network_gain_decided_by"] == "tiny"
     assert fit.rule["network_gain_without"] < fit.rule["network_gain"] / 2
-    assert "Most of that comes from tiny (4 rows), without which" in str(fit)
+    assert "Most of what sites gain or lose is at tiny (4 rows), without which" in str(fit).replace("\n", " ")
     assert "fewer than 9 rows, 3 for each of 3 coefficients" in " ".join(str(fit).split())
     said = " ".join(str(fit).split())
     assert "With 3 sites, no single site's gain is beyond chance (above 2.4 standard errors)." in said

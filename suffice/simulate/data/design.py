@@ -60,12 +60,16 @@ class Facts:
     place: str = ""
     strays: int = 0
     """Cells that hold no number."""
+    least: float = np.inf
+    most: float = -np.inf
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
         values, counts = frame.columns[name], Counter[str]()
         if frame.numeric(name):
             gone = np.isnan(values)
             check_finite(name, frame, client, self.rows)
+            self.least = min(self.least, float(values.min(initial=np.inf, where=~gone)))
+            self.most = max(self.most, float(values.max(initial=-np.inf, where=~gone)))
         else:
             gone = np.array([value is None for value in values.tolist()])
             counts = Counter(map(str, values[~gone].tolist()))
@@ -112,10 +116,12 @@ def counted(gaps: Counter[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The columns that a table gives, what was left out of it with the reason, and what is said of others."""
+    """The columns that a table gives, what was left out of it with the reason, and what is said of others. `ranges`
+    are the least and the largest number of a column where rows were seen: not of messages."""
 
     columns: tuple[Column, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     column_notes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -174,7 +180,9 @@ class Design:
             raise InputError(
                 "columns", [name for name, _ in left_out], "no predictor is left; give at least one predictor"
             )
-        return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said)
+        seen_of = {c.source: facts[c.source] for c in columns if c.level is None and not c.gap}
+        ranges = {name: (seen.least, seen.most) for name, seen in seen_of.items() if seen.most > seen.least}
+        return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said, ranges=ranges)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
         """What is said of columns that were left out or changed; `constant` marks those of the encoding."""
