@@ -220,8 +220,10 @@ def _given(
         for each, _ in own:
             each["start"] = each["start"] - each["optimum"]
     choice = {name: min(choice[name] for _, choice in own) for name in own[0][1]}
-    arrays = {name: np.stack([each[name] for each, _ in own]) for name in own[0][0]}
-    apart = {name: array[0].nbytes for name, array in arrays.items()}
+    arrays, apart = own[0][0], {}
+    if len(own) > 1:
+        apart = {name: array.nbytes for name, array in arrays.items()}
+        arrays = {name: np.stack([each[name] for each, _ in own]) for name in arrays}
     arrays |= {"eta": reals(eta, *np.shape(eta)), "zero": reals(0.0, problem.features)}
     if isinstance(algorithm, TwoStageAllForAll):
         if iterations > _LARGEST_SUMS:

@@ -112,12 +112,12 @@ ONCE void alone(const Tiles *b, int part, const REAL *optimum) {
 
 ONCE void record_of_seeds(const Task *task, const Tiles *b, int64_t begin, int64_t column) {
     const Block room = {.z = b->z, .own = b->z + b->features};
-    for (int place = 0; place < PARTS * b->clients; place++) {
-        int64_t part = place / b->clients, i = place % b->clients, first = begin + part * VL;
-        real value = excess(task, &room, (int)i, b->theta + (part * b->rows + i) * b->width);
-        for (int l = 0; l < VL && first + l < task->seeds; l++)
-            task->excess[((first + l) * task->grid + column) * b->clients + i] = value[l];
-    }
+    for (int64_t part = 0, first = begin; part < PARTS; part++, first += VL)
+        for (int i = 0; i < b->clients; i++) {
+            real value = excess(task, &room, i, b->theta + (part * b->rows + i) * b->width);
+            for (int l = 0; l < VL && first + l < task->seeds; l++)
+                task->excess[((first + l) * task->grid + column) * b->clients + i] = value[l];
+        }
 }
 
 /* The same, bit by bit, without lanes; A is symmetric, and read by rows so that the compiler makes lanes of features. */
@@ -158,8 +158,9 @@ static void block_of_streams(const Task *task, const Tiles *b, int64_t begin, in
     Lanes lanes[LANES];
     for (int s = 0; s < (b->in_clients ? seeds : 1); s++)
         fill_lanes(task->seed + begin + s, seeds, b->in_clients, lanes + s);
-    for (int a = 0; a < (b->in_clients ? seeds : LANES) * N * d; a++)
-        model(b, a / (N * d), a / d % N)[a % d * VL] = task->start[a % (N * d)];
+    for (int s = 0; s < (b->in_clients ? seeds : LANES); s++)
+        for (int i = 0; i < N; i++)
+            for (int f = 0; f < d; f++) model(b, s, i)[f * VL] = task->start[(size_t)i * d + f];
     int64_t column = 0;
     for (int64_t t = 0; t <= task->iterations; t++) {
         for (int i = 0; t > 0 && i < b->rows; i++)
@@ -178,8 +179,9 @@ static void block_of_streams(const Task *task, const Tiles *b, int64_t begin, in
             else record_of_seeds(task, b, begin, column++);
         }
     }
-    for (int a = 0; task->final && a < seeds * N * d; a++)
-        task->final[begin * N * d + a] = model(b, a / (N * d), a / d % N)[a % d * VL];
+    for (int s = 0; task->final && s < seeds; s++)
+        for (int i = 0; i < N; i++)
+            for (int f = 0; f < d; f++) task->final[((begin + s) * N + i) * d + f] = model(b, s, i)[f * VL];
 }
 
 /* Matrices of all clients, (x, y) = matrix (z, z_d): the root above, below it root^T (theta*_k - theta*_0) and the
