@@ -69,8 +69,8 @@ def heart(
     """
     from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
+    from .blocks import in_blocks
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, epoch_length, with_intercept
-    from .lockstep import in_blocks
 
     files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
     wanted = f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)"

@@ -94,6 +94,7 @@ def record(
     root: int,
     iterations: int,
     step_size: Callable[[int], Tensor],
+    relative: bool,
     progress: Any,
 ) -> Any:
     """Fill the recorder and return its trace; `Unavailable` without a compiler."""
@@ -104,6 +105,7 @@ def record(
         "grid": points,
         "eta": steps_taken(step_size, iterations, problem.clients),
         "root": root,
+        "relative": relative,
         "progress": progress,
     }
     found = general_paths(

@@ -178,10 +178,15 @@ def test_vanishing_and_subnormal_gradients(rule, scale):
     n, d = 5, 3
     shared = problem_of(n, d, 1)
     problem = StreamingLeastSquares.of(shared.A.numpy(), np.zeros((n, d)), label_noise=0.0, start=np.ones((n, d)))
-    problem = from_models(problem, scale * np.random.default_rng(3).integers(-9, 10, size=(n, d)))
+    models = scale * np.random.default_rng(3).integers(-9, 10, size=(6, n, d)).astype(float)
     algorithm = replace(RULES[rule](n), sigma2=1.0)
-    got = directly(problem, algorithm, seeds=range(6)).models
-    expected = one_step(problem, algorithm, problem.start.expand(6, -1, -1), 0.05 / d, 1)
+    own = [from_models(problem, start) for start in models]
+    got, alone = (
+        np.stack([directly(one, algorithm, seeds=seeds or [s]).models[s * bool(seeds)] for s, one in enumerate(own)])
+        for seeds in (range(16), None)
+    )
+    np.testing.assert_array_equal(got, alone)
+    expected = one_step(problem, algorithm, torch.from_numpy(models), 0.05 / d, 1)
     assert np.isfinite(got).all()
     # squares of 1e-160 keep four digits, and so do ratios; of smaller models they vanish, and ratios are 0 or 1
     np.testing.assert_allclose(got, expected, rtol=1e-3 if scale == 1e-160 else 1e-10, atol=50 * 5e-324)
