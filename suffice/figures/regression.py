@@ -65,7 +65,7 @@ class Path:
     """values (T + 1, S): mean over clients of log10 excess. The log of the mean is dominated by rare runs.
 
     collaborators (T + 1, S): positive weights of the step that comes next, in the mean over clients, each of which
-    counts itself; NaN for algorithms that weigh no clients, or if not asked for.
+    counts itself; NaN for algorithms that weigh no clients or run in torch alone, or if not asked for.
     """
 
     values: np.ndarray
@@ -116,8 +116,8 @@ def paths(
     found = {}
     for name, entry in contenders.items():
         own = [replace(problem, **entry.changes) for problem in problems]
-        sizes = collaborators and not weighs_none(entry.algorithm)
-        if sizes or general_refusal(own[0], entry.algorithm) is None:
+        if general_refusal(own[0], entry.algorithm) is None:
+            sizes = collaborators and not weighs_none(entry.algorithm)
             each = [_alone(entry, *one, iterations, sizes) for one in zip(own, seeds, steps.numpy())]
             found[name] = Path(values=np.stack([one.values for one in each], 1),
                                collaborators=np.stack([one.collaborators for one in each], 1))  # fmt: skip
