@@ -152,23 +152,11 @@ def general_paths(
     arrays, choice, apart = _given(problems, algorithm, eta, iterations, relative)
     arrays |= {"seed": np.ascontiguousarray(seeds, dtype=np.uint32), "points": points}
     arrays |= _room(algorithm, (number, g, n, problem.features), level, models)
-    if mean_weights:
-        arrays["sum"] = np.zeros((blocks, g, n, n))
-    if sizes:
-        arrays["sizes"] = np.zeros((blocks, g, n))
-    if chosen:
-        place = {int(seed): at for at, seed in enumerate(chosen)}
-        arrays["chosen"] = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
-        arrays["weights"] = np.zeros((len(chosen), g, n, n))
+    arrays |= _weights(seeds, (blocks, g, n), mean_weights, sizes, chosen)
     plain = len(problems) == 1 and level is None and not (mean_weights or sizes or len(chosen) or relative)
     task = Task(
         seeds=number,
-        iterations=iterations,
         grid=g,
-        clients=n,
-        features=problem.features,
-        batch=problem.batch,
-        eta_stride=n if np.ndim(eta) > 1 and np.shape(eta)[-2] > 1 else 0,
         root_key=root,
         early=int(early),
         relative=int(relative),
@@ -203,6 +191,24 @@ def _room(
     return arrays
 
 
+def _weights(
+    seeds: Sequence[int] | np.ndarray,
+    shape: tuple[int, int, int],
+    mean: bool,
+    sizes: bool,
+    chosen: Sequence[int],
+) -> dict[str, np.ndarray]:
+    """Arrays for weights: shape is (blocks, G, N)."""
+    arrays: dict[str, np.ndarray] = {"sum": np.zeros((*shape, shape[-1]))} if mean else {}
+    if sizes:
+        arrays["sizes"] = np.zeros(shape)
+    if chosen:
+        place = {int(seed): at for at, seed in enumerate(chosen)}
+        arrays["chosen"] = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
+        arrays["weights"] = np.zeros((len(chosen), *shape[1:], shape[-1]))
+    return arrays
+
+
 def _given(
     problems: Sequence[Oracle], algorithm: Algorithm, eta: np.ndarray, iterations: int, relative: bool
 ) -> tuple[dict[str, np.ndarray], dict[str, int], dict[str, np.ndarray]]:
@@ -220,6 +226,13 @@ def _given(
         for each, _ in own:
             each["start"] = each["start"] - each["optimum"]
     choice = {name: min(choice[name] for _, choice in own) for name in own[0][1]}
+    choice |= {
+        "iterations": iterations,
+        "clients": problem.clients,
+        "features": problem.features,
+        "batch": problem.batch,
+        "eta_stride": problem.clients if np.ndim(eta) > 1 and np.shape(eta)[-2] > 1 else 0,
+    }
     arrays, apart = own[0][0], {}
     if len(own) > 1:
         apart = {name: array.nbytes for name, array in arrays.items()}
