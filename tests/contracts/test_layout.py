@@ -50,6 +50,7 @@ CROSS_CUTTING = {
     "planning/test_two_sided.py": "exact and guaranteed plans, held from above and from below",
     "simulate/algorithms/test_special_cases.py": "where one algorithm is another one",
     "simulate/data/test_paths_of_tables.py": "which reader reads a path",
+    "simulate/kernels/test_streams.py": "the rule of streams.h beside the reference",
     "verification/bounds_of_strangers/test_lists.py": "true and false bounds from elsewhere, and what a check says",
     "verification/check_property/test_cells.py": "bounds that are attained, of every algorithm and every quantity",
     "verification/check_property/test_faults.py": "faults planted in what guards the check of one's own bound",
