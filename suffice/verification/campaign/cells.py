@@ -55,14 +55,14 @@ class Sharpness(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", ta
         """Worst and median measured/bound of those that meet the hypotheses, None where none does."""
         claim = claim_of(self.key, self.edition)
         pieces = [family.evidence(family.draw(self.instances, seed=self.root)) for family in claim.families]
-        masks = [piece.counted(claim.theorem) for piece in pieces]
-        ratios = [np.where(mask, piece.ratio(claim.theorem), -np.inf) for mask, piece in zip(masks, pieces)]
-        counted = np.concatenate(ratios)[np.concatenate(masks)]
-        if not len(counted):
+        counted = [piece.counted(claim.theorem) for piece in pieces]
+        ratios = [np.where(mask, piece.ratio(claim.theorem), -np.inf) for mask, piece in zip(counted, pieces)]
+        every = np.concatenate([np.empty(0), *(ratio[mask] for mask, ratio in zip(counted, ratios))])
+        if not len(every):
             return {"instances": 0, "worst_ratio": None, "median_ratio": None, "instance": {}}
-        worst, piece = max(zip(ratios, pieces), key=lambda pair: pair[0].max())
-        ends = {"worst_ratio": float(counted.max()), "median_ratio": float(np.median(counted))}
-        return {"instances": len(counted), **ends, "instance": plain(piece.instance(int(worst.argmax())))}
+        ratio, piece = max(zip(ratios, pieces), key=lambda pair: pair[0].max())
+        ends = {"worst_ratio": float(every.max()), "median_ratio": float(np.median(every))}
+        return {"instances": len(every), **ends, "instance": plain(piece.instance(int(ratio.argmax())))}
 
 
 class Simulate(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="simulate", kw_only=True):

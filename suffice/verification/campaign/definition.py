@@ -50,7 +50,7 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
         entries = [(kind, entry) for kind in ("verify", "sharpness", "simulate") for entry in getattr(table, kind)]
         cells = list(islice((cell for pair in entries for cell in _cells(*pair, table.root)), MOST_CELLS + 1))
         if not 0 < len(cells) <= MOST_CELLS:
-            raise InputError("cells", len(cells), f"give at least one entry, and at most {MOST_CELLS} cells")
+            raise InputError("cells", f"over {MOST_CELLS}" if cells else 0, "give some entries; split a large campaign")
         share = FALSE_ALARMS / max(1, sum(cell["kind"] == "verify" for cell in cells))
         for cell in cells:
             cell |= {"false_alarm": share} if cell["kind"] == "verify" else {}
@@ -72,8 +72,8 @@ def identity(cell: Cell) -> str:
 def _cells(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
     """One for every combination of what an entry lists, and every root or, of [[sharpness]], block of instances."""
     known = dict.fromkeys((claim.theorem.key, claim.theorem.edition) for claim in all_claims())
-    many, block = ("instances", entry.pop("block", 500)) if kind == "sharpness" else ("roots", 1)
-    end = root + as_whole(many, entry.pop(many, None if kind == "sharpness" else 1))
+    many, block, few = ("instances", entry.pop("block", 500), None) if kind == "sharpness" else ("roots", 1, 1)
+    end, block = root + as_whole(many, entry.pop(many, few)), as_whole("block", block)
     grid = entry.pop("grid", {})
     axes = {_ONE.get(name, name): each for name, each in {"kind": kind, **entry, **grid}.items()}
     axes = {name: each if isinstance(each, list) else [each] for name, each in axes.items()}
@@ -86,7 +86,7 @@ def _cells(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
     for name, values in axes.items():
         if not values:
             raise InputError(name, "nothing", "give at least one value")
-    for *values, first in product(*axes.values(), range(root, end, as_whole("block", block))):
+    for *values, first in product(*axes.values(), range(root, end, block)):
         cell = dict(zip(axes, values)) | {"root": first}
         if kind == "sharpness":
             cell["instances"] = min(block, end - first)
