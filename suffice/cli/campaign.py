@@ -49,20 +49,16 @@ def campaign(
         cells = f"{len(plan.cells)} cells: {session.computed} computed, {session.found} found done"
         failed = f", {len(failures)} failed" if failures else ""
         ratio = lambda value: "-" if value is None else ratio_text(value, 6)  # noqa: E731
+        columns, ends = ("claim", "edition", "instances", "worst", "median"), ("worst_ratio", "median_ratio")
+        rows = [
+            (row["key"], row["edition"], f"{row['instances']:,}", *(ratio(row[end]) for end in ends))
+            for row in summary(plan)
+        ]
         Table(
             title="Measured/bound",
-            columns=("claim", "edition", "instances", "worst", "median"),
-            numeric=("instances", "worst", "median"),
-            rows=[
-                (
-                    row["key"],
-                    row["edition"],
-                    f"{row['instances']:,}",
-                    ratio(row["worst_ratio"]),
-                    ratio(row["median_ratio"]),
-                )
-                for row in summary(plan)
-            ],
+            columns=columns,
+            numeric=columns[2:],
+            rows=rows,
             lines=[f"{cells}{failed}; {session.seconds:.1f} s; results in {plan.out}"],
         ).show()
     for cell, error in session.failed:

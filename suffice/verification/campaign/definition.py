@@ -87,8 +87,8 @@ def _cells(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
         if not values:
             raise InputError(name, "nothing", "give at least one value")
     for *values, first in product(*axes.values(), range(root, end, block)):
-        cell = dict(zip(axes, values)) | {"root": first}
+        cell: Cell = dict(zip(axes, values)) | {"root": first}
         if kind == "sharpness":
-            cell["instances"] = min(block, end - first)
+            cell["instances"] = min(block, end - cell["root"])
         if kind == "simulate" or (cell["key"], cell["edition"]) in known:
             yield cell

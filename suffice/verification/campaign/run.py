@@ -97,7 +97,7 @@ def result(out: Path, cell: Cell) -> dict[str, Any] | None:
 
 def table(campaign: Campaign) -> str:
     """One CSV row per finished cell, in the order of the definition; nested results as JSON in their column."""
-    rows = _rows(campaign)
+    rows = [cell | found for cell in campaign.cells if (found := result(campaign.out, cell)) is not None]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     flat = lambda value: json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value  # noqa: E731
     return csv_text([columns, *([flat(row.get(name)) for name in columns] for row in rows)])
@@ -110,9 +110,9 @@ def summary(campaign: Campaign) -> list[dict[str, Any]]:
     measured/bound, inverted for lower bounds; None where no instance met the hypotheses.
     """
     claims, rows = dict[tuple[str, str], list[dict[str, Any]]](), []
-    for row in _rows(campaign):
-        if row["kind"] != "simulate":
-            claims.setdefault((row["key"], row["edition"]), []).append(row)
+    for cell in campaign.cells:
+        if cell["kind"] != "simulate" and (row := result(campaign.out, cell)) is not None:
+            claims.setdefault((cell["key"], cell["edition"]), []).append(row)
     for (key, edition), found in claims.items():
         worst = max(found, key=lambda row: -np.inf if row["worst_ratio"] is None else row["worst_ratio"])
         medians = [row["median_ratio"] for row in found if row.get("median_ratio") is not None]
@@ -120,10 +120,6 @@ def summary(campaign: Campaign) -> list[dict[str, Any]]:
         about |= {"worst_ratio": worst["worst_ratio"], "median_ratio": float(np.median(medians)) if medians else None}
         rows.append(about | {"instance": worst["instance"]})
     return rows
-
-
-def _rows(campaign: Campaign) -> list[dict[str, Any]]:
-    return [cell | found for cell in campaign.cells if (found := result(campaign.out, cell)) is not None]
 
 
 def _file(out: Path, cell: Cell) -> Path:
