@@ -170,12 +170,7 @@ def _answers(todo: list[Cell], jobs: int, scheduler: str | None, compute: Comput
         if not (cells := parts.pop(0)):
             continue
         with _workers(min(jobs, len(cells)), scheduler) as workers:
-            # the processes start here, and leave SIGINT to this one
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
-                left = {workers.submit(_attempt, cell, compute): cell for cell in cells}
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            left = {workers.submit(_attempt, cell, compute): cell for cell in cells}
             for future in as_completed(left):
                 error = future.exception()
                 if not isinstance(error, BrokenExecutor):  # Dask names a cell that took down worker after worker
@@ -193,7 +188,8 @@ def _workers(jobs: int, scheduler: str | None) -> Generator[Executor]:
     """Processes here, which end a minute after a killed campaign, or those of Dask. Its own executor gives a cell up
     that takes down worker after worker; joblib's waits for it."""
     if scheduler is None:
-        with ProcessPoolExecutor(jobs, timeout=60) as pool:
+        ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}  # this process ends them
+        with ProcessPoolExecutor(jobs, timeout=60, **ignore) as pool:
             try:
                 yield pool
             except BaseException:
