@@ -26,40 +26,42 @@ def campaign(
     """Run a parameter sweep, which resumes where it was interrupted. If a cell failed, exit with 1."""
     from suffice.support.errors import InputError
     from suffice.support.tables import Table, ratio_text
-    from suffice.verification.campaign import Interrupted, conduct, read_campaign, summary, table
+    from suffice.verification.campaign import conduct, read_campaign, summary, table
 
     if jobs is not None and (scheduler is not None or collect):
         raise InputError("jobs", jobs, "--scheduler and --collect start no process here; drop them or --jobs")
-    definition = read_campaign(file, out=out)
+    plan = read_campaign(file, out=out)
     if collect:
-        print_json(summary(definition)) if as_json else typer.echo(table(definition), nl=False)
+        print_json(summary(plan)) if as_json else typer.echo(table(plan), nl=False)
         return
     processes = jobs if jobs is not None else os.cpu_count() or 1
     try:
-        with progress(f"campaign {definition.name}, cells") as bar:
-            session = conduct(definition, jobs=processes, scheduler=scheduler, progress=bar)
-    except Interrupted as stop:
+        with progress(f"campaign {plan.name}, cells") as bar:
+            session = conduct(plan, jobs=processes, scheduler=scheduler, progress=bar)
+    except KeyboardInterrupt as stop:
         echo(f"suffice: {stop}", err=True)
         raise typer.Exit(130) from None
+    failures = [{"cell": cell, "error": error} for cell, error in session.failed]
     if as_json:
-        about = {"name": definition.name, "cells": len(definition.cells), "out": str(definition.out)}
-        failures = [{"cell": cell, "error": error} for cell, error in session.failed]
+        about = {"name": plan.name, "cells": len(plan.cells), "out": str(plan.out)}
         print_json(about | vars(session) | {"failed": len(failures), "failures": failures})
     else:
-        names = ("worst_ratio", "median_ratio")
-        cells = f"{len(definition.cells)} cells: {session.computed} computed, {session.found} found done"
-        failed = f", {len(session.failed)} failed" if session.failed else ""
+        cells = f"{len(plan.cells)} cells: {session.computed} computed, {session.found} found done"
+        failed = f", {len(failures)} failed" if failures else ""
+        ratio = lambda value: "-" if value is None else ratio_text(value, 6)  # noqa: E731
+        columns, ends = ("claim", "edition", "instances", "worst", "median"), ("worst_ratio", "median_ratio")
+        rows = [
+            (row["key"], row["edition"], f"{row['instances']:,}", *(ratio(row[end]) for end in ends))
+            for row in summary(plan)
+        ]
         Table(
             title="Measured/bound",
-            columns=("claim", "edition", "instances", "worst", "median"),
-            numeric=("instances", "worst", "median"),
-            # infinite where a bound is 0 or a threshold is missed: no dash
-            rows=[(row["key"], row["edition"], f"{row['instances']:,}",
-                   *("-" if row[name] is None else ratio_text(row[name], 6) for name in names))
-                  for row in summary(definition)],
-            lines=[f"{cells}{failed}; {session.seconds:.1f} s; results in {definition.out}"],
-        ).show()  # fmt: skip
+            columns=columns,
+            numeric=columns[2:],
+            rows=rows,
+            lines=[f"{cells}{failed}; {session.seconds:.1f} s; results in {plan.out}"],
+        ).show()
     for cell, error in session.failed:
         echo(f"suffice: failed: {', '.join(f'{name} = {value}' for name, value in cell.items())}: {error}", err=True)
-    if session.failed:
+    if failures:
         raise typer.Exit(1)

@@ -26,14 +26,14 @@ ROWS = 10
 @maker("sharpness", "worst and median measured/bound of each claim")
 def sharpness(*, instances: int = 100, progress: Progress) -> Content:
     """The corrected statements on `instances` random draws per family."""
-    from suffice.verification.campaign import sharpness_of
+    from suffice.verification.campaign import Sharpness
     from suffice.verification.claims import all_claims
 
     theorems = [claim.theorem for claim in all_claims()]
     keys = [theorem.key for theorem in theorems if theorem.edition == "corrected" and not theorem.superseded_by]
     rows = []
     for done, key in enumerate(keys):
-        rows.append({"key": key, "edition": "corrected"} | sharpness_of(key, instances=instances))
+        rows.append({"key": key, "edition": "corrected"} | Sharpness(key=key, instances=instances, root=0).compute())
         progress(done + 1, len(keys))
     return _content(rows, {"instances per family": instances})
 

@@ -1,9 +1,8 @@
 """Large sweeps: cells that are pure functions of their description, one file each, resumed after any interruption."""
 
-from .cells import sharpness_of as sharpness_of
+from .cells import Sharpness as Sharpness
 from .definition import Campaign as Campaign
 from .definition import read_campaign as read_campaign
-from .run import Interrupted as Interrupted
 from .run import Session as Session
 from .run import conduct as conduct
 from .run import summary as summary

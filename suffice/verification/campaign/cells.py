@@ -15,7 +15,9 @@ from suffice.simulate.catalogue import ALGORITHMS
 from suffice.simulate.kernel_choice import settled
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
-from suffice.support.numbers import plain
+from suffice.support.numbers import as_choice, plain
+
+from ..claims import claim_of
 
 Cell = dict[str, Any]
 Edition = Literal["printed", "corrected"]
@@ -30,11 +32,9 @@ class Verify(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="
     edition: Edition = "corrected"
     effort: Literal["quick", "full"] = "quick"
     root: Root
-    false_alarm: float = 0.0
+    false_alarm: float
 
     def compute(self) -> dict[str, Any]:
-        from ..claims import claim_of
-
         claim = claim_of(self.key, self.edition)
         answer = claim.verify(effort=self.effort, root=self.root, alpha=self.false_alarm).to_dict()
         if answer["worst_ratio"] == -np.inf:  # no instance counted, and JSON has no such number
@@ -44,13 +44,25 @@ class Verify(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="
 
 
 class Sharpness(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="sharpness", kw_only=True):
+    """So many random instances of each family, without the sharp instances and searches of `verify`."""
+
     key: str
     edition: Edition = "corrected"
     instances: Size
     root: Root
 
     def compute(self) -> dict[str, Any]:
-        return sharpness_of(self.key, self.edition, instances=self.instances, root=self.root)
+        """Worst and median measured/bound of those that meet the hypotheses, None where none does."""
+        claim = claim_of(self.key, self.edition)
+        pieces = [family.evidence(family.draw(self.instances, seed=self.root)) for family in claim.families]
+        counted = [piece.counted(claim.theorem) for piece in pieces]
+        ratios = [np.where(mask, piece.ratio(claim.theorem), -np.inf) for mask, piece in zip(counted, pieces)]
+        every = np.concatenate([np.empty(0), *(ratio[mask] for mask, ratio in zip(counted, ratios))])
+        if not len(every):
+            return {"instances": 0, "worst_ratio": None, "median_ratio": None, "instance": {}}
+        ratio, piece = max(zip(ratios, pieces), key=lambda pair: pair[0].max())
+        ends = {"worst_ratio": float(every.max()), "median_ratio": float(np.median(every))}
+        return {"instances": len(every), **ends, "instance": plain(piece.instance(int(ratio.argmax())))}
 
 
 class Simulate(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="simulate", kw_only=True):
@@ -70,8 +82,7 @@ class Simulate(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag
     root: Root
 
     def __post_init__(self) -> None:
-        if self.algorithm not in ALGORITHMS:
-            raise InputError("algorithm", self.algorithm, f"use {', '.join(ALGORITHMS)}")
+        as_choice("algorithm", self.algorithm, list(ALGORITHMS))
         if self.clusters > self.clients:
             raise InputError("clusters", self.clusters, f"give at most {self.clients}, the number of clients")
 
@@ -104,25 +115,3 @@ def compute(cell: Cell) -> dict[str, Any]:
     """The result of one cell, JSON-ready, on one thread, as cells are spread over processes. Raises what goes wrong."""
     with one_thread(), _libraries().limit(limits=1):
         return read_cell(cell).compute()
-
-
-def sharpness_of(key: str, edition: str = "corrected", *, instances: int, root: int = 0) -> dict[str, Any]:
-    """Worst and median measured/bound over random draws, without the sharp instances and searches of `verify`.
-
-    `instances` are drawn from each family of the claim; those that meet the hypotheses count. Ratios are None when
-    none does. Raises `InputError` for an unknown claim.
-    """
-    from ..claims import claim_of
-
-    claim = claim_of(key, edition)
-    counted, worst, instance = [], -np.inf, {}
-    for family in claim.families:
-        evidence = family.evidence(family.draw(instances, seed=root))
-        mask = evidence.counted(claim.theorem)
-        ratio = np.where(mask, evidence.ratio(claim.theorem), -np.inf)
-        counted.append(ratio[mask])
-        if mask.any() and ratio.max() > worst:
-            worst, instance = float(ratio.max()), evidence.instance(int(ratio.argmax()))
-    ratios = np.concatenate(counted) if counted else np.empty(0)
-    ends = (worst, float(np.median(ratios))) if len(ratios) else (None, None)
-    return {"instances": len(ratios), "worst_ratio": ends[0], "median_ratio": ends[1], "instance": plain(instance)}

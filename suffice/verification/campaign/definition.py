@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice, product
 from pathlib import Path
@@ -19,6 +18,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
 from ..claim import FALSE_ALARMS
+from ..claims import all_claims
 from .cells import Cell, Root, read_cell
 
 MOST_CELLS = 100_000
@@ -34,8 +34,7 @@ class CampaignFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     simulate: list[dict[str, Any]] = []
 
 
-@dataclass(frozen=True, kw_only=True)
-class Campaign:
+class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     """Cells in order, and the folder for their results."""
 
     name: str
@@ -48,19 +47,21 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
     path = as_path("campaign", path)
     try:
         table = msgspec.convert(read_toml("campaign", path, Memory()), CampaignFile)
-        cells = {identity(cell): cell for cell in _at_most(_cells(table))}
-        for cell in cells.values():
+        entries = [(kind, entry) for kind in ("verify", "sharpness", "simulate") for entry in getattr(table, kind)]
+        cells = list(islice((cell for pair in entries for cell in _cells(*pair, table.root)), MOST_CELLS + 1))
+        if not 0 < len(cells) <= MOST_CELLS:
+            raise InputError("cells", f"over {MOST_CELLS}" if cells else 0, "give some entries; split a large campaign")
+        share = FALSE_ALARMS / max(1, sum(cell["kind"] == "verify" for cell in cells))
+        for cell in cells:
+            cell |= {"false_alarm": share} if cell["kind"] == "verify" else {}
             read_cell(cell)
     except InputError:
         raise
     except (ValueError, OverflowError, TypeError, AttributeError) as error:
-        raise InputError(
-            "campaign", path.name, " ".join(str(error).replace("$.", "").replace("`", "").split())
-        ) from None
-    if not cells:
-        raise InputError("cells", 0, "give at least one of [[verify]], [[sharpness]] and [[simulate]]")
+        reason = " ".join(str(error).replace("$.", "").replace("`", "").split())
+        raise InputError("campaign", path.name, reason) from None
     folder = path.parent / table.out if out is None else Path(out)
-    return Campaign(name=table.name, out=folder, cells=tuple(cells.values()))
+    return Campaign(name=table.name, out=folder, cells=tuple({identity(cell): cell for cell in cells}.values()))
 
 
 def identity(cell: Cell) -> str:
@@ -68,35 +69,14 @@ def identity(cell: Cell) -> str:
     return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:24]
 
 
-def _at_most(cells: Iterator[Cell]) -> list[Cell]:
-    found = list(islice(cells, MOST_CELLS + 1))
-    if len(found) > MOST_CELLS:
-        raise InputError("cells", f"over {MOST_CELLS}", "split the campaign")
-    return found
-
-
-def _cells(table: CampaignFile) -> Iterator[Cell]:
-    """A cell for every combination; those of [[verify]] share the false-alarm probability `FALSE_ALARMS` evenly."""
-    asked = _at_most(cell for entry in table.verify for cell in _combined("verify", entry, table.root))
-    yield from (cell | {"false_alarm": FALSE_ALARMS / len(asked)} for cell in asked)
-    for entry in table.sharpness:
-        instances = as_whole("instances", entry.pop("instances", None), least=1)
-        block = as_whole("block", entry.pop("block", 500), least=1)
-        for cell in _combined("sharpness", entry, 0):
-            for first in range(0, instances, block):
-                yield cell | {"instances": min(block, instances - first), "root": table.root + first}
-    for entry in table.simulate:
-        yield from _combined("simulate", entry, table.root)
-
-
-def _combined(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
-    from ..claims import all_claims
-
+def _cells(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
+    """One for every combination of what an entry lists, and every root or, of [[sharpness]], block of instances."""
     known = dict.fromkeys((claim.theorem.key, claim.theorem.edition) for claim in all_claims())
-    roots = as_whole("roots", entry.pop("roots", 1), least=1)
+    many, block, few = ("instances", entry.pop("block", 500), None) if kind == "sharpness" else ("roots", 1, 1)
+    end, block = root + as_whole(many, entry.pop(many, few)), as_whole("block", block)
     grid = entry.pop("grid", {})
-    given = {"kind": kind, **entry, **grid}
-    axes = {_ONE.get(name, name): each if isinstance(each, list) else [each] for name, each in given.items()}
+    axes = {_ONE.get(name, name): each for name, each in {"kind": kind, **entry, **grid}.items()}
+    axes = {name: each if isinstance(each, list) else [each] for name, each in axes.items()}
     if kind != "simulate":
         axes = {"kind": [kind], "key": [], "edition": ["corrected"]} | axes
         for pattern in axes["key"]:
@@ -106,7 +86,9 @@ def _combined(kind: str, entry: dict[str, Any], root: int) -> Iterator[Cell]:
     for name, values in axes.items():
         if not values:
             raise InputError(name, "nothing", "give at least one value")
-    for values in product(*axes.values(), range(root, root + roots)):
-        cell = dict(zip((*axes, "root"), values))
+    for *values, first in product(*axes.values(), range(root, end, block)):
+        cell: Cell = dict(zip(axes, values)) | {"root": first}
+        if kind == "sharpness":
+            cell["instances"] = min(block, end - cell["root"])
         if kind == "simulate" or (cell["key"], cell["edition"]) in known:
             yield cell

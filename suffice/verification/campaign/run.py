@@ -9,16 +9,16 @@ import fcntl
 import hashlib
 import json
 import signal
-import statistics
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, as_completed
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed, parallel_config
+import numpy as np
+from joblib.externals.loky import ProcessPoolExecutor
 
 from suffice.support.errors import InputError
 from suffice.support.files import unfinished, write_whole
@@ -44,10 +44,6 @@ class Session:
     seconds: float
 
 
-class Interrupted(KeyboardInterrupt):
-    """A campaign that SIGINT ended."""
-
-
 def conduct(
     campaign: Campaign,
     *,
@@ -58,14 +54,14 @@ def conduct(
 ) -> Session:
     """Compute every cell that has no result yet; each lands in its own file as soon as it is known.
 
-    jobs       processes of this machine
+    jobs       processes of this machine; a single one is this process itself
     scheduler  address of a Dask scheduler, such as tcp://10.0.0.1:8786, whose workers compute instead
     progress   called with (cells answered in this run, cells of this run)
     compute    the result of a cell, JSON-ready, a pure function of it
 
     A cell that raises or takes its process down is in `failed`, has no file, and is computed again by the next call.
     Results are the same for any number of workers. Raises `InputError` when the folder is held by another run or cannot
-    be written, or when no scheduler answers; `Interrupted` on SIGINT.
+    be written, or when no scheduler answers; `KeyboardInterrupt`, with how far the campaign came, on SIGINT.
     """
     if jobs < 1:
         raise InputError("jobs", jobs, "give at least 1 process")
@@ -74,17 +70,17 @@ def conduct(
         todo = [cell for cell in campaign.cells if result(campaign.out, cell) is None]
         found = len(campaign.cells) - len(todo)
         try:
-            with _workers(jobs, scheduler if todo else None) as count:
-                for done, (cell, answer, error) in enumerate(_answers(todo, count, compute), 1):
+            with closing(_answers(todo, jobs, scheduler, compute)) as answers:
+                for done, (cell, answer, error) in enumerate(answers, 1):
                     if error:
                         failed.append((cell, error))
                     else:
-                        _store(campaign.out, cell, answer)
+                        write_whole(_file(campaign.out, cell), _content(cell, answer))
                     if progress is not None:
                         progress(done, len(todo))
         except KeyboardInterrupt:
             told = f"{found + done - len(failed)} of {len(campaign.cells)} cells done"
-            raise Interrupted(f"interrupted: {told}; run the same command again to resume") from None
+            raise KeyboardInterrupt(f"interrupted: {told}; run the same command again to resume") from None
     seconds = time.perf_counter() - began
     return Session(computed=len(todo) - len(failed), found=found, failed=tuple(failed), seconds=seconds)
 
@@ -113,17 +109,16 @@ def summary(campaign: Campaign) -> list[dict[str, Any]]:
     `median_ratio` is the median over the sharpness cells of their medians: what a random instance shows. Ratios are
     measured/bound, inverted for lower bounds; None where no instance met the hypotheses.
     """
-    claims: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    claims, rows = dict[tuple[str, str], list[dict[str, Any]]](), []
     for cell in campaign.cells:
-        if cell["kind"] != "simulate" and (found := result(campaign.out, cell)) is not None:
-            claims.setdefault((cell["key"], cell["edition"]), []).append(found)
-    rows = []
+        if cell["kind"] != "simulate" and (row := result(campaign.out, cell)) is not None:
+            claims.setdefault((cell["key"], cell["edition"]), []).append(row)
     for (key, edition), found in claims.items():
-        worst = max(found, key=lambda one: -float("inf") if one["worst_ratio"] is None else one["worst_ratio"])
-        medians = [one["median_ratio"] for one in found if one.get("median_ratio") is not None]
-        about = {"key": key, "edition": edition, "instances": sum(one["instances"] for one in found)}
-        ratios = {"worst_ratio": worst["worst_ratio"], "median_ratio": statistics.median(medians) if medians else None}
-        rows.append(about | ratios | {"instance": worst["instance"]})
+        worst = max(found, key=lambda row: -np.inf if row["worst_ratio"] is None else row["worst_ratio"])
+        medians = [row["median_ratio"] for row in found if row.get("median_ratio") is not None]
+        about = {"key": key, "edition": edition, "instances": sum(row["instances"] for row in found)}
+        about |= {"worst_ratio": worst["worst_ratio"], "median_ratio": float(np.median(medians)) if medians else None}
+        rows.append(about | {"instance": worst["instance"]})
     return rows
 
 
@@ -134,13 +129,6 @@ def _file(out: Path, cell: Cell) -> Path:
 def _content(cell: Cell, answer: dict[str, Any]) -> bytes:
     body = json.dumps({"cell": cell, "result": answer}, sort_keys=True)[:-1].encode()
     return body + b', "sha256": "%s"}\n' % hashlib.sha256(body).hexdigest().encode()
-
-
-def _store(out: Path, cell: Cell, answer: dict[str, Any]) -> None:
-    try:
-        write_whole(_file(out, cell), _content(cell, answer))
-    except OSError as error:
-        raise InputError("out", str(out), f"{(error.strerror or 'no file').lower()}; {_GO_ON}") from None
 
 
 @contextmanager
@@ -154,73 +142,69 @@ def _held(campaign: Campaign) -> Generator[None]:
             for left in unfinished(campaign.out / "cells", {_file(campaign.out, cell).name for cell in campaign.cells}):
                 left.unlink(missing_ok=True)
             yield
-            fcntl.flock(lock, fcntl.LOCK_UN)
-    except BlockingIOError:
-        remedy = "another campaign is running there; wait, or give --out"
-        raise InputError("out", str(campaign.out), remedy) from None
     except OSError as error:
-        raise InputError("out", str(campaign.out), f"{(error.strerror or 'no folder').lower()}; give another") from None
+        busy = "another campaign is running there" if isinstance(error, BlockingIOError) else ""
+        remedy = f"{busy or (error.strerror or 'no folder').lower()}; wait, mend that, or give another folder; {_GO_ON}"
+        raise InputError("out", str(campaign.out), remedy) from None
 
 
 def _attempt(cell: Cell, compute: Compute) -> Answer:
     try:
         return cell, compute(cell), ""
     except Exception as error:
-        return cell, {}, " ".join(f"{type(error).__name__}: {error}".split())
+        return cell, {}, _line(error)
 
 
-def _answers(todo: Sequence[Cell], count: int, compute: Compute) -> Iterator[Answer]:
-    """As they become known. When a process dies, the cells that may have been under way are computed one by one: these
-    are among the first, as cells go out in order and at most twice as many as there are processes."""
-    left = {identity(cell): cell for cell in todo}
+def _line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
-    def answered(cells: Sequence[Cell], jobs: int) -> Iterator[Answer]:
-        # the processes start here, and leave SIGINT to the campaign's own
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            tasks = (delayed(_attempt)(cell, compute) for cell in cells)
-            answers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        for answer in answers:
-            del left[identity(answer[0])]
-            yield answer
 
-    suspects = 0
-    while left:
-        try:  # one job would be this process itself
-            yield from (
-                answered(list(left.values())[:1], max(count, 2)) if suspects else answered([*left.values()], count)
-            )
-        except BrokenExecutor:
-            if suspects:
-                yield left.pop(next(iter(left))), {}, "its process died, perhaps for lack of memory"
-            suspects = suspects or 2 * count + 1
-        suspects = max(suspects - 1, 0)
+def _answers(todo: list[Cell], jobs: int, scheduler: str | None, compute: Compute) -> Generator[Answer]:
+    """As they become known. A process that dies here takes all cells without an answer with it. As cells go out in
+    order, those that were under way are the first of them: these are computed again one by one, and the rest after."""
+    if jobs == 1 and scheduler is None:
+        yield from (_attempt(cell, compute) for cell in todo)
+        return
+    parts = [todo]
+    while parts:
+        if not (cells := parts.pop(0)):
+            continue
+        with _workers(min(jobs, len(cells)), scheduler) as workers:
+            left = {workers.submit(_attempt, cell, compute): cell for cell in cells}
+            for future in as_completed(left):
+                error = future.exception()
+                if not isinstance(error, BrokenExecutor):  # Dask names a cell that took down worker after worker
+                    cell = left.pop(future)
+                    yield (cell, {}, _line(error)) if error else future.result()
+        lost = [*left.values()]
+        if len(cells) == len(lost) == 1:
+            yield lost[0], {}, "its process died, perhaps for lack of memory"
+        else:
+            parts += [*([cell] for cell in lost[:jobs]), lost[jobs:]]
 
 
 @contextmanager
-def _workers(jobs: int, scheduler: str | None) -> Generator[int]:
-    """joblib's backend within the block, and its processes. Workers of other versions might give other digits."""
+def _workers(jobs: int, scheduler: str | None) -> Generator[Executor]:
+    """Processes here, which end a minute after a killed campaign, or those of Dask. Its own executor gives a cell up
+    that takes down worker after worker; joblib's waits for it."""
     if scheduler is None:
-        yield jobs
+        ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}  # this process ends them
+        with ProcessPoolExecutor(jobs, timeout=60, **ignore) as pool:
+            try:
+                yield pool
+            except BaseException:
+                pool.shutdown(kill_workers=True)
+                raise
         return
     try:
         from dask.distributed import Client
 
-        with Client(scheduler or "tcp://", timeout=10) as client, parallel_config(backend="dask") as config:
+        with Client(scheduler or "tcp://", timeout=10, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=600)
             seen = client.get_versions(packages=["suffice", "numpy", "scipy", "torch"])
             if any(there["packages"] != seen["client"]["packages"] for there in seen["workers"].values()):
-                remedy = "a worker has other versions of Python or packages than this process; give both the same"
-                raise InputError("scheduler", scheduler, remedy)
-            count = max(2, sum(client.nthreads().values()))  # one job would be this process itself
-            config["backend"].effective_n_jobs = lambda _: count
-            yield count
-    except ImportError:
-        raise InputError("scheduler", scheduler, "without Dask: pip install '.[cluster]' in a checkout") from None
-    except InputError:
-        raise
-    except (OSError, ValueError, TypeError, CancelledError) as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise InputError("scheduler", scheduler, f"no answer ({reason}); {_GO_ON}") from None
+                raise ValueError("a worker has other versions of Python or packages than this process")
+            yield client.get_executor(pure=False)
+    except (ImportError, OSError, ValueError, TypeError, CancelledError) as error:
+        remedy = f"no answer ({_line(error)}); start it, or install Dask here: pip install '.[cluster]'; {_GO_ON}"
+        raise InputError("scheduler", scheduler, remedy) from None

@@ -231,6 +231,16 @@ def test_the_command_reports_and_collects(tmp_path, monkeypatch, capsys):
     assert (about["found"], about["failed"], about["failures"]) == (19, 0, [])
 
 
+def test_an_infinite_ratio_is_printed_as_such(tmp_path, monkeypatch, capsys):
+    text = CHEAP[: CHEAP.index("[[simulate]]")] + '[[sharpness]]\nkeys = ["adaptive/property-1"]\ninstances = 1\n'
+    path = written(tmp_path, text)
+    answer = {"instances": 1, "worst_ratio": np.inf, "median_ratio": 0.5, "instance": {}}
+    conduct(read_campaign(path), compute=lambda _: answer)
+    _, out, _ = run_command(monkeypatch, capsys, str(path))
+    (row,) = [line for line in out.splitlines() if "adaptive/property-1" in line]
+    assert row.split() == ["adaptive/property-1", "corrected", "1", "inf", "0.5"]
+
+
 def test_a_terminal_sees_a_bar_with_the_remaining_time(tmp_path, monkeypatch, capsys):
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

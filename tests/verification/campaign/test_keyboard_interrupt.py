@@ -20,7 +20,7 @@ from campaign_files import BRISK, MANY, SMALL, start, written
 
 from suffice.bounds import InputError
 from suffice.support.files import write_whole
-from suffice.verification.campaign import Campaign, Interrupted, conduct, read_campaign, summary, table
+from suffice.verification.campaign import Campaign, conduct, read_campaign, summary, table
 from suffice.verification.campaign.run import _held, result
 
 CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
@@ -121,7 +121,8 @@ def test_killed_a_hundred_times_as_a_command_the_table_is_that_of_an_uninterrupt
     assert live >= 90
     assert min(writing, building) >= 10
     assert len({count for count in spread if count < 400}) > 20
-    assert len(list(cache.rglob("*.so"))) == 1
+    kernels = sorted(path.name.partition("-")[0] for path in cache.rglob("*.so"))
+    assert kernels == ["general", "paths"]
     assert not leftovers(campaign)
     assert table(campaign) == table(alone)
 
@@ -142,7 +143,9 @@ def test_ctrl_c_says_how_far_the_campaign_came_and_what_was_done_is_kept(tmp_pat
         if done == 3:
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(Interrupted, match="interrupted: 3 of 16 cells done; run the same command again to resume"):
+    with pytest.raises(
+        KeyboardInterrupt, match="interrupted: 3 of 16 cells done; run the same command again to resume"
+    ):
         conduct(campaign, progress=stop)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     again = conduct(campaign)
@@ -185,7 +188,7 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("suffice.verification.campaign.run.write_whole", full)
-        with pytest.raises(InputError, match="no space left on device; results so far are kept"):
+        with pytest.raises(InputError, match=r"no space left on device; .*results so far are kept"):
             conduct(campaign)
     assert 0 < sum(result(campaign.out, cell) is not None for cell in campaign.cells) < len(campaign.cells)
     assert not conduct(campaign).failed
@@ -246,7 +249,7 @@ def test_a_read_only_folder_is_named_and_its_results_can_be_read(monkeypatch):
             part.chmod(0o555)
         (campaign.out / "lock").chmod(0o444)
         with nobody():
-            with pytest.raises(InputError, match=r"^out = '.*results': permission denied; give another"):
+            with pytest.raises(InputError, match=r"^out = '.*results': permission denied; .*give another"):
                 conduct(campaign)
             assert table(campaign) == text
             with pytest.raises(InputError, match="permission denied"):
@@ -258,7 +261,7 @@ def test_a_read_only_folder_is_named_and_its_results_can_be_read(monkeypatch):
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     campaign = read_campaign(written(tmp_path, CHEAP), out=tmp_path / "file" / "inside")
-    with pytest.raises(InputError, match=r"^out = .*not a directory; give another"):
+    with pytest.raises(InputError, match=r"^out = .*not a directory; .*give another"):
         conduct(campaign)
 
 

@@ -113,6 +113,19 @@ def test_one_dask_worker_computes_the_cells_and_not_this_process(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_cell_that_kills_every_dask_worker_is_named_and_the_run_ends(tmp_path, cluster):
+    campaign = read_campaign(written(tmp_path, CHEAP))
+    victim = {"clients": 4, "separation": 0.5, "algorithm": "local", "root": 3}
+    session = conduct(campaign, scheduler=cluster.scheduler_address, compute=deadly(victim))
+    killers = [error for cell, error in session.failed if victim.items() <= cell.items()]
+    assert len(killers) == 1
+    assert killers[0].startswith("KilledWorker: ")
+    # cells that Dask had handed to the same worker may be given up with it
+    assert session.computed == 16 - len(session.failed) >= 12
+    assert conduct(campaign).computed == len(session.failed)
+
+
+@pytest.mark.slow
 def test_a_killed_dask_worker_costs_nothing(tmp_path, cluster):
     from distributed import Client
 
@@ -197,14 +210,11 @@ def test_a_killed_scheduler_ends_the_campaign_with_one_line_and_nothing_is_lost(
     assert table(spread) == table(alone)
 
 
-OTHER = """
+ANSWERS = """
 import distributed.versions as module
-module.get_system_info = lambda real=module.get_system_info: real() | {"python": "3.99.1.final.0"}
+module.get_package_info = lambda names, real=module.get_package_info: real(names) | {}
 """
-WITHOUT = """
-import distributed.versions as module
-module.get_package_info = lambda names, real=module.get_package_info: real(names) | {"suffice": None}
-"""
+OTHER, WITHOUT = (ANSWERS.replace("{}", other) for other in ('{"python": "3.99.1.final.0"}', '{"suffice": None}'))
 
 
 @pytest.mark.slow
