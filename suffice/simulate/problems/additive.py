@@ -89,8 +89,9 @@ class AdditiveNoise(Defaults):
         for part in self.parts(gap.numel()):
             peer = self.peers(theta, part)
             if noise is not None:
-                peer = peer + noise[..., part].movedim(-1, 0)[:, :, None]
-            gap += ((peer - own[..., part].movedim(-1, 0)[..., None]) ** 2).sum(0)
+                peer += noise[..., part].movedim(-1, 0)[:, :, None]
+            peer -= own[..., part].movedim(-1, 0)[..., None]
+            gap += peer.square_().sum(0) if len(peer) > 1 else peer.square_()[0]
         return gap
 
     def draw(
