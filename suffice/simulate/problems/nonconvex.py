@@ -200,7 +200,7 @@ class Separable(AdditiveNoise):
     def peers(self, theta: Tensor, part: slice) -> Tensor:
         # Arrays of pairs have the strides of what they are computed from: features must lie first, as in what is read.
         scale, optimum = (each[:, part].T.contiguous()[:, None, None] for each in (self.scale, self.optimum))
-        return scale * self.profile.slope(theta[..., part].movedim(-1, 0).contiguous()[..., None] - optimum)
+        return self.profile.slope(theta[..., part].movedim(-1, 0).contiguous()[..., None] - optimum).mul_(scale)
 
     def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
         parts = self.parts(weights.numel())
