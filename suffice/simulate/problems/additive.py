@@ -15,7 +15,7 @@ from ..additive_noise import Additive
 from ..randomness import Randomness, Stream
 from .defaults import Defaults
 
-CACHED, HELD = 2**14, 2**24
+CACHED, HELD = 2**15, 2**24
 """Numbers in one array of gradients of pairs, on a CPU and on a card."""
 
 
