@@ -135,12 +135,12 @@ FAILS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FAILS)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_what_is_found_shrinks_to_the_fewest_clients_and_features_that_fail(what, seed):
+def test_what_is_found_shrinks_to_the_fewest_clients_and_features_that_fail(what):
     clients, features, fails = FAILS[what]
     options = settings(max_examples=400, deadline=None, database=None)
-    found = find(sf.testing.problems(), lambda p: bool(fails(p)), settings=options, random=Random(seed))
+    found = find(sf.testing.problems(), lambda p: bool(fails(p)), settings=options, random=Random(0))
     assert fails(found)
     assert (found.clients, found.features) == (clients, features)
 
