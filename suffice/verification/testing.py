@@ -147,7 +147,7 @@ def _instances(family: ProblemFamily, theorem: Theorem) -> SearchStrategy[Settin
     return values.map(lambda found: _setting(family, theorem, found)).filter(bool)
 
 
-def _values(family: ProblemFamily) -> SearchStrategy[dict[str, Any]]:
+def _values(family: ProblemFamily) -> Any:
     return _strategies().fixed_dictionaries({name: _entries(domain) for name, domain in family.domains.items()})
 
 
