@@ -53,13 +53,9 @@ autodoc_preserve_defaults = True
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples" / "gallery"),
     "gallery_dirs": "gallery",
-    "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",
-    "remove_config_comments": True,
     "abort_on_example_error": True,
-    "show_memory": False,
     "download_all_examples": False,
-    "plot_gallery": "True",
     "min_reported_time": 10,
     "write_computation_times": False,  # its page would load scripts from the network
 }
@@ -97,9 +93,8 @@ def _literal_docstring(app, what, name, obj, options, lines):
         signature = inspect.signature(obj)
     except (TypeError, ValueError):  # of a constant, say
         signature = inspect.Signature()
-    text = re.sub(r"\n(?=Raises )", "\n\n", "\n".join(lines))
     shown, raised = [], ""
-    for paragraph in text.split("\n\n"):
+    for paragraph in re.sub(r"\n(?=Raises )", "\n\n", "\n".join(lines)).split("\n\n"):
         if found := re.search(r"(?:^|(?<=\.)\s)Raises (.*)", paragraph, re.DOTALL):
             paragraph, raised = paragraph[: found.start()], found[1]
         written = paragraph.splitlines()

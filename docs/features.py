@@ -181,8 +181,7 @@ def elbow(values: np.ndarray) -> int:
         slope, level = np.polyfit(t, part, 1)
         return float(((part - slope * t - level) ** 2).sum())
 
-    cuts = range(3, len(values) - 3)
-    return min(cuts, key=lambda at: residual(values[:at]) + residual(values[at:]))
+    return min(range(3, len(values) - 3), key=lambda at: residual(values[:at]) + residual(values[at:]))
 
 
 def _heart(drawn: Figure) -> Iterator[Feature]:

@@ -37,8 +37,7 @@ NAMED = {"exact-values": lambda: {"suffice/explorer/exact_values.json": exact_va
 
 def stale(name: str) -> list[str]:
     """Pages of a group that are not on disk as they would be written now."""
-    made = PAGES[name]()
-    return [path for path, text in made.items() if (ROOT / path).read_text(encoding="utf-8") != text]
+    return [path for path, text in PAGES[name]().items() if (ROOT / path).read_text(encoding="utf-8") != text]
 
 
 def main() -> None:

@@ -47,8 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     """Write the pictures; 2 with one line on stderr for bad input."""
     try:
         if len(arguments) != 2:
-            usage = "python docs/small_pictures.py FOLDER docs/pictures"
-            raise InputError("arguments", " ".join(arguments), usage)
+            raise InputError("arguments", " ".join(arguments), "python docs/small_pictures.py FOLDER docs/pictures")
         write_pictures(*arguments)
     except InputError as error:
         print(error, file=sys.stderr)

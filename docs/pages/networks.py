@@ -65,8 +65,7 @@ def _ends(comparison: str) -> dict[str, dict[str, float]]:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [header, ["---"] * len(header), *rows]
-    return [*(f"| {' | '.join(row)} |" for row in lines), ""]
+    return [*(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *rows]), ""]
 
 
 def _number(value: float, digits: int = 1, error: float | None = None) -> str:

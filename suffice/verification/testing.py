@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,40 +118,59 @@ def instances(
     if family is not None:
         return _instances(family, theorem)
 
-    @cache
-    def of(clients: int, features: int, differ: bool) -> SearchStrategy[Setting]:
-        alike = {"identical": not differ, "longest": _LONGEST}
-        return _instances(quadratics(clients=clients, features=features, **alike), theorem)
+    # Every client and feature is drawn, and so is whether it stays: any of them may be left out, so that what fails
+    # shrinks to the fewest that fail.
+    sized = cache(partial(quadratics, longest=_LONGEST))
+    whole = sized(clients=LARGEST, features=LARGEST, identical=False)
+    stays = st.lists(st.booleans(), min_size=LARGEST, max_size=LARGEST).map(lambda kept: np.flatnonzero(kept))
 
-    sizes = st.tuples(st.integers(1, LARGEST), st.integers(1, LARGEST), st.booleans())
-    return sizes.flatmap(lambda drawn: of(*drawn))
+    def some(clients: np.ndarray, features: np.ndarray, differ: bool, values: dict[str, Any] | int) -> Setting | None:
+        clients, features = (kept if len(kept) else np.zeros(1, int) for kept in (clients, features))
+        small = sized(clients=len(clients), features=len(features), identical=not differ)
+        if isinstance(values, int):
+            return _setting(small, theorem, _sharp(small)[values])
+        kinds = clients if differ else clients[:1]
+        at = {"curvature": np.ix_(kinds, features), "minimiser": np.ix_(clients, features), "direction": features}
+        at["turn"] = clients
+        return _setting(small, theorem, {name: values[name][at[name]] if name in at else values[name]
+                                         for name in small.domains})  # fmt: skip
+
+    values = _values(whole) | st.integers(0, len(_sharp(whole)) - 1)
+    return st.builds(some, stays, stays, st.booleans(), values).filter(bool)
 
 
 def _instances(family: ProblemFamily, theorem: Theorem) -> SearchStrategy[Setting]:
     """The instances of one family that meet the conditions of `theorem`."""
-    st = _strategies()
-
-    def setting(values: Mapping[str, Any]) -> Setting:
-        batch = {name: np.asarray(value, dtype=float)[None] for name, value in values.items()}
-        if family.movable is not None:
-            batch, eta = moved_inside(theorem, family.movable, batch)
-            batch = batch | {"eta": eta}
-        return family.settings(batch)[0]
-
-    def admissible(found: Setting) -> bool:
-        for parameter in theorem.parameters:
-            if parameter.name not in found.arguments:
-                names = ", ".join(found.arguments)
-                raise InputError("parameter", parameter.name, f"the family {family.name} gives {names}")
-        arguments = {name: np.array([value], dtype=float) for name, value in found.arguments.items()}
-        return bool((within(theorem.parameters, arguments, (1,)) & met(theorem, arguments, (1,)))[0])
-
-    values = st.fixed_dictionaries({name: _entries(domain) for name, domain in family.domains.items()})
+    values = _values(family)
     if family.sharp is not None:
-        sharp = family.sharp()
-        rows = [{name: value[at] for name, value in sharp.items()} for at in range(len(next(iter(sharp.values()))))]
-        values = values | st.sampled_from(rows)
-    return values.map(setting).filter(admissible)
+        values = values | _strategies().sampled_from(_sharp(family))
+    return values.map(lambda found: _setting(family, theorem, found)).filter(bool)
+
+
+def _values(family: ProblemFamily) -> Any:
+    return _strategies().fixed_dictionaries({name: _entries(domain) for name, domain in family.domains.items()})
+
+
+def _sharp(family: ProblemFamily) -> list[dict[str, Any]]:
+    assert family.sharp is not None
+    sharp = family.sharp()
+    return [{name: value[at] for name, value in sharp.items()} for at in range(len(next(iter(sharp.values()))))]
+
+
+def _setting(family: ProblemFamily, theorem: Theorem, values: Mapping[str, Any]) -> Setting | None:
+    """The instance of these values, moved to where the conditions hold; None where they do not."""
+    batch = {name: np.asarray(value, dtype=float)[None] for name, value in values.items()}
+    if family.movable is not None:
+        batch, eta = moved_inside(theorem, family.movable, batch)
+        batch = batch | {"eta": eta}
+    found = family.settings(batch)[0]
+    for parameter in theorem.parameters:
+        if parameter.name not in found.arguments:
+            names = ", ".join(found.arguments)
+            raise InputError("parameter", parameter.name, f"the family {family.name} gives {names}")
+    arguments = {name: np.array([value], dtype=float) for name, value in found.arguments.items()}
+    good = within(theorem.parameters, arguments, (1,)) & met(theorem, arguments, (1,))
+    return found if good[0] else None
 
 
 def _entries(domain: Domain) -> SearchStrategy[Any]:

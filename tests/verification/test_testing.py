@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from random import Random
 
 import numpy as np
 import pytest
@@ -123,6 +124,25 @@ def test_what_is_found_shrinks_to_few_clients_and_simple_numbers(monkeypatch):
     assert (found.clients, found.features) == (2, 1)
     assert sorted(found.optimum.abs().flatten().tolist()) == [0, 1]
     assert float(found.sigma2[0]) == 0
+
+
+FAILS = {
+    "a client other than the first is far": (2, 1, lambda p: p.clients > 1 and (p.optimum[1:] > 0.7).any()),
+    "the second is far, in noise": (2, 1, lambda p: p.clients > 1 and (p.optimum[1] > 1).any() and p.sigma2[0] > 0.5),
+    "two clients differ": (2, 1, lambda p: (p.optimum.max(0).values - p.optimum.min(0).values > 0.5).any()),
+    "one is steep": (1, 1, lambda p: torch.linalg.eigvalsh(p.A).max() > 1),
+    "two features are steep": (1, 2, lambda p: (p.A.diagonal(dim1=1, dim2=2) > 1).sum(1).max() >= 2),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", FAILS)
+def test_what_is_found_shrinks_to_the_fewest_clients_and_features_that_fail(what):
+    clients, features, fails = FAILS[what]
+    options = settings(max_examples=400, deadline=None, database=None)
+    found = find(sf.testing.problems(), lambda p: bool(fails(p)), settings=options, random=Random(0))
+    assert fails(found)
+    assert (found.clients, found.features) == (clients, features)
 
 
 def test_a_family_of_one_s_own_is_drawn_within_its_conditions_and_its_own_scalars():

@@ -15,7 +15,7 @@ from ..additive_noise import Additive
 from ..randomness import Randomness, Stream
 from .defaults import Defaults
 
-CACHED, HELD = 2**16, 2**24
+CACHED, HELD = 2**15, 2**24
 """Numbers in one array of gradients of pairs, on a CPU and on a card."""
 
 
@@ -89,8 +89,9 @@ class AdditiveNoise(Defaults):
         for part in self.parts(gap.numel()):
             peer = self.peers(theta, part)
             if noise is not None:
-                peer = peer + noise[..., part].movedim(-1, 0)[:, :, None]
-            gap += ((peer - own[..., part].movedim(-1, 0)[..., None]) ** 2).sum(0)
+                peer += noise[..., part].movedim(-1, 0)[:, :, None]
+            peer -= own[..., part].movedim(-1, 0)[..., None]
+            gap = gap.addcmul_(peer[0], peer[0]) if len(peer) == 1 else gap.add_(peer.square_().sum(0))
         return gap
 
     def draw(

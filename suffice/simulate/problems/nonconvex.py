@@ -70,7 +70,8 @@ class Ripple(Profile):
         return u**2 + self.amplitude * torch.sin(u) ** 2
 
     def slope(self, u: Tensor) -> Tensor:
-        return 2 * u + self.amplitude * torch.sin(2 * u)
+        twice = 2 * u
+        return torch.sin(twice).mul_(self.amplitude).add_(twice)
 
     def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
         # sin(2u + 2s) - sin(2u) = 2 sin(s) cos(2u + s): the supremum is attained. Unequal weights leave 2 (w - w') u.
@@ -197,12 +198,13 @@ class Separable(AdditiveNoise):
         return self.scale * self.profile.slope(theta - self.optimum)
 
     def peers(self, theta: Tensor, part: slice) -> Tensor:
-        scale, optimum = (each[:, part].T[:, None, None] for each in (self.scale, self.optimum))
-        return scale * self.profile.slope(theta[..., part].movedim(-1, 0)[..., None] - optimum)
+        # Arrays of pairs have the strides of what they are computed from: features must lie first, as in what is read.
+        scale, optimum = (each[:, part].T.contiguous()[:, None, None] for each in (self.scale, self.optimum))
+        return self.profile.slope(theta[..., part].movedim(-1, 0).contiguous()[..., None] - optimum).mul_(scale)
 
     def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
         parts = self.parts(weights.numel())
-        return torch.cat([(weights * self.peers(theta, part)).sum(-1) for part in parts]).movedim(0, -1)
+        return torch.cat([self.peers(theta, part).mul_(weights).sum(-1) for part in parts]).movedim(0, -1)
 
     def population_peer_gradient(self, theta: Tensor) -> Tensor:
         return self.gradient(theta)  # the client is the last but one axis in both

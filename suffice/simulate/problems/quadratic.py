@@ -110,7 +110,7 @@ class Quadratics(AdditiveNoise):
     def peers(self, theta: Tensor, part: slice) -> Tensor:
         delta, offset = self._anchored(theta)
         along = torch.matmul((2 * delta).flatten(0, 1), self.A[:, part].permute(1, 2, 0))
-        return along.unflatten(1, theta.shape[:2]) + offset[..., part].movedim(-1, 0)[:, None]
+        return along.unflatten(1, theta.shape[:2]).add_(offset[..., part].movedim(-1, 0)[:, None])
 
     def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
         delta, offset = self._anchored(theta)

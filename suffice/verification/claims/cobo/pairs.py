@@ -40,8 +40,7 @@ def _squares(gradient: np.ndarray) -> np.ndarray:
 def _similarity(values: Values) -> Measured:
     """|grad f_i - grad f_j| / |grad f_i + grad f_j| of two clients with one minimiser."""
     own, peer = _gradients(values, apart=False)
-    ratio = np.sqrt(_squares(own - peer) / _squares(own + peer))
-    return ratio, _arguments(values)
+    return np.sqrt(_squares(own - peer) / _squares(own + peer)), _arguments(values)
 
 
 def _one_minimiser() -> Values:

@@ -42,7 +42,6 @@ ANY: dict[str, Domain] = {
 """Curvatures mu kappa^bend; minimisers `spread` times `place`; `kind` of Lambda: see `filters`."""
 
 _MEAN, _PAIR = np.full((N, N), 1 / N), np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
-_WEAK_PAIR = np.array([[1, 0, 0], [0.9, 0.1, 0], [0.9, 0, 0.1]])
 _STAR = np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0], [0.5, 0, 0.5]])
 
 

@@ -46,8 +46,7 @@ def planned(values: Values, spread: np.ndarray, step: Callable[[dict[str, np.nda
     filled = {**values, "start": start, "sigma2": sigma2, "T": np.zeros_like(eps)}
     known = {**constants(filled, network(filled, 1 / values["beta"], spread)), "eps": eps}
     known["near"] = values["count"].sum(-1)
-    model = network(filled, step(known), spread)
-    return last_missed(model.first, eps), known
+    return last_missed(network(filled, step(known), spread).first, eps), known
 
 
 def _unit(values: Values) -> Mixture:

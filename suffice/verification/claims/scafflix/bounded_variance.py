@@ -27,8 +27,7 @@ def _attained(*, wide: bool) -> Values:
         given.append({**apart, **one, "fraction": part, "spare": spare, "p": np.sqrt(zeta), "T": T, "C": C})
     for (spare, p, name), C, part in product(((9.0, 1.0, "models"), (1.1, 0.3, "control")), (0.0, 0.1), (1.0, 0.6)):
         given.append({**apart, "fraction": part, "spare": spare, "p": p, "C": C, name: one[name]})
-    noise = {**apart, "fraction": 0.7, "spare": 1.1, "p": 0.9, "C": one["C"]}
-    return on_a_line(3, [*given, noise])
+    return on_a_line(3, [*given, {**apart, "fraction": 0.7, "spare": 1.1, "p": 0.9, "C": one["C"]}])
 
 
 def _beyond_wide() -> Evidence:

@@ -134,8 +134,7 @@ def theorem_5_exponent() -> Finding:
 def _merged(mu: float, D: float) -> float:
     """lim F of two clusters of equal quadratics, minimisers D apart, that are taken for one."""
     values = {"beta": _one(mu), "kappa": _one(1), "size": _one(2), "apart": _one(D), "start": _one(0), "kind": _one(1)}
-    run = Clusters(values, _one(0), _one(1 / mu), _one(1))
-    return float(run.average(_one(5))[0])
+    return float(Clusters(values, _one(0), _one(1 / mu), _one(1)).average(_one(5))[0])
 
 
 @false(
