@@ -47,12 +47,6 @@ def test_many_rounds_at_once_are_those_rounds_one_by_one():
     np.testing.assert_allclose(evidence.measured, loss, rtol=1e-11, atol=1e-25)
 
 
-def test_floors_beside_half_of_kappa():
-    """As the documentation has them at eta L = 0.03: worse than kappa/2 at 10, a twenty-fifth of it at 1000."""
-    floors = {kappa: round(floor(kappa, 0.03), 1) for kappa in (10.0, 100.0, 1000.0, 1e4)}
-    assert floors == {10.0: 12.1, 100.0: 15.6, 1000.0: 19.3, 1e4: 23.1}
-
-
 def test_quadratics_of_one_hessian_have_no_kappa_in_the_noise():
     given = {"eta": 0.1, "beta": 1.0, "e0": 0.0, "sigma2": 1.0, "lambda2": 1.0, "bias": 0.0, "T": 10**7}
     floors = [evaluate(KEY + "quadratic", mu=1 / kappa, **given) for kappa in (10.0, 1000.0)]
