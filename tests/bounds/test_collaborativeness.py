@@ -1,4 +1,4 @@
-"""How far quadratics agree: M and zeta of CoBo's assumption (A4), and what the assumption says about a cluster."""
+"""How far quadratics agree: M and zeta of CoBo's assumption (A4)."""
 
 from __future__ import annotations
 

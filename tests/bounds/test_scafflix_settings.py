@@ -1,4 +1,4 @@
-"""What Scafflix runs on: Assumption 3, smoothness, counts of iterations, steps; and the published probabilities."""
+"""What Scafflix runs on: smoothness, counts of iterations, refusals; and the published probabilities."""
 
 from __future__ import annotations
 

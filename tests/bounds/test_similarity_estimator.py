@@ -1,4 +1,4 @@
-"""Equation (1): exact moments of the estimator and of its debiased form, its biases, both array libraries."""
+"""Equation (1): exact moments of the estimator and of its debiased form, both array libraries."""
 
 from __future__ import annotations
 

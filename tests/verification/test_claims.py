@@ -1,4 +1,4 @@
-"""Verdicts on the library, and on theorems and simulators with planted faults."""
+"""Verdicts on theorems and simulators with planted faults, and what `verify` tells and refuses."""
 
 from __future__ import annotations
 

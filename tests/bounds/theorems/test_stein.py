@@ -1,4 +1,4 @@
-"""The exact risk of James and Stein's rule by two other routes, and clusterings mixed by their scores in simulation."""
+"""The exact risk of James and Stein's rule by two other routes."""
 
 from __future__ import annotations
 

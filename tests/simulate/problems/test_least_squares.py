@@ -75,9 +75,6 @@ def test_a_client_without_noise_is_refused_whatever_the_rounding(level):
         problem.constants()
 
 
-# --- exact moments
-
-
 # --- regularisation
 
 

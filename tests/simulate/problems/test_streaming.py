@@ -1,4 +1,4 @@
-"""Streaming least squares: noise in closed form, exact moments by cubature, and the known rates of local SGD."""
+"""Streaming least squares: noise and constants in closed form, exact moments by cubature, the laws of draws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last iterate: the logarithm of kappa is needed, the bound has no more than that, quadratics have none."""
+"""The last iterate: the logarithm of kappa is needed, quadratics have none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Aligned clients: the closed-form law against the moment engine and simulation, and its sharp instances."""
+"""Aligned clients: the closed-form law against the moment engine and simulation."""
 
 from __future__ import annotations
 

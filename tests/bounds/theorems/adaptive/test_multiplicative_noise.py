@@ -1,4 +1,4 @@
-"""Noise that grows with the gradient: exact moments of least squares against the adaptive paper's extended results."""
+"""Noise that grows with the gradient: unequal variances, and the steps of the experiments."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from records import bound_of  # tests/helpers
 from suffice.bounds import ConditionError
 
 bound = bound_of("adaptive")
-
-
-# --- Multiplicative noise ------------------------------------------------------------------------------------------
 
 
 def test_unequal_variances_exceed_four_over_phi_of_one():

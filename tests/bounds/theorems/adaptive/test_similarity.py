@@ -1,4 +1,4 @@
-"""Weights, variances, step ratios and the estimator of the adaptive paper: identities, attainment, counterexamples."""
+"""Weights, variances and step ratios of the adaptive paper: identities, limits, counterexamples."""
 
 from __future__ import annotations
 

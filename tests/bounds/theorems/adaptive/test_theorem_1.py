@@ -1,4 +1,4 @@
-"""Lemma 1 and Theorem 1 of the adaptive paper: what needs the step limit, where the bound is attained, a random one."""
+"""Theorem 1 of the adaptive paper as printed: a right side that is random."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ import numpy as np
 import pytest
 
 from suffice.verification.instances.quadrature_1d import counterexample
-
-# --- Lemma 1: one step on quadratics R_k = |S_k (theta - x_k)|^2 / 2, noise of covariance C_k ------------------------
-
-
-# --- Theorem 1 -------------------------------------------------------------------------------------------------
 
 
 def test_the_right_side_of_the_printed_theorem_1_is_below_the_truth_with_probability_one_half():

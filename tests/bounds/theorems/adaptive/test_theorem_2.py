@@ -1,4 +1,4 @@
-"""Theorem 2 and Corollary 1 of the adaptive paper: offsets, best factors and steps, and where the print fails."""
+"""Theorem 2 and Corollary 1 of the adaptive paper: offsets, best factors and steps, special cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theorem 3 of the adaptive paper: where bounds are attained, and the best steps."""
+"""Theorem 3 of the adaptive paper: the best steps."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import pytest
 from records import bound_of  # tests/helpers
 
 bound = bound_of("adaptive")
-
-
-# --- Theorem 3 -----------------------------------------------------------------------------------------------------
 
 
 def test_the_best_steps_of_theorem_3_are_the_closed_forms():

@@ -1,4 +1,4 @@
-"""The mean of All-for-all's iterates against every path of a two-point noise, on losses that are not quadratic."""
+"""The mean of All-for-all's iterates: rounds solve the bound."""
 
 from __future__ import annotations
 

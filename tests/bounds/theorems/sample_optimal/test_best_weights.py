@@ -1,4 +1,4 @@
-"""All-for-one with the best fixed weights: a solver, whole trees of noise, the lower bound, exact plans."""
+"""All-for-one with the best fixed weights: a solver, the lower bound, exact plans."""
 
 from __future__ import annotations
 
@@ -60,9 +60,6 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
     np.testing.assert_allclose(pair[0], [2 / 3, 1 / 3], rtol=1e-14)  # c = 1
     c = np.sqrt(2.0)
     np.testing.assert_allclose(pair[1], [(c - 0.5) / (2 * c - 0.5), c / (2 * c - 0.5)], rtol=1e-14)
-
-
-# --- whole trees: h' has slope L up to a kink and mu beyond, or the reverse, f_i(x) = h(x) - B x
 
 
 # --- what it is worth

@@ -1,4 +1,4 @@
-"""All-for-all with the loss contracting by a square: counts follow from the bound, equality where claimed."""
+"""All-for-all with the loss contracting by a square: counts follow from the bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theorem 3 and Corollary 1 of the sample-optimality paper: the star at every step size, weights without clusters."""
+"""Theorem 3 and Corollary 1 of the sample-optimality paper: the star, weights without clusters, special cases."""
 
 from __future__ import annotations
 

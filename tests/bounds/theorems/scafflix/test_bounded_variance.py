@@ -1,4 +1,4 @@
-"""Scafflix with bounded variance: kinked gradients and whole trees of noise and coins; the best probability."""
+"""Scafflix with bounded variance: where it is false, the best probability, steps, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scafflix: starts, steps and constants, the former with its second moments, coins included."""
+"""Scafflix: starts, steps and constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errata on steps and rates: both numbers, by hand or as known; corrected statements hold where printed ones fail."""
+"""Errata on steps and rates: both numbers, by hand or as known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errata on similarity, criteria and released code: both numbers, by hand or as known; corrected statements hold."""
+"""Errata on similarity, criteria and released code: both numbers, by hand or as known."""
 
 from __future__ import annotations
 
