@@ -37,10 +37,6 @@ def theorem_2(effort, root):
     ]
 
 
-def hitting(measure):
-    return lambda effort, root: [exact.aligned(measure, hitting=True)]
-
-
 def planted(key: str, bound) -> object:
     return replace(find(key), bound=bound)
 
@@ -50,24 +46,7 @@ def shrinking(eta, mu, beta, e0, s2, T):
     return (1 - eta * mu) ** T * e0 + eta * beta * s2 / (2 * mu) * (1 - (1 - eta * mu) ** T)
 
 
-P1, L2 = pairs(Pairs.property_1, Pairs.gap), pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10)
-FAULTS = {
-    "property 1, 4 for 8": ("adaptive/property-1", P1, lambda shift, distortion, gradient: (
-        4 * shift**2 + 2 * distortion**2 * gradient**2)),
-    "lemma 2, b halved": ("adaptive/lemma-2", L2, lambda b, c, mu, eps: 1 - b**2 / (4 * mu * eps) - c),
-    "theorem 2, beta and mu swapped": (T2, theorem_2, lambda eta, mu, beta, e0, s2, T: (
-        shrinking(eta, beta, mu, e0, s2, T))),
-    "expected time without its 1": ("adaptive/corollary-1-expected-time", hitting(Aligned.hitting),
-        lambda eta, mu, beta, s2, eps, e0: np.log(e0 / eps) / (eta * mu - eta**2 * beta * s2 / (2 * eps))),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_violated(fault):
-    key, engine, bound = FAULTS[fault]
-    verdict = Claim(theorem=planted(key, bound), exact=engine).verify()
-    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
-    assert not verdict.expected
+P1 = pairs(Pairs.property_1, Pairs.gap)
 
 
 @pytest.mark.parametrize(
