@@ -151,33 +151,6 @@ def test_a_recursion_carries_clients_along():
         np.testing.assert_allclose(together[:, client], alone, rtol=1e-15)
 
 
-def test_the_decreasing_row_bounds_its_recursion_for_any_factor():
-    theorem = find("adaptive/theorem-2-decreasing")
-    for C, mu, beta, q, e0, s2 in (
-        (1.2, 0.5, 1.0, 0.7, 3.0, 0.4),
-        (2.0, 0.1, 1.0, 1.0, 0.01, 2.0),
-        (4.0, 1.0, 1.0, 0.2, 9.0, 0.0),
-    ):
-        gamma = C * beta / (mu * q) - 1
-        T = np.arange(1, 400)
-        levels = recursion(eta=C / (mu * (T + gamma)), mu=mu, beta=beta, e0=e0, s2=s2)[1:]
-        closed = evaluate(theorem, C=C, gamma=gamma, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=T)
-        assert (levels <= closed).all()
-        assert (levels / closed).max() > 0.5
-
-
-def test_the_horizon_row_bounds_the_recursion_at_its_step():
-    theorem = find("adaptive/theorem-2-horizon")
-    for mu, beta, q, e0, s2 in ((0.5, 1.0, 0.7, 3.0, 0.4), (0.1, 1.0, 1.0, 10.0, 2.0), (1.0, 1.0, 0.2, 9.0, 1e-9)):
-        for T in (5, 50, 500):
-            floor = beta * s2 / (2 * mu**2 * T)
-            if e0 <= floor:
-                continue
-            eta = min(q / beta, np.log(e0 / floor) / (mu * T))
-            level = recursion(eta=np.full(T, eta), mu=mu, beta=beta, e0=e0, s2=s2)[-1]
-            assert level <= evaluate(theorem, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=T)
-
-
 @pytest.mark.parametrize("value", [1e61, 1e300, float("inf"), float("nan"), mpmath.mpf("1e1000000"), 1e-61])
 def test_digits_refuses_the_sizes_that_evaluate_refuses(value):
     """Beyond 1e60 they took minutes, since as many places as a number is long are carried along."""

@@ -1,8 +1,7 @@
-"""What Scafflix runs on: Assumption 3, smoothness, counts of iterations, steps; and the published probabilities."""
+"""What Scafflix runs on: smoothness, counts of iterations, refusals; and the published probabilities."""
 
 from __future__ import annotations
 
-import itertools
 import os
 from pathlib import Path
 
@@ -21,65 +20,6 @@ def define(key, edition="corrected", **values):
 
 
 bound = bound_of("scafflix")
-
-
-def second_moment(samples, offset, x, batch):
-    """E|g - grad f(0)|^2 over all minibatches with replacement, f_j = x^T H_j x / 2 + x^T o_j, and D from 0 to x."""
-    gradients = samples @ x + offset
-    means = [gradients[list(chosen)].mean(0) for chosen in itertools.product(range(len(samples)), repeat=batch)]
-    return ((np.array(means) - offset.mean(0)) ** 2).sum(-1).mean(), x @ samples.mean(0) @ x / 2
-
-
-@pytest.mark.parametrize("batch", [1, 2, 3, 4])
-def test_expected_smoothness_holds_for_every_minibatch(batch):
-    ratios = []
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        root = rng.normal(size=(4, 3, 3)) * np.exp(rng.normal(size=(4, 1, 1)))
-        root[:, :, rng.integers(1, 3) :] = 0  # of rank one or two
-        samples, offset = root @ root.swapaxes(1, 2), rng.normal(size=(4, 3)) * 10.0 ** rng.uniform(-2, 1)
-        C = define("assumption-3-noise", gradients=offset)
-        np.testing.assert_allclose(
-            C, 2 * (offset**2).sum(-1).mean() - 2 * (offset.mean(0) ** 2).sum(), rtol=1e-9, atol=1e-12
-        )
-        measured, D = second_moment(samples, offset, rng.normal(size=3), batch)
-        given = {
-            "beta": np.linalg.eigvalsh(samples.mean(0))[-1],
-            "beta_max": np.linalg.eigvalsh(samples)[:, -1].max(),
-            "bregman": D,
-            "sigma2_star": C / 2,
-        }
-        ratios.append(measured / bound("assumption-3-minibatch", batch=batch, **given))
-        if batch == 1:
-            del given["beta"]
-            np.testing.assert_allclose(ratios[-1], measured / bound("assumption-3-finite-sum", **given), rtol=1e-11)
-    assert max(ratios) <= 1
-
-
-def test_expected_smoothness_is_nearly_attained_by_orthogonal_samples():
-    n = 200
-    samples = np.eye(n)[:, :, None] * np.eye(n)[:, None]
-    offset = np.eye(n)  # the gradients of the samples at 0: (e_j^T x + 1)^2 / 2 at x = 1
-    measured, D = second_moment(samples, offset, np.ones(n), 1)
-    C = define("assumption-3-noise", gradients=offset)
-    assert bound("assumption-3-finite-sum", beta_max=1.0, bregman=D, sigma2_star=C / 2) * (1 - 1 / n) <= measured
-    assert bound("assumption-3-additive", beta=3.0, bregman=6.0, sigma2=0.25) == pytest.approx(36.25, rel=1e-11)
-
-
-def test_the_smoothness_of_the_mean_is_not_enough_for_its_samples():
-    samples = 4 * np.eye(4)[:, :, None] * np.eye(4)[:, None]  # f_j = 2 x_j^2, the mean is |x|^2 / 2
-    x = np.array([1.0, -2.0, 0.5, 3.0])
-    measured, D = second_moment(samples, np.zeros((4, 4)), x, 1)
-    assert measured == pytest.approx(8 * D, rel=1e-14)
-    assert bound("assumption-3-finite-sum", "printed", enforce=False, beta=1.0, bregman=D, sigma2_star=0.0) < 4.0001 * D
-    assert bound("assumption-3-finite-sum", beta_max=4.0, bregman=D, sigma2_star=0.0) >= measured
-
-
-def test_without_convexity_the_largest_constant_of_the_samples_is_not_enough():
-    samples = np.array([10.0, -9.0])[:, None, None]
-    measured, D = second_moment(samples, np.zeros((2, 1)), np.ones(1), 1)
-    assert measured == pytest.approx(90.5, rel=1e-14)
-    assert bound("assumption-3-finite-sum", "printed", enforce=False, beta=10.0, bregman=D, sigma2_star=0.0) < 10.0001
 
 
 def logistic_hessian(features, labels, x, r):

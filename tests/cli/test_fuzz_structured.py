@@ -1,7 +1,5 @@
 """Inputs of the right structure with a few wrong parts, over every way in: an answer or one documented line.
 
-And files that are right, with random changes of their bytes.
-
 The ways of models (fit, predict, load, summarise) are in test_fuzz_models.py.
 """
 
@@ -13,8 +11,6 @@ import gzip
 import io
 import json
 import random
-import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +31,17 @@ def toml(value: Any) -> str:
     if isinstance(value, int) and value > 10**4000:
         return "9" * 4400
     return json.dumps(value)
+
+
+def scratched(rng: random.Random, content: bytes, share: float = 0.1) -> bytes:
+    """Now and then with some bytes changed and, more rarely, the end gone."""
+    changed = bytearray(content)
+    if rng.random() < share:
+        for _ in range(rng.randint(1, 3)):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        if rng.random() < 0.2:
+            del changed[rng.randrange(len(changed)) :]
+    return bytes(changed)
 
 
 PLAIN = [0, -1, 1e-320, 1e300, float("nan"), float("inf"), "x", "", True, 10**30, 10**5000, [], [1, 2], [[1], [1, 2]]]
@@ -60,7 +67,7 @@ def setup(rng: random.Random, folder: Path, seen: Seen) -> None:
             f"{often(rng, name, ['x', 'a.b', ''], 0.01)} = {toml(often(rng, value, PLAIN, 0.03))}\n"
             for name, value in values.items()
         )
-    (folder / "s.toml").write_text(text)
+    (folder / "s.toml").write_bytes(scratched(rng, text.encode(), 0.3))
     chosen = sf.read_setup(folder / "s.toml")
     seen.read = True
     planned = sf.plan(chosen.source, chosen.epsilon, criterion=chosen.criterion, horizon=chosen.horizon,
@@ -79,7 +86,7 @@ def campaign(rng: random.Random, folder: Path, seen: Seen) -> None:
         text += f"[[simulate]]\nproblem = {value('clustered')}\nalgorithms = {value(['local', 'cobo'])}\n"
         text += f"iterations = {value(10)}\nseeds = {value(8)}\nroots = {value(1)}\n[simulate.grid]\n"
         text += f"clients = {value([4, 6])}\nseparation = {value([0.5])}\nfeatures = {value([2])}\n"
-    (folder / "c.toml").write_text(text)
+    (folder / "c.toml").write_bytes(scratched(rng, text.encode(), 0.3))
     found = read_campaign(folder / "c.toml", out=folder / "results")
     seen.read = True
     if found.cells and all(cell["kind"] == "simulate" and cell["seeds"] <= 100 for cell in found.cells):
@@ -116,9 +123,7 @@ def text_table(rng: random.Random, folder: Path, seen: Seen) -> None:
         cells = ["abc"[row % n], *(f"{rng.gauss(0, 1):.3f}" for _ in range(d + 1))]
         lines.append(",".join(often(rng, cell, [*WORDS, '"', "1,2", "\0"], 0.002) for cell in cells))
     content = rng.choice(["\n", "\r\n"]).join(lines).encode("utf-8", "replace")
-    if rng.random() < 0.05:
-        content = content[: rng.randrange(len(content))] + bytes([rng.randrange(256)])
-    (folder / "t.csv").write_bytes(content)
+    (folder / "t.csv").write_bytes(scratched(rng, content))
     used(rng, sf.read(folder / "t.csv", **options(rng, divided=True)), seen)
 
 
@@ -142,13 +147,7 @@ def archive(rng: random.Random, folder: Path, seen: Seen) -> None:
         arrays["X"] = np.asfortranarray(arrays["X"])
     stream = io.BytesIO()
     rng.choice([np.savez, np.savez_compressed])(stream, **arrays)
-    content = bytearray(stream.getvalue())
-    if rng.random() < 0.25:
-        for _ in range(rng.randint(1, 3)):
-            content[rng.randrange(len(content))] = rng.randrange(256)
-    if rng.random() < 0.03:
-        del content[rng.randrange(len(content)) :]
-    (folder / "t.npz").write_bytes(content)
+    (folder / "t.npz").write_bytes(scratched(rng, stream.getvalue(), 0.25))
     used(rng, sf.read(folder / "t.npz", **options(rng, divided=divided)), seen)
 
 
@@ -161,11 +160,8 @@ def sparse(rng: random.Random, folder: Path, seen: Seen) -> None:
         lines.append(often(rng, row, ["", "# c", "1", "1 1", "x 1:1", "1 qid:2 1:3"], 0.002))
     content = "\n".join(lines).encode()
     suffix, pack = rng.choice([(".svm", bytes), ("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
-    content = bytearray(pack(content))
-    if rng.random() < 0.1:
-        content[rng.randrange(len(content))] = rng.randrange(256)
     path = folder / f"t{suffix}"
-    path.write_bytes(content)
+    path.write_bytes(scratched(rng, pack(content)))
     used(rng, sf.read(path, **options(rng, divided=False)), seen)
     path.unlink()
 
@@ -174,14 +170,12 @@ def images(rng: random.Random, folder: Path, seen: Seen) -> None:
     n, side = rng.randint(12, 30), rng.randint(1, 2)
     shape = [often(rng, size, [0, 1, 2**31, 2**32 - 1], 0.02) for size in (n, side, side)]
     head = lambda sizes: bytes((0, 0, 8, len(sizes))) + b"".join(size.to_bytes(4, "big") for size in sizes)  # noqa: E731
-    pixels = bytearray(head(shape) + rng.randbytes(often(rng, n * side * side, [0, 1, 99], 0.02)))
+    pixels = scratched(rng, head(shape) + rng.randbytes(often(rng, n * side * side, [0, 1, 99], 0.02)))
     labels = head([n]) + bytes(rng.randrange(3) for _ in range(n))
-    if rng.random() < 0.1:
-        pixels[rng.randrange(len(pixels))] = rng.randrange(256)
     for old in folder.glob("train-*"):
         old.unlink()
     packed = rng.random() < 0.5
-    for name, content in (("images-idx3", bytes(pixels)), ("labels-idx1", labels)):
+    for name, content in (("images-idx3", pixels), ("labels-idx1", labels)):
         path = folder / f"train-{name}-ubyte{'.gz' if packed else ''}"
         path.write_bytes(gzip.compress(content) if packed else content)
     try:
@@ -277,105 +271,10 @@ WAYS: dict[str, Way] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_inputs_of_the_right_structure_are_answered(way, tmp_path):
-    assert tried(way, WAYS[way], tmp_path, range(12)) == way
+    assert tried(way, WAYS[way], tmp_path, range({"setup": 40}.get(way, 12))) == way
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_many_inputs_of_the_right_structure_are_answered(way, tmp_path):
     assert tried(way, WAYS[way], tmp_path, range(100, 100 + 2223)) == way
-
-
-# --- random changes of files that are right
-
-
-CAMPAIGN = b"""name = "c"
-out = "results"
-root = 1
-[[verify]]
-keys = ["adaptive/property-1"]
-roots = 2
-[[simulate]]
-problem = "clustered"
-algorithms = ["local"]
-iterations = 10
-seeds = 8
-[simulate.grid]
-clients = [4, 6]
-separation = [0.5]
-"""
-TABLE = b"client,target,x1,x2\n" + b"".join(
-    f"{'abc'[row % 3]},{row * 0.37 % 2:.3f},{row * 0.71 % 3:.3f},{row * row % 7}\n".encode() for row in range(30)
-)
-DATA = b"""[data]
-path = "clients.csv"
-client = "client"
-target = "target"
-loss = "least-squares"
-intercept = true
-standardise = "client"
-regularisation = 0.1
-[criterion]
-kind = "continuous"
-[target]
-epsilon = [0.1]
-horizon = 50
-"""
-LIBSVM = b"".join(f"{row * 0.37 % 2:.3f} 1:{row * 0.71 % 3:.3f} 2:{row * row % 7}\n".encode() for row in range(30))
-TOKENS = [
-    b"1e999", b"nan", b"-inf", b"10000000", b"[", b"]", b'"', b"\n", b",", b"=", b"\x00", b"\xff\xfe", b"-1", b"0",
-    b"true", b"[[[[[[", b"'''", b"e308", b"\xc3\x28", b"__import__('os')", b"../../etc/passwd", b"\t", b"\r", b";",
-]  # fmt: skip
-NUMBERS = [b"1e999", b"nan", b"-1", b"0", b"10000000", b"1e-320", b"3", b"1.5", b"1e60", b"-0.0", b"0.999", b"7e5"]
-
-
-def mutated(corpus: bytes, rng: random.Random) -> bytes:
-    """A few random edits: numbers exchanged, bytes changed, tokens put in, stretches dropped, doubled or exchanged."""
-    text = bytearray(corpus)
-    for _ in range(rng.randint(1, 3)):
-        numbers = list(re.finditer(rb"\d+(\.\d+)?", bytes(text)))
-        if numbers and rng.random() < 0.7:
-            chosen = rng.choice(numbers)
-            text[chosen.start() : chosen.end()] = rng.choice(NUMBERS)
-            continue
-        at, size = rng.randrange(len(text) + 1), rng.randint(1, 30)
-        edit = rng.randrange(5)
-        if edit == 0 and text:
-            text[at % len(text)] = rng.randrange(256)
-        elif edit == 1:
-            text[at:at] = rng.choice(TOKENS)
-        elif edit == 2:
-            del text[at : at + size]
-        elif edit == 3:
-            text[at:at] = text[at : at + size]
-        else:
-            text[at : at + size] = rng.choice(TOKENS)
-    return bytes(text)
-
-
-READERS: dict[str, tuple[bytes, str, Callable[[Path], object]]] = {
-    "setup": (DATA, "setup.toml", sf.read_setup),
-    "campaign": (CAMPAIGN, "campaign.toml", read_campaign),
-    "table": (TABLE, "clients.csv", sf.read),
-    "libsvm": (LIBSVM, "clients.libsvm", lambda path: sf.read(path, split="iid:3")),
-}
-
-
-@pytest.mark.parametrize("kind", READERS)
-@pytest.mark.parametrize("count", [60, pytest.param(600, marks=pytest.mark.slow)])
-def test_files_with_random_changes_are_answered_and_nothing_is_written(kind, count, tmp_path):
-    corpus, name, reader = READERS[kind]
-    (tmp_path / "clients.csv").write_bytes(TABLE)
-    (tmp_path / name).write_bytes(corpus)
-    before, understood = sorted(tmp_path.iterdir()), 0
-
-    def way(rng: random.Random, folder: Path, seen: Seen) -> None:
-        nonlocal understood
-        seen.read = True
-        (folder / name).write_bytes(mutated(corpus, rng))
-        reader(folder / name)
-        understood += 1
-
-    assert tried(kind, way, tmp_path, range(count)) == kind
-    assert count / 50 < understood < count * 0.8
-    assert sorted(tmp_path.iterdir()) == before

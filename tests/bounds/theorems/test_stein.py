@@ -1,8 +1,6 @@
-"""The exact risk of James and Stein's rule by two other routes, and clusterings mixed by their scores in simulation."""
+"""The exact risk of James and Stein's rule by two other routes."""
 
 from __future__ import annotations
-
-from itertools import product
 
 import numpy as np
 import pytest
@@ -57,48 +55,3 @@ def test_identical_sites_risk_a_sixth_of_what_the_bound_says_and_far_ones_what_i
     assert noisy <= bound("james-stein", gap2=4 + 0.3 * 10, **given)
     with pytest.raises(InputError, match="at least 3 coefficients"):
         RISK(offset=np.zeros(2), v=1.0, peer_v=0.0, shrink=1.0)
-
-
-def partitions(n):
-    """Of n sites, by restricted growth."""
-    for labels in product(range(n), repeat=n):
-        if all(label <= max(labels[:at], default=-1) + 1 for at, label in enumerate(labels)):
-            yield np.array(labels)
-
-
-def test_the_score_of_all_clusterings_is_unbiased_at_four_v_alone():
-    """Four sites of two coefficients, 15 clusterings; the risk less the mean score, in standard errors."""
-    rng, v = np.random.default_rng(9), 0.5
-    theta = np.array([[0.0, 0], [0.2, 0.1], [1.5, -1], [1.4, -0.8]])
-    x = theta + np.sqrt(v) * rng.normal(size=(100_000, 4, 2))
-    projections = np.array([p / p.sum(1) for p in (np.equal.outer(c, c) for c in partitions(4))])
-    assert len(projections) == 15
-    means = np.einsum("cij,sjd->scid", projections, x)
-    trace = 2 * np.trace(projections, axis1=1, axis2=2)
-    scores = ((x[:, None] - means) ** 2).sum((2, 3)) + 2 * v * trace - 8 * v
-    away = ((theta - projections @ theta) ** 2).sum((1, 2))
-    z = {}
-    for factor in (2, 4, 8):
-        w = np.exp(-(scores - scores.min(1, keepdims=True)) / (factor * v))
-        w /= w.sum(1, keepdims=True)
-        mix = np.einsum("sc,scid->sid", w, means)
-        loss, score = ((mix - theta) ** 2).sum((1, 2)), (w * scores).sum(1)
-        apart = (w * ((means - mix[:, None]) ** 2).sum((2, 3))).sum(1)
-        whole = bound(
-            "clusterings-score", mean_score=score.mean(), disagreement=apart.mean(), temperature=factor * v, v=v
-        )
-        gap = loss - score - (4 / factor - 1) * apart
-        assert abs(gap.mean()) < 4 * gap.std() / np.sqrt(len(gap))
-        np.testing.assert_allclose(whole + gap.mean(), loss.mean(), rtol=1e-9)
-        z[factor] = (loss - score).mean() / ((loss - score).std() / np.sqrt(len(loss)))
-        if factor == 4:
-            least = min(
-                bound("clusterings", misplaced2=float(a), v=v, clusters=t / 2, d=2, prior=1 / 15)
-                for a, t in zip(away, trace.round())
-            )
-            information = (w * np.log(np.maximum(w, 1e-300) * 15)).sum(1).mean()
-            assert loss.mean() + 4 * v * information <= least
-            assert loss.mean() < 4 * 2 * v  # being alone
-    assert abs(z[4]) < 4
-    assert z[2] > 50
-    assert z[8] < -50

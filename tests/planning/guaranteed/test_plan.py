@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
 
-from suffice.bounds import Binary, Constants, Continuous, GradientDissimilarity, InputError
+from suffice.bounds import Binary, Constants, Continuous, GradientDissimilarity, InputError, Sharp, tight_variance
 from suffice.planning.guaranteed.plan import plan_rows
 from suffice.planning.plan_row import quotient
 
@@ -135,60 +134,6 @@ def test_plan_agrees_with_the_second_calculator(seed):
         assert_schedules(row.local, alone)
 
 
-def grid_minimum(phi, q):
-    """min over r in [0, 1] of phi(r) (r - q) by a grid and golden section, to about 1e-12 of its value."""
-    r = np.linspace(0, 1, 2001)
-    at = int(np.argmin(phi(r) * (r - q)))
-    low, high = r[max(at - 1, 0)], r[min(at + 1, 2000)]
-    for _ in range(80):
-        a, b = low + 0.382 * (high - low), high - 0.382 * (high - low)
-        low, high = (low, b) if phi(a) * (a - q) < phi(b) * (b - q) else (a, high)
-    return phi(low) * (low - q)
-
-
-@cache
-def step_ratio_anew(phi, w):
-    """The root q of phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q), which falls in q."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        q = (low + high) / 2
-        low, high = (q, high) if phi(1.0) * (1 - q) + (1 / w - 1) * grid_minimum(phi, q) > 0 else (low, q)
-    return low
-
-
-CRITERIA = {
-    "continuous": lambda x: x,
-    "sharp": lambda x: 1 - np.sqrt(1 - x),
-    "binary": lambda x: 0.3 * (x >= 0.3),
-}
-
-
-@pytest.mark.parametrize("kind", CRITERIA)
-@pytest.mark.parametrize("seed", range(6))
-def test_schedules_under_a_given_criterion_agree_with_the_second_calculator(kind, seed):
-    phi, values = CRITERIA[kind], random_constants(seed)
-    eps, T, delta = [0.7, 0.05, 4e-3], 40 + seed, 0.1
-    chosen = Binary(threshold=0.3) if kind == "binary" else kind
-    a = 1 / values["sigma2"]
-    for row in plan_rows(build(values), eps, criterion=chosen, horizon=T, confidence=delta):
-        i, G = row.client, 2 * values["mu"][row.client] * row.epsilon
-        rho = np.maximum(1 - values["b2"][i] / G - values["c"][i], 0)
-        rho[i] = 1
-        s2 = 1 / sum(a[k] * phi(rho[k]) * rho[k] for k in range(len(a)))
-        w = a[i] / a.sum()
-        q = 0.3 + 0.7 * w if kind == "binary" else step_ratio_anew(phi, w)
-        if kind == "binary":  # section 17: tight at every threshold
-            members = rho >= 0.3
-            S, P = a[members].sum(), (a * rho)[members].sum()
-            s2 = S / P**2 if P <= 0.6 * S else 1 / (1.2 * (P - 0.3 * S))
-        np.testing.assert_allclose(row.sufficient.sufficient_variance, s2, rtol=RTOL)
-        np.testing.assert_allclose(row.sufficient.step_ratio, q, rtol=RTOL)
-        e0 = None if values["e0"] is None else values["e0"][i]
-        scalars = (e0, row.epsilon, T, delta)
-        assert_schedules(row.schedules, schedules(values["mu"][i], values["beta"][i], q, s2, *scalars))
-        assert_schedules(row.local, schedules(values["mu"][i], values["beta"][i], 1.0, values["sigma2"][i], *scalars))
-
-
 def test_random_plans_meet_every_branch():
     rows = [row for seed in range(20) for row in plan_rows(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
     assert {len(row.sufficient.cluster) for row in rows} >= {1, 2, 3, 4}
@@ -197,20 +142,6 @@ def test_random_plans_meet_every_branch():
     chosen = [row.sufficient for row in rows]
     assert {one.sufficient_variance < 0.999 * one.definition_2_variance for one in chosen} == {True, False}
     assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
-
-
-def test_the_decreasing_bound_is_the_recursion_over_a_long_horizon_and_below_the_corrected_row():
-    mu, beta, s2, e0, T = 0.5, 2.0, 3.0, 4.0, 100_001
-    alone = GradientDissimilarity(b2=np.zeros((1, 1)), c=np.zeros((1, 1)))
-    constants = Constants(mu=mu, beta=beta, sigma2=s2, excess=e0, heterogeneity=alone)
-    got = plan_rows(constants, 1.0, horizon=T)[0].schedules.decreasing["bound"]
-    nu = max(2 * beta * s2 / mu**2, 2 * beta / mu * e0)
-    B, gamma = e0, 2 * beta / mu - 1
-    for t in range(1, T + 1):
-        eta = 2 / (mu * (t + gamma))
-        B = (1 - eta * mu) * B + eta**2 * beta * s2 / 2
-    np.testing.assert_allclose(got, B, rtol=1e-10)  # 1e5 float steps against the closed form
-    assert got <= nu / (gamma + T + 1)
 
 
 def test_start_at_the_precision_still_takes_iterations():
@@ -227,15 +158,6 @@ def test_a_client_alone_plans_as_local():
     one = row.sufficient
     assert (one.cluster, row.speedup, one.step_ratio, one.sufficient_variance) == ((0,), 1, 1, 2)
     assert row.schedules == row.local
-
-
-def test_a_given_criterion_replaces_the_best_threshold():
-    fixed = plan_rows(simple(), 0.2, criterion=Binary(threshold=0.25))[0]
-    assert (fixed.sufficient.criterion.threshold, fixed.sufficient.step_ratio) == (0.25, 0.25 + 0.75 / 2)
-    free = plan_rows(simple(), 0.2, criterion=Continuous())[0]
-    assert free.sufficient.sufficient_variance == free.sufficient.continuous["sufficient_variance"]
-    np.testing.assert_allclose(free.sufficient.step_ratio, 2 / (1 + math.sqrt(2)), rtol=1e-14)
-    assert plan_rows(simple(), 0.2, criterion="binary")[0].to_dict() == plan_rows(simple(), 0.2)[0].to_dict()
 
 
 @pytest.mark.parametrize(
@@ -276,3 +198,23 @@ def test_impossible_requests_are_refused_by_name(field, epsilon, options):
 def test_a_client_without_noise_is_refused():
     with pytest.raises(InputError, match=r"^sigma = 0"):
         plan_rows(simple(sigma2=[1.0, 0.0]), 0.1)
+
+
+@pytest.mark.parametrize("criterion", [Binary(threshold=0.25), Continuous(), Sharp()], ids=lambda each: each.kind)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_given_criterion_replaces_the_best_threshold(criterion, seed):
+    """Variances and step ratios are those of the criterion, schedules those of the second calculator."""
+    values = random_constants(seed)
+    sigma2 = values["sigma2"]
+    for row in plan_rows(build(values), [0.7, 0.05, 4e-3], criterion=criterion, horizon=40, confidence=0.1):
+        i = row.client
+        G = 2 * values["mu"][i] * row.epsilon
+        rho = np.maximum(1 - values["b2"][i] / G - values["c"][i], 0)
+        rho[i] = 1
+        own_first = np.roll(np.arange(len(rho)), -i)
+        s2 = tight_variance(criterion, similarity=rho[own_first], sigma2=sigma2[own_first])
+        q = criterion.step_ratio(1 / sigma2[i] / (1 / sigma2).sum())
+        np.testing.assert_allclose([row.sufficient.sufficient_variance, row.sufficient.step_ratio], [s2, q], rtol=RTOL)
+        scalars = (None if values["e0"] is None else values["e0"][i], row.epsilon, 40, 0.1)
+        assert_schedules(row.schedules, schedules(values["mu"][i], values["beta"][i], float(q), float(s2), *scalars))
+    assert plan_rows(simple(), 0.2, criterion="binary")[0].to_dict() == plan_rows(simple(), 0.2)[0].to_dict()

@@ -17,7 +17,6 @@ from suffice.simulate import (
     Randomness,
     ReleasedSimilarity,
     SampledSimilarity,
-    expected_step,
     run,
 )
 
@@ -166,14 +165,6 @@ def test_schedules():
     assert [t for t in range(1, 12) if Every(steps=4).due(t)] == [1, 5, 9]
     assert Every.epoch([4, 9, 6]) == Every(steps=9)
     assert Every.epoch(torch.tensor([4, 9, 6]), batch=2) == Every(steps=5)
-
-
-@pytest.mark.parametrize("name", ["sharp", "custom normalised", "every third", "partial", "partial every other"])
-def test_one_step_is_expected_exactly(name):
-    problem, rule = built(), RULES[name]
-    exact = expected_step(problem, rule, problem.start[None], ETA)[0]
-    trace = run(problem, rule, iterations=1, eta=ETA, seeds=6000, grid=[1])
-    assert np.abs((trace.mean() - exact) / trace.standard_error()).max() < 6  # five clients, five rules: 5e-8
 
 
 def test_costs_count_the_samples_of_the_estimate_and_the_clients_that_take_part():

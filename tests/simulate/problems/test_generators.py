@@ -14,7 +14,6 @@ from suffice.simulate import (
     Randomness,
     StreamingLeastSquares,
     expected_excess,
-    expected_step,
     generators,
 )
 
@@ -104,23 +103,6 @@ def test_proportional_losses_have_constant_similarities(steeper):
     ratio = 1 - problem.gradient_gap(theta)[:, 0] / (problem.gradient(theta)[:, 0] ** 2)
     np.testing.assert_allclose(ratio, np.tile(R, (8, 1)), rtol=1e-3, atol=1e-15)
     np.testing.assert_allclose(ratio[:, :3], np.tile(R[:3], (8, 1)), rtol=1e-12)
-
-
-@pytest.mark.parametrize("steeper", [False, True])
-def test_the_closed_form_of_the_worst_step_is_attained(steeper):
-    """|g|^2 max(h(S - rho), h(S + rho)) + (eta^2 beta / 2) sum alpha^2 sigma^2, h(x) = -eta x + eta^2 beta x^2 / 2."""
-    beta, sigma2, alpha, theta0 = 2.0, np.array([0.3, 1.0, 0.5, 2.0]), np.array([0.5, 0.7, 0.2, 0.1]), 1.3
-    problem = generators.proportional(R, steeper=steeper, curvature=beta, sigma2=sigma2, start=theta0)
-    eta = (1.2 if steeper else 0.8) / (beta * alpha.sum().item())
-    weights = np.eye(4)
-    weights[0] = alpha
-    e0 = problem.excess(problem.start[None])[0, 0].item()
-    got = expected_step(problem, FixedWeights(alpha=torch.from_numpy(weights)), problem.start[None], eta)[0, 0] - e0
-    S, rho = alpha.sum(), (alpha * np.sqrt(1 - R)).sum()
-    h = [(-eta * x + eta**2 * beta * x**2 / 2).item() for x in (S - rho, S + rho)]
-    worst = (beta * theta0) ** 2 * max(h) + eta**2 * beta / 2 * (alpha**2 * sigma2).sum()
-    assert (h[1] > h[0]) is steeper  # the other branch is active beyond eta beta S = 1
-    np.testing.assert_allclose(got, worst, rtol=1e-10)
 
 
 def test_the_noise_floor_of_equal_curvature_is_the_theorems():

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import FixedWeights, LeastSquares, Local, expected_excess
+from suffice.simulate import LeastSquares
 
 ROWS, D = (4, 7, 5), 2
 N = len(ROWS)
@@ -75,37 +73,6 @@ def test_a_client_without_noise_is_refused_whatever_the_rounding(level):
     problem = LeastSquares.of([rng.normal(size=(9, 1)), np.ones((3, 1))], [rng.normal(size=9), np.full(3, level)])
     with pytest.raises(InputError, match="gradient variance of client 1"):
         problem.constants()
-
-
-# --- exact moments
-
-
-def every_path(X: list[np.ndarray], y: list[np.ndarray], alpha: np.ndarray, eta: float, ridge: float) -> np.ndarray:
-    """E[e_t], t = 0, 1, 2, by following model i = 0 along every choice of the rows of all clients."""
-    best = np.linalg.solve(X[0].T @ X[0] / len(y[0]) + ridge / 2 * np.eye(D), X[0].T @ y[0] / len(y[0]))
-    A = X[0].T @ X[0] / len(y[0]) + ridge / 2 * np.eye(D)
-    states, result = [np.zeros(D)], [best @ A @ best]
-    for _ in range(2):
-        states = [
-            theta - eta * sum(a * (row_gradient(*client, row, theta) + ridge * theta) for a, client, row in mix)
-            for theta in states
-            for mix in (list(zip(alpha, zip(X, y), rows)) for rows in product(*(range(len(target)) for target in y)))
-        ]
-        result.append(np.mean([(theta - best) @ A @ (theta - best) for theta in states]))
-    return np.array(result)
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.6])
-def test_two_steps_are_the_average_over_all_rows(ridge):
-    X, y = data()
-    X, y = [x[:3] for x in X], [target[:3] for target in y]
-    problem = LeastSquares.of(X, y, regularisation=ridge)
-    weights = np.eye(N)
-    weights[0] = [0.5, 0.3, 0.4]
-    got = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(weights)), iterations=2, eta=0.05)[:, 0]
-    np.testing.assert_allclose(got, every_path(X, y, weights[0], 0.05, ridge), rtol=1e-10)
-    alone = expected_excess(problem, Local(), iterations=2, eta=0.05)[:, 0]
-    np.testing.assert_allclose(alone, every_path(X[:1], y[:1], np.ones(1), 0.05, ridge), rtol=1e-10)
 
 
 # --- regularisation

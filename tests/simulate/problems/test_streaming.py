@@ -1,4 +1,4 @@
-"""Streaming least squares: noise in closed form, exact moments by cubature, and the known rates of local SGD."""
+"""Streaming least squares: noise and constants in closed form, exact moments by cubature, the laws of draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import FixedWeights, Randomness, StreamingLeastSquares, expected_excess, expected_step, run
+from suffice.simulate import Randomness, StreamingLeastSquares
 from suffice.simulate.problems.cubature import gaussian_cubature
 
 N, D = 3, 2
@@ -17,7 +17,6 @@ RNG = np.random.default_rng(70)
 ROOT = RNG.normal(size=(N, D, D))
 H = 0.3 * np.eye(D) + ROOT @ ROOT.transpose(0, 2, 1)
 THETA = RNG.normal(size=(N, D))
-POINTS = torch.from_numpy(RNG.normal(size=(5, D)))
 ALPHA = torch.from_numpy(RNG.uniform(0.1, 0.5, (N, N)))
 
 
@@ -37,18 +36,6 @@ def test_cubature_integrates_every_monomial_of_degree_five_exactly():
             np.testing.assert_allclose(got, moment, rtol=1e-12, atol=1e-12)
     points, weights = gaussian_cubature(2)
     assert abs((weights * points[:, 0] ** 6).sum() - 15) > 1  # degree 6 is beyond it
-
-
-@pytest.mark.parametrize("batch", [1, 4])
-def test_variance_is_four_trace_times_loss_plus_squared_gradient_over_the_batch(batch):
-    problem = built(batch=batch)
-    expected = np.empty((len(POINTS), N))
-    for p, point in enumerate(POINTS.numpy()):
-        for k, s in enumerate((0.5, 0.0, 1.5)):
-            delta = point - THETA[k]
-            loss, gradient = delta @ H[k] @ delta, 2 * H[k] @ delta
-            expected[p, k] = (4 * np.trace(H[k]) * (loss + s**2) + gradient @ gradient) / batch
-    np.testing.assert_allclose(problem.variance(POINTS), expected, rtol=1e-12)
 
 
 def noise_covariance(problem, theta):
@@ -105,37 +92,6 @@ def test_constants_are_those_of_the_population_and_of_the_hull():
 
 
 # --- exact moments
-
-
-def by_hand(problem: StreamingLeastSquares, alpha: np.ndarray, eta: float, T: int) -> np.ndarray:
-    """Second moments of one model at a time: clients' covariances are quadratic forms of its own first two moments."""
-    A, s2, n = problem.A.numpy(), problem.label_noise.numpy() ** 2, problem.batch
-    best, result = problem.optimum.numpy(), np.empty((T + 1, N))
-    for i in range(N):
-        mean, P = problem.start[i].numpy(), np.zeros((problem.features, problem.features))
-        for t in range(T + 1):
-            result[t, i] = (mean - best[i]) @ A[i] @ (mean - best[i]) + np.trace(A[i] @ P)
-            noise, drift, matrix = np.zeros_like(P), np.zeros_like(mean), np.eye(len(mean))
-            for k in range(N):
-                second = P + np.outer(mean - best[k], mean - best[k])
-                level = np.trace(A[k] @ second) + s2[k]
-                noise += alpha[i, k] ** 2 * 4 / n * (level * A[k] + A[k] @ second @ A[k])
-                drift += 2 * alpha[i, k] * A[k] @ (mean - best[k])
-                matrix -= 2 * eta * alpha[i, k] * A[k]
-            mean, P = mean - eta * drift, matrix @ P @ matrix.T + eta**2 * noise
-    return result
-
-
-@pytest.mark.parametrize("pairwise", [False, True])
-def test_fixed_weights_have_the_moments_of_a_recursion_by_hand_and_of_simulation(pairwise):
-    problem = built(batch=2, pairwise=pairwise, start=[2.0, -1.0])
-    algorithm = FixedWeights(alpha=ALPHA)
-    exact = expected_excess(problem, algorithm, iterations=4, eta=0.05)
-    np.testing.assert_allclose(exact, by_hand(problem, ALPHA.numpy(), 0.05, 4), rtol=1e-10)
-    one = expected_step(problem, algorithm, problem.start[None], 0.05)
-    np.testing.assert_allclose(one[0], exact[1], rtol=1e-10)
-    trace = run(problem, algorithm, iterations=4, eta=0.05, seeds=20000, grid=[1, 4])
-    assert np.abs((trace.mean() - exact[[1, 4]]) / trace.standard_error()).max() < 6
 
 
 def test_pairwise_samples_leave_the_models_uncorrelated():

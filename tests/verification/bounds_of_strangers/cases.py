@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 import suffice as sf
-from suffice.simulate import Algorithm, FedAvg, FixedWeights, Local, LocalSGD, Scaffnew
-from suffice.simulate.algorithms import FixedCoBo
+from suffice.simulate import Algorithm, Draw, Local, Stream
+from suffice.simulate import algorithms as alg
 from suffice.verification import Domain
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
 
 from . import reference
 
 STEEPEST, LONGEST, FEATURES = 4.0, 60, 3
+SHORT = 30
+"""Iterations of what is measured on paths."""
+SPREAD = ("far", "apart", "far_mean", "apart_mean", "scatter")
+"""With minimisers m, their mean M, the start x: |x - m_0|, max |m_k - m_0|, |x - M|, |M - m_0|, mean |m_k - M|^2."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,18 +98,81 @@ class HeavyBall(Own):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Along(Own):
+    """Every client alone, against a function of its stochastic gradient."""
+
+    linear: bool = False
+
+    def direction(self, g, draw):
+        """Every subclass has its own; a stranger's algorithm that forgets it is a mistake of the list."""
+        raise NotImplementedError
+
+    def step(self, problem, state, draw, eta):
+        x = state["models"]
+        return {"models": x - eta[..., None] * self.direction(problem.stochastic_gradient(x, None, draw.noise), draw)}
+
+
+class Clipped(Along):
+    """Gradients cut to length 1."""
+
+    def direction(self, g, draw):
+        return g / g.norm(dim=-1, keepdim=True).clamp_min(1)
+
+
+class Sign(Along):
+    """Signs of the entries."""
+
+    def direction(self, g, draw):
+        return torch.sign(g)
+
+
+class Largest(Along):
+    """The largest entry alone, the first of equal ones."""
+
+    def direction(self, g, draw):
+        return g * torch.nn.functional.one_hot(g.abs().argmax(-1), g.shape[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOfTwo(Along):
+    """In R^2, one entry, drawn with a fair coin, times 2."""
+
+    linear: bool = True
+
+    def draw(self, problem, randomness, iteration):
+        u = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=problem.clients, features=1)
+        first = (u < 0.5).to(problem.dtype)
+        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra={"first": first})
+
+    def outcomes(self, problem, iteration):
+        return [(0.5, {"first": torch.full((1, problem.clients, 1), kept, dtype=problem.dtype)}) for kept in (1.0, 0.0)]
+
+    def direction(self, g, draw):
+        first = draw.extra["first"]
+        return 2 * g * torch.cat((first, 1 - first), -1)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Case:
-    """An algorithm, its reference, and the problems that its bounds speak of.
+    """An algorithm and what is bounded: a quantity of `check`, its direction, delta for a bound in probability."""
+
+    name: str
+    algorithm: Algorithm
+    quantity: str = "excess"
+    direction: str = "upper"
+    delta: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments(Case):
+    """On diagonal quadratics, where the truth is exact: maps of the reference, and the problems that bounds speak of.
 
     state       blocks of the reference's state at the start: "x" the start, "0" zero
     clients     fewest and most; one client with `default` stands for check's own family
     same        which of "h" (curvatures) and "m" (minimisers) all clients share
     noiseless   sigma2 = 0
-    steps       the largest step of the family in units of 1/beta
     """
 
-    name: str
-    algorithm: Algorithm
     maps: Callable[..., Any] = reference.sgd
     state: str = "x"
     varies: bool = False
@@ -115,18 +182,70 @@ class Case:
     noiseless: bool = False
     default: bool = False
 
-    quantity, direction, delta = "excess", "upper", None
+    exact = True
+    agreement = 1e-10
+    """T <= 1e4 roundings of 1e-16."""
 
     def phase(self, t: int) -> int:
         """Iterations of one phase take the same maps."""
         return t if self.varies else t % self.period
 
     def family(self, steps: float) -> ProblemFamily | None:
-        """What its authors would give to `check`; None: nothing."""
+        """What its authors would give to `check`, by the largest step in units of 1/beta; None: nothing."""
         return None if self.default else family(self, steps)
 
+    def setting(self, values: Mapping[str, Any], steps: float) -> Setting:
+        h, m = np.array(values["h"], dtype=float), np.array(values["m"], dtype=float)
+        problem = sf.Quadratics.of(
+            np.stack([np.diag(row) / 2 for row in h]), -m, sigma2=float(values["sigma2"]), start=values["start"]
+        )
+        return Setting(problem=problem, eta=values["eta"], iterations=values["T"], arguments=scalars(values))
 
-def scalars(instance: dict[str, Any]) -> dict[str, float]:
+    def truth(self, values: Mapping[str, Any], given: Setting, *, seed: int = 0) -> tuple[float, float]:
+        """What is bounded; cancellation in the maps leaves 1e-16 of what there was at the start."""
+        start = reference.expected_excess(self, {**values, "T": 0})
+        return reference.expected_excess(self, values), 1e-14 * start
+
+    def contains(self, values: Mapping[str, Any]) -> bool:
+        """Whether an instance is of the case."""
+        N, d = np.shape(values["h"])
+        few = self.clients[0] <= N <= self.clients[1] and d <= (8 if self.default else FEATURES)
+        return bool(
+            few
+            and (np.array(values["h"]) > 0).all()
+            and all(np.ptp(values[name], axis=0).max() == 0 for name in self.same)
+            and values["T"] <= (10_000 if self.default else LONGEST)
+            and (values["sigma2"] == 0 or not self.noiseless)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paths(Case):
+    """Any algorithm, whose truth is measured on paths of its rule, with options, in `reference`; a family by the
+    largest step in units of 1/beta."""
+
+    rule: str
+    family: Callable[[float], ProblemFamily]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    participants: int = 3
+
+    exact = False
+    agreement = 1e-9
+    """The same numbers where nothing is drawn, of T <= 30 roundings; the same paths elsewhere."""
+
+    def setting(self, values: Mapping[str, Any], steps: float) -> Setting:
+        return self.family(steps).setting({name: np.asarray(value) for name, value in values.items()})
+
+    def truth(self, values: Mapping[str, Any], given: Setting, *, seed: int = 0) -> tuple[float, float]:
+        """What is bounded, six standard errors and what 30 steps round."""
+        measured, error = reference.sampled_truth(self, given, seed=seed)
+        return measured, error + 1e-14
+
+    def contains(self, values: Mapping[str, Any]) -> bool:
+        return True
+
+
+def scalars(instance: Mapping[str, Any]) -> dict[str, float]:
     """What a bound may ask for; b is the largest |grad R_0 - grad R_k| where all curvatures are the same."""
     h, m, start = (np.array(instance[name], dtype=float) for name in ("h", "m", "start"))
     N, d = h.shape
@@ -137,7 +256,7 @@ def scalars(instance: dict[str, Any]) -> dict[str, float]:
     }  # fmt: skip
 
 
-def family(case: Case, steps: float) -> ProblemFamily:
+def family(case: Moments, steps: float) -> ProblemFamily:
     """Quadratics in up to three dimensions; the case says how many clients, and what they share."""
     fewest, most = case.clients
     rows = {name: 1 if name in case.same else most for name in "hm"}
@@ -153,8 +272,7 @@ def family(case: Case, steps: float) -> ProblemFamily:
         start, sigma2 = np.asarray(values["start"])[:d], 0.0 if case.noiseless else float(values["sigma2"])
         eta, T = float(values["step"] / h.max()), int(values["T"])
         instance = {"h": h, "m": m, "start": start, "sigma2": sigma2, "eta": eta, "T": T}
-        problem = sf.Quadratics.of(np.stack([np.diag(row) / 2 for row in h]), -m, sigma2=sigma2, start=start)
-        return Setting(problem=problem, eta=eta, iterations=T, arguments=scalars(instance))
+        return case.setting(instance, steps)
 
     domains = {
         "curvature": Domain(low=1 / 16, high=STEEPEST, log=True, shape=(rows["h"], FEATURES)),
@@ -188,6 +306,84 @@ def family(case: Case, steps: float) -> ProblemFamily:
     return ProblemFamily(name=case.name, domains=domains, build=complete, sharp=sharp)
 
 
+def spread(problem: Any) -> dict[str, float]:
+    """The scalars of `SPREAD`."""
+    m, x = problem.optimum.numpy(), problem.start.numpy()[0]
+    middle = m.mean(0)
+    lengths = np.linalg.norm(m - m[0], axis=1)
+    values = (np.linalg.norm(x - m[0]), lengths.max(), np.linalg.norm(x - middle), np.linalg.norm(middle - m[0]),
+              ((m - middle) ** 2).sum(1).mean())  # fmt: skip
+    return dict(zip(SPREAD, map(float, values)))
+
+
+def described(family: ProblemFamily) -> ProblemFamily:
+    """A family of the library whose bounds may ask for `SPREAD`; its steps are then its own."""
+
+    def build(values):
+        setting = family.build(values)
+        return replace(setting, arguments={**setting.arguments, **spread(setting.problem)})
+
+    return replace(family, build=build, movable=None, parameters=dict.fromkeys(SPREAD))
+
+
+def one(features: int = 2) -> Callable[[float], ProblemFamily]:
+    return lambda steps: quadratics(features=features, longest=SHORT, steps=steps)
+
+
+def alike(features: int = 1) -> Callable[[float], ProblemFamily]:
+    return lambda steps: quadratics(clients=3, features=features, identical=True, longest=SHORT, steps=steps)
+
+
+def apart(steps: float) -> ProblemFamily:
+    return described(quadratics(clients=3, features=1, longest=SHORT, steps=steps))
+
+
+def curve(kind: str, clients: int = 1) -> Callable[[float], ProblemFamily]:
+    def family(steps):
+        found = curves(kind, clients=clients, longest=SHORT, steps=steps)
+        return found if clients == 1 else described(found)
+
+    return family
+
+
+def rounds(steps: float) -> ProblemFamily:
+    """Three clients of one curvature in R^1, whole rounds of two steps."""
+
+    def build(values):
+        h, m = float(values["curvature"]), np.reshape(values["minimiser"], (3, 1))
+        sigma2, eta = float(values["sigma2"]), float(values.get("eta", values["step"] / values["curvature"]))
+        problem = sf.Quadratics.of(np.full((3, 1, 1), h / 2), -m, sigma2=sigma2, start=[float(values["start"])])
+        e0 = h / 2 * float(values["start"] - m[0, 0]) ** 2
+        scalars = {
+            "eta": eta,
+            "mu": h,
+            "beta": h,
+            "sigma2": sigma2,
+            "N": 3.0,
+            "T": 2.0 * int(values["rounds"]),
+            "e0": e0,
+        }
+        return Setting(
+            problem=problem, eta=eta, iterations=2 * int(values["rounds"]), arguments=scalars | spread(problem)
+        )
+
+    domains = {
+        "curvature": Domain(low=1 / 16, high=4, log=True),
+        "minimiser": Domain(low=-2, high=2, shape=(3,)),
+        "start": Domain(low=-4, high=4),
+        "sigma2": Domain(low=1e-3, high=16, log=True, zero=0.2),
+        "step": Domain(low=steps / 32, high=steps, log=True),
+        "rounds": Domain(low=1, high=SHORT // 2, integer=True),
+    }
+    return ProblemFamily(
+        name="three clients, rounds of two", domains=domains, build=build, parameters=dict.fromkeys(SPREAD)
+    )
+
+
+def _paths(name: str, algorithm: Algorithm, rule: str, family: Callable[[float], ProblemFamily], **more: Any) -> Paths:
+    return Paths(name=name, algorithm=algorithm, rule=rule, family=family, **more)
+
+
 UNEQUAL = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
 ONE_SIDED = [[1.0, 0.0], [0.5, 0.5]]
 MANY = (1, 8)
@@ -210,19 +406,40 @@ def _harmonic(t: int) -> float:
     return 1 / t
 
 
-def _case(name: str, algorithm: Algorithm, maps: Callable[..., Any], **more: Any) -> Case:
-    return Case(name=name, algorithm=algorithm, maps=maps, **more)
+def _case(name: str, algorithm: Algorithm, maps: Callable[..., Any], **more: Any) -> Moments:
+    return Moments(name=name, algorithm=algorithm, maps=maps, **more)
 
 
 def _steps(name: str, size: Callable[[int], float]) -> Case:
     return _case(name, Steps(size=size), reference.with_steps(size), varies=True, default=True)
 
 
-def _fixed(name: str, alpha: Any, **more: Any) -> Case:
-    return _case(name, FixedWeights(alpha=alpha), reference.weighted(alpha), clients=(len(alpha),) * 2, **more)
+def _fixed(name: str, alpha: Any, **more: Any) -> Moments:
+    return _case(name, alg.FixedWeights(alpha=alpha), reference.weighted(alpha), clients=(len(alpha),) * 2, **more)
 
 
-_PAIR = FixedCoBo(w=torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64), rho=1.0)
+_PAIR = alg.FixedCoBo(w=torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64), rho=1.0)
+
+
+def sgd(of: str, quantity: str = "excess", **more: Any) -> Paths:
+    """SGD, every client alone."""
+    words = {"direction": " from below", "delta": f" with delta {more.get('delta')}"}
+    name = f"SGD, {of}: {quantity}" + "".join(words[each] for each in more)
+    return _paths(name, Local(), "local", SGD_FAMILIES[of], quantity=quantity, **more)
+
+
+SGD_FAMILIES = {
+    "kink": curve("kink"),
+    "logistic": curve("logistic"),
+    "ripple": curve("ripple"),
+    "quadratics": one(),
+    "three alike": alike(2),
+}
+_HULL = {"quantity": "last_distance"}
+_AMP = {"period": 1, "share": 0.5, "sigma": 1.0, "pull": 1.0}
+_BOX = alg.CoBo(rho=0.5, weight_step=0.1, sampling="none")
+_CLUSTERING = alg.FederatedClustering(radius=alg.FixedRadius(tau=1.0), rounds=3), "federated-clustering"
+_SIMPLEX, _RADIUS, _WARM = {"rho": 0.5, "simplex": True}, {"radius": 1.0}, {"temperature": 1.0}
 
 CASES = {
     each.name: each
@@ -237,24 +454,26 @@ CASES = {
         _case("averaged SGD", Averaged(), reference.averaged, state="xx", varies=True, default=True),
         _case("averaged SGD from a distance", Averaged(), reference.averaged, state="xx", varies=True),
         _case("SGD with batches of 4", Batch(batch=4), reference.batches(4), default=True),
-        _case("averaging always", LocalSGD(period=1), reference.local_sgd(1), clients=MANY),
-        _case("local SGD, H = 3", LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3),
-        _case("local SGD, curvatures", LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3, same="m"),
-        _case("averaging, other minimisers", LocalSGD(period=1), reference.local_sgd(1), clients=MANY, same="h"),
-        _case("FedAvg, H = 2", FedAvg(period=2), reference.local_sgd(2), clients=MANY, period=2),
-        _case("FedAvg, 1 of N", FedAvg(participants=1), reference.sampled(1), clients=MANY),
-        _case("FedAvg, 2 of N", FedAvg(participants=2), reference.sampled(2), clients=(2, 8)),
+        _case("averaging always", alg.LocalSGD(period=1), reference.local_sgd(1), clients=MANY),
+        _case("local SGD, H = 3", alg.LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3),
+        _case(
+            "local SGD, curvatures", alg.LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3, same="m"
+        ),
+        _case("averaging, other minimisers", alg.LocalSGD(period=1), reference.local_sgd(1), clients=MANY, same="h"),
+        _case("FedAvg, H = 2", alg.FedAvg(period=2), reference.local_sgd(2), clients=MANY, period=2),
+        _case("FedAvg, 1 of N", alg.FedAvg(participants=1), reference.sampled(1), clients=MANY),
+        _case("FedAvg, 2 of N", alg.FedAvg(participants=2), reference.sampled(2), clients=(2, 8)),
         _case("heavy ball", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", default=True),
         _case("heavy ball, exact", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", noiseless=True),
         _case("heavy ball, 1/4", HeavyBall(q=0.25), reference.heavy_ball(0.25), state="xx", noiseless=True),
         _case("Nesterov", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", default=True),
         _case("Nesterov, exact", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", noiseless=True),
-        _case("Scaffnew, exact", Scaffnew(p=0.2), reference.scaffnew(0.2), same="m", noiseless=True, **SKIP),
-        _case("Scaffnew, p = 0.2", Scaffnew(p=0.2), reference.scaffnew(0.2), **SKIP),
-        _case("Scaffnew, p = 1", Scaffnew(p=1.0), reference.scaffnew(1.0), **SKIP),
-        _case("Scaffnew, minimisers", Scaffnew(p=1.0), reference.scaffnew(1.0), same="h", **SKIP),
-        _case("Scaffnew, alike", Scaffnew(p=0.5), reference.scaffnew(0.5), noiseless=True, **SKIP),
-        _case("Scaffnew, p = 0.5", Scaffnew(p=0.5), reference.scaffnew(0.5), **SKIP),
+        _case("Scaffnew, exact", alg.Scaffnew(p=0.2), reference.scaffnew(0.2), same="m", noiseless=True, **SKIP),
+        _case("Scaffnew, p = 0.2", alg.Scaffnew(p=0.2), reference.scaffnew(0.2), **SKIP),
+        _case("Scaffnew, p = 1", alg.Scaffnew(p=1.0), reference.scaffnew(1.0), **SKIP),
+        _case("Scaffnew, minimisers", alg.Scaffnew(p=1.0), reference.scaffnew(1.0), same="h", **SKIP),
+        _case("Scaffnew, alike", alg.Scaffnew(p=0.5), reference.scaffnew(0.5), noiseless=True, **SKIP),
+        _case("Scaffnew, p = 0.5", alg.Scaffnew(p=0.5), reference.scaffnew(0.5), **SKIP),
         _fixed("group of three", np.full((3, 3), 1 / 3)),
         _fixed("half of the weight", UNEQUAL),
         _fixed("half, minimisers", UNEQUAL, same="h"),
@@ -262,6 +481,44 @@ CASES = {
         _fixed("sum of two", np.ones((2, 2))),
         _case("pair", _PAIR, reference.pair(1.0), clients=(2, 2)),
         _case("pair, minimisers", _PAIR, reference.pair(1.0), clients=(2, 2), same="h"),
+        _paths("clipped SGD", Clipped(), "clipped", curve("kink"), quantity="last_distance"),
+        _paths("clipped descent", Clipped(), "clipped", curve("kink")),
+        _paths("sign descent", Sign(), "sign", curve("kink"), quantity="last_distance"),
+        _paths("sign descent, logistic", Sign(), "sign", curve("logistic"), quantity="last_distance"),
+        _paths("one of two entries", OneOfTwo(), "one of two", one()),
+        _paths("the largest entry", Largest(), "largest", one()),
+        _paths("FedFomo", alg.FedFomo(period=2), "fedfomo", apart),
+        _paths("FedAMP", alg.FedAMP(), "fedamp", apart, options=_AMP, **_HULL),
+        _paths("FedAMP on kinks", alg.FedAMP(), "fedamp", curve("kink", 3), options=_AMP, **_HULL),
+        _paths("FedAMP, alike", alg.FedAMP(), "fedamp", alike(), options=_AMP, quantity="last_consensus"),
+        _paths("CoBo", _BOX, "cobo", apart, options={"rho": 0.5}, **_HULL),
+        _paths("CoBo on the simplex", replace(_BOX, simplex=True), "cobo", curve("kink", 3), options=_SIMPLEX, **_HULL),
+        _paths("federated clustering", *_CLUSTERING, apart, options=_RADIUS, **_HULL),
+        _paths("federated clustering on kinks", *_CLUSTERING, curve("kink", 3), options=_RADIUS, **_HULL),
+        _paths("by validation, alike", alg.ValidationBased(period=2), "validation-based", alike(2), options=_WARM),
+        _paths(
+            "SCAFFOLD", alg.Scaffold(period=2), "scaffold", rounds, options={"server": 1.0}, quantity="last_distance"
+        ),
+        _paths("FedAvg, 1 of 3", alg.FedAvg(period=2, participants=1), "fedavg", rounds, participants=1, **_HULL),
+        _paths("FedAvg, 2 of 3", alg.FedAvg(period=2, participants=2), "fedavg", rounds, participants=2, **_HULL),
+        _paths("minibatch SGD", alg.MinibatchSGD(period=2), "minibatch-sgd", rounds, quantity="last_distance"),
+        _paths("local SGD", alg.LocalSGD(period=2), "fedavg", rounds, quantity="last_distance"),
+        _paths("local SGD, alike", alg.LocalSGD(period=2), "fedavg", alike(2), quantity="average_consensus"),
+        sgd("kink"),
+        sgd("kink", "last_distance"),
+        sgd("kink", "last_distance", direction="lower"),
+        sgd("kink", "average_gradient"),
+        sgd("kink", delta=0.1),
+        sgd("logistic"),
+        sgd("logistic", "random_iterate_excess"),
+        sgd("logistic", "mean_iterate_excess"),
+        sgd("ripple"),
+        sgd("ripple", "average_gradient"),
+        sgd("ripple", delta=0.2),
+        sgd("quadratics", direction="lower"),
+        sgd("quadratics", delta=0.05),
+        *(sgd("quadratics", each) for each in ("random_iterate_excess", "mean_iterate_excess", "last_gradient")),
+        *(sgd("three alike", each) for each in ("average_client_gradient", "mean_excess", "last_consensus")),
     )
 }
-"""By the names in `quadratics.txt`."""
+"""By the names in `bounds.txt`."""

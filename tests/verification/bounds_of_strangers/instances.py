@@ -1,31 +1,53 @@
-"""Random instances of a case, extreme ones among them: mu << beta, the step at its limit, e0 = 0, sigma2 = 0."""
+"""Instances of a record that meet its conditions, in numbers that one can type, extreme ones among them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .cases import FEATURES, LONGEST, scalars
+from suffice.verification.families import Setting
+from suffice.verification.family import Family
+
+from .cases import FEATURES, Moments, scalars
 from .table import Record
 
 SHORT = np.vectorize(lambda x: float(f"{x:.4g}"), otypes=[float])
-"""Numbers that one can type."""
 
 
-def within(record: Record, instance: dict[str, Any]) -> bool:
-    """Whether the instance is of the record's case and meets its conditions."""
-    case, (N, d) = record.case, np.shape(instance["h"])
-    shared = all(np.ptp(instance[name], axis=0).max() == 0 for name in case.same)
-    few = case.clients[0] <= N <= case.clients[1] and d <= (8 if case.default else FEATURES)
-    short = instance["T"] <= (10_000 if case.default else LONGEST)
-    return (
-        shared
-        and few
-        and short
-        and (instance["sigma2"] == 0 or not case.noiseless)
-        and record.allowed(scalars(instance))
-    )
+def instances(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[str, Any], Setting]]:
+    """`count` of those whose truth is exact; elsewhere as many of drawn and of extreme ones, and the sharp ones."""
+    if not isinstance(record.case, Moments):
+        yield from of_family(record, count, seed=seed)
+        return
+    rng = np.random.default_rng(seed)
+    for attempt in range(400):
+        values = draw(record, rng, wide=attempt % 2 == 0, longest=60)
+        if values is not None:
+            yield values, record.case.setting(values, record.steps)
+            count -= 1
+        if not count:
+            return
+
+
+def of_family(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[str, Any], Setting]]:
+    """At steps up to the largest that is allowed."""
+    family, rng = record.case.family(record.steps), np.random.default_rng(seed)
+    whole = Family(name=family.name, domains=family.domains)
+    batches = [whole.draw(count, seed=seed), whole.at(whole.corners(count, seed=seed))]
+    batches += [family.sharp()] if family.sharp is not None else []
+    quiet = "sigma2" in record.limit.__signature__.parameters  # a condition on the noise: none
+    for batch in batches:
+        for at in range(len(next(iter(batch.values())))):
+            values = {name: SHORT(value[at]) for name, value in batch.items()} | ({"sigma2": 0.0} if quiet else {})
+            known = family.setting(values | {"eta": 1.0}).arguments
+            steps = record.steps / known["beta"] * 2.0 ** -np.arange(0, 6, 0.25)
+            fitting = [eta for eta in steps if record.allowed({**known, "eta": eta})]
+            if fitting:
+                eta = float(fitting[0] if rng.uniform() < 0.5 else rng.choice(fitting))
+                values = values | {"eta": eta}
+                yield values, family.setting(values)
 
 
 def draw(record: Record, rng: np.random.Generator, *, wide: bool, longest: int) -> dict[str, Any] | None:

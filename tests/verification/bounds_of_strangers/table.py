@@ -1,4 +1,4 @@
-"""The lists as data: one row a bound. Conditions and formulas are text that is read here, never run as Python.
+"""The list as data: one row a bound. Conditions and formulas are text that is read here, never run as Python.
 
     name | case | largest step of its author's family, in units of 1/beta | conditions | bound | source
       /name | that step | conditions | bound | what is wrong with it
@@ -104,14 +104,19 @@ class Record:
     def true(self) -> bool:
         return not self.fault
 
-    def allowed(self, scalars: Mapping[str, float], rounding: float = 0.0) -> bool:
-        """Whether the conditions hold."""
-        return all(left <= right * (1 + rounding) for left, right in self.limit(**scalars).values())
+    def allowed(self, scalars: Mapping[str, float]) -> bool:
+        """Whether the conditions hold; but for 1e-12 where the step is read off beta."""
+        most = 1.0 if self.case.exact else 1 + 1e-12
+        return all(left <= right * most for left, right in self.limit(**self.known(scalars)).values())
+
+    def known(self, scalars: Mapping[str, float]) -> dict[str, Any]:
+        """What a bound and its conditions may ask for."""
+        return {**scalars, "delta": self.case.delta}
 
 
-def listed(name: str, cases: Mapping[str, Any]) -> list[Record]:
-    """The rows of `name`.txt with the counterexamples of `name`.json."""
-    path, records = Path(__file__).with_name(name), []
+def listed(cases: Mapping[str, Any]) -> list[Record]:
+    """The rows of bounds.txt with the counterexamples of bounds.json."""
+    path, records = Path(__file__).with_name("bounds"), []
     against = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     for line in path.with_suffix(".txt").read_text(encoding="utf-8").splitlines():
         if not line or line.startswith("#"):

@@ -1,4 +1,4 @@
-"""The last iterate: the logarithm of kappa is needed, the bound has no more than that, quadratics have none."""
+"""The last iterate: the logarithm of kappa is needed, quadratics have none."""
 
 from __future__ import annotations
 
@@ -45,12 +45,6 @@ def test_many_rounds_at_once_are_those_rounds_one_by_one():
     loss = given["mu"] * y**2 / 2 + np.where(y < kink, y**2 / (2 * kink), y - kink / 2)
     # 60 rounds of rounding, times 100 where most of the way is taken back; steps of 1/beta leave rounding errors alone
     np.testing.assert_allclose(evidence.measured, loss, rtol=1e-11, atol=1e-25)
-
-
-def test_floors_beside_half_of_kappa():
-    """As the documentation has them at eta L = 0.03: worse than kappa/2 at 10, a twenty-fifth of it at 1000."""
-    floors = {kappa: round(floor(kappa, 0.03), 1) for kappa in (10.0, 100.0, 1000.0, 1e4)}
-    assert floors == {10.0: 12.1, 100.0: 15.6, 1000.0: 19.3, 1e4: 23.1}
 
 
 def test_quadratics_of_one_hessian_have_no_kappa_in_the_noise():

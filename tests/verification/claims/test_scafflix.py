@@ -7,15 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from moments_by_hand import scafflix as by_hand
 
-from suffice.bounds import evaluate, find
-from suffice.simulate import LeastSquares, Quadratics, Scaffnew, expected_moments, run
+from suffice.bounds import find
+from suffice.simulate import LeastSquares, Quadratics, Scaffnew, expected_moments
 from suffice.verification.claims import scafflix
 from suffice.verification.claims.scafflix import complexity, probed, rates
 from suffice.verification.claims.scafflix.assumption import sampled
 from suffice.verification.claims.scafflix.moments import Clients, orthogonal
-from suffice.verification.family import Domain, Family
 
 CLAIMS = {(c.theorem.key.removeprefix("scafflix/"), c.theorem.edition): c for c in scafflix.claims()}
 
@@ -58,37 +56,6 @@ def test_moments_with_coins_are_those_of_the_simulator(seed):
     for _ in range(T):
         step = given.step(step)
     np.testing.assert_allclose(step, given.after(np.array([float(T)])), rtol=1e-10, atol=1e-13)
-
-
-@pytest.mark.parametrize("n", range(1, 5))
-def test_probed_moments_are_those_of_the_recursion_by_hand(n):
-    domains = rates.domains(n, 2, personal=True) | {"T": Domain(low=0, high=12, integer=True)}
-    values = Family(name="clients", domains=domains).draw(5, seed=n)
-    given = rates.clients(values)
-    for t in range(12):
-        models, control = given._squares(given.after(np.full(5, float(t))))
-        for at in range(5):
-            *_, (model, variate) = by_hand(given, at, t)
-            # what cancels in t steps stays below 1e-12 of the largest square
-            scale = max(model.max(), variate.max())
-            np.testing.assert_allclose(models[at], model, rtol=1e-10, atol=1e-12 * scale)
-            np.testing.assert_allclose(control[at], variate, rtol=1e-10, atol=1e-12 * scale)
-
-
-@pytest.mark.parametrize("n", range(1, 5))
-def test_the_recursion_by_hand_is_that_of_simulated_paths(n):
-    values = Family(name="clients", domains=rates.domains(n, 1, personal=True)).draw(1, seed=10 + n)
-    given = rates.clients({**values, "saturation": np.zeros(1), "C": np.ones((1, n)), "p": np.full(1, 0.5)})
-    problem = Quadratics.of(
-        given.curvature[0][..., None] / 2, np.zeros((n, 1)), sigma2=given.C[0], start=given.models[0]
-    )
-    alpha, control = torch.from_numpy(given.alpha[0]), torch.from_numpy(given.control[0])
-    rule = Scaffnew(p=0.5, alpha=alpha, anchors=torch.zeros(n, 1, dtype=torch.float64), control=control)
-    trace = run(problem, rule, iterations=6, eta=given.eta[0], seeds=4000, root=n, grid=[1, 3, 6])
-    squares = np.array([model for model, _ in by_hand(given, 0, 6)])[[1, 3, 6]]
-    # excess h t^2 / 2; at most 12 numbers, quadratic in normals and coins: six standard errors of 4000 paths
-    error = (trace.mean() - given.curvature[0, :, 0] * squares / 2) / trace.standard_error()
-    assert np.abs(error).max() < 6
 
 
 def test_noise_that_grows_with_the_distance_is_that_of_sampled_least_squares():
@@ -169,12 +136,6 @@ def test_samples_have_the_mean_and_variance_of_all_minibatches():
     best = ((L * residual)[:, None] * unit).mean(0)
     means = [(gradients[i] + gradients[j]) / 2 for i in range(3) for j in range(3)]
     np.testing.assert_allclose(evidence.measured, np.mean([((g - best) ** 2).sum() for g in means]), rtol=1e-13)
-
-
-def test_the_printed_start_leads_theorem_1_astray_as_known():
-    evidence = rates.measure(rates._misled(), "theorem-1", constraint="plain")
-    given = {p.name: float(evidence.arguments[p.name][0]) for p in find("scafflix/theorem-1", "printed").parameters}
-    assert evidence.measured[0] > 100 * evaluate(find("scafflix/theorem-1", "printed"), **given)
 
 
 # --- planted faults ---------------------------------------------------------------------------------------

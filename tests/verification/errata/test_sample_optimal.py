@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from suffice.bounds import evaluate, find
 from suffice.verification.errata.sample_optimal import ERRATA
 
 PREFIX = "sample-optimal-"
@@ -60,25 +59,3 @@ def test_both_numbers_are_computed_and_differ(name):
     np.testing.assert_allclose(found.measured, measured, rtol=tolerance, atol=0)
     small, large = sorted((abs(found.printed), abs(found.measured)))
     assert large >= FACTOR[name] * small
-
-
-def test_corrected_bounds_hold_on_the_instances_of_the_errata():
-    def bound(key, **values):
-        return float(evaluate(find(f"sample-optimal/{key}"), **values))
-
-    one = {"mu": 1.0, "beta": 1.0, "sigma2": 0.0}
-    # 5945 rounds; the star's W has the eigenvalues 25.0004 and 0.0096
-    star = {**one, "eps": 1.0, "e0": 1e6, "smin": 0.009603847, "smax": 25.000396, "weight2": 1.0}
-    assert bound("corollary-1-general", **star) > BY_ID["corollary-1-graph"].compute().measured
-    start = BY_ID["corollary-1-start"].compute()
-    assert math.ceil(bound("corollary-1", **one, eps=1.0, e0=1.05, lambda2=1.0)) >= start.measured
-    rounds = {"mu": 0.01, "beta": 1.0, "sigma2": 0.0, "eps": 1.0, "e0": 1e4, "near": 1}
-    assert bound("theorem-2-rounds-threshold", **rounds) > BY_ID["theorem-2-rounds"].compute().measured
-    bias = bound("theorem-2", **one, eta=0.5, e0=0.0, lambda2=1.0, bias=1.0, T=60)
-    np.testing.assert_allclose(bias, BY_ID["theorem-2-bias"].compute().measured, rtol=1e-12)
-    moment = 0.2  # spectral norm of E xi_1 - E xi_2
-    linear = bound("linear-dissimilarity", ball=0.1, scale=1.0, moment=moment)
-    assert 1 <= linear / BY_ID["linear-dissimilarity"].compute().measured < 1.01
-    misjudged = bound("theorem-5", **(one | {"mu": 100.0, "beta": 100.0}), eta=0.01, e0=0.0, size=2, failure=1.0,
-                      b_max=200.0, T=5)  # fmt: skip
-    assert BY_ID["theorem-5-bias"].compute().measured <= misjudged

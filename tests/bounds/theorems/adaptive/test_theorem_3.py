@@ -1,4 +1,4 @@
-"""Theorem 3 of the adaptive paper: where bounds are attained, and the best steps."""
+"""Theorem 3 of the adaptive paper: the best steps."""
 
 from __future__ import annotations
 
@@ -7,19 +7,6 @@ import pytest
 from records import bound_of  # tests/helpers
 
 bound = bound_of("adaptive")
-
-
-# --- Theorem 3 -----------------------------------------------------------------------------------------------------
-
-
-def test_theorem_3_is_attained_in_one_step_without_noise():
-    theta, beta = 3.0, 2.0
-    values = {"eta": 1 / beta, "beta": beta, "q": 1.0, "e0": beta * theta**2 / 2, "s2": 0.0, "T": 1}
-    G = (beta * theta) ** 2
-    assert bound("theorem-3-any-step", **values) == pytest.approx(G)
-    assert bound("theorem-3", **values) == pytest.approx(G)
-    assert bound("theorem-3-hitting-time", G=G, **values) == pytest.approx(1)  # after one step the gradient is 0
-    assert bound("theorem-3-best-step", G=G, **values) == pytest.approx(1)
 
 
 def test_the_best_steps_of_theorem_3_are_the_closed_forms():

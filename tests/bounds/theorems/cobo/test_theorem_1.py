@@ -52,3 +52,11 @@ def test_tuned_bound_covers_the_mean_gradient_bound_at_the_tuned_step():
         assert ratio <= 1 + 1e-11
         attained += ratio > 1 - 1e-11
     assert attained > 10  # wherever the limit 1/(rho c) does not bind
+
+
+def test_the_selection_margin_is_that_of_two_models_moved_alike():
+    # x = m_0 + v, y = m_1 + v: z - m_0 = (m_1 - m_0)/2 + v and z - m_1 = (m_0 - m_1)/2 + v, v along neither
+    radius = np.array([0.0, 0.3, 1.0, 2.0])
+    at = {"own_curvature": 2.0, "peer_curvature": 0.25, "separation": 4.0}
+    got = bound("cobo/selection-margin", "corrected", at, radius=radius)
+    np.testing.assert_allclose(got, 0.5 * (radius**2 - 4.0), rtol=1e-11, atol=1e-14)

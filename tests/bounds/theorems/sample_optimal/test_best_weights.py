@@ -1,4 +1,4 @@
-"""All-for-one with the best fixed weights: a solver, whole trees of noise, the lower bound, exact plans."""
+"""All-for-one with the best fixed weights: a solver, the lower bound, exact plans."""
 
 from __future__ import annotations
 
@@ -60,58 +60,6 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
     np.testing.assert_allclose(pair[0], [2 / 3, 1 / 3], rtol=1e-14)  # c = 1
     c = np.sqrt(2.0)
     np.testing.assert_allclose(pair[1], [(c - 0.5) / (2 * c - 0.5), c / (2 * c - 0.5)], rtol=1e-14)
-
-
-# --- whole trees: h' has slope L up to a kink and mu beyond, or the reverse, f_i(x) = h(x) - B x
-
-
-def plan_on_a_tree(rng):
-    """Over all signs of the noise: E f_i(output) - f_i* at eps = 1, the mean of h's losses, and its bound."""
-    mu, kappa, kink = 1.0, rng.choice([1.0, 2.0, 5.0]), rng.uniform(0.1, 2)
-    L, eps, share = kappa * mu, 1.0, rng.uniform(0, 0.9)
-    near, far = (mu, L) if rng.random() < 0.5 else (L, mu)
-    c = np.sqrt(2 * mu * eps)
-    B = share * c
-    room = (c - B) ** 2
-    s = room * rng.uniform(0.5, 1)
-    far_away = np.exp(rng.choice([0.0, rng.uniform(0, 8 / kappa)]))
-    x = rng.choice([-1, 1]) * np.full(1, np.sqrt(far_away * s / (L * mu)))
-
-    def slope(x):
-        inside = np.clip(x, -kink, kink)
-        return near * inside + far * (x - inside)
-
-    def h(x):
-        inside = np.minimum(np.abs(x), kink)
-        return near * inside**2 / 2 + (np.abs(x) - inside) * (near * kink) + far * (np.abs(x) - inside) ** 2 / 2
-
-    T1, T2 = int(np.ceil(kappa / 4 * np.log(far_away))), int(np.ceil(4 * s / room + 3))
-    rounds = bound("theorem-2-mixture-rounds", mu=mu, beta=L, eps=eps, distance2=x[0] ** 2, sigma2=s, lambda2=1.0,
-                   bias=B)  # fmt: skip
-    assert rounds >= T1 + T2
-    signs = np.array([-1.0, 1.0])
-    for _ in range(T1):
-        x = (x[:, None] - 2 / (L + mu) * (slope(x)[:, None] + np.sqrt(s) * signs)).ravel()
-    n = 2 * kappa
-    p = n * (n + 1) / (n + 2)
-    mean, total, losses = p * x, p, p * h(x)
-    for _ in range(T2):
-        x = (x[:, None] - 2 / (mu * (n + 2)) * (slope(x)[:, None] + np.sqrt(s) * signs)).ravel()
-        n += 1
-        p = n * (n + 1) / (n + 2)
-        mean, losses = np.repeat(mean, 2) + p * x, np.repeat(losses, 2) + p * h(x)
-        total += p
-    inverse = B / near if near * kink >= B else kink + (B - near * kink) / far  # the minimiser of f_i
-    best = h(np.array(inverse)) - B * inverse
-    return (h(mean / total) - B * mean / total - best).mean(), losses.mean() / total, room / (2 * mu)
-
-
-def test_no_tree_of_kinked_gradients_misses_the_precision():
-    rng = np.random.default_rng(8)
-    found = np.array([plan_on_a_tree(rng) for _ in range(150)])
-    assert found[:, 0].max() <= 1  # eps = 1
-    assert found[:, 0].max() > 0.5
-    assert (found[:, 1] / found[:, 2]).max() <= 1  # the mean of h's losses, which the proof bounds by (c - B)^2/(2 mu)
 
 
 # --- what it is worth

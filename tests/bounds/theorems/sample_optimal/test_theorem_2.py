@@ -77,21 +77,6 @@ def test_nothing_is_asked_where_zero_is_precise_enough():
     assert asked[1] > 0
 
 
-def test_the_posterior_mean_attains_the_least_excess():
-    rng = np.random.default_rng(2)
-    mu, sigma2, e0, T, runs = 0.5, 4.0, 1.0, 6, 100_000
-    b = np.array([0, 0.3, 0.6, 2.0])
-    centres = np.maximum((2 * e0 / mu) ** 0.5 - b / mu, 0)
-    sign = rng.choice([-1, 1], runs)
-    means = sign[:, None] * centres + rng.normal(size=(runs, 4)) * (sigma2 / mu**2 / T) ** 0.5  # of T samples
-    log_odds = T * mu**2 / sigma2 * (means * centres).sum(1)
-    excess = mu / 2 * (centres[0] * (np.tanh(log_odds) - sign)) ** 2
-    signal2 = signal(b=b, mu=mu, e0=e0)
-    least = bound("theorem-1-excess", mu=mu, e0=e0, sigma2=sigma2, signal2=signal2, ball=2.0, T=T)
-    assert abs(excess.mean() - least) <= 4 * excess.std() / runs**0.5
-    assert 0.1 < least < 0.9
-
-
 def test_no_lower_bound_is_above_the_best_plan():
     rng = np.random.default_rng(3)
     count, most = 200, 20
