@@ -32,7 +32,7 @@ CROSS_CUTTING = {
     "cli/test_bad_input.py": "mistakes of users in any file and option",
     "cli/test_command.py": "what every subcommand has in common",
     "cli/test_fuzz_models.py": "tables, models and messages with a few wrong parts, and what comes of them",
-    "cli/test_fuzz_structured.py": "inputs with a few wrong parts, every way in, and files with random changes",
+    "cli/test_fuzz_structured.py": "inputs with a few wrong parts, every way in",
     "cli/test_import.py": "`import suffice` and its public names",
     "cli/test_interrupt.py": "Ctrl-C at any moment of any command",
     "cli/test_names.py": "names of clients in everything that shows them",
