@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from suffice.bounds import ConditionError, InputError
 from suffice.bounds.threshold_weights import optimal_weights, precision_weights
 from suffice.planning.exact.plan import exact_plans
-from suffice.simulate import FixedWeights, Quadratics
+from suffice.simulate import Quadratics
 
 bound = bound_of("sample-optimal")
 
@@ -56,10 +56,6 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
         if weights @ b <= 0.9 * np.sqrt(2 * mu * eps):
             one = bound("theorem-2-mixture-rounds", bias=weights @ b, **given)
             np.testing.assert_allclose(one, bound("theorem-2-optimal-rounds", signal2=signal2, **given), rtol=1e-10)
-    pair = FixedWeights.for_precision([[0, 0.5], [0.5, 0]], mu=[1.0, 2.0], epsilon=0.5).alpha.numpy()
-    np.testing.assert_allclose(pair[0], [2 / 3, 1 / 3], rtol=1e-14)  # c = 1
-    c = np.sqrt(2.0)
-    np.testing.assert_allclose(pair[1], [(c - 0.5) / (2 * c - 0.5), c / (2 * c - 0.5)], rtol=1e-14)
 
 
 # --- whole trees: h' has slope L up to a kink and mu beyond, or the reverse, f_i(x) = h(x) - B x
