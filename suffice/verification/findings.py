@@ -25,7 +25,6 @@ class Outcome(Enum):
     VIOLATED = "violated"
     VACUOUS = "vacuous"
     INCONCLUSIVE = "inconclusive"
-    NOT_APPLICABLE = "not applicable"
 
 
 @dataclass(frozen=True, kw_only=True)
