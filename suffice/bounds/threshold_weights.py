@@ -1,4 +1,4 @@
-"""Fixed collaboration weights lambda_ij: thresholds, connected components, optimal weights; the spectrum of W.
+"""Fixed collaboration weights lambda_ij: thresholds, connected components, weights for a precision; the spectrum of W.
 
 Rows are the agents i, the last axis the agents j; axes in front are a batch. b holds dissimilarities >= 0 with
 b_ii = 0, or inf where none is known. W = Lambda Lambda^T for a row-stochastic Lambda.
@@ -44,38 +44,11 @@ def component_weights(*, b, threshold):
     return same / same.sum(-1, keepdims=True)
 
 
-def optimal_weights(*, b, cap):
-    """The weights of least sum lambda^2 among those with sum lambda b <= cap.
-
-    The optimality conditions read lambda_j proportional to (level - b_j)_+ (water-filling). The weighted b grows with
-    the level; between the m-th and the next smallest b it equals (level s1 - s2) / (m level - s1), with s1 and s2 the
-    sums of the m smallest b and b^2. A cap above the mean of b does not bind.
-    """
-    b, cap = np.asarray(b, dtype=float), np.asarray(cap, dtype=float)
-    if (cap < b.min(-1)).any():
-        raise InputError("cap", float(np.min(cap)), "give at least the smallest entry of b")
-    ranked = np.sort(b, axis=-1)
-    finite = np.isfinite(ranked)
-    known = np.where(finite, ranked, 0.0)
-    size, s1, s2 = finite.sum(-1), known.cumsum(-1), (known**2).cumsum(-1)
-    members = np.arange(1, b.shape[-1])
-    with np.errstate(all="ignore"):
-        mean = s1[..., -1] / size
-        reached = (known[..., 1:] * s1[..., :-1] - s2[..., :-1]) / (members * known[..., 1:] - s1[..., :-1])
-        # 0/0 where all members are equal: their weighted b is that value
-        reached = np.where(known[..., 1:] > known[..., :1], reached, known[..., :1])
-        m = (finite[..., 1:] & (reached <= cap[..., None])).sum(-1)
-        s1, s2 = (np.take_along_axis(s, m[..., None], -1)[..., 0] for s in (s1, s2))
-        level = (s2 - cap * s1) / (s1 - (m + 1) * cap)
-        weights = np.where((cap >= mean)[..., None], np.isfinite(b), np.maximum(level[..., None] - b, 0))
-    return weights / weights.sum(-1, keepdims=True)
-
-
 def precision_weights(*, b, mu, eps, sigma2=1.0):
     """lambda_ij proportional to (c - b_ij)_+/sigma_j^2, c = sqrt(2 mu eps): All-for-one reaches eps in fewest rounds.
 
     The noise rounds 4 sum_j lambda_ij^2 sigma_j^2/(c - B)^2 of `sample-optimal/theorem-2-mixture-rounds` are then
-    4/sum_j (c - b_ij)_+^2/sigma_j^2, and no weights have fewer. It is `optimal_weights` at the level c.
+    4/sum_j (c - b_ij)_+^2/sigma_j^2, and no weights have fewer.
     """
     level = np.sqrt(2 * np.asarray(mu, dtype=float) * eps)[..., None]
     closeness = np.maximum(level - np.asarray(b, dtype=float), 0) / sigma2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +16,10 @@ from .app import app
 from .arguments import texts
 from .completion import figure_names, of
 from .console import echo, listing
+
+OUT = Path("out")
+FLAGS = ("data", "seeds")
+"""Options of figures that the command has by name."""
 
 
 @app.command()
@@ -31,9 +37,7 @@ def figure(
             autocompletion=of("stated", "published"),
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder into which NAME.pdf, .png, .csv and .json are written.")] = Path(
-        "out"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder into which NAME.pdf, .png, .csv and .json are written.")] = OUT,
     data: Annotated[
         Path | None,
         typer.Option(help="Folder that holds the data files (heart disease, LIBSVM; default: $SUFFICE_DATA)."),
@@ -53,13 +57,9 @@ def figure(
     """Draw a figure and write the data behind every curve."""
     from suffice.figures import EDITIONS, makers, takes
     from suffice.support.errors import InputError
-    from suffice.support.files import make_folder
 
-    given: dict[str, Any] = {
-        "data": None if data is None else str(data),
-        "seeds": None if seeds is None else parse_seeds(seeds),
-    }
-    given = {flag: value for flag, value in given.items() if value is not None}
+    given: dict[str, Any] = {} if data is None else {"data": str(data)}
+    given |= {} if seeds is None else {"seeds": parse_seeds(seeds)}
     if option == ["help"] and name in makers():
         listing({known: entry.words for known, entry in makers()[name].options.items()})
         return
@@ -67,30 +67,44 @@ def figure(
         if name is None or name == "all":
             raise InputError("option", ", ".join(option), "name the one figure to which the option belongs")
         given |= _own(name, option, given)
-    edited = {} if edition is None else {"edition": edition}
+    said = ({} if edition is None else {"edition": edition}) | given
     if name is None:
-        for flag, value in (edited | given).items():
+        for flag, value in said.items():
             raise InputError(flag, str(value), "name the figure to which the option belongs")
         if reuse:
             raise InputError("reuse", True, "name the figure to which the option belongs")
-        shown = {known: f"{maker.about} [{', '.join(maker.options)}]" for known, maker in makers().items()}
-        listing({known: line.removesuffix(" []") for known, line in shown.items()})
-        echo("The names in brackets are set by --data, --seeds and --option NAME=VALUE.")
-        return
+        return _list_figures()
     if edition is not None and edition not in EDITIONS:
         raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
-    for flag, value in (edited | given).items():
+    for flag, value in said.items():
         if reuse:
             raise InputError(flag, str(value), "--reuse computes nothing anew; drop --reuse or this option")
         if name in makers() and flag in given and not takes(name, flag):
             raise InputError(flag, value, _ways(name))
+    with _folder(out):
+        _draw_all(name, out, edition, given, reuse=reuse)
+
+
+@contextmanager
+def _folder(out: Path) -> Generator[None]:
+    """The folder; a new one goes again if nothing was written into it."""
+    from suffice.support.files import make_folder
+
     fresh = not os.path.exists(out)
     make_folder(out, "out")
     try:
-        _draw_all(name, out, edition, given, reuse=reuse)
+        yield
     finally:
         if fresh and not any(out.iterdir()):
             out.rmdir()
+
+
+def _list_figures() -> None:
+    from suffice.figures import makers
+
+    shown = {known: f"{maker.about} [{', '.join(maker.options)}]" for known, maker in makers().items()}
+    listing({known: line.removesuffix(" []") for known, line in shown.items()})
+    echo("The names in brackets are set by --data, --seeds and --option NAME=VALUE.")
 
 
 def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], *, reuse: bool) -> None:
@@ -173,10 +187,6 @@ def _value(flag: str, text: str, kind: str) -> int | float | str:
     except (InputError, ValueError, OverflowError):
         raise InputError(flag, text, "give a whole number") from None
     return round(value)
-
-
-FLAGS = ("data", "seeds")
-"""Options of figures that the command has by name."""
 
 
 def parse_seeds(text: str) -> int | tuple[int, ...]:

@@ -71,18 +71,9 @@ def simulate(
     else:
         source = read_table(setup, data)
     step = None if eta is None else parse_number("eta", eta)
+    how: dict[str, Any] = {"iterations": iterations, "seeds": seeds, "eta": step, "points": points, "root": root}
     with progress("simulating") as report:
-        run = simulated(
-            source,
-            algorithm,
-            iterations=iterations,
-            seeds=seeds,
-            eta=step,
-            options=words(option or []),
-            points=points,
-            root=root,
-            progress=report,
-        )
+        run = simulated(source, algorithm, **how, options=words(option or []), progress=report)
     if out is not None:
         run.trace.save(out)
     if as_json:
@@ -113,14 +104,7 @@ def simulation_tables(run: Experiment) -> list[Table]:
             for at, t in enumerate(trace.iterations)
         ]
         title = f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}"
-        tables.append(
-            Table(
-                title="" if begin else title,
-                columns=columns,
-                numeric=columns,
-                rows=rows,
-            )
-        )
+        tables.append(Table(title="" if begin else title, columns=columns, numeric=columns, rows=rows))
     columns = ("iteration", "oracle calls", "vectors sent")
     rows = [
         (str(t), f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")

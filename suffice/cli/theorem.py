@@ -42,14 +42,10 @@ def theorem(
     as_json: Json = False,
 ) -> None:
     """List the theorems, or show, evaluate or solve one."""
-    from suffice.bounds import THEOREMS, evaluate, find, page
-    from suffice.bounds import solve as invert
+    from suffice.bounds import find
     from suffice.bounds.describe import definition_page
-    from suffice.bounds.saved_proofs import saved_proof
-    from suffice.bounds.saved_verdicts import known, saved_verdict, sharpness_of
     from suffice.bounds.theorems import DEFINITIONS, spelled
     from suffice.support.errors import InputError
-    from suffice.support.parse import parse_number
 
     if (solve is None) != (target is None):
         raise InputError(
@@ -61,62 +57,92 @@ def theorem(
             raise InputError("theorem", "missing", "name the theorem to solve")
         if bibtex:
             raise InputError("theorem", key or "missing", "name one to cite")
-        if edition not in (None, "printed", "corrected"):
-            raise InputError("edition", edition, "use printed or corrected")
-        chosen = [entry for entry in listed or THEOREMS if edition in (None, entry.edition)]
-        if as_json:
-            print_json([theorem_row(entry) for entry in chosen])
-        else:
-            for kind in ("printed", "corrected"):
-                if some := [entry for entry in chosen if entry.edition == kind]:
-                    theorem_table(some, title=f"Theorems {'as printed' if kind == 'printed' else kind}").show()
-        return
+        return _list(listed, edition, as_json)
     defined = [entry for entry in DEFINITIONS if entry.key == spelled(key)]
     if defined and not values and solve is None and not as_json and not bibtex:
         typer.echo("\n\n".join(definition_page(entry) for entry in defined if edition in (None, entry.edition)))
         return
     if bibtex:
-        cited = defined[0] if defined else find(key, edition or "corrected")
-        from suffice.bounds.bibtex import statement_bibtex
-        from suffice.bounds.papers import PAPERS
-
-        paper = next(paper for paper in PAPERS if cited.key.startswith(paper.key + "/"))
-        typer.echo(statement_bibtex(paper, cited.key, cited.source.locator))
-        return
+        return _cite(defined[0] if defined else find(key, edition or "corrected"))
     record = find(key, edition or "corrected")
     if solve is not None and target is not None:
-        numbers = assignments(values or [])
-        goal = {"name": solve, "target": parse_number("target", target)}
-        _complete(record, numbers, partial(invert, record, **goal), f" --solve {solve} --target {target}", solve)
-        found = invert(record, **goal, **numbers)
-        if as_json:
-            row = {"key": record.key, "edition": record.edition, "values": numbers, "guarantee": record.guarantee}
-            print_json(row | vars(found))
-            return
-        relation = ">=" if found.side == "smallest" else "<="
-        last = ", the last that was tried: the target may be met beyond it" if found.end else ""
-        typer.echo(f"{solve} {relation} {found.value:.10g}{last}")
-        _bound(record, found.bound)
+        _solve(record, assignments(values or []), solve, target, as_json)
+    elif values:
+        _evaluate(record, assignments(values), as_json)
+    else:
+        _show(record, as_json)
+
+
+def _list(listed: Sequence[Theorem], edition: str | None, as_json: bool) -> None:
+    """These, or all, of one edition or both."""
+    from suffice.bounds import THEOREMS
+    from suffice.support.errors import InputError
+
+    if edition not in (None, "printed", "corrected"):
+        raise InputError("edition", edition, "use printed or corrected")
+    chosen = [entry for entry in listed or THEOREMS if edition in (None, entry.edition)]
+    if as_json:
+        print_json([theorem_row(entry) for entry in chosen])
         return
-    if not values:
-        if as_json:
-            print_json([theorem_row(record)])
-        else:
-            typer.echo(wrapped(page(record)))
-            if sharp := sharpness_of(known().get((record.key, record.edition))):
-                typer.echo(wrapped(f"sharpness   {sharp}"))
-            if proof := saved_proof(record):
-                typer.echo(wrapped(f"proof       {proof}"))
-            typer.echo(wrapped(f"verdict     {saved_verdict(record)}"))
+    for kind in ("printed", "corrected"):
+        if some := [entry for entry in chosen if entry.edition == kind]:
+            theorem_table(some, title=f"Theorems {'as printed' if kind == 'printed' else kind}").show()
+
+
+def _cite(cited: Any) -> None:
+    from suffice.bounds.bibtex import statement_bibtex
+    from suffice.bounds.papers import PAPERS
+
+    paper = next(paper for paper in PAPERS if cited.key.startswith(paper.key + "/"))
+    typer.echo(statement_bibtex(paper, cited.key, cited.source.locator))
+
+
+def _solve(record: Theorem, numbers: dict[str, Any], solve: str, target: str, as_json: bool) -> None:
+    from suffice.bounds import solve as invert
+    from suffice.support.parse import parse_number
+
+    goal = {"name": solve, "target": parse_number("target", target)}
+    _complete(record, numbers, partial(invert, record, **goal), f" --solve {solve} --target {target}", solve)
+    found = invert(record, **goal, **numbers)
+    if as_json:
+        _print_row(record, numbers, {"guarantee": record.guarantee} | vars(found))
         return
-    numbers = assignments(values)
+    relation = ">=" if found.side == "smallest" else "<="
+    last = ", the last that was tried: the target may be met beyond it" if found.end else ""
+    typer.echo(f"{solve} {relation} {found.value:.10g}{last}")
+    _bound(record, found.bound)
+
+
+def _evaluate(record: Theorem, numbers: dict[str, Any], as_json: bool) -> None:
+    from suffice.bounds import evaluate
+
     _complete(record, numbers, partial(evaluate, record))
     bound = float(evaluate(record, **numbers))
     if as_json:
-        row = {"key": record.key, "edition": record.edition, "values": numbers, "bound": bound}
-        print_json(row | {"guarantee": record.guarantee})
+        _print_row(record, numbers, {"bound": bound, "guarantee": record.guarantee})
+    else:
+        _bound(record, bound)
+
+
+def _print_row(record: Theorem, numbers: dict[str, Any], more: dict[str, Any]) -> None:
+    print_json({"key": record.key, "edition": record.edition, "values": numbers} | more)
+
+
+def _show(record: Theorem, as_json: bool) -> None:
+    """The statement's page, and what is known of its truth."""
+    from suffice.bounds import page
+    from suffice.bounds.saved_proofs import saved_proof
+    from suffice.bounds.saved_verdicts import known, saved_verdict, sharpness_of
+
+    if as_json:
+        print_json([theorem_row(record)])
         return
-    _bound(record, bound)
+    typer.echo(wrapped(page(record)))
+    if sharp := sharpness_of(known().get((record.key, record.edition))):
+        typer.echo(wrapped(f"sharpness   {sharp}"))
+    if proof := saved_proof(record):
+        typer.echo(wrapped(f"proof       {proof}"))
+    typer.echo(wrapped(f"verdict     {saved_verdict(record)}"))
 
 
 def _listed(part: str) -> list[Theorem]:

@@ -107,16 +107,10 @@ def heart(
             "fitted": ["hospitals", "step_size"] if run == "Table 2" else [],
             "published": {rule: list(entries[rule]) for rule in blocks[0] if printed and rule in entries},
         }
-    units = {"epoch": "mean number of training patients of a hospital"}
-    for what in (*MEASURED, *BESIDE):
-        quantity = "log10 of loss" if "loss" in what else "per cent"
-        how = "weighted by patients" if what.endswith("weighted") else "plain mean over hospitals"
-        how = "standard deviation over hospitals" if what.endswith("spread") else how
-        units |= {what: f"{quantity}, {how}", f"{what}_sd": f"{quantity}, standard deviation over seeds"}
     return Content(
         title="Heart disease in the hospitals: test loss of logistic regression",
         data=curves,
-        units=units,
+        units=_units((*MEASURED, *BESIDE)),
         setup={
             "runs_of": about,
             "epochs": epochs,
@@ -130,6 +124,16 @@ def heart(
         },
         keys=("run", "rule"),
     )
+
+
+def _units(columns: Sequence[str]) -> dict[str, str]:
+    units = {"epoch": "mean number of training patients of a hospital"}
+    for what in columns:
+        quantity = "log10 of loss" if "loss" in what else "per cent"
+        how = "weighted by patients" if what.endswith("weighted") else "plain mean over hospitals"
+        how = "standard deviation over hospitals" if what.endswith("spread") else how
+        units |= {what: f"{quantity}, {how}", f"{what}_sd": f"{quantity}, standard deviation over seeds"}
+    return units
 
 
 def _part(progress: Progress, index: int, parts: int, done: int, total: int) -> None:

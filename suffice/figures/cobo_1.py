@@ -11,6 +11,7 @@ C  each on its own side: the midpoint says that they stay apart
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -86,54 +87,42 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.plot(*minimisers.mean(0), "+", color=BLACK)
     axes.annotate(r"$\mu$", minimisers.mean(0), xytext=(3, -9), textcoords="offset points")
     for name, point in figure.data.items():
-        models = np.stack([point["x"], point["y"]], axis=1)
-        midpoint = models.mean(0)
-        for kind, colour, starts in (
-            ("gradient", VERMILION, models),
-            ("midpoint_gradient", BLUE, np.stack([midpoint, midpoint])),
-        ):
-            if kind == "gradient" and np.ptp(models, axis=0).max() == 0:
-                continue  # the same arrows as at the midpoint
-            steps = -ARROW * np.stack([point[f"{kind}_x"], point[f"{kind}_y"]], axis=1)
-            for start, step in zip(starts, steps):
-                axes.annotate(
-                    "",
-                    start + step,
-                    xytext=start,
-                    arrowprops={
-                        "arrowstyle": "-|>",
-                        "color": colour,
-                        "linestyle": "-" if colour == BLUE else (0, (2, 1)),
-                        "shrinkA": 0,
-                        "shrinkB": 0,
-                        "linewidth": 1.4,
-                    },
-                )
-        axes.plot(*models.T, "o", color=BLACK, markersize=4, zorder=4)
-        apart = np.ptp(models, axis=0).max() > 0
-        if apart:
-            axes.plot(*models.T, ":", color="0.4", linewidth=0.8)
-            axes.plot(*midpoint, "o", color="white", markeredgecolor=BLUE, markersize=4, zorder=5)
-        weight, product = point["weight"][0], point["inner_product"][0]
-        x_at, y_at, side = LABELS[name]
-        axes.annotate(
-            f"{name}: $w_{{12}} = {weight:.0f}$, product {product:.2g}".replace("-", "\N{MINUS SIGN}"),
-            midpoint,
-            xytext=(x_at, y_at),
-            ha=side,
-            fontsize=SMALL,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-            arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.5, "shrinkB": 4},
-        )
+        _draw_point(axes, name, point)
     axes.set_aspect("equal")
     axes.grid(False)
-    axes.set_xlim(-wide, wide)
-    axes.set_ylim(low, high)
-    axes.set_xlabel(r"$\theta_1$")
-    axes.set_ylabel(r"$\theta_2$")
+    axes.set(xlim=(-wide, wide), ylim=(low, high), xlabel=r"$\theta_1$", ylabel=r"$\theta_2$")
     headline(
         canvas,
         "CoBo connects two clients where their gradients at the midpoint agree",
         "Blue arrows descend at the midpoint, dashed red ones at the two models of C. Contours are those of "
         "$(f_1 + f_2)/2$; shaded midpoints disconnect; the product is that of the two gradients at the midpoint",
     )
+
+
+def _draw_point(axes: Any, name: str, point: Mapping[str, np.ndarray]) -> None:
+    models = np.stack([point["x"], point["y"]], axis=1)
+    midpoint, apart = models.mean(0), np.ptp(models, axis=0).max() > 0
+    if apart:  # else the gradients at the models are those at the midpoint
+        _draw_arrows(axes, models, point["gradient_x"], point["gradient_y"], VERMILION, (0, (2, 1)))
+    _draw_arrows(axes, [midpoint] * 2, point["midpoint_gradient_x"], point["midpoint_gradient_y"], BLUE, "-")
+    axes.plot(*models.T, "o", color=BLACK, markersize=4, zorder=4)
+    if apart:
+        axes.plot(*models.T, ":", color="0.4", linewidth=0.8)
+        axes.plot(*midpoint, "o", color="white", markeredgecolor=BLUE, markersize=4, zorder=5)
+    weight, product = point["weight"][0], point["inner_product"][0]
+    x_at, y_at, side = LABELS[name]
+    axes.annotate(
+        f"{name}: $w_{{12}} = {weight:.0f}$, product {product:.2g}".replace("-", "\N{MINUS SIGN}"),
+        midpoint,
+        xytext=(x_at, y_at),
+        ha=side,
+        fontsize=SMALL,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+        arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.5, "shrinkB": 4},
+    )
+
+
+def _draw_arrows(axes: Any, starts: Any, x: np.ndarray, y: np.ndarray, colour: str, line: Any) -> None:
+    look = {"arrowstyle": "-|>", "color": colour, "linestyle": line, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.4}
+    for start, gradient in zip(starts, zip(x, y)):
+        axes.annotate("", start - ARROW * np.array(gradient), xytext=start, arrowprops=look)

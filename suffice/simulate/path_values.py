@@ -6,7 +6,8 @@ same random numbers: each instance's own paths are independent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,50 +62,53 @@ def path_values(
     levels = np.zeros(len(problems)) if levels is None else levels
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
     fixed = [not coins and noiseless(problem) for problem in problems]
+    together, refused = True, None
+    for part, quiet in _batches(problems, fixed, iterations, seeds):
+        count, states = 3 if quiet else seeds, {}
+        for at in part:
+            start = problems[at].start
+            try:
+                states[at] = algorithm.init(problems[at], start.expand(count, *start.shape).clone())
+            except InputError as error:
+                refused = error
+
+        def values_of(rows: list[int], states: dict[int, State] = states, quiet: bool = quiet, count: int = count):
+            return _Paths(
+                [problems[at] for at in rows], algorithm, client, form, [states[at] for at in rows], quiet, count, root
+            ).values(eta[rows], iterations[rows], levels[rows])
+
+        for chosen in [list(states)] if together and len(states) > 1 else [[at] for at in states]:
+            try:
+                values = values_of(chosen)
+            except _Coins:
+                return path_values(
+                    problems, algorithm, eta=eta, iterations=iterations, client=client, form=form, seeds=seeds,
+                    root=root, coins=True, levels=levels,
+                )  # fmt: skip
+            # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass
+            except (InputError, RuntimeError, NotImplementedError, TypeError, ValueError):
+                if len(chosen) == 1:
+                    raise
+                together = False
+                values = [values_of([at])[0] for at in chosen]
+            for at, value in zip(chosen, values):
+                found[at] = value
+    if refused is not None and not any(map(len, found)):
+        raise refused
+    return found, fixed
+
+
+def _batches(
+    problems: Sequence[Problem], fixed: list[bool], iterations: np.ndarray, seeds: int
+) -> Iterator[tuple[list[int], bool]]:
+    """Places of instances of one shape, the shorter paths first, and whether they draw nothing."""
     groups: dict[Any, list[int]] = {}
     for at in np.argsort(iterations, kind="stable").tolist():
         shape = (type(problems[at]), fixed[at], *(each.shape for each in tensors(problems[at])))
         groups.setdefault(shape, []).append(at)
-    together, refused = True, None
     for (_, quiet, *_), rows in groups.items():
-        count = 3 if quiet else seeds
-        size = max(1, _ENTRIES // (count * problems[rows[0]].start.numel()))
-        for part in (rows[first : first + size] for first in range(0, len(rows), size)):
-            states: dict[int, State] = {}
-            for at in part:
-                fixed[at] = quiet
-                try:
-                    start = problems[at].start
-                    states[at] = algorithm.init(problems[at], start.expand(count, *start.shape).clone())
-                except InputError as error:
-                    refused = error
-            part = list(states)
-
-            def values_of(rows: list[int], states: dict[int, State] = states, quiet: bool = quiet, count: int = count):
-                return _values(
-                    [problems[at] for at in rows], algorithm, eta[rows], iterations[rows], client, form, levels[rows],
-                    [states[at] for at in rows], quiet, count, root,
-                )  # fmt: skip
-
-            for chosen in [part] if together and len(part) > 1 else [[at] for at in part]:
-                try:
-                    values = values_of(chosen)
-                except _Coins:
-                    return path_values(
-                        problems, algorithm, eta=eta, iterations=iterations, client=client, form=form, seeds=seeds,
-                        root=root, coins=True, levels=levels,
-                    )  # fmt: skip
-                # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass
-                except (InputError, RuntimeError, NotImplementedError, TypeError, ValueError):
-                    if len(chosen) == 1:
-                        raise
-                    together = False
-                    values = [values_of([at])[0] for at in chosen]
-                for at, value in zip(chosen, values):
-                    found[at] = value
-    if refused is not None and not any(map(len, found)):
-        raise refused
-    return found, fixed
+        size = max(1, _ENTRIES // ((3 if quiet else seeds) * problems[rows[0]].start.numel()))
+        yield from ((rows[first : first + size], quiet) for first in range(0, len(rows), size))
 
 
 def _certain(algorithm: Algorithm, problem: Problem, draw: Draw) -> bool:
@@ -116,79 +120,91 @@ def _certain(algorithm: Algorithm, problem: Problem, draw: Draw) -> bool:
     return len(listed) == 1 and set(listed[0][1]) == set(draw.extra)
 
 
-def _values(
-    problems: list[Problem],
-    algorithm: Algorithm,
-    eta: np.ndarray,
-    iterations: np.ndarray,
-    client: int,
-    form: QuadraticForm,
-    levels: np.ndarray,
-    states: list[State],
-    quiet: bool,
-    count: int,
-    root: int,
-) -> list[np.ndarray]:
-    randomness = Randomness(seeds=torch.arange(count), root=root)
-    alone = len(problems) == 1
-    batch = problems[0] if alone else stack(problems)
-    state = states[0] if alone else {name: torch.stack([each[name] for each in states]) for name in states[0]}
-    steps = torch.as_tensor(eta, dtype=problems[0].dtype)
-    given = tensors(batch)
+@dataclass
+class _Paths:
+    """Instances of one shape, side by side."""
 
-    def step(parts: list[Tensor], eta: Tensor, state: State, t: int) -> State:
-        problem = problems[0] if alone else with_tensors(batch, parts)
-        draw = algorithm.draw(problem, randomness, t)
-        if quiet and draw.extra and not _certain(algorithm, problems[0], draw):
+    problems: list[Problem]
+    algorithm: Algorithm
+    client: int
+    form: QuadraticForm
+    states: list[State]
+    quiet: bool
+    count: int
+    root: int
+
+    def __post_init__(self) -> None:
+        self.randomness = Randomness(seeds=torch.arange(self.count), root=self.root)
+        self.alone = len(self.problems) == 1
+        self.batch = self.problems[0] if self.alone else stack(self.problems)
+        self.given = tensors(self.batch)
+
+    def problem(self, parts: list[Tensor]) -> Problem:
+        return self.problems[0] if self.alone else with_tensors(self.batch, parts)
+
+    def step(self, parts: list[Tensor], eta: Tensor, state: State, t: int) -> State:
+        problem = self.problem(parts)
+        draw = self.algorithm.draw(problem, self.randomness, t)
+        if self.quiet and draw.extra and not _certain(self.algorithm, self.problems[0], draw):
             raise _Coins
-        after = algorithm.step(problem, state, draw, eta)
-        if not quiet:
+        after = self.algorithm.step(problem, state, draw, eta)
+        if not self.quiet:
             return after
         moved = nudged(problem, after["models"], t)
         return {**after, "models": torch.cat((after["models"][:2], moved[2:]))}
 
-    def value(parts: list[Tensor], models: Tensor) -> Tensor:
-        return form.value(problems[0] if alone else with_tensors(batch, parts), models, client)
+    def stepped(self, steps: Tensor, state: State, t: int) -> State:
+        if self.alone:
+            return self.step(self.given, steps[0], state, t)
+        return vmap(lambda parts, eta, state: self.step(parts, eta, state, t))(self.given, steps, state)
 
-    def stepped(state: State, t: int) -> State:
-        if alone:
-            return step(given, steps[0], state, t)
-        return vmap(lambda parts, eta, state: step(parts, eta, state, t))(given, steps, state)
+    def value(self, parts: list[Tensor], models: Tensor) -> Tensor:
+        return self.form.value(self.problem(parts), models, self.client)
 
-    def valued(models: Tensor) -> Tensor:
-        return value(given, models)[None] if alone else vmap(value)(given, models)
+    def valued(self, models: Tensor) -> Tensor:
+        return self.value(self.given, models)[None] if self.alone else vmap(self.value)(self.given, models)
 
-    found: list[np.ndarray] = [np.zeros(0)] * len(problems)
-    total: Tensor = state["models"] if form.of_mean else torch.zeros(())
-    stopping = Stopping.at_start(torch.from_numpy(levels)[:, None], valued(state["models"])) if form.stopped else None
-    left = np.arange(len(problems))
-    for t in range(int(iterations.max(initial=0)) + 1):
-        if t:
-            running = iterations[left] >= t
-            if 2 * running.sum() <= len(left):  # what is through no longer costs
-                kept = torch.from_numpy(np.flatnonzero(running))
-                given, steps, left = [each[kept] for each in given], steps[kept], left[running]
-                state, total = {name: each[kept] for name, each in state.items()}, total[kept] if total.ndim else total
+    def values(self, eta: np.ndarray, iterations: np.ndarray, levels: np.ndarray) -> list[np.ndarray]:
+        """The quantity of each instance after its own number of iterations."""
+        form, first = self.form, self.states[0]
+        state = first if self.alone else {name: torch.stack([each[name] for each in self.states]) for name in first}
+        steps = torch.as_tensor(eta, dtype=self.problems[0].dtype)
+        found: list[np.ndarray] = [np.zeros(0)] * len(eta)
+        total: Tensor = state["models"] if form.of_mean else torch.zeros(())
+        stopping = (
+            Stopping.at_start(torch.from_numpy(levels)[:, None], self.valued(state["models"])) if form.stopped else None
+        )
+        left = np.arange(len(eta))
+        for t in range(int(iterations.max(initial=0)) + 1):
+            if t:
+                running = iterations[left] >= t
+                if 2 * running.sum() <= len(left):  # what is through no longer costs
+                    kept = torch.from_numpy(np.flatnonzero(running))
+                    self.given, steps, left = [each[kept] for each in self.given], steps[kept], left[running]
+                    state, total = (
+                        {name: each[kept] for name, each in state.items()},
+                        total[kept] if total.ndim else total,
+                    )
+                    if stopping is not None:
+                        stopping.keep(kept)
+                if form.average:
+                    total = total + self.valued(state["models"])
+                state = self.stepped(steps, state, t)
+                if form.of_mean:
+                    total = total + state["models"]
                 if stopping is not None:
-                    stopping.keep(kept)
-            if form.average:
-                total = total + valued(state["models"])
-            state = stepped(state, t)
-            if form.of_mean:
-                total = total + state["models"]
-            if stopping is not None:
-                stopping.then(valued(state["models"]))
-        due = np.flatnonzero(iterations[left] == t)
-        if len(due):
-            if stopping is not None and form.stopped is not None:
-                now = form.stopped(stopping)
-            elif form.average and t:
-                now = total / t
-            else:
-                now = valued(total / (t + 1) if form.of_mean else state["models"])
-            for at in due:
-                found[left[at]] = now[at].double().cpu().numpy()
-    return found
+                    stopping.then(self.valued(state["models"]))
+            due = np.flatnonzero(iterations[left] == t)
+            if len(due):
+                if stopping is not None and form.stopped is not None:
+                    now = form.stopped(stopping)
+                elif form.average and t:
+                    now = total / t
+                else:
+                    now = self.valued(total / (t + 1) if form.of_mean else state["models"])
+                for at in due:
+                    found[left[at]] = now[at].double().cpu().numpy()
+        return found
 
 
 def nudged(problem: Problem, models: Tensor, t: int) -> Tensor:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -152,46 +152,17 @@ def collaborators(
     decay += as_number("weight_decay", weight_decay, least=0)
     folds = folds or (FOLDS if network.data.counts.double().mean() >= FEW else FOLDS_OF_FEW)
     step = step_sizes(eta, network)(1).expand(network.clients)
-    remarks, counts = list(network.remarks), network.data.counts.clamp_max(folds)
-    for name, own in zip(network.names, counts.tolist()):
-        if own < folds:
-            why = f"has {own} rows: {own} folds, not {folds}" if own > 1 else "has one row: no scout of its own"
-            remarks.append(f"client {name} {why}")
+    counts = network.data.counts.clamp_max(folds)
+    remarks = [*network.remarks, *_few_rows(network.names, counts.tolist(), folds)]
     fold = _folds(network.data, counts, seed)
-    scouts, left_out = _without_folds(network, fold, counts), _left_out(network.data, fold, counts)
-    # a scout without rows stays where it started
     alone = Optimised(of=Local(), momentum=momentum, weight_decay=decay)
-    steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
-    latest, models, looked_at, held_out = scouts.start, scouts.start, [0], [_own(network, scouts.start, left_out)]
-    best, gradients, slow, stopped = 0, 0, 0, False
+    trained = _trained(network, alone, step, iterations, fold, counts, seed, progress)
+    if trained.improving:
+        remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
+    best, models = trained.chosen()
+    sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
     with one_thread():
-        path = iterate(
-            scouts, alone, seeds=torch.tensor([seed % 2**32]), iterations=iterations, eta=lambda t: steps
-        )  # fmt: skip
-        for t, _, _, state in path:
-            if t == 0 or (t not in _checks(iterations) and t < iterations):
-                continue
-            looked_at.append(t)
-            latest = state["models"][0]
-            held_out.append(_own(network, latest, left_out))
-            gradients = t * int(counts.sum())
-            before, now = held_out[best], held_out[-1]
-            if now < before:
-                best, models = len(held_out) - 1, latest
-            if progress is not None:
-                progress(t, iterations)
-            fallen = held_out[0] - min(held_out)
-            left = max(held_out) - min(held_out) > _FALL * abs(held_out[0])  # the plateau
-            slow = slow + 1 if left and held_out[-2] - now < _FALL * fallen else 0
-            stopped = t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looked_at[best] > 0)
-            if stopped:
-                break
-        if not stopped and 0 < best == len(held_out) - 1:
-            remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
-        if best == 0 and stopped:  # of few rows each scout is too sure of itself, and a mean of many may still tell
-            best, models = len(held_out) - 1, latest
-        sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
-        begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (scouts.start, models))
+        begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (trained.start, models))
         distance = distances(network.data, seen.losses)
         weights = nested_weights(network, seen, distance)
         if _score(network, seen, weights) <= _score(network, begun, weights):
@@ -202,13 +173,80 @@ def collaborators(
         weights=weights.double().numpy(),
         distance=distance.double().numpy(),
         set_size=(weights > 0).sum(1).double().numpy(),
-        iterations=looked_at[best],
-        looked_at=np.array(looked_at),
-        held_out=np.array(held_out),
-        gradients=gradients,
+        iterations=trained.looked_at[best],
+        looked_at=np.array(trained.looked_at),
+        held_out=np.array(trained.held_out),
+        gradients=trained.looked_at[-1] * int(counts.sum()),
         vectors_sent=sent,
         remarks=tuple(remarks),
     )
+
+
+class _Trained:
+    """The scouts at each look at their held-out loss: which were best, and whether they stop."""
+
+    def __init__(self, start: Tensor, held_out: float) -> None:
+        self.start = self.models = self.latest = start
+        self.looked_at, self.held_out = [0], [held_out]
+        self.best, self.slow, self.stopped = 0, 0, False
+
+    def look(self, t: int, models: Tensor, now: float) -> None:
+        before, self.latest = self.held_out[-1], models
+        self.looked_at.append(t)
+        self.held_out.append(now)
+        if now < self.held_out[self.best]:
+            self.best, self.models = len(self.held_out) - 1, models
+        least, most, first = min(self.held_out), max(self.held_out), self.held_out[0]
+        left = most - least > _FALL * abs(first)  # the plateau
+        self.slow = self.slow + 1 if left and before - now < _FALL * (first - least) else 0
+        self.stopped = t >= _SOONEST and (self.slow >= 2 or t >= _PATIENCE * self.looked_at[self.best] > 0)
+
+    @property
+    def improving(self) -> bool:
+        return not self.stopped and 0 < self.best == len(self.held_out) - 1
+
+    def chosen(self) -> tuple[int, Tensor]:
+        """At which look, and the models there."""
+        if self.best == 0 and self.stopped:  # of few rows each scout is too sure, and a mean of many may still tell
+            return len(self.held_out) - 1, self.latest
+        return self.best, self.models
+
+
+def _trained(
+    network: Neural,
+    alone: Optimised,
+    step: Tensor,
+    iterations: int,
+    fold: Tensor,
+    counts: Tensor,
+    seed: int,
+    progress: Progress | None,
+) -> _Trained:
+    scouts, left_out = _without_folds(network, fold, counts), _left_out(network.data, fold, counts)
+    # a scout without rows stays where it started
+    steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
+    trained = _Trained(scouts.start, _own(network, scouts.start, left_out))
+    with one_thread():
+        seeds = torch.tensor([seed % 2**32])
+        for t, _, _, state in iterate(scouts, alone, seeds=seeds, iterations=iterations, eta=lambda t: steps):
+            if t == 0 or (t not in _checks(iterations) and t < iterations):
+                continue
+            trained.look(t, state["models"][0], _own(network, state["models"][0], left_out))
+            if progress is not None:
+                progress(t, iterations)
+            if trained.stopped:
+                break
+    return trained
+
+
+def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[str]:
+    """A remark on each client with fewer rows than folds."""
+    return [
+        f"client {name} "
+        + (f"has {own} rows: {own} folds, not {folds}" if own > 1 else "has one row: no scout of its own")
+        for name, own in zip(names, counts)
+        if own < folds
+    ]
 
 
 def _checks(iterations: int) -> set[int]:

@@ -90,16 +90,31 @@ def train(
         rule: Algorithm = found.algorithm(together=chosen.get("together", iterations // TOGETHER))
     else:
         rule = named_algorithm(algorithm, problem, eta=eta, **chosen)
-    weighs = _weighs(rule, problem)
+    named = model if isinstance(model, str) else getattr(model, "__name__", type(model).__name__)
+    said = {"model": named, "algorithm": algorithm, "options": dict(options or {}), "iterations": iterations}
+    remarks = tuple(dict.fromkeys((*arrays.notes, *problem.remarks, *(found.remarks if found else ()))))
+    return _trained(arrays, problem, rule, said | optimiser | {"batch": batch, "seed": seed}, remarks, folder, progress)
+
+
+def _trained(
+    arrays: ClientArrays,
+    problem: Neural,
+    rule: Algorithm,
+    setting: dict[str, Any],
+    remarks: tuple[str, ...],
+    folder: Path | None,
+    progress: Callable[[int, int], None] | None,
+) -> Training:
+    iterations, seed = setting["iterations"], setting["seed"]
     trace = run(
-        problem, rule, iterations=iterations, **optimiser, seeds=range(seed, seed + 1), models=True,
-        grid=np.unique(np.linspace(0, iterations, POINTS + 1).round()).tolist(), weights="mean" if weighs else None,
+        problem, rule, iterations=iterations, **{name: setting[name] for name in ("eta", "momentum", "weight_decay")},
+        seeds=range(seed, seed + 1), models=True,
+        grid=np.unique(np.linspace(0, iterations, POINTS + 1).round()).tolist(),
+        weights="mean" if _weighs(rule, problem) else None,
         checkpoint=None if folder is None else folder / CHECKPOINT, checkpoint_every=max(1, iterations // POINTS),
         progress=progress,
     )  # fmt: skip
     assert trace.models is not None
-    named = model if isinstance(model, str) else getattr(model, "__name__", type(model).__name__)
-    said = {"model": named, "algorithm": algorithm, "options": dict(options or {}), "iterations": iterations}
     training = Training(
         problem=problem,
         classes=arrays.classes,
@@ -107,8 +122,8 @@ def train(
         trace=trace,
         tests=tested(problem, trace.models[0]),
         weights=trace.weights[-1] if trace.weights is not None else None,
-        setting=said | optimiser | {"batch": batch, "seed": seed},
-        remarks=tuple(dict.fromkeys((*arrays.notes, *problem.remarks, *(found.remarks if found else ())))),
+        setting=setting,
+        remarks=remarks,
     )
     if folder is not None:
         training.save(folder)

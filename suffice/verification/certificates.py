@@ -18,7 +18,7 @@ from suffice.support.files import make_folder, write_whole
 from .closed_form import ClosedForm, closed_form
 from .coq import COVERED, PROVED
 from .errata import ERRATA
-from .errata.exact import exact_errata
+from .errata.exact import EXACT
 from .identities import identities
 from .recheck import refusal
 
@@ -33,8 +33,7 @@ def certificates() -> list[dict[str, Any]]:
     errata whose instances are rational."""
     forms = [closed_form(record) for record in THEOREMS if record.guarantee]
     solved = [one for form in forms if isinstance(form, ClosedForm) for one in form.certificates()]
-    exact = exact_errata()
-    refuted = [exact[entry.id].certificate(entry) for entry in ERRATA if entry.id in exact]
+    refuted = [EXACT[entry.id].certificate(entry) for entry in ERRATA if entry.id in EXACT]
     return [*step_certificates(), *solved, *refuted]
 
 

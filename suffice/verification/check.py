@@ -162,7 +162,7 @@ class _Check:
         run = self._exact if moments and self.delta is None and not form_of(self.theorem).levels else self._sampled
         verdict = run("quick")
         if verdict.outcome is Outcome.VACUOUS:
-            some, why = explained(self.theorem, verdict.unmet)
+            some, why = explained(self.theorem, verdict.evidence.unmet)
             outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
             return replace(verdict, outcome=outcome, evidence=replace(verdict.evidence, unmet=why))
         # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
@@ -192,7 +192,7 @@ class _Check:
         every = [*measured, *(others.found if others else [])]
         verdict = self._with_extent(verdict, every, "", others.left_out if others else [])
         if verdict.outcome is Outcome.VIOLATED:
-            worst = [each for each in every if each.problems.name == verdict.worst_instance["label"]]
+            worst = [each for each in every if each.problems.name == verdict.evidence.worst_instance["label"]]
             return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
         return loosened(verdict, theorem, measured, root=self.root) if verdict.valid else verdict
 
@@ -223,13 +223,13 @@ class _Check:
     ) -> Verdict:
         """The verdict with what was tried and what was not; `InputError` for a bound that is infinite wherever it was
         tried."""
-        if verdict.instances and verdict.unbounded == verdict.instances:
+        if verdict.instances and verdict.evidence.unbounded == verdict.instances:
             count = f"all {verdict.instances} instances"
             remedy = f"it is infinite on {count} tried and says nothing; give a finite one"
             raise InputError("bound", verdict.theorem.title, remedy)
         # none was drawn from after the family where a violation ended the search
-        names, label = [each.problems.name for each in every], verdict.worst_instance.get("label")
-        if verdict.outcome is Outcome.VIOLATED and not verdict.undefined and label in names:
+        names, label = [each.problems.name for each in every], verdict.evidence.worst_instance.get("label")
+        if verdict.outcome is Outcome.VIOLATED and not verdict.evidence.undefined and label in names:
             every = every[: names.index(label) + 1]
         beyond = f"{left_open}{not_tried(every, verdict, left_out)}"
         return replace(verdict, extent=Extent(tried=tried(every, self.algorithm, verdict), not_tried=beyond))

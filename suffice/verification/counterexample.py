@@ -21,7 +21,7 @@ M = TypeVar("M", bound=Measure)
 
 
 def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
-    if "values" not in verdict.worst_instance:
+    if "values" not in verdict.evidence.worst_instance:
         return verdict
     found = _counterexample(theorem, *_simplest(verdict, theorem, measured))
     if found["bound"] != found["bound"]:  # not a number
@@ -55,8 +55,8 @@ def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -
 
 def at_worst(verdict: Verdict, measured: Sequence[M]) -> tuple[M, Values]:
     """The measure and the values of the worst instance."""
-    measure = next(each for each in measured if each.problems.name == verdict.worst_instance["label"])
-    return measure, {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
+    measure = next(each for each in measured if each.problems.name == verdict.evidence.worst_instance["label"])
+    return measure, {name: np.asarray(value)[None] for name, value in verdict.evidence.worst_instance["values"].items()}
 
 
 def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[str, Any]:

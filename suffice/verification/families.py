@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,40 +64,90 @@ def quadratics(
     clients' mean loss e0 and distance2 are that loss's, the start is seen from its minimiser x*, and
     zeta2 = (1/N) sum_k |grad R_k(x*)|^2 is given too. Raises `InputError`.
     """
-    return _quadratics(clients, features, longest, steps, identical, mean_loss=False)
+    _check_numbers(steps, clients=clients, features=features, longest=longest)
+    return _Quadratics(clients, features, longest, steps, identical).family()
 
 
-def _quadratics(
-    clients: int, features: int, longest: int, steps: float, identical: bool, *, mean_loss: bool
-) -> ProblemFamily:
-    for name, value in (("clients", clients), ("features", features), ("longest", longest)):
+def _check_numbers(steps: float, **counts: int) -> None:
+    for name, value in counts.items():
         as_whole(name, value)
-    as_number("steps", steps)
-    if steps <= 0:
+    if as_number("steps", steps) <= 0:
         raise InputError("steps", steps, "give a positive number, in units of 1/beta")
-    kinds = 1 if identical else clients
-    turning = kinds > 1 and features > 1
 
-    def curvatures(values: Mapping[str, Any]) -> np.ndarray:
-        return np.reshape(values["curvature"], (-1, kinds, features))
 
-    def hessians(values: Mapping[str, Any]) -> np.ndarray:
+@dataclass(frozen=True)
+class _Quadratics:
+    clients: int
+    features: int
+    longest: int
+    steps: float
+    identical: bool
+    mean_loss: bool = False
+
+    @property
+    def kinds(self) -> int:
+        """How many losses differ."""
+        return 1 if self.identical else self.clients
+
+    @property
+    def turning(self) -> bool:
+        return self.kinds > 1 and self.features > 1
+
+    def family(self) -> ProblemFamily:
+        clients = f"{self.clients} identical" if self.identical and self.clients > 1 else f"{self.clients}"
+        name = f"{clients} quadratics" if self.clients > 1 else "one quadratic"
+        return ProblemFamily(
+            name=f"{name} in R^{self.features}",
+            domains=self.domains(),
+            build=Together(self.built),
+            sharp=self.sharp,
+            movable=Movable(scalars=self.scalars, moved=self.moved),
+            mean_loss=lambda: replace(self, mean_loss=True).family(),
+            outside=f"T > {self.longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that "
+            "is not additive, noise that is not isotropic",
+        )
+
+    def domains(self) -> dict[str, Domain]:
+        domains = {
+            "curvature": Domain(low=4 * FLATTEST, high=4, log=True, shape=(self.kinds, self.features)),
+            "sigma2": Domain(low=1e-6, high=1e6, log=True, zero=0.15),
+            "far": Domain(low=1e-3, high=1e3, log=True, zero=0.15),
+            "direction": Domain(low=-1, high=1, shape=(self.features,)),
+            "step": Domain(low=1e-4, high=1, log=True),
+            "T": Domain(low=1, high=self.longest, log=True, integer=True),
+        }
+        if self.kinds > 1:
+            domains["minimiser"] = Domain(low=-2, high=2, shape=(self.clients, self.features))
+        if self.turning:
+            domains["turn"] = Domain(low=-np.pi, high=np.pi, shape=(self.kinds,))
+        return domains
+
+    def curvatures(self, values: Mapping[str, Any]) -> np.ndarray:
+        return np.reshape(values["curvature"], (-1, self.kinds, self.features))
+
+    def hessians(self, values: Mapping[str, Any]) -> np.ndarray:
         """(n, kinds, d, d); those of several clients are turned in the plane of the first two features."""
-        H = curvatures(values)[..., None] * np.eye(features)
-        if turning:
-            angle = np.reshape(values["turn"], (-1, kinds))
-            turn = np.tile(np.eye(features), (*angle.shape, 1, 1))
-            turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angle)
-            turn[..., 1, 0] = np.sin(angle)
-            turn[..., 0, 1] = -turn[..., 1, 0]
-            H = turn @ H @ turn.swapaxes(-1, -2)
-            H = (H + H.swapaxes(-1, -2)) / 2
-        return H
+        identity = np.eye(self.features)
+        H = self.curvatures(values)[..., None] * identity
+        if not self.turning:
+            return H
+        angle = np.reshape(values["turn"], (-1, self.kinds))
+        turn = np.tile(identity, (*angle.shape, 1, 1))
+        turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angle)
+        turn[..., 1, 0] = np.sin(angle)
+        turn[..., 0, 1] = -turn[..., 1, 0]
+        H = turn @ H @ turn.swapaxes(-1, -2)
+        return (H + H.swapaxes(-1, -2)) / 2
 
-    def seen_from(values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    def minimisers(self, values: Mapping[str, Any]) -> np.ndarray:
+        if self.kinds > 1:
+            return np.reshape(values["minimiser"], (-1, self.clients, self.features))
+        return np.zeros((len(self.curvatures(values)), 1, self.features))
+
+    def seen_from(self, values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """The Hessian (n, d, d) and the minimiser (n, d) that the start is seen from, and further scalars."""
-        H, m = hessians(values), minimisers(values)
-        if not mean_loss:
+        H, m = self.hessians(values), self.minimisers(values)
+        if not self.mean_loss:
             return H[:, 0], m[:, 0], {}
         middle = m.mean(1)
         pull = (H @ (m - middle[:, None])[..., None]).mean(1)
@@ -105,15 +155,11 @@ def _quadratics(
         slopes = H @ (best[:, None] - m)[..., None]
         return H.mean(1), best, {"zeta2": (slopes**2).sum((2, 3)).mean(1)}
 
-    def minimisers(values: Mapping[str, Any]) -> np.ndarray:
-        count = len(curvatures(values))
-        return np.reshape(values["minimiser"], (-1, clients, features)) if kinds > 1 else np.zeros((count, 1, features))
-
-    def scalars(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        curvature = curvatures(values)
-        x = np.reshape(values["far"], (-1, 1)) * np.reshape(values["direction"], (-1, features))
+    def scalars(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        curvature = self.curvatures(values)
+        x = np.reshape(values["far"], (-1, 1)) * np.reshape(values["direction"], (-1, self.features))
         ones = np.ones(len(curvature))
-        H, _, more = seen_from(values)
+        H, _, more = self.seen_from(values)
         return more | {
             "mu": curvature.min((1, 2)),
             "beta": curvature.max((1, 2)),
@@ -121,12 +167,12 @@ def _quadratics(
             "e0": np.einsum("nd,nde,ne->n", x, H, x) / 2,
             "distance2": (x**2).sum(1),
             "T": np.reshape(values["T"], -1) * ones,
-            "N": clients * ones,
-            "d": features * ones,
+            "N": self.clients * ones,
+            "d": self.features * ones,
         }
 
-    def moved(values: Values, name: str, target: np.ndarray) -> Values:
-        now = scalars(values)
+    def moved(self, values: Values, name: str, target: np.ndarray) -> Values:
+        now = self.scalars(values)
         if name in ("e0", "distance2"):
             with np.errstate(all="ignore"):
                 factor = np.nan_to_num(np.sqrt(target / now[name]), nan=1.0, posinf=1.0)
@@ -135,35 +181,43 @@ def _quadratics(
             beta = now["beta"]
             spread = np.maximum(np.log(beta / now["mu"]), 1e-300)
             power = np.minimum(np.log(beta / np.minimum(target, beta)) / spread, 1.0)
-            relative = curvatures(values) / beta[:, None, None]
+            relative = self.curvatures(values) / beta[:, None, None]
             bent = beta[:, None, None] * relative ** power[:, None, None]
             return values | {"curvature": bent.reshape(values["curvature"].shape)}
         return values | {name: target}
 
-    def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
-        arguments = scalars(values)
-        shape = (len(arguments["T"]), clients, features)
-        H = np.broadcast_to(hessians(values), (*shape, features))
-        minimiser = np.broadcast_to(minimisers(values), shape)
-        start = seen_from(values)[1] + values["far"][:, None] * values["direction"]
-        arguments["eta"] = values["eta"] if "eta" in values else values["step"] * steps / arguments["beta"]
+    def built(self, values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        arguments = self.scalars(values)
+        shape = (len(arguments["T"]), self.clients, self.features)
+        H = np.broadcast_to(self.hessians(values), (*shape, self.features))
+        minimiser = np.broadcast_to(self.minimisers(values), shape)
+        start = self.seen_from(values)[1] + values["far"][:, None] * values["direction"]
+        arguments["eta"] = values["eta"] if "eta" in values else values["step"] * self.steps / arguments["beta"]
         return _problems(H / 2, -minimiser, arguments["sigma2"], start), arguments
 
-    domains = {
-        "curvature": Domain(low=4 * FLATTEST, high=4, log=True, shape=(kinds, features)),
-        "sigma2": Domain(low=1e-6, high=1e6, log=True, zero=0.15),
-        "far": Domain(low=1e-3, high=1e3, log=True, zero=0.15),
-        "direction": Domain(low=-1, high=1, shape=(features,)),
-        "step": Domain(low=1e-4, high=1, log=True),
-        "T": Domain(low=1, high=longest, log=True, integer=True),
-    }
-    if kinds > 1:
-        domains["minimiser"] = Domain(low=-2, high=2, shape=(clients, features))
-    if turning:
-        domains["turn"] = Domain(low=-np.pi, high=np.pi, shape=(kinds,))
-
-    def sharp() -> Values:
+    def sharp(self) -> Values:
         """Equal curvatures; then spectra from narrow to wide, the start along the flat end, the steep one, or both."""
+        rows = self.sharp_rows()
+        curvature, sigma2, far, direction, step, T = (np.array(column) for column in zip(*rows))
+        values = {
+            "curvature": np.repeat(curvature[:, None], self.kinds, axis=1),
+            "sigma2": sigma2, "far": far, "direction": direction, "step": step,
+            "T": np.minimum(T, self.longest).astype(float),
+        }  # fmt: skip
+        if self.kinds > 1:
+            values["minimiser"] = np.zeros((len(rows), self.clients, self.features))
+        values |= {"turn": np.zeros((len(rows), self.kinds))} if self.turning else {}
+        if not (self.mean_loss and self.kinds > 1):
+            return values
+        # once more with minimisers at -1 and 1 by turns, the first client alone as steep
+        apart = {name: value.copy() for name, value in values.items()}
+        apart["minimiser"][:] = np.where(np.arange(self.clients) % 2, -1.0, 1.0)[:, None]
+        apart["curvature"][:, 1:] /= 4
+        return {name: np.concatenate((value, apart[name])) for name, value in values.items()}
+
+    def sharp_rows(self) -> list[tuple[Any, ...]]:
+        """Spectrum, sigma2, far, direction, step and T of each."""
+        features, longest = self.features, self.longest
         end, flat, both = np.eye(features)[0], np.eye(features)[-1], np.ones(features)
         wide, half, mild = (np.geomspace(4, flattest, features) for flattest in (2**-8, 2, 0.25))
         rows = [
@@ -183,38 +237,7 @@ def _quadratics(
         ]
         # mu/beta and T at their ends together: a rate that is too good only where mu is least is seen late
         widest = np.geomspace(4, 4 * FLATTEST, features)
-        rows += [(widest, sigma2, 1.0, flat, step, longest) for sigma2 in (0.0, 0.0625) for step in (1.0, 0.25)]
-        curvature, sigma2, far, direction, step, T = (np.array(column) for column in zip(*rows))
-        count = len(rows)
-        values = {
-            "curvature": np.repeat(curvature[:, None], kinds, axis=1),
-            "sigma2": sigma2, "far": far, "direction": direction, "step": step,
-            "T": np.minimum(T, longest).astype(float),
-        }  # fmt: skip
-        if kinds > 1:
-            values["minimiser"] = np.zeros((count, clients, features))
-        values |= {"turn": np.zeros((count, kinds))} if turning else {}
-        return with_differing(values) if mean_loss and kinds > 1 else values
-
-    def with_differing(values: Values) -> Values:
-        """The same again, and once more with minimisers at -1 and 1 by turns, the first client alone as steep."""
-        apart = {name: value.copy() for name, value in values.items()}
-        apart["minimiser"][:] = np.where(np.arange(clients) % 2, -1.0, 1.0)[:, None]
-        apart["curvature"][:, 1:] /= 4
-        return {name: np.concatenate((value, apart[name])) for name, value in values.items()}
-
-    alike = f"{clients} identical" if identical and clients > 1 else f"{clients}"
-    name = f"{alike} quadratics" if clients > 1 else "one quadratic"
-    return ProblemFamily(
-        name=f"{name} in R^{features}",
-        domains=domains,
-        build=Together(many),
-        sharp=sharp,
-        movable=Movable(scalars=scalars, moved=moved),
-        mean_loss=lambda: _quadratics(clients, features, longest, steps, identical, mean_loss=True),
-        outside=f"T > {longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that is not "
-        "additive, noise that is not isotropic",
-    )
+        return rows + [(widest, sigma2, 1.0, flat, step, longest) for sigma2 in (0.0, 0.0625) for step in (1.0, 0.25)]
 
 
 def _ripple(inner: float, outer: float, width: float) -> tuple[Profile, float]:
@@ -241,23 +264,50 @@ def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: f
            holds; "well": u^2/(1 + u^2), smooth, neither convex nor PL, mu = 0
     The other arguments and the scalars of a bound are those of `quadratics`; mu and beta are of all clients together.
     """
-    return _curves(kind, clients, longest, steps, mean_loss=False)
-
-
-def _curves(kind: str, clients: int, longest: int, steps: float, *, mean_loss: bool) -> ProblemFamily:
     if kind not in _CURVES:
         raise InputError("kind", kind, f"use {', '.join(_CURVES)}")
-    for name, value in (("clients", clients), ("longest", longest)):
-        as_whole(name, value)
-    if as_number("steps", steps) <= 0:
-        raise InputError("steps", steps, "give a positive number, in units of 1/beta")
+    _check_numbers(steps, clients=clients, longest=longest)
+    return _Curves(kind, clients, longest, steps).family()
 
-    def problem(values: Mapping[str, Any]) -> Separable:
+
+@dataclass(frozen=True)
+class _Curves:
+    kind: str
+    clients: int
+    longest: int
+    steps: float
+    mean_loss: bool = False
+
+    def family(self) -> ProblemFamily:
+        domains = {
+            "curvature": Domain(low=4 * 2.0**-10, high=4, log=True, shape=(2,)),
+            "width": Domain(low=0.01, high=10, log=True),
+            "sigma2": Domain(low=1e-4, high=1e4, log=True, zero=0.3),
+            "far": Domain(low=1e-2, high=1e2, log=True, zero=0.1),
+            "step": Domain(low=1e-4, high=1, log=True),
+            "T": Domain(low=1, high=self.longest, log=True, integer=True),
+        }
+        if self.clients > 1:
+            domains["minimiser"] = Domain(low=-2, high=2, shape=(self.clients,))
+            domains["weight"] = Domain(low=0.25, high=1, shape=(self.clients,))
+        return ProblemFamily(
+            name=f"{self.clients} {self.kind} losses in R^1",
+            domains=domains,
+            build=self.built,
+            sharp=self.sharp,
+            movable=Movable(scalars=self.scalars, moved=self.moved),
+            mean_loss=lambda: replace(self, mean_loss=True).family(),
+            outside=f"T > {self.longest:,}, condition numbers beyond 2^10, more than one dimension, noise that is not "
+            "additive",
+        )
+
+    def problem(self, values: Mapping[str, Any]) -> Separable:
         inner, outer = map(float, values["curvature"])
-        profile, scale = _CURVES[kind](inner, outer, float(values["width"]))
-        minimiser = np.reshape(values["minimiser"], (clients, 1)) if clients > 1 else np.zeros((1, 1))
-        weights = scale * (np.reshape(values["weight"], (clients, 1)) if clients > 1 else np.ones((1, 1)))
-        noise, start = np.sqrt(values["sigma2"]) * np.ones((clients, 1, 1)), np.zeros((clients, 1))
+        profile, scale = _CURVES[self.kind](inner, outer, float(values["width"]))
+        shape, several = (self.clients, 1), self.clients > 1
+        minimiser = np.reshape(values["minimiser"], shape) if several else np.zeros((1, 1))
+        weights = scale * (np.reshape(values["weight"], shape) if several else np.ones((1, 1)))
+        noise, start = np.sqrt(values["sigma2"]) * np.ones((*shape, 1)), np.zeros(shape)
         far = float(values["far"])
         made = Separable(  # `Separable.of` checks for longer than a short path takes
             profile=profile,
@@ -265,65 +315,44 @@ def _curves(kind: str, clients: int, longest: int, steps: float, *, mean_loss: b
             scale=torch.from_numpy(weights),
             noise=Additive(covariance=torch.from_numpy(noise**2), factor=torch.from_numpy(noise)),
             start=torch.from_numpy(start + minimiser[0] + far),
-            names=tuple(f"client {index}" for index in range(clients)),
+            names=tuple(f"client {index}" for index in range(self.clients)),
         )
+        if not self.mean_loss:
+            return made
         # the start is at `far` from the minimiser that it is seen from
-        return replace(made, start=minimiser_of_mean(made) + torch.from_numpy(start + far)) if mean_loss else made
+        return replace(made, start=minimiser_of_mean(made) + torch.from_numpy(start + far))
 
-    def one(given: Separable, values: Mapping[str, Any]) -> dict[str, float]:
+    def arguments(self, given: Separable, values: Mapping[str, Any]) -> dict[str, float]:
         constants = {"mu": float(given.mu.min()), "beta": float(given.smoothness.max())}
-        e0 = float(given.excess(given.start[None])[0, 0])
-        rest = {"sigma2": float(values["sigma2"]), "T": float(values["T"]), "N": float(clients), "d": 1.0}
-        found = {**constants, "e0": e0, "distance2": float(values["far"]) ** 2, **rest}
-        return found | of_mean(given, given.start[0] - float(values["far"])) if mean_loss else found
+        e0, far = float(given.excess(given.start[None])[0, 0]), float(values["far"])
+        rest = {"sigma2": float(values["sigma2"]), "T": float(values["T"]), "N": float(self.clients), "d": 1.0}
+        found = {**constants, "e0": e0, "distance2": far**2, **rest}
+        return found | of_mean(given, given.start[0] - far) if self.mean_loss else found
 
-    def scalars(values: Values) -> dict[str, np.ndarray]:
+    def scalars(self, values: Values) -> dict[str, np.ndarray]:
         each = [{name: value[at] for name, value in values.items()} for at in range(len(values["T"]))]
-        rows = [one(problem(row), row) for row in each]
+        rows = [self.arguments(self.problem(row), row) for row in each]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
 
-    def moved(values: Values, name: str, target: np.ndarray) -> Values:
+    def moved(self, values: Values, name: str, target: np.ndarray) -> Values:
         return values | {name: target} if name in ("T", "sigma2") else values
 
-    def build(values: Mapping[str, Any]) -> Setting:
-        given = problem(values)
-        arguments = one(given, values)
-        arguments["eta"] = float(values.get("eta", values["step"] * steps / arguments["beta"]))
+    def built(self, values: Mapping[str, Any]) -> Setting:
+        given = self.problem(values)
+        arguments = self.arguments(given, values)
+        arguments["eta"] = float(values.get("eta", values["step"] * self.steps / arguments["beta"]))
         return Setting(problem=given, eta=arguments["eta"], iterations=int(values["T"]), arguments=arguments)
 
-    domains = {
-        "curvature": Domain(low=4 * 2.0**-10, high=4, log=True, shape=(2,)),
-        "width": Domain(low=0.01, high=10, log=True),
-        "sigma2": Domain(low=1e-4, high=1e4, log=True, zero=0.3),
-        "far": Domain(low=1e-2, high=1e2, log=True, zero=0.1),
-        "step": Domain(low=1e-4, high=1, log=True),
-        "T": Domain(low=1, high=longest, log=True, integer=True),
-    }
-    if clients > 1:
-        domains |= {"minimiser": Domain(low=-2, high=2, shape=(clients,)),
-                    "weight": Domain(low=0.25, high=1, shape=(clients,))}  # fmt: skip
-
-    def sharp() -> Values:
+    def sharp(self) -> Values:
         """Steep inside or outside, the start inside, at and beyond the kink; with noise and without."""
         rows = [
-            (pair, 1.0, sigma2, far, step, T)
+            (pair, 1.0, sigma2, far, step, min(T, self.longest))
             for pair in ((1.0, 0.25), (0.25, 1.0), (1.0, 2.0**-8), (1.0, 1.0))
             for sigma2, far in ((0.0, 0.5), (0.0, 2.0), (0.0, 16.0), (1.0, 0.0))
             for step, T in ((1.0, 1), (1.0, 40), (0.5, 4))
         ]
-        curvature, width, sigma2, far, step, T = (np.array(column, dtype=float) for column in zip(*rows))
-        values = {"curvature": curvature, "width": width, "sigma2": sigma2, "far": far, "step": step,
-                  "T": np.minimum(T, longest)}  # fmt: skip
-        if clients > 1:
-            values |= {"minimiser": np.zeros((len(rows), clients)), "weight": np.ones((len(rows), clients))}
+        names = ("curvature", "width", "sigma2", "far", "step", "T")
+        values = {name: np.array(column, dtype=float) for name, column in zip(names, zip(*rows))}
+        if self.clients > 1:
+            values |= {"minimiser": np.zeros((len(rows), self.clients)), "weight": np.ones((len(rows), self.clients))}
         return values
-
-    return ProblemFamily(
-        name=f"{clients} {kind} losses in R^1",
-        domains=domains,
-        build=build,
-        sharp=sharp,
-        movable=Movable(scalars=scalars, moved=moved),
-        mean_loss=lambda: _curves(kind, clients, longest, steps, mean_loss=True),
-        outside=f"T > {longest:,}, condition numbers beyond 2^10, more than one dimension, noise that is not additive",
-    )

@@ -7,7 +7,6 @@ from enum import Enum
 from typing import Any, Self
 
 from suffice.bounds import Theorem
-from suffice.support.parts import Of
 
 from .evidence_summary import EvidenceSummary
 from .regime import Sharpness
@@ -26,7 +25,6 @@ class Outcome(Enum):
     VIOLATED = "violated"
     VACUOUS = "vacuous"
     INCONCLUSIVE = "inconclusive"
-    NOT_APPLICABLE = "not applicable"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +91,8 @@ class Extent:
 class Findings:
     """The outcome of one claim, with what it rests on.
 
-    evidence           what came of the instances, variants  of the wrong variants of the bound; their attributes are
-                       the verdict's, too
+    evidence           what came of the instances, variants  of the wrong variants of the bound; some of their
+                       attributes are the verdict's, too
     counterexample     the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
                        `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
@@ -118,15 +116,20 @@ class Findings:
     proof: Any = None
     sharpness: Sharpness = field(default_factory=Sharpness)
 
-    tried, not_tried = Of("extent"), Of("extent")
-    examined, met, instances, violations = Of("evidence"), Of("evidence"), Of("evidence"), Of("evidence")
-    worst_ratio, worst_instance, worst_bound = Of("evidence"), Of("evidence"), Of("evidence")
-    ranges, points, unmet = Of("evidence"), Of("evidence"), Of("evidence")
-    undefined, undefined_at, unbounded = Of("evidence"), Of("evidence"), Of("evidence")
-    dropped, dropped_ratio = Of("evidence"), Of("evidence")
-    mutants, refuted, survivors, survivor_ratios = Of("variants"), Of("variants"), Of("variants"), Of("variants")
-    weakness, opaque, necessity = Of("variants"), Of("variants"), Of("variants")
-    instance = Of("evidence", "worst_instance")
+    tried = property(lambda verdict: verdict.extent.tried)
+    not_tried = property(lambda verdict: verdict.extent.not_tried)
+    examined = property(lambda verdict: verdict.evidence.examined)
+    met = property(lambda verdict: verdict.evidence.met)
+    instances = property(lambda verdict: verdict.evidence.instances)
+    violations = property(lambda verdict: verdict.evidence.violations)
+    worst_ratio = property(lambda verdict: verdict.evidence.worst_ratio)
+    ranges = property(lambda verdict: verdict.evidence.ranges)
+    points = property(lambda verdict: verdict.evidence.points)
+    dropped = property(lambda verdict: verdict.evidence.dropped)
+    mutants = property(lambda verdict: verdict.variants.mutants)
+    refuted = property(lambda verdict: verdict.variants.refuted)
+    survivors = property(lambda verdict: verdict.variants.survivors)
+    necessity = property(lambda verdict: verdict.variants.necessity)
 
     @classmethod
     def inconclusive(cls, theorem: Theorem, reason: str) -> Self:
@@ -167,14 +170,14 @@ class Findings:
             "instances": self.instances,
             "dropped": self.dropped,
             "worst_ratio": self.worst_ratio,
-            "worst_instance": self.worst_instance,
+            "worst_instance": self.evidence.worst_instance,
             "attained": list(self.sharpness.attained),
             "regime": self.sharpness.to_dict(),
             "error_probability": self.error_probability,
             "refuted_mutants": self.refuted,
             "mutants": self.mutants,
             "survivors": list(self.survivors),
-            "survivor_ratios": list(self.survivor_ratios),
+            "survivor_ratios": list(self.variants.survivor_ratios),
             "weak": self.weak,
             "conditions_shown_necessary": self.necessity,
             "seconds": self.seconds,

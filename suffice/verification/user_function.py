@@ -196,89 +196,95 @@ def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) ->
 def _of_arrays(field: str, own: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
     """`own` of arrays by keyword, asked one instance at a time if it cannot take them; its results are checked. It
     refuses symbols where it may decide by a value."""
-    function, decides = adapted(own), _decision(own)
-    names = list(inspect.signature(function).parameters)
-    name = getattr(function, "__name__", field)
+    served = _Served(field, own, checked)
 
-    def one(**values: Any) -> Any:
+    def many(**values: Any) -> Any:
+        return served.many(**values)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    many.__dict__["__signature__"] = inspect.Signature(
+        [inspect.Parameter(name, kind) for name in inspect.signature(served.function).parameters]
+    )
+    many.__name__, many.__doc__ = served.name, served.function.__doc__
+    return many
+
+
+class _Served:
+    """One of somebody's functions, and what it has answered."""
+
+    def __init__(self, field: str, own: Callable[..., Any], checked: Callable[..., Any]) -> None:
+        self.field, self.function, self.decides, self.checked = field, adapted(own), _decision(own), checked
+        self.name = getattr(self.function, "__name__", field)
+        self.calls, self.together = 0, True
+        self.first: tuple[dict[str, float], Any] | None = None
+        """The first instance asked for, and what the function returned there."""
+        # a search asks for the same instances several times
+        self.known = lru_cache(maxsize=1 << 15)(lambda keys, row: self.one(**dict(zip(keys, row))))
+
+    def one(self, **values: Any) -> Any:
         try:
             with np.errstate(all="ignore"):
-                return checked(field, function(**{key: np.float64(value) for key, value in values.items()}), ())
+                floats = {key: np.float64(value) for key, value in values.items()}
+                return self.checked(self.field, self.function(**floats), ())
         except InputError:
             raise
         except OverflowError:
-            return checked(field, math.inf, ())
+            return self.checked(self.field, math.inf, ())
         except Exception as error:
             given = ", ".join(f"{name}={value:.4g}" for name, value in values.items())
-            raise InputError(
-                field, name, f"it fails at {given} ({type(error).__name__}: {error}); use arithmetic and {FUNCTIONS}"
-            ) from error
+            why = f"it fails at {given} ({type(error).__name__}: {error}); use arithmetic and {FUNCTIONS}"
+            raise InputError(self.field, self.name, why) from error
 
-    @lru_cache(maxsize=1 << 15)  # a search asks for the same instances several times
-    def known(keys: tuple[str, ...], row: tuple[float, ...]) -> Any:
-        return one(**dict(zip(keys, row)))
-
-    calls, together, first = 0, True, None  # the first instance asked for, and what the function returned there
-
-    def due() -> bool:
+    def due(self) -> bool:
         """Whether to ask for the first instance again: after 1, 2, 4, 8, ... calls."""
-        nonlocal calls
-        calls += 1
-        return calls & (calls - 1) == 0
+        self.calls += 1
+        return self.calls & (self.calls - 1) == 0
 
-    def ask_again(row: dict[str, float]) -> None:
-        nonlocal first
-        if first is None:
-            first = row, one(**row)
-        again = one(**first[0])
-        before, after = _numbers(first[1]), _numbers(again)
+    def ask_again(self, row: dict[str, float]) -> None:
+        """`InputError` where the first instance, which is `row` if there was none, now has another value."""
+        if self.first is None:
+            self.first = row, self.one(**row)
+        asked, answer = self.first
+        before, after = _numbers(answer), _numbers(self.one(**asked))
         if not _alike(before, after, 0.0):
-            given = ", ".join(f"{key}={value:.6g}" for key, value in first[0].items())
+            given = ", ".join(f"{key}={value:.6g}" for key, value in asked.items())
             apart = next(((x, y) for x, y in zip(before, after) if x != y), (len(before), len(after)))
-            raise InputError(
-                field, name, f"it is no function: at {given} it returns {apart[0]!r} and then {apart[1]!r}; "
-                "return the same for the same arguments",
-            )  # fmt: skip
+            why = f"it is no function: at {given} it returns {apart[0]!r} and then {apart[1]!r}; "
+            raise InputError(self.field, self.name, why + "return the same for the same arguments")
 
-    def many(**values: Any) -> Any:
-        nonlocal together
+    def many(self, **values: Any) -> Any:
         if not any(isinstance(value, np.ndarray) and value.ndim for value in values.values()):
             library = library_of(*values.values())
-            if decides and getattr(library, "__name__", "") == "sympy":
-                raise InputError(field, name, f"no formula can be read from it: {decides}")
+            if self.decides and getattr(library, "__name__", "") == "sympy":
+                raise InputError(self.field, self.name, f"no formula can be read from it: {self.decides}")
             with np.errstate(all="ignore"):
-                return one(**values) if library is None else function(**values)
+                return self.one(**values) if library is None else self.function(**values)
         columns = np.broadcast_arrays(*values.values())
-        rows = [dict(zip(values, map(float, row))) for row in zip(*(column[[0, -1]] for column in columns))] if (
-            columns[0].size and due()
-        ) else []  # fmt: skip
+        ends: list[dict[str, float]] = []
+        if columns[0].size and self.due():
+            ends = [dict(zip(values, map(float, row))) for row in zip(*(column[[0, -1]] for column in columns))]
         found = None
-        if together:
+        if self.together:
             try:
                 with np.errstate(all="ignore"):
-                    found = checked(field, function(**values), columns[0].shape)
+                    found = self.checked(self.field, self.function(**values), columns[0].shape)
             except InputError:
                 raise
             except Exception:  # `if`, or a function that takes one number only
-                together = False
+                self.together = False
         try:
-            for place, row in zip((0, -1), rows):
-                ask_again(row)
+            for place, row in zip((0, -1), ends):
+                self.ask_again(row)
                 if found is not None:
                     # an array's maximum, say, is no maximum of one instance's numbers; last places may differ
-                    together &= _alike(_numbers(found, columns[0].shape, place), _numbers(one(**row)), 1e-6)
+                    alike = _alike(_numbers(found, columns[0].shape, place), _numbers(self.one(**row)), 1e-6)
+                    self.together &= alike
         except InputError as error:
             if found is None or "it is no function" in str(error):
                 raise  # else it takes arrays alone
-        if found is not None and together:
+        if found is not None and self.together:
             return found
-        return _joined([known(tuple(values), tuple(map(float, row))) for row in zip(*columns)])
-
-    many.__dict__["__signature__"] = inspect.Signature(
-        [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
-    )
-    many.__name__, many.__doc__ = name, function.__doc__
-    return many
+        return _joined([self.known(tuple(values), tuple(map(float, row))) for row in zip(*columns)])
 
 
 def _numbers(result: Any, shape: tuple[int, ...] = (), place: int = 0) -> list[float]:

@@ -1,12 +1,10 @@
-"""Fixed weights: thresholds, components, water-filling, the spectrum of W."""
+"""Fixed weights: thresholds, components, the spectrum of W."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from suffice.bounds import InputError
-from suffice.bounds.threshold_weights import component_weights, components, optimal_weights, spectrum, threshold_weights
+from suffice.bounds.threshold_weights import component_weights, components, spectrum, threshold_weights
 
 
 def dissimilarities(rng, size):
@@ -17,10 +15,6 @@ def dissimilarities(rng, size):
     if size > 2 and rng.random() < 0.2:
         b[-1] = np.inf
     return b
-
-
-def weighted(weights, b):
-    return (weights * np.where(weights > 0, b, 0)).sum()
 
 
 def test_threshold_weights_are_equal_on_the_near_agents():
@@ -54,44 +48,6 @@ def test_component_weights_are_a_projection_and_may_join_distant_agents():
     np.testing.assert_allclose(two[0] @ two[0], two[0], atol=1e-15)
     np.testing.assert_array_equal(two[0, 0], [0.2] * 5 + [0] * 5)
     np.testing.assert_array_equal(two[1], np.full((10, 10), 0.1))
-
-
-def test_optimal_weights_meet_the_cap_and_no_feasible_weights_have_a_smaller_square():
-    rng = np.random.default_rng(4)
-    binding = 0
-    for _ in range(1000):
-        b = dissimilarities(rng, int(rng.integers(1, 9)))
-        known = np.isfinite(b)
-        mean = b[known].mean()
-        cap = rng.choice([0, rng.uniform(0, 1.3) * mean])
-        weights = optimal_weights(b=b, cap=cap)
-        np.testing.assert_allclose(weights.sum(), 1, rtol=1e-14)
-        assert (weights >= 0).all()
-        assert weighted(weights, b) <= cap * (1 + 1e-12) + 1e-15  # rounding of a sum of eight
-        if cap < mean:
-            binding += 1
-            np.testing.assert_allclose(weighted(weights, b), cap, rtol=1e-12, atol=1e-14)
-        own = np.eye(len(b))[0]
-        for _ in range(10):
-            other = rng.dirichlet(np.ones(len(b))) * known
-            other = rng.uniform() * weights + (1 - rng.uniform()) * other / other.sum()
-            other /= other.sum()
-            if weighted(other, b) > cap:
-                share = cap / weighted(other, b)
-                other = share * other + (1 - share) * own
-            assert (other**2).sum() >= (weights**2).sum() * (1 - 1e-12)
-    assert binding > 300
-
-
-def test_optimal_weights_work_by_rows_and_refuse_a_cap_that_no_weights_meet():
-    rng = np.random.default_rng(5)
-    b = rng.exponential(size=(3, 4, 6)) * (np.arange(6) > 0)
-    cap = rng.uniform(0, 1, (3, 4))
-    together = optimal_weights(b=b, cap=cap)
-    apart = [[optimal_weights(b=b[i, j], cap=cap[i, j]) for j in range(4)] for i in range(3)]
-    np.testing.assert_array_equal(together, apart)
-    with pytest.raises(InputError, match=r"^cap = 0\.1"):
-        optimal_weights(b=np.array([0.2, 0.3]), cap=0.1)
 
 
 def test_the_spectrum_is_that_of_w_and_knows_its_rank():

@@ -223,8 +223,8 @@ def test_a_bound_that_is_not_a_number_somewhere_is_told_where():
 
     verdict = check(rooted, conditions=limit)
     assert verdict.outcome is Outcome.VIOLATED
-    assert verdict.violations == verdict.undefined > 0
-    share = f"{verdict.undefined:,} of {verdict.instances:,} instances"
+    assert verdict.violations == verdict.evidence.undefined > 0
+    share = f"{verdict.evidence.undefined:,} of {verdict.instances:,} instances"
     assert str(verdict).startswith(f"violated on {share}\n")
     assert f"{share} the bound is not a number at eta = 1, mu = 1, beta = 1, " in one_line(verdict)
     assert f"({share})" in verdict.gap
@@ -238,7 +238,7 @@ def test_a_bound_that_is_not_a_number_somewhere_is_told_where():
         return math.sqrt(1 - 1.5 * eta * beta) * half_noise(eta=eta, mu=mu, beta=beta, e0=e0, sigma2=sigma2, T=T)
 
     verdict = check(rooted_and_small, conditions=limit)
-    assert verdict.violations > verdict.undefined > 0
+    assert verdict.violations > verdict.evidence.undefined > 0
     assert np.isfinite(verdict.worst_ratio)  # a violation in numbers comes first, and stays one as it is shrunk
     assert verdict.counterexample is not None
     assert verdict.counterexample["margin"] > 0
@@ -260,8 +260,8 @@ def test_a_constant_bound_is_read_and_an_infinite_one_refused():
         ):
             check(unbounded, conditions=limit, family=few)
     partly = check(lambda *, eta, beta, e0: np.where(eta * beta < 0.5, np.inf, 1e30 + e0), conditions=limit, family=few)
-    assert partly.instances > partly.unbounded > 0
-    assert f"infinite on {partly.unbounded} of {partly.instances} instances" in one_line(partly)
+    assert partly.instances > partly.evidence.unbounded > 0
+    assert f"infinite on {partly.evidence.unbounded} of {partly.instances} instances" in one_line(partly)
 
 
 def test_functions_of_math_numpy_and_python_are_read_as_formulas():

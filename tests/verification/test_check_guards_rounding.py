@@ -115,4 +115,4 @@ def test_a_number_that_rounding_makes_none_is_no_violation():
     assert verdict.valid, str(verdict)
     undefined = check(lambda *, eta, mu, e0: e0 * ((eta - eta) / (mu - mu)), conditions=below(1e-7), family=BRIEF)
     assert undefined.outcome is Outcome.VIOLATED
-    assert undefined.undefined == undefined.instances
+    assert undefined.evidence.undefined == undefined.instances

@@ -148,7 +148,7 @@ def test_a_theorem_is_typed_in_its_own_letters(share, true):
     verdict = check(partial(khaled, share), conditions=lambda *, gamma, L: {"gamma <= 1/(4 L)": (gamma, 1 / (4 * L))},
                     **options)  # fmt: skip
     assert verdict.valid if true else verdict.outcome is Outcome.VIOLATED, str(verdict)
-    assert not verdict.opaque
+    assert not verdict.variants.opaque
     assert verdict.ranges["eta beta"][1] == 0.25
 
 

@@ -154,8 +154,8 @@ def test_conditions_that_no_instance_meets_are_named():
     assert one_line(never).startswith(
         "vacuous: no instance meets the hypotheses: fine and long contradict each other; "
     )
-    assert "long holds at none of " in never.unmet
-    assert "(nearest: 2 <= 1)" in never.unmet
+    assert "long holds at none of " in never.evidence.unmet
+    assert "(nearest: 2 <= 1)" in never.evidence.unmet
 
     apart = check(right, conditions=lambda *, T: {"low": (T, 1), "high": (2, T), "any": (0, T)}, family=line)
     assert "low contradicts high; no condition fails everywhere, but some does at each" in one_line(apart)

@@ -71,7 +71,7 @@ def test_the_looseness_of_a_survivor_is_that_of_the_bound_where_it_counts():
     bound = superfluous(**{name: arguments[name] for name in ("eta", "mu", "beta", "e0", "s2", "T")})
     counts = arguments["eta"] ** 2 * arguments["beta"] * arguments["s2"] >= 0.01 * bound
     expected = (evidence.measured / bound)[counts & evidence.counted(find(T2))].max()
-    np.testing.assert_allclose(verdict.survivor_ratios[at], expected, rtol=1e-12)
+    np.testing.assert_allclose(verdict.variants.survivor_ratios[at], expected, rtol=1e-12)
     assert expected < 0.9 < 0.999 < verdict.worst_ratio
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds.threshold_weights import optimal_weights, precision_weights, threshold_weights
+from suffice.bounds.threshold_weights import threshold_weights
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
@@ -68,19 +68,6 @@ class FixedWeights(Algorithm):
         The bias is then at most epsilon / 2. Every row holds the client itself, b_ii = 0.
         """
         return cls(alpha=torch.from_numpy(threshold_weights(b=dissimilarities(b), threshold=level(b, mu, epsilon))))
-
-    @classmethod
-    def water_filling(cls, b: Any, *, cap: Any) -> FixedWeights:
-        """The weights of least sum_k alpha_ik^2 with sum_k alpha_ik b_ik <= cap, one number or (N,)."""
-        b = dissimilarities(b)
-        cap = as_numbers("cap", cap, (len(b),), one_for_all=True)
-        return cls(alpha=torch.from_numpy(optimal_weights(b=b, cap=cap)))
-
-    @classmethod
-    def for_precision(cls, b: Any, *, mu: Any, epsilon: Any) -> FixedWeights:
-        """alpha_ik proportional to (sqrt(2 mu_i epsilon_i) - b_ik)_+: fewest rounds for strongly convex losses."""
-        b = dissimilarities(b)
-        return cls(alpha=torch.from_numpy(precision_weights(b=b, mu=level(b, mu, epsilon) ** 2, eps=1.0)))
 
     @classmethod
     def clusters(cls, labels: Sequence[Any]) -> FixedWeights:

@@ -1,4 +1,4 @@
-"""Problems made to measure: prescribed clusters, heterogeneity, condition numbers; sharp instances; published settings.
+"""Problems made to measure: clusters, heterogeneity, condition numbers; published settings.
 
 Whatever is random comes from the counter-based stream of data under `seed`: the same on every machine.
 Curvature is the Hessian's eigenvalue mu = beta = lambda of R = (lambda/2) |theta - theta*|^2 [loss / theta^2].
@@ -95,28 +95,6 @@ def continuum(
     return Quadratics.of(_spheres(curvature, n, d), -optimum, sigma2=sigma2, start=start)
 
 
-def prescribed(
-    b: Any, c: Any, *, features: int = 2, curvature: float = 1.0, sigma2: Any = 1.0, start: Any = None
-) -> Quadratics:
-    """Clients of which 0 has |grad R_0 - grad R_k|^2 <= b_k^2 + c_k |grad R_0|^2, and no smaller b_k at this c_k.
-
-    b, c (N,) with b_0 = c_0 = 0. With g = grad R_0 the difference is M g + v: A_0 = (lambda/2) I, A_k steeper by
-    1 + sqrt(c_k) along the first axis, so M = -sqrt(c_k) e_1 e_1^T, and v = b_k e_2. As they are orthogonal,
-    |M g + v|^2 = c_k g_1^2 + b_k^2, which for g along e_1 is the bound.
-    """
-    b = as_numbers("b", b, ("N",))
-    c = as_numbers("c", c, (len(b),))
-    d, scale = as_whole("features", features, least=2), _positive("curvature", curvature)
-    for name, value in (("b", b), ("c", c)):
-        if len(value) == 0 or value[0] != 0 or (value < 0).any():
-            raise InputError(name, value.tolist(), "give numbers >= 0, one per client, the first one (itself) 0")
-    A = np.tile(scale / 2 * np.eye(d), (len(b), 1, 1))
-    A[:, 0, 0] *= 1 + np.sqrt(c)
-    xi = np.zeros((len(b), d))
-    xi[:, 1] = -b / scale  # v = 2 A_k (xi_0 - xi_k)
-    return Quadratics.of(A, xi, sigma2=sigma2, start=start)
-
-
 def conditioned(
     clients: int,
     features: int,
@@ -142,54 +120,6 @@ def conditioned(
     A = np.einsum("nij,j,nkj->nik", q, values, q)
     optimum = as_number("spread", spread, least=0) * _normal(seed, n, d, use=1)
     return Quadratics.of((A + A.transpose(0, 2, 1)) / 2, -optimum, sigma2=sigma2, start=start)
-
-
-# Where bounds are attained: instances that a theorem must not exclude.
-
-
-def proportional(
-    similarity: Any, *, steeper: bool = False, curvature: float = 1.0, sigma2: Any = 1.0, start: Any = 1.0
-) -> Quadratics:
-    """R_k = c_k R_0 on the line with c_k = 1 - sqrt(1 - r_k): client 0 sees similarity r_k wherever it is.
-
-    `similarity` r (N,) in (0, 1], r_0 = 1. Attains the worst case of one step and, as weights of Definition 1 never
-    change, that of many: the contraction is 1 - eta lambda sum_k alpha_k c_k. `steeper` gives c_k = 1 + sqrt(1 - r_k),
-    the worst peers of long steps.
-    """
-    r = as_numbers("similarity", similarity, ("N",))
-    if len(r) == 0 or r[0] != 1 or (r <= 0).any() or (r > 1).any():
-        raise InputError("similarity", r.tolist(), "give ratios in (0, 1], the first one (itself) 1")
-    gap = np.sqrt(1 - r)
-    # 1 - sqrt(1 - r) without cancellation
-    factor = 1 + gap if steeper else r / (1 + gap)
-    A = _positive("curvature", curvature) / 2 * factor[:, None, None]
-    return Quadratics.of(A, np.zeros((len(r), 1)), sigma2=sigma2, start=[as_numbers("theta0", start, ()).item()])
-
-
-def noise_floor(
-    clients: int = 1, features: int = 1, *, curvature: float = 1.0, sigma2: Any = 1.0, start: Any = None
-) -> Quadratics:
-    """Equal clients of condition number 1, started at their optimum: the plateau eta V / (2 (2 - eta lambda)) is exact.
-
-    At kappa = 1 and eta near 1/beta the theorems' eta beta V / (2 mu) is attained; at kappa = 100 it is 100 to 190
-    times too large, and no test against it can fail.
-    """
-    n, d = as_whole("clients", clients), as_whole("features", features)
-    A = _spheres(_positive("curvature", curvature), n, d)
-    return Quadratics.of(A, np.zeros((n, d)), sigma2=sigma2, start=start)
-
-
-def equal_hessians(b: Any, *, curvature: float = 1.0, sigma2: Any = 1.0, start: Any = None) -> Quadratics:
-    """R_k = (mu/2) (theta - b_k/mu)^2: |grad R_k - grad R_0| = b_k everywhere.
-
-    Attains the bias of fixed weights of sum 1: their limit is sum_k alpha_k b_k / mu, at excess B^2 / (2 mu) with
-    B = sum_k alpha_k b_k. b (N,), b_0 = 0.
-    """
-    b = as_numbers("b", b, ("N",))
-    if len(b) == 0 or b[0] != 0 or (b < 0).any():
-        raise InputError("b", b.tolist(), "give numbers >= 0, one per client, the first one (itself) 0")
-    mu = _positive("curvature", curvature)
-    return Quadratics.of(_spheres(mu, len(b), 1), -b[:, None] / mu, sigma2=sigma2, start=start)
 
 
 # Settings of the papers.

@@ -62,48 +62,51 @@ def read(
     Categories and gaps of a CSV, frame or mapping become columns of numbers, and a first column without a name is left
     out, as in `suffice.fit`. Raises `InputError`.
     """
-    memory = Memory(max_memory)
     as_choice("loss", loss, ("auto", *LOSSES))
-    prepared, roles = is_heart_disease(path), {}
-    if prepared and split is None:
-        tables: Sequence[Table] = without(heart_disease(path, standardise=standardise).train, drop)
-    else:
-        source = source_of(
-            path, client=client, target=target, drop=drop, split=split, seed=seed, memory=memory, held=True
-        )
-        roles = {"client": source.client, "target": source.target}
-        tables = without(source.tables, drop) or encoded_tables(
-            source.frames(), **roles, drop=drop, memory=memory, classes=None if loss == "auto" else loss == "logistic"
-        )
+    asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
+    tables, roles = _tables(path, loss, standardise, asked, Memory(max_memory))
     if len(tables) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)
     penalty = 0.0
     if loss == "auto":
-        values, numeric = _values(tables)
-        values = [] if standardise_target and numeric else values  # numbers that are to be standardised are no classes
-        loss, penalty, notes = loss_of_a_problem(target, values, numeric=numeric)
-        tables = [replace(tables[0], notes=(*tables[0].notes, *notes)), *tables[1:]]
+        tables, loss, penalty = _by_target(tables, target, standardise_target)
+    how: dict[str, Any] = {"intercept": intercept, "positive": positive, "batch": batch, "max_memory": max_memory}
     problem = of_tables(
         tables,
         loss=loss,
         regularisation=penalty if regularisation is None else regularisation,
-        intercept=intercept,
-        standardise="none" if prepared else standardise,
+        standardise="none" if is_heart_disease(path) else standardise,
         standardise_target=standardise_target,
-        positive=positive,
-        batch=batch,
-        max_memory=max_memory,
+        **how,
     )
     assert problem.coordinates is not None
     return replace(problem, coordinates=replace(problem.coordinates, **roles))
 
 
-def _values(tables: Sequence[Table]) -> tuple[list[str], bool]:
-    """Values of the target, not all where there are more than two; whether they are numbers."""
-    found: set[Any] = set()
+def _tables(
+    path: Any, loss: str, standardise: str, asked: dict[str, Any], memory: Memory
+) -> tuple[Sequence[Table], dict[str, str]]:
+    """The tables of a path, and which columns of a source were its clients and its target."""
+    drop = asked["drop"]
+    if asked["split"] is None and is_heart_disease(path):
+        return without(heart_disease(path, standardise=standardise).train, drop), {}
+    source = source_of(path, **asked, memory=memory, held=True)
+    roles = {"client": source.client, "target": source.target}
+    tables = without(source.tables, drop) or encoded_tables(
+        source.frames(), **roles, drop=drop, memory=memory, classes=None if loss == "auto" else loss == "logistic"
+    )
+    return tables, roles
+
+
+def _by_target(tables: Sequence[Table], target: str, standardised: bool) -> tuple[Sequence[Table], str, float]:
+    """The loss that the target asks for and its penalty, with notes on them in the first table."""
+    found: set[Any] = set()  # not all values where there are more than two
     for table in tables:
         found.update(np.unique(table.y).tolist())
         if len(found) > 2:
             break
-    return list(map(str, found)), tables[0].y.dtype.kind != "U"
+    numeric = tables[0].y.dtype.kind != "U"
+    values = [] if standardised and numeric else list(map(str, found))  # standardised numbers are no classes
+    loss, penalty, notes = loss_of_a_problem(target, values, numeric=numeric)
+    return [replace(tables[0], notes=(*tables[0].notes, *notes)), *tables[1:]], loss, penalty

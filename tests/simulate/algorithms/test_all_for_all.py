@@ -64,18 +64,6 @@ def test_thresholds_keep_dissimilarities_up_to_the_root_of_mu_epsilon():
     assert (rule.oracle_calls(built(), None), rule.vectors_sent(built(), None)) == (8, 8)
 
 
-def test_water_filling_spends_its_cap_with_the_least_variance():
-    rule = FixedWeights.water_filling(B, cap=0.8)
-    alpha = rule.alpha.numpy()
-    np.testing.assert_allclose(alpha.sum(1), 1, rtol=1e-14)
-    spent = (alpha * np.where(alpha > 0, B, 0)).sum(1)
-    np.testing.assert_allclose(spent, 0.8, rtol=1e-12)
-    rng = np.random.default_rng(81)
-    for weights in rng.dirichlet(np.full(4, 0.5), 3000):  # no random competitor that keeps the cap has less variance
-        if weights[:3] @ B[1, :3] + weights[3] * B[1, 3] <= 0.8:
-            assert weights @ weights > alpha[1] @ alpha[1] - 1e-12
-
-
 def test_oracle_clusters_average_inside_each_cluster():
     half = np.array(
         [[0.5, 0, 0.5, 0, 0], [0, 1, 0, 0, 0], [0.5, 0, 0.5, 0, 0], [0, 0, 0, 0.5, 0.5], [0, 0, 0, 0.5, 0.5]]

@@ -71,7 +71,6 @@ REFUSED = [
     ("b", lambda: alg.AllForAll.threshold(torch.zeros(3, 2), mu=1, epsilon=1)),
     ("mu", lambda: alg.FixedWeights.threshold(B, mu=0.0, epsilon=1)),
     ("epsilon", lambda: alg.FixedWeights.threshold(B, mu=1.0, epsilon=[1, 2])),
-    ("cap", lambda: alg.FixedWeights.water_filling(B, cap=-0.1)),
     ("labels", lambda: alg.FixedWeights.clusters([])),
     ("samples", lambda: SampledSimilarity(samples=0)),
     ("samples", lambda: DebiasedSimilarity(samples=1)),

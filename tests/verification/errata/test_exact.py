@@ -10,10 +10,9 @@ import pytest
 
 from suffice.bounds import THEOREMS
 from suffice.verification.errata import ERRATA
-from suffice.verification.errata.exact import exact, exact_errata
+from suffice.verification.errata.exact import EXACT, exact
 from suffice.verification.recheck import refusal
 
-EXACT = exact_errata()
 KNOWN = {entry.id: entry for entry in ERRATA}
 PRINTED = {record.key for record in THEOREMS if record.edition == "printed" and record.bound is not None}
 

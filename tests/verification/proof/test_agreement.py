@@ -128,7 +128,7 @@ def test_a_function_that_decides_is_checked_by_numbers_and_not_proved():
     assert verdict.instances > 100
     assert verdict.proof.outcome == "not of this kind"
     assert "it compares values (line" in verdict.proof.says
-    assert "it compares values (line" in verdict.opaque
+    assert "it compares values (line" in verdict.variants.opaque
 
 
 def test_a_violation_has_the_dimensions_that_its_curvatures_need():

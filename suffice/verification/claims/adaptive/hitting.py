@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ...evidence import Evidence
 from ...family import Family, Values
 from ...instances import enumerated_paths, exact
 from ...instances.aligned_pair import Aligned, columns, sharp_hitting_values
-from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, constant_steps
+from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps, constant_steps
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
 from ...widened_conditions import beyond
@@ -44,9 +45,18 @@ def _hitting(batch: Paths) -> Arguments:
     return batch.arguments | {"eta": _within_floor(batch.arguments)}
 
 
-def _on_paths(measure: Callable[[Paths], np.ndarray]) -> tuple[Family, ...]:
+def _given(batch: Paths) -> Arguments:
+    return batch.arguments
+
+
+def _on_paths(
+    measure: Callable[[Paths], np.ndarray],
+    steps: Steps = _hitting_steps,
+    arguments: Callable[[Paths], Arguments] = _hitting,
+    **change: Any,
+) -> tuple[Family, ...]:
     return tuple(
-        enumerated_paths.family(measure, loss=loss, steps=_hitting_steps, arguments=_hitting)
+        enumerated_paths.family(measure, loss=loss, steps=steps, arguments=arguments, **change)
         for loss in (enumerated_paths.QUADRATIC, RIPPLED)
     )
 
@@ -96,19 +106,12 @@ def _last_above(batch: Paths) -> np.ndarray:
 
 
 def _confident_paths(
-    steps: Callable[[Arguments], np.ndarray],
+    steps: Steps,
     measure: Callable[[Paths], np.ndarray] = _last,
-    arguments: Callable[[Paths], Arguments] = lambda batch: batch.arguments,
+    arguments: Callable[[Paths], Arguments] = _given,
 ) -> tuple[Family, ...]:
-    return tuple(
-        enumerated_paths.family(
-            measure,
-            loss=loss,
-            steps=steps,
-            arguments=lambda batch: arguments(batch) | {"delta": batch.values["delta"]},
-            delta=CONFIDENCE,
-        )
-        for loss in (enumerated_paths.QUADRATIC, RIPPLED)
+    return _on_paths(
+        measure, steps, lambda batch: arguments(batch) | {"delta": batch.values["delta"]}, delta=CONFIDENCE
     )
 
 
@@ -173,7 +176,10 @@ _BELOW = {_START: "below it tau = 0, and the bound is not negative before e_0 = 
 
 
 def claims() -> tuple[Claim, ...]:
-    still, time, last = (renewal(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
+    return *_at_decreasing_steps(), *_at_a_constant_step()
+
+
+def _at_decreasing_steps() -> tuple[Claim, ...]:
     return (
         Claim.on("adaptive/corollary-1", edition="printed", exact=_impossible),
         Claim.on(
@@ -191,6 +197,12 @@ def claims() -> tuple[Claim, ...]:
             fades(longest=True),
             outside_conditions={FIRST_STEP: lambda: _confident(exact.aligned_outside_step_limit(_surely, Decreasing))},
         ),
+    )
+
+
+def _at_a_constant_step() -> tuple[Claim, ...]:
+    still, time, last = (renewal(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
+    return (
         Claim.on(
             "adaptive/corollary-1-probability",
             still,
@@ -230,10 +242,7 @@ def claims() -> tuple[Claim, ...]:
         Claim.on(
             "adaptive/corollary-1-best-step",
             renewal(Renewal.time, best=True),
-            *(
-                enumerated_paths.family(Paths.time, loss=loss, steps=_best_steps)
-                for loss in (enumerated_paths.QUADRATIC, RIPPLED)
-            ),
+            *_on_paths(Paths.time, _best_steps, _given),
             exact=_noiseless,
             unrefuted_conditions=_BELOW,
             in_regime=_in_regime(Aligned.hitting, best=True),

@@ -8,9 +8,9 @@ from records import bound_of  # tests/helpers
 from scipy.optimize import minimize
 
 from suffice.bounds import ConditionError, InputError
-from suffice.bounds.threshold_weights import optimal_weights, precision_weights
+from suffice.bounds.threshold_weights import precision_weights
 from suffice.planning.exact.plan import exact_plans
-from suffice.simulate import FixedWeights, Quadratics
+from suffice.simulate import Quadratics
 
 bound = bound_of("sample-optimal")
 
@@ -50,16 +50,11 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
     for _ in range(50):
         b, mu, eps = np.append(0, rng.exponential(size=6)), rng.uniform(0.2, 1), rng.uniform(0.1, 3)
         weights = precision_weights(b=b, mu=mu, eps=eps)
-        np.testing.assert_allclose(weights, optimal_weights(b=b, cap=weights @ b), atol=1e-9)
         given = {"mu": mu, "beta": 5 * mu, "eps": eps, "distance2": 40.0, "sigma2": 0.7, "lambda2": (weights**2).sum()}
         signal2 = (np.maximum(np.sqrt(2 * mu * eps) - b, 0) ** 2).sum()
         if weights @ b <= 0.9 * np.sqrt(2 * mu * eps):
             one = bound("theorem-2-mixture-rounds", bias=weights @ b, **given)
             np.testing.assert_allclose(one, bound("theorem-2-optimal-rounds", signal2=signal2, **given), rtol=1e-10)
-    pair = FixedWeights.for_precision([[0, 0.5], [0.5, 0]], mu=[1.0, 2.0], epsilon=0.5).alpha.numpy()
-    np.testing.assert_allclose(pair[0], [2 / 3, 1 / 3], rtol=1e-14)  # c = 1
-    c = np.sqrt(2.0)
-    np.testing.assert_allclose(pair[1], [(c - 0.5) / (2 * c - 0.5), c / (2 * c - 0.5)], rtol=1e-14)
 
 
 # --- what it is worth
