@@ -10,7 +10,7 @@ from records import bound_of, definition_of  # tests/helpers
 from suffice.bounds import evaluate, find
 from suffice.bounds.bayes_risk import inverse_risk
 from suffice.bounds.theorems.sample_optimal.theorem_1 import HALF, best_level, signal
-from suffice.bounds.threshold_weights import optimal_weights, threshold_weights
+from suffice.bounds.threshold_weights import threshold_weights
 
 bound, definition = bound_of("sample-optimal"), definition_of("sample-optimal")
 
@@ -89,8 +89,15 @@ def test_no_lower_bound_is_above_the_best_plan():
     b = np.where(absent, np.inf, known)
     sigma2 = mu * eps * np.exp(rng.uniform(0, 6, count))
     lower = needed_rounds(b=b, mu=mu, sigma2=sigma2, eps=eps, ball=ball)
-    caps = np.linspace(0, 1.33, 30) * unit  # up to almost sqrt(1.8 mu eps)
-    plans = optimal_weights(b=np.repeat(b[:, None], 30, axis=1), cap=caps)
+    levels = np.geomspace(0.05, 50, 60)[:, None] * unit[:, None]  # the best weights of any bias are (level - b)_+
+    plans = np.maximum(levels - b[:, None], 0)
+    plans /= plans.sum(-1, keepdims=True)
+    plans = np.where(
+        definition("theorem-2-bias")(weights=plans, b=np.where(absent, 0, known)[:, None])[..., None]
+        <= 1.33 * unit[:, None],
+        plans,
+        np.eye(most)[0],
+    )  # almost sqrt(1.8 mu eps)
     weights = np.concatenate([threshold_weights(b=b, threshold=unit[:, 0])[:, None], plans], axis=1)
     upper = evaluate(
         find(KEY + "theorem-2-rounds"),
