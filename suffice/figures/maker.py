@@ -10,7 +10,7 @@ import difflib
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -156,6 +156,8 @@ class Maker:
                     one.name: Option(str(one.type), getattr(entry.default, one.name), one.metadata.get("about", ""))
                     for one in fields(entry.default)
                 }
+            elif isinstance(entry.default, Field):
+                found[name] = Option(str(entry.annotation), entry.default.default, entry.default.metadata["about"])
             elif name not in ("edition", "progress"):
                 found[name] = Option(str(entry.annotation), entry.default)
         return found
@@ -208,8 +210,8 @@ class Maker:
                 taken[name] = replace(entry.default, **{key: value for key, value in options.items() if key in own})
             elif name == "seeds":
                 taken[name] = chosen_seeds(options.get(name, entry.default), least=1)
-            elif name in options:
-                taken[name] = options[name]
+            elif name in self.options:
+                taken[name] = options.get(name, self.options[name].default)
         return taken
 
     @property

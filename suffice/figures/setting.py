@@ -18,6 +18,9 @@ def option(about: str, **default: Any) -> Any:
     return field(metadata={"about": about}, **default)
 
 
+DATA: Any = option("folder of the data files, or one above it; SUFFICE_DATA unless given", default=None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """Clients, features and iterations, and what else a regression needs."""
