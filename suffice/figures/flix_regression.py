@@ -46,7 +46,7 @@ class SparseLogistic(Logistic):
         if edition == "stated":
             L = np.array([(X**2).sum() / (4 * len(X)) + mu for X, _ in self.data.blocks()])
             return 1 / L, float(1 / np.sqrt(L.max() / mu))
-        L = (self.smoothness - mu + mu / (4 * self.data.counts)).numpy()
+        L = np.array([(np.linalg.eigvalsh(X.T @ X)[-1] + mu) / (4 * len(X)) for X, _ in self.data.blocks()])
         return np.full_like(L, 1 / L.mean()), float(1 / np.sqrt(L.mean() / mu))
 
     @cached_property

@@ -26,7 +26,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import DATA, data_folder, option
+from .setting import DATA, data_folder, option, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline, label_ends
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def scafflix_rounds(
     *,
     data: str | Path | None = DATA,
     regressions: Regressions = REGRESSIONS,
-    seeds: Sequence[int] = range(200),
+    seeds: Sequence[int] = runs(200),
     progress: Progress,
 ) -> Content:
     """The figure in one edition. Medians over `seeds` runs, which differ in their communication rounds' coins."""
