@@ -45,7 +45,7 @@ FLOOR = 1e-14
 BAND = (0.05, 0.95)
 COLUMNS = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
 """What is drawn, and in what unit."""
-BLOCK = 32
+BLOCK = 64
 """So many seeds run together."""
 LONGEST = 10**9
 """No run takes so many iterations."""

@@ -125,7 +125,7 @@ def test_the_least_value_of_flix_is_where_its_slope_is_none(small):
 
 def test_blocks_hold_all_seeds_by_the_iterations_that_they_need():
     blocks = _blocks(range(70), 0.2, 5)
-    assert [len(block) for block in blocks] == [32, 32, 6]
+    assert [len(block) for block in blocks] == [64, 6]
     assert sorted(np.concatenate(blocks)) == list(range(70))
     randomness = Randomness(seeds=torch.arange(70))
     coins = [randomness.uniform(iteration=t, stream=Stream.COIN, clients=1, features=1) < 0.2 for t in range(1, 300)]

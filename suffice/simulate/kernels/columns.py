@@ -19,12 +19,9 @@ def logistic_means(rows: Any, x: np.ndarray, *, times: np.ndarray, mu: float) ->
     """
     code = library(torch.float64, "columns")
     gradient, means = np.empty_like(x, dtype=float, order="C"), np.empty(len(x))
-    arrays = (
-        *(np.ascontiguousarray(part, dtype=np.int32) for part in (rows.indptr, rows.indices)),
-        *(np.ascontiguousarray(part, dtype=float) for part in (rows.data, times, np.float64(mu), x)),
-        gradient,
-        means,
-    )
+    whole = (np.ascontiguousarray(part, dtype=np.int32) for part in (rows.indptr, rows.indices))
+    real = (np.ascontiguousarray(part, dtype=float) for part in (rows.data, times, np.float64(mu), x))
+    arrays = (*whole, *real, gradient, means)
     sizes = (ctypes.c_int64(size) for size in (rows.shape[0], *x.shape[::-1]))
     if code.logistic_means(*sizes, *(ctypes.c_void_p(part.ctypes.data) for part in arrays)):
         raise Unavailable("no memory")
