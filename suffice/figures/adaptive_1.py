@@ -18,6 +18,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
+from .setting import option, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, count_ticks, headline
 
 LOOKS = ((BLUE, "o"), (VERMILION, "s"), (ORANGE, "D"), (GREEN, "^"), (PURPLE, "v"), (SKY, "P"))
@@ -32,10 +33,12 @@ DRAW, MEDIAN, LOW, HIGH = "one draw", "median", "5 %", "95 %"
 def sufficient_cluster(
     edition: str,
     *,
-    clients: int = 20,
-    features: int = 10,
-    spreads: Sequence[float] = (0.001, 0.01, 0.1, 1.0),
-    seeds: Sequence[int] = range(1000),
+    clients: int = option("how many, client 1 among them", default=20),
+    features: int = option("coefficients of a model", default=10),
+    spreads: Sequence[float] = option(
+        "standard deviations of optima about their centre, per feature", default=(0.001, 0.01, 0.1, 1.0)
+    ),
+    seeds: Sequence[int] = runs(1000),
     progress: Progress,
 ) -> Content:
     """The figure in one edition; the first seed is the one draw that is shown.

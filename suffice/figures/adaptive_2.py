@@ -15,7 +15,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .setting import UNSTATED, Competitors, Setting
+from .setting import UNSTATED, Competitors, Setting, runs
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ LOOKS: dict[str, tuple[str, Any]] = {
     "Local, batch 1": (VERMILION, (0, (1, 2.5))),
 }
 """A colour and a line style of its own for every rule."""
-SEEDS = range(96)
+SEEDS = runs(96)
 TWO, TEN = Setting(features=2, iterations=100), Setting(features=10, iterations=200)
 LOWEST = -20
 """The vertical axis is cut here; the legend says where a curve that leaves it ends."""

@@ -17,7 +17,7 @@ import numpy as np
 from .adaptive_2 import TEN
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import Setting
+from .setting import Setting, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, count_ticks, headline, label_ends
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ SHOWN = {
     "behind Figure 2b: All-for-one beside all together and alone, with the collaborators",
     unpublished="",
 )
-def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = range(20), progress: Progress) -> Content:
+def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = runs(20), progress: Progress) -> Content:
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
     from .blocks import in_blocks
     from .regression import BLOCK

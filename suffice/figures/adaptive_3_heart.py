@@ -25,7 +25,7 @@ import numpy as np
 from .adaptive_2 import LOOKS
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import UNSTATED, Competitors, data_folder, option
+from .setting import DATA, UNSTATED, Competitors, data_folder, option, runs
 from .style import BLACK, COLUMN_WIDTH, headline
 
 BLOCK = 32
@@ -68,8 +68,8 @@ TRAINING = Training()
 def heart(
     edition: str,
     *,
-    data: str | Path | None = None,
-    seeds: Sequence[int] = range(32),
+    data: str | Path | None = DATA,
+    seeds: Sequence[int] = runs(32),
     training: Training = TRAINING,
     competitors: Competitors = UNSTATED,
     progress: Progress,

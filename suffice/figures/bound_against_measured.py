@@ -16,6 +16,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
+from .setting import option
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, VERMILION, headline, label_ends
 
 if TYPE_CHECKING:
@@ -43,7 +44,12 @@ class Instance:
 
 
 @maker("bound-against-measured", "bounds beside exact expectations, sharp and ill-conditioned")
-def bound_vs_measured(*, iterations: int = 400, condition: float = 100.0, progress: Progress) -> Content:
+def bound_vs_measured(
+    *,
+    iterations: int = option("steps that are followed", default=400),
+    condition: float = option("number, above 1, of the ill-conditioned instances", default=100.0),
+    progress: Progress,
+) -> Content:
     from suffice.bounds import evaluate, find
     from suffice.simulate import expected_excess
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import maker
+from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, SMALL, VERMILION, headline
 
 MINIMISERS = np.array([[-1.0, 0.0], [1.0, 0.0]])
@@ -37,8 +38,7 @@ LABELS = {"A": (2.15, 3.2, "right"), "B": (2.15, 1.25, "right"), "C": (0.0, -1.4
     "Figure 1 of cobo: the inner problem at three points",
     unpublished="the paper's diagram is drawn by hand, no code makes it",
 )
-def inner_problem(*, distance: float = 2.0) -> Content:
-    """distance: of the two minimisers."""
+def inner_problem(*, distance: float = option("of the two minimisers", default=2.0)) -> Content:
     minimisers = distance / 2 * MINIMISERS
     data = {}
     for name, models in MODELS.items():

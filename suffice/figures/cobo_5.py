@@ -19,7 +19,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import option
+from .setting import option, runs
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION, headline
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ CLUSTERED = Clustered()
 def selection(
     *,
     clustered: Clustered = CLUSTERED,
-    seeds: Sequence[int] = range(12),
+    seeds: Sequence[int] = runs(12),
     progress: Progress,
 ) -> Content:
     clients, clusters, features = clustered.clients, clustered.clusters, clustered.features

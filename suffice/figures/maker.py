@@ -1,7 +1,7 @@
 """What computes a figure: a function with a name, registered where it is written.
 
-What the function takes by keyword are the figure's options, fields of a dataclass among them; those of the names below
-are checked here, so that every figure refuses the same values in the same words.
+What the function takes by keyword are the figure's options, each an `option` or a dataclass of them; those of the names
+below are checked here, so that every figure refuses the same values in the same words.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import difflib
 import inspect
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
@@ -30,17 +30,9 @@ SHORT = {"N": ("clients", "agents"), "d": ("features",), "steps": ("iterations",
          "spread": ("spreads", "distance"), "draws": ("seeds",)}  # fmt: skip
 SHORT["n"] = SHORT["N"]
 """An option may be called by the name on the left if the figure has one of those on the right."""
-LEAST = {
-    "clients": 2,
-    "clusters": 1,
-    "features": 1,
-    "iterations": 1,
-    "rounds": 1,
-    "epochs": 1,
-    "draws": 1,
-    "instances": 1,
-    "panels": 1,
-}
+LEAST = {"clients": 2} | dict.fromkeys(
+    ("clusters", "features", "iterations", "rounds", "epochs", "instances", "panels"), 1
+)
 """These options are whole numbers, of at least the value given here."""
 MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 10**7, "rounds": 10**7, "seeds": 10**6}
 """With more than these a figure would take days, or more memory than machines have."""
@@ -53,10 +45,10 @@ COMPETITORS = tuple(one.name for one in fields(Competitors))
 """They belong to rules that no released code has."""
 
 
-def chosen_seeds(seeds: Any, *, least: int = 2) -> tuple[int, ...]:
-    """The seeds 0, 1, ... or those given; by default at least two, for a spread. Raises `InputError`."""
+def chosen_seeds(seeds: Any, *, least: int) -> Sequence[int]:
+    """The seeds 0, 1, ... or those given. Raises `InputError`."""
     whole = isinstance(seeds, int) and not isinstance(seeds, bool)
-    wanted = tuple(range(seeds)) if whole else tuple(int(seed) for seed in as_numbers("seeds", seeds, ("n",)))
+    wanted = range(seeds) if whole else tuple(int(seed) for seed in as_numbers("seeds", seeds, ("n",)))
     if len(wanted) < least or len(set(wanted)) < len(wanted) or min(wanted) < 0 or max(wanted) >= 2**32:
         how = f"give how many (at least {least}), or different whole numbers within 0..2^32 - 1"
         raise InputError("seeds", seeds, how)
@@ -76,27 +68,24 @@ class Option:
 
     kind: str
     default: Any
-    about: str = ""
+    about: str
 
     @property
     def several(self) -> bool:
         """Whether it may have several values."""
-        return self.kind.startswith(("Sequence", "tuple", "Any"))
+        return self.kind.startswith(("Sequence", "tuple"))
 
     @property
     def words(self) -> str:
-        """Its default in words, and its meaning where there is one."""
-        return f"{self._default}; {self.about}" if self.about else self._default
-
-    @property
-    def _default(self) -> str:
-        if isinstance(self.default, range):
-            return f"number of runs (default {len(self.default)}) or a list, such as 127,496,1729"
-        if isinstance(self.default, tuple) and len(self.default) > 8:
-            return f"{len(self.default)} from {self.default[0]:g} to {self.default[-1]:g}"
-        if isinstance(self.default, tuple):
-            return ",".join(map(str, self.default)) or "all"
-        return "chosen by the figure" if self.default is None else str(self.default)
+        """Its meaning, and its default in words."""
+        if self.default is None:
+            return self.about
+        default = _plain(self.default)
+        if isinstance(default, list) and len(default) > 8:
+            default = f"{len(default)} from {default[0]:g} to {default[-1]:g}"
+        elif isinstance(default, list):
+            default = ",".join(map(str, default))
+        return f"{self.about} (default {default})"
 
 
 @dataclass(frozen=True)
@@ -136,8 +125,6 @@ class Maker:
         if progress is not None and "progress" not in taken:
             progress(1, 1)
         seconds = time.perf_counter() - began
-        if (seeds := options.get("seeds")) is not None and seeds == tuple(range(len(seeds))):
-            options["seeds"] = range(len(seeds))  # as defaults are; how many says which
         given = {name: _plain(value) for name, value in options.items() if value != self.options[name].default}
         content = replace(content, setup={**content.setup, "changed": given})
         return Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw)
@@ -151,13 +138,11 @@ class Maker:
         """What the figure takes besides its edition."""
         found: dict[str, Option] = {}
         for name, entry in inspect.signature(self.compute).parameters.items():
-            if is_dataclass(entry.default):
-                found |= {
-                    one.name: Option(str(one.type), getattr(entry.default, one.name), one.metadata.get("about", ""))
-                    for one in fields(entry.default)
-                }
-            elif name not in ("edition", "progress"):
-                found[name] = Option(str(entry.annotation), entry.default)
+            if isinstance(entry.default, Field):
+                found[name] = Option(str(entry.annotation), entry.default.default, entry.default.metadata["about"])
+            elif is_dataclass(entry.default):
+                for one in fields(entry.default):
+                    found[one.name] = Option(str(one.type), getattr(entry.default, one.name), one.metadata["about"])
         return found
 
     def option(self, name: str) -> str:
@@ -181,7 +166,7 @@ class Maker:
             if name in options:
                 raise InputError(asked, value, f"another name of {name}; give one of the two")
             if name == "seeds":
-                value = chosen_seeds(value, least=self.least.get(name, 2))
+                value = chosen_seeds(value, least=self.least.get(name, 2))  # two have a spread
             elif name in LEAST:
                 as_whole(name, value, least=self.least.get(name, LEAST[name]))
                 if value > MOST.get(name, value):
@@ -200,25 +185,19 @@ class Maker:
         return options
 
     def _grouped(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """As the function takes them: fields of a dataclass together; seeds as they are, whether given or not."""
-        taken = {}
+        """As the function takes them: fields of a dataclass together."""
+        taken, known = {}, self.options
         for name, entry in inspect.signature(self.compute).parameters.items():
             if is_dataclass(entry.default) and not isinstance(entry.default, type):
                 own = {one.name for one in fields(entry.default)}
                 taken[name] = replace(entry.default, **{key: value for key, value in options.items() if key in own})
-            elif name == "seeds":
-                taken[name] = chosen_seeds(options.get(name, entry.default), least=1)
-            elif name in options:
-                taken[name] = options[name]
+            elif name in known:
+                taken[name] = options.get(name, known[name].default)
         return taken
 
     @property
     def _draw(self) -> Callable[[Figure, Any], None]:
-        return self._module["draw"]
-
-    @property
-    def _module(self) -> dict[str, Any]:
-        return cast(FunctionType, self.compute).__globals__
+        return cast(FunctionType, self.compute).__globals__["draw"]
 
 
 def maker(

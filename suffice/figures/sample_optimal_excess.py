@@ -13,17 +13,21 @@ from typing import Any
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .sample_optimal_speedup import COLOURS, MARKERS, METHODS, NAMES, NO_CODE, SETTINGS, legend, speedup
+from .sample_optimal_speedup import COLOURS, MARKERS, METHODS, NAMES, NO_CODE, PRECISION, SETTINGS, legend, speedup
+from .setting import option
 from .style import COLUMN_WIDTH, headline
 
 AGENTS = (10, 100, 1000)
 
 
 @maker("sample-optimal-excess", "sample-optimal: excess loss against samples, 10 to 1000 agents", unpublished=NO_CODE)
-def excess(*, agents: Sequence[int] = AGENTS, progress: Progress) -> Content:
-    """agents: numbers N, multiples of 5, a column each."""
+def excess(
+    *,
+    agents: Sequence[int] = option("numbers of agents, multiples of 5, a column each", default=AGENTS),
+    progress: Progress,
+) -> Content:
     title = "Excess of All-for-one and All-for-all against samples, 10 to 1000 agents"
-    return replace(speedup.compute(agents=agents, progress=progress), title=title)
+    return replace(speedup.compute(agents=agents, precision=PRECISION, progress=progress), title=title)
 
 
 def draw(figure: Figure, canvas: Any) -> None:

@@ -22,6 +22,7 @@ from suffice.bounds.threshold_weights import precision_weights
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
 from .sample_optimal_speedup import BALL, NO_CODE
+from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION, headline
 
 KAPPAS = (1.0, 100.0)
@@ -33,8 +34,12 @@ LOOKS = {"equal weights": (VERMILION, "--"), "best weights": (BLUE, "-"), "lower
 @maker(
     "sample-optimal-rounds", "sample-optimal: rounds against the precision, beside the lower bound", unpublished=NO_CODE
 )
-def rounds(*, agents: int = 100, spread: float = 1.0, precisions: Sequence[float] = PRECISIONS) -> Content:
-    """agents: their number N; spread: the largest b; precisions: excess losses."""
+def rounds(
+    *,
+    agents: int = option("how many, agent 0 among them", default=100),
+    spread: float = option("largest b, how far gradients are apart", default=1.0),
+    precisions: Sequence[float] = option("excess losses", default=PRECISIONS),
+) -> Content:
     eps = np.unique(precisions)
     b = np.linspace(0, spread, agents)
     weights = precision_weights(b=b, mu=1.0, eps=eps)

@@ -25,9 +25,11 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
+from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION, headline
 
 AGENTS = (10, 20, 50, 100, 200, 500, 1000)
+PRECISION = 0.001
 CLUSTERS = 5
 START = -3.0
 BALL = 4.0
@@ -43,8 +45,12 @@ MARKERS = {"alone": "^", "all-for-one": "o", "all-for-all": "s", "lower bound": 
 @maker(
     "sample-optimal-speedup", "sample-optimal: rounds and speed-up against the number of agents", unpublished=NO_CODE
 )
-def speedup(*, agents: Sequence[int] = AGENTS, precision: float = 0.001, progress: Progress) -> Content:
-    """agents: numbers N, multiples of 5; precision: the excess to which rounds are counted."""
+def speedup(
+    *,
+    agents: Sequence[int] = option("numbers of agents, multiples of 5", default=AGENTS),
+    precision: float = option("excess to which rounds are counted", default=PRECISION),
+    progress: Progress,
+) -> Content:
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
         raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
     data: dict[str, dict[str, np.ndarray]] = {}

@@ -1,9 +1,8 @@
 """scafflix-1: Scafflix and gradient descent on logistic regressions (Yi, Condat and Richtarik 2023, Figure 1).
 
 f(x) = (1/8) sum_i f_i(alpha x + (1 - alpha) x_i*), f_i(x) = (1/n_i) sum_j log(1 + exp(-y_ij a_ij^T x)) + (mu/2) |x|^2
-on eight contiguous parts of each dataset, an intercept first; x_i* minimises f_i. Exact gradients. Every client moves
-by x_i' = x_i - s_i (alpha grad f_i - h_i); with probability p all average with weights 1/s_i and h_i grows by
-(p / s_i) (xbar - x_i'). In the paper's letters s_i = gamma_i / alpha^2, and h_i is alpha times the paper's.
+on eight contiguous parts of each dataset, an intercept first; x_i* minimises f_i. Exact gradients; all alphas toss the
+same coins.
 
 stated     equation (12): L_i = mean |a_ij|^2 / 4 + mu, gamma_i = 1/L_i, p = 1/sqrt(max L_i / mu); exact minima
 published  the released code: L_i = lambda_max(A_i^T A_i + mu I) / (4 n_i), one step 1/mean(alpha^2 L_j) for all,
@@ -17,6 +16,7 @@ w8a stands for w6a unless there is a file w6a.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +26,15 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import data_folder
+from .setting import DATA, data_folder, option, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline, label_ends
 
 if TYPE_CHECKING:
-    from .flix_regression import Regression
+    from torch import Tensor
+
+    from suffice.simulate import Algorithm
+
+    from .flix_regression import SparseLogistic
 
 ROUNDS = {"mushrooms": 45, "a6a": 35, "w6a": 25, "w8a": 25}
 """Communication rounds of the longer of the paper's two rows of panels."""
@@ -39,8 +43,31 @@ REFERENCE = 300
 FLOOR = 1e-14
 """Gaps f - f* below are rounding errors, and not drawn."""
 BAND = (0.05, 0.95)
-COLUMNS = ("gap", "gradient2")
+COLUMNS = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
+"""What is drawn, and in what unit."""
+BLOCK = 64
+"""So many seeds run together."""
+LONGEST = 10**9
+"""No run takes so many iterations."""
 COLOURS = (BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regressions:
+    """Which regressions are solved, and for how long."""
+
+    datasets: tuple[str, ...] | None = option(
+        "names of files; mushrooms, a6a and w6a (if there) or w8a unless given", default=None
+    )
+    clients: int = option("parts into which a dataset is cut", default=8)
+    mu: float = option("weight of |x|^2 / 2 in every loss", default=0.1)
+    alphas: Sequence[float] = option(
+        "weights of the common model in the personal ones", default=(1.0, 1e-1, 1e-2, 1e-3, 1e-4)
+    )
+    rounds: int | None = option("communication rounds; the paper's unless given", default=None)
+
+
+REGRESSIONS = Regressions()
 
 
 @maker(
@@ -52,63 +79,40 @@ COLOURS = (BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY)
 def scafflix_rounds(
     edition: str,
     *,
-    data: str | Path | None = None,
-    datasets: tuple[str, ...] | None = None,
-    clients: int = 8,
-    mu: float = 0.1,
-    alphas: Sequence[float] = (1.0, 1e-1, 1e-2, 1e-3, 1e-4),
-    seeds: Sequence[int] = range(200),
-    rounds: int | None = None,
+    data: str | Path | None = DATA,
+    regressions: Regressions = REGRESSIONS,
+    seeds: Sequence[int] = runs(200),
     progress: Progress,
 ) -> Content:
-    """The figure in one edition. Medians over `seeds` runs, which differ in their communication rounds' coins.
+    """The figure in one edition. Medians over `seeds` runs, which differ in their communication rounds' coins."""
+    from .flix_regression import SparseLogistic
 
-    data      folder of the LIBSVM files, or one above it; by default SUFFICE_DATA. `InputError` without it.
-    datasets  names of files; by default mushrooms, a6a and w6a (if there) or w8a
-    """
-    from threadpoolctl import threadpool_limits
-
-    from .flix_regression import Regression
-
+    alphas, clients, mu = regressions.alphas, regressions.clients, regressions.mu
     if len(alphas) > len(COLOURS) or len(set(alphas)) < len(alphas) or max(alphas) > 1:
         raise InputError("alphas", list(alphas), f"give at most {len(COLOURS)} different numbers in (0, 1]")
-    levels = np.array(alphas)
     missing = "no file mushrooms in it; get mushrooms, a6a and w8a from the LIBSVM page"
     folder = data_folder(data, "libsvm", "mushrooms", "LIBSVM's mushrooms, a6a and w8a", missing)
-    chosen = datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
+    chosen = regressions.datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
     curves: dict[str, dict[str, np.ndarray]] = {}
     constants: dict[str, Any] = {}
-    with threadpool_limits(1):  # small matrices: threads would wait for each other
-        for done, name in enumerate(chosen):
-            problem = Regression.read(folder, name, edition, clients=clients, mu=mu)
-            last = rounds or ROUNDS.get(name, 30)
-            value = _reference(problem, levels, edition)
-            for method, runs in (
-                ("GD", _descent(problem, levels, last, edition)),
-                ("Scafflix", _scafflix(problem, levels, last, seeds, edition)),
-            ):
-                runs[..., 0] -= value  # (rounds + 1, alphas, seeds, 2)
-                for a, alpha in enumerate(alphas):
-                    curve = {"round": np.arange(last + 1, dtype=float)}
-                    for c, column in enumerate(COLUMNS):
-                        curve[column] = np.median(runs[:, a, :, c], axis=1)
-                        low, high = np.quantile(runs[:, a, :, c], BAND, axis=1)
-                        curve |= {f"{column}_low": low, f"{column}_high": high}
-                    curves[SEPARATOR.join((name, method, f"{alpha:g}"))] = curve
-            constants[name] = {
-                "rows": int(sum(problem.sizes)),
-                "features": int(problem.features),
-                "positive_share": float(np.mean(np.concatenate(problem.y) > 0)),
-                "p": problem.steps(edition)[1],
-                "mean_L": float(problem.smoothness(edition).mean()),
-            }
-            progress(done + 1, len(chosen))
+    for done, name in enumerate(chosen):
+        problem = SparseLogistic.read(folder, name, edition, clients=clients, mu=mu)
+        found = _curves(problem, alphas, regressions.rounds or ROUNDS.get(name, 30), seeds, edition)
+        curves |= {SEPARATOR.join((name, *key)): curve for key, curve in found.items()}
+        gamma, p = problem.steps(edition)
+        constants[name] = {
+            "rows": sum(problem.row_counts),
+            "features": problem.features,
+            "positive_share": float((problem.data.y > 0).double().mean()),
+            "p": p,
+            "mean_L": float((1 / gamma).mean()),
+        }
+        progress(done + 1, len(chosen))
     of_seeds = f"median of {len(seeds)} runs" if len(seeds) > 1 else "one run"
-    unit = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
     units = {"round": "communication rounds"}
-    for column in COLUMNS:
-        units |= {column: f"{unit[column]}, {of_seeds}"}
-        units |= {f"{column}_low": f"{unit[column]}, 5 % quantile", f"{column}_high": f"{unit[column]}, 95 % quantile"}
+    for column, unit in COLUMNS.items():
+        units |= {column: f"{unit}, {of_seeds}"}
+        units |= {f"{column}_low": f"{unit}, 5 % quantile", f"{column}_high": f"{unit}, 95 % quantile"}
     return Content(
         title="Scafflix and gradient descent on FLIX, logistic regression",
         data=curves,
@@ -128,74 +132,81 @@ def scafflix_rounds(
     )
 
 
-def _descent(problem: Regression, alphas: np.ndarray, last: int, edition: str) -> np.ndarray:
-    """f and |grad f|^2 of gradient descent on FLIX, (rounds + 1, alphas, 1, 2)."""
-    x = np.ones((len(alphas), problem.features))
-    step = 1 / (alphas[:, None] ** 2 * problem.smoothness(edition).mean())
-    found = []
-    for _ in range(last + 1):
-        value, slopes = problem.measured(alphas, x)
-        gradient = slopes.mean(0)
-        found.append(np.stack([value, (gradient**2).sum(1)], axis=-1))
-        x = x - step * gradient
-    return np.array(found)[:, :, None]
+def _curves(
+    problem: SparseLogistic, alphas: Sequence[float], last: int, seeds: Sequence[int], edition: str
+) -> dict[tuple[str, str], dict[str, np.ndarray]]:
+    """Gaps and squared gradient norms of both methods, (rounds + 1,) each, by method and alpha."""
+    import torch
+
+    from suffice.simulate import Flix, Scaffnew
+    from suffice.simulate.threads import one_thread
+
+    gamma, p = problem.steps(edition)
+    blocks = _blocks(seeds, p, last)
+    curves = {}
+    with one_thread():  # small matrices: threads would wait for each other
+        for alpha in alphas:
+            released = edition == "published"
+            descent = Flix(alpha=alpha, population=True)
+            step = torch.tensor(1 / (alpha**2 * (1 / gamma).mean()))
+            fall = _measured(problem, descent, step, alpha, REFERENCE if released else last, [0])
+            value = fall[-1, 0, 0] if released else problem.least(alpha)
+            rule = Scaffnew(p=p, alpha=alpha, population=True)
+            parts = [_measured(problem, rule, torch.tensor(gamma), alpha, last, block, released) for block in blocks]
+            for method, runs in (("GD", fall[: last + 1]), ("Scafflix", np.concatenate(parts, axis=1))):
+                runs[..., 0] -= value  # (rounds + 1, seeds, 2)
+                curve = {"round": np.arange(last + 1, dtype=float)}
+                for c, column in enumerate(COLUMNS):
+                    low, middle, high = np.quantile(runs[..., c], (BAND[0], 0.5, BAND[1]), axis=1)
+                    curve |= {column: middle, f"{column}_low": low, f"{column}_high": high}
+                curves[method, f"{alpha:g}"] = curve
+    return curves
 
 
-def _reference(problem: Regression, alphas: np.ndarray, edition: str) -> np.ndarray:
-    """f* (alphas, 1): the least value, in the published edition that of `REFERENCE` steps of gradient descent."""
-    if edition == "published":
-        return _descent(problem, alphas, REFERENCE, edition)[-1, :, :, 0]
-    x = np.stack([problem.minimum(alpha, problem.anchors) for alpha in alphas])
-    return problem.measured(alphas, x)[0][:, None]
-
-
-def _scafflix(problem: Regression, alphas: np.ndarray, last: int, seeds: Sequence[int], edition: str) -> np.ndarray:
-    """f and |grad f|^2 (or what the code takes for it) in communication rounds, (rounds + 1, alphas, seeds, 2).
-
-    Every alpha tosses coins of its own. A row is a pair of alpha and seed, and is dropped after its last round.
-    """
+def _blocks(seeds: Sequence[int], p: float, last: int) -> list[np.ndarray]:
+    """Blocks of seeds that need about as many iterations for `last` communications."""
     import torch
 
     from suffice.simulate import Randomness, Stream
 
-    gamma, p = problem.steps(edition)
-    alpha = np.repeat(alphas, len(seeds))  # (m,)
-    step = gamma[:, None, None] / alpha[:, None] ** 2  # s_i (N, m, 1)
     randomness = Randomness(seeds=torch.as_tensor(seeds))
-    x = np.ones((problem.clients, len(alpha), problem.features))
-    h = np.zeros_like(x)
-    value, local = problem.measured(alpha, x[0])  # alpha grad f_i(x_i), known already where all have met
-    found = np.full((last + 1, len(alpha), 2), np.nan)
-    found[0] = np.stack([value, (local.mean(0) ** 2).sum(1)], axis=-1)
-    done, left, t = np.zeros(len(alpha), dtype=int), np.arange(len(alpha)), 0
-    moved = np.empty(0, dtype=int)
-    while len(left):
-        t += 1
-        tossed = randomness.uniform(iteration=t, stream=Stream.COIN, clients=len(alphas), features=1)[..., 0]
-        coin = np.flatnonzero(tossed.T.flatten().numpy()[left] < p)
-        for i in range(problem.clients):
-            local[i, moved] = problem.slopes(i, alpha[moved], x[i, moved])[0]
-            change = local[i] - h[i]
-            change *= step[i]
-            x[i] -= change
-        moved = np.arange(len(left))
-        if not len(coin):
-            continue
-        seen, size, before = local[:, coin].mean(0), step[:, coin], x[:, coin]
-        mean = (before / size).sum(0) / (1 / size).sum(0)
-        h[:, coin] += p / size * (mean - before)
-        x[:, coin] = mean
-        value, local[:, coin] = problem.measured(alpha[coin], mean)
-        met = left[coin]
-        done[met] += 1
-        gradient = seen if edition == "published" else local[:, coin].mean(0)
-        found[done[met], met] = np.stack([value, (gradient**2).sum(1)], axis=-1)
-        kept = done[left] < last
-        moved = np.flatnonzero(~np.isin(np.flatnonzero(kept), coin))
-        if not kept.all():
-            left, alpha = left[kept], alpha[kept]
-            step, x, h, local = step[:, kept], x[:, kept], h[:, kept], local[:, kept]
-    return found.reshape(last + 1, len(alphas), len(seeds), 2)
+    met, needed = np.zeros(len(seeds)), np.zeros(len(seeds))
+    while (met < last).any():
+        needed += met < last
+        t = int(needed.max())
+        met += randomness.uniform(iteration=t, stream=Stream.COIN, clients=1, features=1)[:, 0, 0].numpy() < p
+    ordered = np.array(seeds)[np.argsort(needed, kind="stable")]
+    return np.array_split(ordered, range(BLOCK, len(seeds), BLOCK))
+
+
+def _measured(
+    problem: SparseLogistic,
+    algorithm: Algorithm,
+    eta: Tensor,
+    alpha: float,
+    last: int,
+    seeds: Sequence[int] | np.ndarray,
+    released: bool = False,
+) -> np.ndarray:
+    """f and |grad f|^2 of FLIX in communication rounds, (last + 1, seeds, 2); where `released`, the gradient is the
+    mean of those that the clients' last steps took, as in the released code."""
+    import torch
+
+    from suffice.simulate import iterate
+
+    found = np.full((last + 1, len(seeds), 2), np.nan)
+    done, slope, everyone = np.full(len(seeds), -1), None, torch.ones(len(seeds), dtype=torch.bool)
+    paths = iterate(problem, algorithm, seeds=torch.as_tensor(seeds), iterations=LONGEST, eta=lambda t: eta)
+    for _, _, draw, state in paths:
+        values, slopes = problem.measured(state["models"])
+        before, slope = slope, alpha * slopes.mean(1)
+        shown = slope if before is None or not released else before
+        done += (coin := (draw.extra if draw else {}).get("coin", everyone).numpy())
+        met = coin & (done <= last)
+        found[done[met], met] = torch.stack([values.mean(1), (shown**2).sum(1)], -1).numpy()[met]
+        if done.min() >= last:
+            break
+    return found
 
 
 def draw(figure: Figure, canvas: Any) -> None:

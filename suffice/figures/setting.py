@@ -18,6 +18,14 @@ def option(about: str, **default: Any) -> Any:
     return field(metadata={"about": about}, **default)
 
 
+def runs(count: int) -> Any:
+    """The seeds 0, 1, ... as a figure's option."""
+    return option("number of runs, or a list such as 127,496,1729", default=range(count))
+
+
+DATA: Any = option("folder of the data files, or one above it; SUFFICE_DATA unless given", default=None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """Clients, features and iterations, and what else a regression needs."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import Progress, maker
+from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION, headline
 
 LEAST = 1e-3
@@ -24,8 +25,11 @@ ROWS = 10
 
 
 @maker("sharpness", "worst and median measured/bound of each claim")
-def sharpness(*, instances: int = 100, progress: Progress) -> Content:
-    """The corrected statements on `instances` random draws per family."""
+def sharpness(
+    *,
+    instances: int = option("random draws of each family of a corrected statement", default=100),
+    progress: Progress,
+) -> Content:
     from suffice.verification.campaign import Sharpness
     from suffice.verification.claims import all_claims
 

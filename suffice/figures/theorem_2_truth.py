@@ -14,6 +14,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import Progress, maker
+from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, SMALL, VERMILION, headline
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ TRUTH, RUNNING = "E[e_t]", "E[e_t 1{tau >= t}]"
        least={"iterations": 2})  # fmt: skip
 def theorem_2_truth(
     *,
-    iterations: int = 8,
-    panels: int = 140,
+    iterations: int = option("steps that are followed", default=8),
+    panels: int = option("intervals of the quadrature over models", default=140),
     progress: Progress,
 ) -> Content:
     from suffice.bounds import Binary, evaluate, find

@@ -216,8 +216,7 @@ class _Served:
         self.field, self.function, self.decides, self.checked = field, adapted(own), _decision(own), checked
         self.name = getattr(self.function, "__name__", field)
         self.calls, self.together = 0, True
-        self.first: tuple[dict[str, float], Any] | None = None
-        """The first instance asked for, and what the function returned there."""
+        self.first: tuple[dict[str, float], Any] | None = None  # instance asked for, with what the function returned
         # a search asks for the same instances several times
         self.known = lru_cache(maxsize=1 << 15)(lambda keys, row: self.one(**dict(zip(keys, row))))
 

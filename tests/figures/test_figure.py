@@ -24,6 +24,17 @@ def test_options_are_those_of_the_function_that_computes():
         figure("cobo-1", seeds=3)
 
 
+@pytest.mark.parametrize("name", [name for name, entry in makers().items() if entry.options])
+def test_help_says_what_every_option_is_and_its_default(name, command):
+    listed = command("figure", name, "--option", "help").stdout
+    for option, entry in makers()[name].options.items():
+        assert len(entry.about) > 10, option
+        said = " ".join(listed[listed.index(f"{option} ") :].split())
+        assert entry.about.split(",")[0] in said, option
+        assert entry.default is None or "(default " in entry.words, option
+        assert "MISSING" not in said, option
+
+
 @pytest.mark.parametrize(
     ("name", "option"),
     [

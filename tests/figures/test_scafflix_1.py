@@ -6,11 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from features import features, table
 from site_data import DATA
 
-from suffice.figures import figure
-from suffice.figures.flix_regression import Regression
+from suffice.figures import figure, flix_regression
+from suffice.figures.flix_regression import SparseLogistic
+from suffice.figures.scafflix_1 import _blocks, _measured
+from suffice.simulate import Logistic, Randomness, Scaffnew, Stream
+from suffice.simulate.kernels import Unavailable
 from suffice.support.text import csv_text
 
 LIBSVM = DATA / "libsvm"
@@ -69,34 +73,95 @@ def test_more_personal_models_start_closer(drawn):
     assert (np.diff(starts) < 0).all()
 
 
-def _small(seed: int = 0) -> Regression:
-    from scipy.sparse import csr_matrix
-
-    rng = np.random.default_rng(seed)
+@pytest.fixture(scope="module")
+def small():
+    rng = np.random.default_rng(0)
     # an intercept, a column of mostly ones, one of few; the last row occurs twice
     columns = np.column_stack([np.ones(8), rng.random(8) < 0.8, rng.random(8) < 0.2, rng.normal(size=8)])
-    X = tuple(csr_matrix(columns[[*rng.permutation(8), 7]]) for _ in range(CLIENTS))
-    return Regression(X=X, y=tuple(rng.choice([-1.0, 1.0], size=9) for _ in range(CLIENTS)))
+    X = [columns[[*rng.permutation(8), 7]] for _ in range(CLIENTS)]
+    y = [np.append(labels, labels[-1]) for labels in rng.choice([-1.0, 1.0], size=(CLIENTS, 8))]
+    return SparseLogistic.of(X, y, regularisation=0.1, start=np.ones(4))
 
 
-def test_gradient_is_the_slope_of_the_value_and_hessian_of_the_gradient():
-    problem, x, h = _small(), np.array([0.3, -0.2, 0.5, 1.0]), 1e-6
-    steps = x[:, None] + h * np.hstack([np.eye(4), -np.eye(4)])
-    value, gradient = problem.value(0, steps), problem.gradient(0, steps)
-    # central differences: h^2 and rounding 1e-16/h
-    np.testing.assert_allclose((value[:4] - value[4:]) / (2 * h), problem.gradient(0, x[:, None])[:, 0], atol=1e-9)
-    np.testing.assert_allclose((gradient[:, :4] - gradient[:, 4:]) / (2 * h), problem.hessian(0, x), atol=1e-9)
-    alpha = np.linspace(0.2, 1, 8)
-    x = (steps.T - (1 - alpha[:, None]) * problem.anchors[0]) / alpha[:, None]  # models whose mixtures are these points
-    for compiled, plain in zip(problem.slopes(0, alpha, x, value=True), (alpha[:, None] * gradient.T, value)):
-        assert compiled is not None
-        np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-14)  # sums of nine terms, divided by alpha
+@pytest.mark.parametrize("compiled", [True, False])
+def test_sparse_rows_have_the_losses_and_gradients_of_dense_ones(small, compiled, monkeypatch):
+    def none(*_: object, **__: object) -> None:
+        raise Unavailable("no compiler")
+
+    if not compiled:
+        monkeypatch.setattr(flix_regression, "logistic_means", none)
+    theta = torch.from_numpy(np.random.default_rng(1).normal(size=(5, CLIENTS, 4)))
+    values, slopes = small._measured(theta)
+    zero = small._measured(small.optimum[None])[0]
+    # sums of nine terms
+    np.testing.assert_allclose(values - zero, Logistic.excess(small, theta), rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(slopes, Logistic.gradient(small, theta), rtol=1e-12, atol=1e-14)
 
 
-def test_anchors_and_minima_have_no_slope():
-    problem = _small()
-    for i, anchor in enumerate(problem.anchors):
-        assert np.linalg.norm(problem.gradient(i, anchor[:, None])) < 1e-11
-    x = problem.minimum(0.1, problem.anchors)
-    slope = sum(problem.gradient(i, (0.1 * x + 0.9 * a)[:, None]) for i, a in enumerate(problem.anchors))
-    assert np.linalg.norm(slope) < 1e-10
+def test_what_was_measured_is_the_next_steps_gradient(small, monkeypatch):
+    theta = small.start[None].clone()
+    slopes = small.measured(theta)[1]
+    monkeypatch.setattr(flix_regression, "means", None)
+    assert small.gradient(theta) is slopes
+
+
+def test_the_least_value_of_flix_is_where_its_slope_is_none(small):
+    from scipy.optimize import check_grad, minimize
+
+    for alpha in (1.0, 0.1):
+
+        def value(x, alpha=alpha):
+            mixed = torch.from_numpy(alpha * x) + (1 - alpha) * small.optimum
+            return float(small._measured(mixed[None])[0].mean())
+
+        def slope(x, alpha=alpha):
+            mixed = torch.from_numpy(alpha * x) + (1 - alpha) * small.optimum
+            return alpha * Logistic.gradient(small, mixed[None])[0].mean(0).numpy()
+
+        assert check_grad(value, slope, np.ones(4)) < 1e-6
+        found = minimize(value, np.ones(4), jac=slope, method="BFGS", options={"gtol": 1e-9})
+        assert abs(small.least(alpha) - found.fun) < 1e-14
+
+
+def test_blocks_hold_all_seeds_by_the_iterations_that_they_need():
+    blocks = _blocks(range(70), 0.2, 5)
+    assert [len(block) for block in blocks] == [64, 6]
+    assert sorted(np.concatenate(blocks)) == list(range(70))
+    randomness = Randomness(seeds=torch.arange(70))
+    coins = [randomness.uniform(iteration=t, stream=Stream.COIN, clients=1, features=1) < 0.2 for t in range(1, 300)]
+    met = np.cumsum(torch.stack(coins)[:, :, 0, 0].numpy(), axis=0)
+    needed = np.argmax(met == 5, axis=0)
+    assert (np.diff(needed[np.concatenate(blocks)]) >= 0).all()
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_rounds_are_those_of_the_method_written_out(small, released):
+    """x_i, steps gamma_i/alpha and h_i as the paper has them, one seed after the other."""
+    alpha, p, last, seeds = 0.3, 0.4, 4, [3, 8]
+    gamma = 1 / (small.smoothness.numpy() * np.linspace(1, 2, CLIENTS))
+    rule = Scaffnew(p=p, alpha=alpha, population=True)
+    found = _measured(small, rule, torch.tensor(gamma), alpha, last, seeds, released)
+
+    def slopes(x):
+        mixed = alpha * x + (1 - alpha) * small.optimum.numpy()
+        return Logistic.gradient(small, torch.from_numpy(mixed)[None])[0].numpy()
+
+    def record(x, g):
+        mixed = alpha * x + (1 - alpha) * small.optimum.numpy()
+        return float(small._measured(torch.from_numpy(mixed)[None])[0].mean()), ((alpha * g.mean(0)) ** 2).sum()
+
+    for s, seed in enumerate(seeds):
+        x, h, t = np.ones((CLIENTS, 4)), np.zeros((CLIENTS, 4)), 0
+        expected = [record(x, slopes(x))]
+        randomness = Randomness(seeds=torch.tensor([seed]))
+        while len(expected) <= last:
+            t += 1
+            g = slopes(x)
+            moved = x - (gamma / alpha)[:, None] * (g - h)
+            if float(randomness.uniform(iteration=t, stream=Stream.COIN, clients=1, features=1)) < p:
+                x = np.tile((moved / gamma[:, None]).sum(0) / (1 / gamma).sum(), (CLIENTS, 1))
+                h = h + (p * alpha / gamma)[:, None] * (x - moved)
+                expected.append(record(x, g if released else slopes(x)))
+            else:
+                x = moved
+        np.testing.assert_allclose(found[:, s], expected, rtol=1e-10)

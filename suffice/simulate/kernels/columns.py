@@ -11,32 +11,18 @@ import torch
 from .library import Unavailable, library
 
 
-def logistic_means(
-    rows: Any,
-    x: np.ndarray,
-    *,
-    times: np.ndarray,
-    base: np.ndarray,
-    anchor: np.ndarray,
-    alpha: np.ndarray,
-    mu: float,
-    value: bool = False,
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Gradients by x (m, d) of l(t), t = alpha x + (1 - alpha) anchor, and with `value` l (m,).
+def logistic_means(rows: Any, x: np.ndarray, *, times: np.ndarray, mu: float) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients (m, d) and values (m,) of mean_j log(1 + exp(-a_j . x)) + mu/2 |x|^2 at models x (m, d).
 
-    l(t) = mean_j log(1 + exp(-a_j . (base . t, t))) + mu/2 |t|^2, row j counted times[j] times.
-    rows: SciPy's csr_matrix (n, 1 + d) of float64, a_j times its label; times (n,), base and anchor (d,), alpha (m,).
+    rows: SciPy's csr_matrix (n, d) of float64, a_j times its label; row j counts times[j] times, times (n,).
     `Unavailable` without a compiler.
     """
     code = library(torch.float64, "columns")
-    gradient, means = np.empty_like(x, dtype=float, order="C"), np.empty(len(x)) if value else None
-    reals = (rows.data, times, base, anchor, np.float64(mu), alpha, x)
-    arrays = (
-        *(np.ascontiguousarray(part, dtype=np.int32) for part in (rows.indptr, rows.indices)),
-        *(np.ascontiguousarray(part, dtype=float) for part in reals),
-    )
+    gradient, means = np.empty_like(x, dtype=float, order="C"), np.empty(len(x))
+    whole = (np.ascontiguousarray(part, dtype=np.int32) for part in (rows.indptr, rows.indices))
+    real = (np.ascontiguousarray(part, dtype=float) for part in (rows.data, times, np.float64(mu), x))
+    arrays = (*whole, *real, gradient, means)
     sizes = (ctypes.c_int64(size) for size in (rows.shape[0], *x.shape[::-1]))
-    pointers = (ctypes.c_void_p(None if a is None else a.ctypes.data) for a in (*arrays, gradient, means))
-    if code.logistic_means(*sizes, *pointers):
+    if code.logistic_means(*sizes, *(ctypes.c_void_p(part.ctypes.data) for part in arrays)):
         raise Unavailable("no memory")
     return gradient, means

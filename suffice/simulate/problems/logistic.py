@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -82,7 +82,7 @@ class Logistic(RowModel):
         batch: int = 1,
         names: Sequence[str] = (),
         start: Any = None,
-    ) -> Logistic:
+    ) -> Self:
         """Build from one (n_i, d) array and one (n_i,) array of labels per client, all in {0, 1} or all in {-1, 1}.
 
         Without regularisation every client must have a minimiser: both classes, not separable by a hyperplane.
