@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.simulate.data.encoding import Encoding, pooled_mean
-from suffice.simulate.data.folds import Fold, Units, row_weight
+from suffice.simulate.data.folds import Fold, Units
 
 from .candidates import Fitted
 from .fitted import Fit
-from .gain import BY_WEIGHTS, PER_COEFFICIENT, Gains
+from .gain import PER_COEFFICIENT, Gains
 from .site_models import LEFT_OUT, POPULATION, SiteModel
 
 if TYPE_CHECKING:
@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 def encode(
     sites: Sites, folds: Sequence[Sequence[Fold]], trusted: Sequence[Sequence[Fold]]
 ) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
-    """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns.
-
-    Weights of rows count up to a common factor: here they get the one by which those of the trusted rows sum to their
-    effective number, 1 where they are all the same. One for all sites, as a site may be meant to count little."""
+    """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns."""
     levels, gaps = sites.design.categories
     encoding = Encoding.of(sites.design.names, levels, gaps, pooled_mean(trusted)[:-1])
-    factor = 1 / row_weight(fold for site in trusted for fold in site)
-    encoded = [[fold.scaled(factor) for fold in site] for site in encoding.folds(folds)]
+    encoded = encoding.folds(folds)
     units = Units.pooled(encoded)
     return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
 
@@ -95,7 +91,7 @@ def assemble(
                 expected_loss_alone=_number(found.alone[at], scale),
                 gain=_number(found.gain[at], scale),
                 gain_se=_number(found.error[at], scale),
-                notes=_site_notes(site.count, found, at, len(encoding.columns) + 1, apart=site.name in apart),
+                notes=_site_notes(site.count, found, at, apart=site.name in apart),
             )
         )
     population = SiteModel(
@@ -126,7 +122,7 @@ def assemble(
     )  # fmt: skip
 
 
-def _site_notes(count: int, found: Gains, at: int, size: int, *, apart: bool) -> tuple[str, ...]:
+def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str, ...]:
     if apart:
         return (LEFT_OUT,)
     if np.isnan(found.together[at]):
@@ -134,9 +130,6 @@ def _site_notes(count: int, found: Gains, at: int, size: int, *, apart: bool) ->
     if len(found.gain) == 1:
         return ("there is only one site, so there is nothing to gain",)
     if np.isnan(found.gain[at]):
-        if count >= PER_COEFFICIENT * size:
-            few = f"{found.counts[at]:.3g} rows alike, fewer than {PER_COEFFICIENT} per coefficient"
-            return (f"{BY_WEIGHTS}, {count} rows tell as much as {few}: see the network's gain",)
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import warnings
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,7 +26,7 @@ from suffice.support.numbers import as_numbers, check_numbers
 
 from .site_models import SiteModel, SiteModels
 
-KIND, OLD = "suffice models, version 2", "suffice models, version 1"
+KIND = "suffice models, version 2"
 LARGEST = 1_000_000_000
 """A file of more bytes is refused."""
 ARRAYS = ("coefficients", "intercepts", "weights")
@@ -116,9 +115,9 @@ class FileRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     columns: list[str]
     gaps: dict[str, float]
     references: dict[str, str]
-    means: dict[str, float] = {}
-    ranges: dict[str, tuple[float, float]] = {}
-    sha256: str = ""
+    means: dict[str, float]
+    ranges: dict[str, tuple[float, float]]
+    sha256: str
 
 
 def write_models(fit: SiteModels, path: str | Path) -> Path:
@@ -161,12 +160,9 @@ def read_models(path: str | Path) -> SiteModels:
         msgspec.convert(record.rule, RuleRecord)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError("model", str(path), f"no models of suffice fit: {error}") from None
-    if record.kind == OLD and not (record.sha256 or record.means):
-        lacks = "it has no checksum, so that damage may go unnoticed, and no means to fill gaps with"
-        warnings.warn(f"{path.name} is of version 1: {lacks}; save a new fit", stacklevel=3)
-    elif record.kind != KIND:
-        raise InputError("model", str(path), f"this is {record.kind!r}, not {KIND!r}")
-    elif record.sha256 != _digest(content, arrays):
+    if record.kind != KIND:
+        raise InputError("model", str(path), f"this is {record.kind!r}, not {KIND!r}; fit again")
+    if record.sha256 != _digest(content, arrays):
         raise InputError("model", str(path), "damaged: not what was saved, by its SHA-256; restore it, or fit again")
     return _checked(record, arrays, path)
 
@@ -247,7 +243,7 @@ def _fit_of(record: FileRecord, path: Path) -> SiteModels:
     kept = [name for name in names if name not in dropped]
     fit = record.columns == kept and record.gaps.keys() == gaps.keys() and dropped <= set(names)
     fit = fit and record.ranges.keys() <= {column.source for column in design.columns}
-    if not fit or (record.means and list(record.means) != kept):
+    if not fit or list(record.means) != kept:
         raise InputError("model", str(path), "its columns do not fit together")
     matrix = np.eye(len(names))[:, [names.index(name) for name in kept]]
     for name, value in record.gaps.items():

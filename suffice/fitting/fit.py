@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Messages, row_weight
+from suffice.simulate.data.folds import FOLDS, Messages
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
 
@@ -34,7 +34,6 @@ def fit(
     client: str = "client",
     target: str = "target",
     loss: str = "auto",
-    weight: str | None = None,
     drop: Sequence[str] = (),
     split: str | None = None,
     seed: int = 0,
@@ -50,10 +49,6 @@ def fit(
     target      the column to predict
     loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target: two
                 texts or 0 and 1, -1 and 1, 1 and 2 are classes, any other numbers are numbers, more texts are labels
-    weight      a column of row weights, finite and >= 0. They count up to a common factor: weights that are all the
-                same change nothing, others make fewer rows of them, (sum w)^2 / sum w^2 (Kish), in every error and
-                strength, and a row of weight 0 is as if it were not there. They say how much a row is to count, beside
-                those of all sites; they are no numbers of rows: where a row stands for k, give it k times
     drop        columns to leave out
     split, seed  how one table is split into sites: "column:NAME", or "iid:8", "contiguous:8", ..., drawn by the seed
     max_memory  bytes that the table may take
@@ -77,7 +72,6 @@ def fit(
             given,
             client=client,
             target=target,
-            weight=weight,
             drop=drop,
             loss=loss,
             split=split,
@@ -109,8 +103,6 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
         )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
     found = fitted_robustly(encoded, counts, suspected, progress)
-    weights = np.array([row_weight(site) for site in encoded])
-    effective = np.array([sum(fold.rows for fold in site) for site in encoded]) / weights
     group, network = found.group, found.network
     columns, units = encoding.columns, network.units
     trusted = [emptied(site, out) for site, out in zip(encoded, found.out.folds)]
@@ -121,11 +113,10 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
     from suffice.simulate.data.message import numbers_of
 
-    numbers = numbers_of(FOLDS, sites.design, weighted=sites.unit is not None)
-    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers)}
+    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
     return assemble(
         sites, client, "least-squares", replace(network.fitted, influences=found.influences),
-        gained(found, effective, weights), models, shared,
+        gained(found, counts), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
         differs=most_different(units.messages(trusted), units, counts, sites.names, columns, group),
@@ -146,9 +137,9 @@ def most_different(
     errors away from that of the rows of all other sites of a `group` together; None where chance may explain it.
 
     Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their
-    1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Row weights, which are no numbers of rows, and
-    sites with few rows or with columns that depend on each other there have no standard errors here. A column that does
-    not vary at a site is left out there: it would only move the site's level.
+    1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Sites with few rows or with columns that depend
+    on each other there have no standard errors here. A column that does not vary at a site is left out there: it would
+    only move the site's level.
     """
     from scipy.special import stdtrit
 
@@ -164,7 +155,7 @@ def most_different(
     for part in (mine, rest_of[0]):
         values = np.linalg.eigvalsh(part)
         full &= values[:, 0] > 1e-9 * values[:, -1]
-    if len(names) < 3 or not full.any() or not columns or np.abs(n - counts).max() > 1e-6:
+    if len(names) < 3 or not full.any() or not columns:
         return None
 
     least = 1e-12 * q.sum()  # what is below is rounding

@@ -199,11 +199,11 @@ def _together(parts: Sequence[Source], rows: np.ndarray, out: Suspects) -> Robus
     )  # fmt: skip
 
 
-def gained(found: Robust, counts: np.ndarray, weights: np.ndarray) -> Gains:
+def gained(found: Robust, counts: np.ndarray) -> Gains:
     """What the network's sites gain, in its units; the others, and a single site, have a loss and nothing to gain.
-    `counts` and `weights` as in `gains`, of all sites."""
+    `counts` (N,) are the rows of all sites."""
     group, network = found.group, found.network
-    answer = gains(network.messages, network.fitted.held_out, counts[group], weights[group])
+    answer = gains(network.messages, network.fitted.held_out, counts[group])
     rows = np.where(found.rows.sum(1) > 0, found.rows.sum(1), np.nan)
     own = found.losses.sum(1) / rows / network.units.scale[-1] ** 2
     if len(group) == len(counts):
@@ -227,5 +227,4 @@ def gained(found: Robust, counts: np.ndarray, weights: np.ndarray) -> Gains:
         network_error=answer.network_error if several else np.nan,
         among=answer.among if several else 0,
         decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]),
-        counts=counts,
     )

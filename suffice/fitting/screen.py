@@ -35,7 +35,7 @@ from itertools import combinations
 
 import numpy as np
 
-from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
+from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
 
 from .gain import PER_COEFFICIENT
 
@@ -67,7 +67,7 @@ class Suspects:
 
 
 def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
-    """Of all sites' messages in any units; `counts` (N,) how many rows they have, which weights do not say."""
+    """Of all sites' messages in any units; `counts` (N,) how many rows they have."""
     sites = len(folds)
     nobody = Suspects(sites=np.zeros(sites, bool), folds=np.zeros((sites, FOLDS), bool),
                       site_times=np.ones(sites), fold_times=np.ones((sites, FOLDS)))  # fmt: skip
@@ -158,10 +158,7 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     typical = np.median(off, axis=0)
     between = np.where(typical > LITTLE_BESIDE * off.max(0), typical, off.max(0))
     unit = np.where(unit > 0, unit, np.where(between > 0, between, 1.0))
-    weight = 1 / np.array([row_weight(site) for site in folds])  # each site's effective rows, whatever others weigh
-    weight *= counts.sum() / (weight @ rows)  # so that a row has the weight 1 on average
-    products = products * weight[:, None, None, None] / unit / unit[:, None]
-    return n * weight[:, None], (mean - np.median(centre[several], axis=0)) / unit, products
+    return n, (mean - np.median(centre[several], axis=0)) / unit, products / unit / unit[:, None]
 
 
 def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
-from .gain import BY_WEIGHTS, LEAST_ROWS, PER_COEFFICIENT, beyond_chance
+from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import EASY
 from .unlike import words
 
@@ -134,12 +134,6 @@ def _gains(fit: SiteModels) -> list[str]:
         lines.append(
             f"A site with fewer than {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} coefficients, "
             "has no gain here, because the interval would be unreliable."
-        )
-    few = [model.name for model in held if any(note.startswith(BY_WEIGHTS) for note in model.notes)]
-    if few:
-        lines.append(
-            f"By their weights, rows tell as little as fewer than {PER_COEFFICIENT * size} do at {some(few)}: no gain "
-            "is given there."
         )
     limit = beyond_chance(len(known))
     beyond = [model for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]

@@ -44,9 +44,9 @@ def unlike(found: Robust, sites: Sites, encoding: Encoding) -> list[dict[str, An
         folds = np.flatnonzero(out.folds[k])
         place, row_share, slip = None, None, False
         if sites.again is not None and looked < LOOKED_AT:
-            X, y, weights, fold, places = sites.again(names[k])
+            X, y, fold, places = sites.again(names[k])
             slopes, intercepts = (values[k] for values in found.held_out)
-            off = weights * (y - intercepts[fold] - ((X @ encoding.matrix) * slopes[fold]).sum(1)) ** 2
+            off = (y - intercepts[fold] - ((X @ encoding.matrix) * slopes[fold]).sum(1)) ** 2
             most = int(off.argmax())
             if len(y) >= FEWEST and off[most] > MOST * off.sum() > 0:
                 place, row_share = places[most], float(off[most] / off.sum())
