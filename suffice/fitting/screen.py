@@ -76,24 +76,36 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
         return nobody
     n, mean, products = cells
     there, rows = n > 0, n.sum(1)
-    by_others, by_own = _losses(n, mean, products)
+    enough = (counts >= PER_COEFFICIENT * mean.shape[-1]) & (rows > 0)
+    judges = np.argsort(-np.where(enough, n.sum(1), -1.0), kind="stable")[:JUDGES]
+    judges = judges[enough[judges]] if enough.sum() > 1 else judges
+    slopes = _slopes(n, mean, products)
+    by, by_own = _losses(n, mean, products, slopes[judges], judges), _own_losses(n, mean, products)
+    by_others = by.min(-1)
 
     judged = there.sum(1) > 0
     judged &= (counts > 1) | (there.sum(1) > 1)  # a single row is its own level
 
-    def logs(losses: np.ndarray, typically: Callable[[np.ndarray], float] = np.median) -> np.ndarray:
-        each = np.where(there, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]
-        typical = typically(each) if judged.any() else 0.0
-        return np.where(there, np.log((losses + 2 * typical) / (n + 2) + LEAST), np.nan)
+    def logs(losses: np.ndarray, typical: float) -> np.ndarray:
+        rows = n.reshape(n.shape + (1,) * (losses.ndim - 2))
+        return np.where(rows > 0, np.log((losses + 2 * typical) / (rows + 2) + LEAST), np.nan)
 
-    b = logs(np.minimum(by_others, by_own))
+    def typically(losses: np.ndarray, of: Callable[[np.ndarray], float] = np.median) -> float:
+        return of(np.where(there, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]) if judged.any() else 0.0
+
+    least = np.minimum(by_others, by_own)
+    b = logs(least, typically(least))
     apart = np.where(there, b - _median(b, there)[:, None], 0.0)
     limit = np.maximum(FOLD * (1 + 40 / np.maximum(counts, 1) ** 2), _beyond(apart[there], int(there.sum()) - sites))
     found = apart > limit[:, None]
     if sites == 1:
         return replace(nobody, folds=found, fold_times=np.exp(apart / 2))
-    typically = np.min if sites == 2 else np.median  # of two, the median would have the faulty one's noise
-    a, own = (_median(logs(losses, typically), there) for losses in (by_others, by_own))
+    of = np.min if sites == 2 else np.median  # of two, the median would have the faulty one's noise
+    own, each = _median(logs(by_own, typically(by_own, of)), there), _median(logs(by, typically(by_others, of)), there)
+    # two that fit each other, each by the other's slopes
+    each[judges] = np.maximum(each[judges], each[judges].T)
+    each[judges, np.arange(len(judges))] = np.inf
+    a = each.min(1)
     levels = _median(mean, there)
     above, chosen = np.zeros(sites), np.zeros(sites, bool)
     if sites == 2:
@@ -105,7 +117,7 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
         for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
             limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
             chosen |= judged & (more > limit) & (above > LITTLE)
-    few, most = _few_rows(n, mean, products, counts)
+    few, most = _few_rows(n, mean, products, counts, judges[enough[judges]])
     chosen |= (few > most).any(1)
     nearer = np.where(counts <= FOLDS, few.max(1), 0.0)
     asked = not chosen.any() and sites > 2 and nearer.max() > LITTLE_ROW
@@ -161,41 +173,40 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     return n, (mean - np.median(centre[several], axis=0)) / unit, products / unit / unit[:, None]
 
 
-def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Losses (N, F) by others, infinite for a single site, and by own slopes without this fold and one more."""
-    sites, size = len(n), mean.shape[-1] - 1
-    S, c, q, there = products[..., :-1, :-1], products[..., :-1, -1], products[..., -1, -1], n > 0
-    ridge = HALF_A_ROW * np.eye(size)
+def _slopes(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """(N, d), then 1: minus slopes about the means of folds, so that rows z have the residuals z @ these."""
+    whole = products.sum(1)
+    slopes = np.linalg.solve(whole[:, :-1, :-1] + HALF_A_ROW * np.eye(mean.shape[-1] - 1), whole[:, :-1, -1:])
+    return np.concatenate((-slopes[..., 0], np.ones((len(n), 1))), axis=1)
 
-    def slopes(S: np.ndarray, c: np.ndarray) -> np.ndarray:
-        return np.linalg.solve(S + ridge, c[..., None])[..., 0]
 
-    def losses(b: np.ndarray) -> np.ndarray:
-        """(N, F, J) by slopes (J, d) or (N, J, d)."""
-        outer = (b[..., None] * b[..., None, :]).reshape(*b.shape[:-1], -1)
-        squares = q[..., None] - 2 * c @ b.swapaxes(-1, -2) + S.reshape(sites, FOLDS, -1) @ outer.swapaxes(-1, -2)
-        levels = mean[..., -1:] - mean[..., :-1] @ b.swapaxes(-1, -2)
-        return np.maximum(squares, 0.0) + n[..., None] * (levels - _median(levels, there)[:, None]) ** 2
+def _losses(
+    n: np.ndarray, mean: np.ndarray, products: np.ndarray, slopes: np.ndarray, judges: np.ndarray | None = None
+) -> np.ndarray:
+    """Losses (N, F, J) by `slopes` (J, p) or (N, J, p); infinite for a site by its own, where they are of `judges`."""
+    outer = (slopes[..., None] * slopes[..., None, :]).reshape(*slopes.shape[:-1], -1).swapaxes(-1, -2)
+    levels = mean @ slopes.swapaxes(-1, -2)
+    squares = products.reshape(*n.shape, -1) @ outer
+    by = np.maximum(squares, 0.0) + n[..., None] * (levels - _median(levels, n > 0)[:, None]) ** 2
+    if judges is not None:
+        by[judges, :, np.arange(len(judges))] = np.inf
+    return by
 
-    own = np.full((sites, FOLDS), np.inf)
+
+def _own_losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> np.ndarray:
+    """Losses (N, F) by own slopes without this fold and one more, the least over this."""
+    own = np.full(n.shape, np.inf)
     for f, g in combinations(range(FOLDS), 2):
         rest = [h for h in range(FOLDS) if h not in (f, g)]  # no differences: a wrong row may be 1e9 times the others
-        found = losses(slopes(S[:, rest].sum(1), c[:, rest].sum(1))[:, None])[..., 0]
+        slopes = _slopes(n[:, rest], mean[:, rest], products[:, rest])
+        found = _losses(n, mean, products, slopes[:, None])[..., 0]
         for one, other in ((f, g), (g, f)):
-            own[:, one] = np.where(there[:, other], np.minimum(own[:, one], found[:, one]), own[:, one])
-    own = np.where(np.isfinite(own), own, q)  # a single fold: nothing but its deviations
-    if sites == 1:
-        return np.full((1, FOLDS), np.inf), own
-    judges = np.lexsort((q.sum(1), -n.sum(1)))[:JUDGES]
-    by = losses(slopes(S.sum(1), c.sum(1))[judges])
-    by[judges, :, np.arange(len(judges))] = np.inf
-    by.sort(axis=-1)
-    others = len(judges) - np.isin(np.arange(sites), judges)
-    return np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0], own
+            own[:, one] = np.where(n[:, other] > 0, np.minimum(own[:, one], found[:, one]), own[:, one])
+    return np.where(np.isfinite(own), own, products[..., -1, -1])  # a single fold: nothing but its deviations
 
 
 def _few_rows(
-    n: np.ndarray, mean: np.ndarray, products: np.ndarray, counts: np.ndarray
+    n: np.ndarray, mean: np.ndarray, products: np.ndarray, counts: np.ndarray, judges: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of sites with few rows: how much farther than usual each fold is (N, F), 0 where it is not judged, and how much
     farther it may be (N, 1), in logarithms of squares.
@@ -207,8 +218,6 @@ def _few_rows(
     their own level.
     """
     far, most = np.zeros(n.shape), np.full((len(n), 1), np.inf)
-    judges = np.argsort(-n.sum(1), kind="stable")[:JUDGES]
-    judges = judges[counts[judges] >= PER_COEFFICIENT * mean.shape[-1]]
     few = (counts < PER_COEFFICIENT * mean.shape[-1] + FOLDS) & (n.sum(1) > 0)
     for single in (True, False):
         chosen = few & ((counts <= FOLDS) == single)
@@ -217,8 +226,7 @@ def _few_rows(
         looked = chosen | np.isin(np.arange(len(n)), judges)
         at = (np.cumsum(looked) - 1)[judges]
         by = _by_judges(n[looked], mean[looked], products[looked], at, single)
-        others = len(at) - np.isin(np.arange(len(by)), at)
-        by = np.log(np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0] + LEAST)
+        by = np.log(by.min(-1) + LEAST)
         usual = np.sort(_median(by, n[looked] > 0)[at])
         far[chosen] = np.where(n[chosen] > 0, by[chosen[looked]] - usual[-2], 0.0)
         most[chosen] = max(ROW, _beyond(usual - np.median(usual), max(len(at) - 2, 2)))
@@ -238,7 +246,7 @@ def _by_judges(n: np.ndarray, mean: np.ndarray, products: np.ndarray, judges: np
         away = x - n[i] @ x[i] / n[i].sum()
         by[..., judge] = squares / (1 + 1 / n[i].sum() + (away * (away @ np.linalg.inv(S))).sum(-1))
         by[i, :, judge] = np.inf
-    return np.sort(by, axis=-1)
+    return by
 
 
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:
