@@ -53,6 +53,9 @@ LEAST = 1e-8
 """A target of deviation 1 has at least this noise: what is below is rounding."""
 
 
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
     """`sites` (N,) and `folds` (N, F) that are suspected, and by which factor their root mean square residuals are
@@ -79,8 +82,8 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
     enough = (counts >= PER_COEFFICIENT * mean.shape[-1]) & (rows > 0)
     judges = np.argsort(-np.where(enough, n.sum(1), -1.0), kind="stable")[:JUDGES]
     judges = judges[enough[judges]] if enough.sum() > 1 else judges
-    slopes = _slopes(n, mean, products)
-    by, by_own = _losses(n, mean, products, slopes[judges], judges), _own_losses(n, mean, products)
+    slopes = _slopes(products)
+    by, by_own = _losses(cells, slopes[judges], judges), _own_losses(cells)
     by_others = by.min(-1)
 
     judged = there.sum(1) > 0
@@ -117,7 +120,8 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
         for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
             limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
             chosen |= judged & (more > limit) & (above > LITTLE)
-    few, most = _few_rows(n, mean, products, counts, judges[enough[judges]])
+    few = (counts < PER_COEFFICIENT * mean.shape[-1] + FOLDS) & (rows > 0)
+    few, most = _few_rows(cells, slopes, judges[enough[judges]], few)
     chosen |= (few > most).any(1)
     nearer = np.where(counts <= FOLDS, few.max(1), 0.0)
     asked = not chosen.any() and sites > 2 and nearer.max() > LITTLE_ROW
@@ -143,7 +147,7 @@ def _beyond(apart: np.ndarray, free: int) -> float:
     return float(stdtrit(max(free, 1), 1 - CHANCE / len(apart)) * spread)
 
 
-def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Cells | None:
     """Rows (N, F), means (N, F, p) and centred products (N, F, p, p) in robust units; None where half of the sites have
     one value of the target."""
     size = len(folds[0][0].mean)
@@ -173,80 +177,60 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     return n, (mean - np.median(centre[several], axis=0)) / unit, products / unit / unit[:, None]
 
 
-def _slopes(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> np.ndarray:
+def _slopes(products: np.ndarray) -> np.ndarray:
     """(N, d), then 1: minus slopes about the means of folds, so that rows z have the residuals z @ these."""
     whole = products.sum(1)
-    slopes = np.linalg.solve(whole[:, :-1, :-1] + HALF_A_ROW * np.eye(mean.shape[-1] - 1), whole[:, :-1, -1:])
-    return np.concatenate((-slopes[..., 0], np.ones((len(n), 1))), axis=1)
+    slopes = np.linalg.solve(whole[:, :-1, :-1] + HALF_A_ROW * np.eye(whole.shape[-1] - 1), whole[:, :-1, -1:])
+    return np.concatenate((-slopes[..., 0], np.ones((len(whole), 1))), axis=1)
 
 
 def _losses(
-    n: np.ndarray, mean: np.ndarray, products: np.ndarray, slopes: np.ndarray, judges: np.ndarray | None = None
+    cells: Cells, slopes: np.ndarray, judges: np.ndarray | None = None, *, single: bool = False
 ) -> np.ndarray:
-    """Losses (N, F, J) by `slopes` (J, p) or (N, J, p); infinite for a site by its own, where they are of `judges`."""
+    """Losses (N, F, J) by `slopes` (J, p) or (N, J, p), about the site's own level, or the judge's if `single`;
+    infinite for a site by its own, where they are of `judges`."""
+    n, mean, products = cells
     outer = (slopes[..., None] * slopes[..., None, :]).reshape(*slopes.shape[:-1], -1).swapaxes(-1, -2)
     levels = mean @ slopes.swapaxes(-1, -2)
     squares = products.reshape(*n.shape, -1) @ outer
-    by = np.maximum(squares, 0.0) + n[..., None] * (levels - _median(levels, n > 0)[:, None]) ** 2
+    level = _median(levels, n > 0)[:, None]
+    level = level[judges, :, np.arange(len(judges))].T if single else level
+    by = np.maximum(squares, 0.0) + n[..., None] * (levels - level) ** 2
     if judges is not None:
         by[judges, :, np.arange(len(judges))] = np.inf
     return by
 
 
-def _own_losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> np.ndarray:
+def _own_losses(cells: Cells) -> np.ndarray:
     """Losses (N, F) by own slopes without this fold and one more, the least over this."""
+    n, _, products = cells
     own = np.full(n.shape, np.inf)
     for f, g in combinations(range(FOLDS), 2):
         rest = [h for h in range(FOLDS) if h not in (f, g)]  # no differences: a wrong row may be 1e9 times the others
-        slopes = _slopes(n[:, rest], mean[:, rest], products[:, rest])
-        found = _losses(n, mean, products, slopes[:, None])[..., 0]
+        found = _losses(cells, _slopes(products[:, rest])[:, None])[..., 0]
         for one, other in ((f, g), (g, f)):
             own[:, one] = np.where(n[:, other] > 0, np.minimum(own[:, one], found[:, one]), own[:, one])
     return np.where(np.isfinite(own), own, products[..., -1, -1])  # a single fold: nothing but its deviations
 
 
-def _few_rows(
-    n: np.ndarray, mean: np.ndarray, products: np.ndarray, counts: np.ndarray, judges: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of sites with few rows: how much farther than usual each fold is (N, F), 0 where it is not judged, and how much
-    farther it may be (N, 1), in logarithms of squares.
+def _few_rows(cells: Cells, slopes: np.ndarray, judges: np.ndarray, few: np.ndarray) -> tuple[np.ndarray, float]:
+    """Of the sites with `few` rows (N,): how much farther than usual each fold is (N, F), 0 where it is not judged, and
+    how much farther it may be, in logarithms of squares.
 
-    Judges are the sites with enough rows for a fit. By judge i with slopes b_i and level l_i a row has the squared
-    residual (y - x'b_i - l_i)^2/(1 + h), h = 1/n_i + (x - x_i)'(S_i + I/2)^-1 (x - x_i) the error of what is predicted.
-    The lower median over judges counts, and usual is what judges' own rows have by others, the last but one of them, so
-    that the scatter of levels and slopes is in it. A site of more than a row in a fold, and what is usual for it, have
-    their own level.
+    The nearest judge counts: sites with rows enough for a fit. Usual is what judges have by each other, the last but
+    one of them, so that the scatter of levels and slopes is in it. A site of a row in a fold has no level of its own,
+    and is judged by the judge's, as are then the judges.
     """
-    far, most = np.zeros(n.shape), np.full((len(n), 1), np.inf)
-    few = (counts < PER_COEFFICIENT * mean.shape[-1] + FOLDS) & (n.sum(1) > 0)
+    n, there, far, most = cells[0], cells[0] > 0, np.zeros(cells[0].shape), np.inf
     for single in (True, False):
-        chosen = few & ((counts <= FOLDS) == single)
-        if len(judges) < 2 or not chosen.any():
-            continue
-        looked = chosen | np.isin(np.arange(len(n)), judges)
-        at = (np.cumsum(looked) - 1)[judges]
-        by = _by_judges(n[looked], mean[looked], products[looked], at, single)
-        by = np.log(by.min(-1) + LEAST)
-        usual = np.sort(_median(by, n[looked] > 0)[at])
-        far[chosen] = np.where(n[chosen] > 0, by[chosen[looked]] - usual[-2], 0.0)
-        most[chosen] = max(ROW, _beyond(usual - np.median(usual), max(len(at) - 2, 2)))
+        chosen = few & ((cells[0].max(1) <= 1) == single)
+        if len(judges) > 1 and chosen.any():
+            by = _losses(cells, slopes[judges], judges, single=single).min(-1)
+            by = np.log(by / np.maximum(n, 1e-300) + LEAST)
+            usual = np.sort(_median(by, there)[judges])
+            far[chosen] = np.where(there, by - usual[-2], 0.0)[chosen]
+            most = min(most, max(ROW, _beyond(usual - np.median(usual), max(len(judges) - 2, 2))))
     return far, most
-
-
-def _by_judges(n: np.ndarray, mean: np.ndarray, products: np.ndarray, judges: np.ndarray, single: bool) -> np.ndarray:
-    """Squared residuals of a row (N, F, J) by each judge's model, in order; by its level if `single`."""
-    x, there = mean[..., :-1], n > 0
-    by = np.full((*n.shape, len(judges)), np.inf)
-    for judge, i in enumerate(judges):
-        S, c = products[i, :, :-1, :-1].sum(0) + HALF_A_ROW * np.eye(x.shape[-1]), products[i, :, :-1, -1].sum(0)
-        both = np.append(-np.linalg.solve(S, c), 1.0)
-        levels = _median(mean @ both, there)
-        off = mean @ both - (levels[i] if single else levels[:, None])
-        squares = np.maximum(products @ both @ both, 0.0) / np.maximum(n, 1e-300) + off**2
-        away = x - n[i] @ x[i] / n[i].sum()
-        by[..., judge] = squares / (1 + 1 / n[i].sum() + (away * (away @ np.linalg.inv(S))).sum(-1))
-        by[i, :, judge] = np.inf
-    return by
 
 
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:
