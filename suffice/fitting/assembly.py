@@ -60,6 +60,7 @@ def assemble(
     expected: Callable[[], Quadratics] | None = None,
     differs: dict[str, Any] | None = None,
     unlike: Sequence[dict[str, Any]] = (),
+    groups: dict[str, Any] | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
@@ -112,6 +113,9 @@ def assemble(
         "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
         "differs": differs,
         "suspects": list(unlike),
+        "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
+        "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
+        "spread_power": groups["power"] if groups else None,
         **exchanged,
     }
     return Fit(
@@ -132,6 +136,16 @@ def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str,
     if np.isnan(found.gain[at]):
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()
+
+
+def _gain_of(group: Sequence[str], clients: Sequence[SiteModel]) -> dict[str, float | None]:
+    """Per row of the group's sites whose gains are known, as if these were independent."""
+    known = [one for one in clients if one.name in group and one.gain is not None and one.gain_se is not None]
+    rows = sum(one.rows for one in known)
+    if not rows:
+        return {"gain": None, "gain_se": None}
+    gain = sum(one.rows * (one.gain or 0.0) for one in known) / rows
+    return {"gain": gain, "gain_se": sum((one.rows * (one.gain_se or 0.0)) ** 2 for one in known) ** 0.5 / rows}
 
 
 def _families(fitted: Fitted) -> dict[str, float]:

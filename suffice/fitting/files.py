@@ -81,7 +81,21 @@ class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
     share: float
     row: str | None
     row_share: float | None
-    slip: bool = False
+    slip: bool
+
+
+class GroupRecord(msgspec.Struct, forbid_unknown_fields=True):
+    sites: list[str]
+    column: str
+    own: float
+    others: float
+    gain: float | None
+    gain_se: Loss | None
+
+
+class DistancesRecord(msgspec.Struct, forbid_unknown_fields=True):
+    compared: list[str]
+    distances: list[list[Loss]]
 
 
 class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -94,7 +108,10 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     network_gain_decided_by: str | None = None
     network_gain_without: float | None = None
     differs: DiffersRecord | None = None
-    suspects: list[SuspectRecord] = []
+    suspects: list[SuspectRecord]
+    groups: list[GroupRecord]
+    distances: DistancesRecord | None
+    spread_power: float | None
     rounds: Rows
     numbers_per_site: Rows
     fewest_numbers: Rows | None = None

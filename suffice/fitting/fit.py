@@ -17,8 +17,9 @@ from suffice.support.memory import MAX_MEMORY
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
 from .gain import PER_COEFFICIENT
+from .groups import groups_of
 from .robust import Robust, emptied, fitted_robustly, gained, unsuspected
-from .screen import suspects
+from .screen import kept_sites, suspects
 from .unlike import unlike
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def fit(
     split: str | None = None,
     seed: int = 0,
     max_memory: float = MAX_MEMORY,
+    keep: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
     """Fit a model for each site that borrows from the others where that improves predictions.
@@ -52,6 +54,7 @@ def fit(
     drop        columns to leave out
     split, seed  how one table is split into sites: "column:NAME", or "iid:8", "contiguous:8", ..., drawn by the seed
     max_memory  bytes that the table may take
+    keep        sites that are not left out of the others' models, however far their rows are from these
     progress    is called with the work done and the whole of it
 
     Categories become one column per level except the most frequent; missing numbers are replaced by the mean and marked
@@ -82,7 +85,7 @@ def fit(
         from .classification import classified
 
         return classified(sites, loss, client, progress)
-    return _least_squares(sites, client, progress, sent)
+    return _least_squares(sites, client, keep, progress, sent)
 
 
 def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
@@ -91,18 +94,21 @@ def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
     return reader(entry)
 
 
-def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None, sent: Sequence[int]) -> Fit:
+def _least_squares(
+    sites: Sites, client: str, keep: Sequence[str], progress: Callable[[int, int], None] | None, sent: Sequence[int]
+) -> Fit:
     """`sent`: numbers in each site's message, none where there are rows."""
     folds = [site.folds for site in sites.sites]
     counts = np.array([site.count for site in sites.sites])
-    suspected = suspects(typically_filled(sites, folds), counts)
+    kept = kept_sites(sites.names, keep)
+    suspected = suspects(typically_filled(sites, folds), counts, kept)
     encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
     if units.constant[-1]:
         remedy = (
             "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
         )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
-    found = fitted_robustly(encoded, counts, suspected, progress)
+    found = fitted_robustly(encoded, counts, suspected, kept, progress)
     group, network = found.group, found.network
     columns, units = encoding.columns, network.units
     trusted = [emptied(site, out) for site, out in zip(encoded, found.out.folds)]
@@ -120,8 +126,8 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
         differs=most_different(units.messages(trusted), units, counts, sites.names, columns, group),
-        expected=partial(_expected_losses, found, trusted, sites.names),
-        unlike=unlike(found, sites, encoding),
+        expected=partial(_expected_losses, found, trusted, sites.names), unlike=unlike(found, sites, encoding),
+        groups=groups_of(units.messages(trusted), units, sites.names, columns),
     )  # fmt: skip
 
 

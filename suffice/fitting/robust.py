@@ -123,9 +123,9 @@ def unsuspected(folds: Sequence[Sequence[Fold]], found: Suspects) -> list[list[F
 
 
 def fitted_robustly(
-    folds: Sequence[Sequence[Fold]], counts: np.ndarray, found: Suspects, progress: Progress = None
+    folds: Sequence[Sequence[Fold]], counts: np.ndarray, found: Suspects, always: np.ndarray, progress: Progress = None
 ) -> Robust:
-    """Of all sites' messages in the columns of an `Encoding`, and who is suspected."""
+    """Of all sites' messages in the columns of an `Encoding`, and who is suspected; `always` (N,) stay."""
     everybody = np.arange(len(folds))
     whole = best = Part.of(folds, counts, progress)
     kept: list[list[Fold]] = [list(site) for site in folds]
@@ -138,7 +138,7 @@ def fitted_robustly(
             rows = _rows(folds) * others
             if vote(whole.losses * others, part.losses * others, rows).sum() > FOLDS_OUT:
                 kept, best, left = tried, part, found.folds
-                found = replace(suspects(kept, counts), fold_times=found.fold_times)
+                found = replace(suspects(kept, counts, always), fold_times=found.fold_times)
     parts: list[Source] = [(everybody, everybody, best)]
     if found.sites.any():
         two = bool(found.sites.all())

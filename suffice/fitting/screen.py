@@ -36,6 +36,8 @@ from itertools import combinations
 import numpy as np
 
 from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
+from suffice.support.errors import InputError
+from suffice.support.parse import nearest
 
 from .gain import PER_COEFFICIENT
 
@@ -69,8 +71,17 @@ class Suspects:
     fold_times: np.ndarray
 
 
-def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
-    """Of all sites' messages in any units; `counts` (N,) how many rows they have."""
+def kept_sites(names: Sequence[str], keep: Sequence[str]) -> np.ndarray:
+    """Which sites (N,) are to be kept whatever they are like; `InputError` for a name that is none."""
+    for name in keep:
+        if name not in names:
+            near = nearest(name, names)
+            raise InputError("keep", name, f"did you mean {near}?" if near else "name a site of the table")
+    return np.isin(np.array(names, dtype=object), list(keep))
+
+
+def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
+    """Of all sites' messages in any units, but those that are `kept` (N,); `counts` (N,) how many rows they have."""
     sites = len(folds)
     nobody = Suspects(sites=np.zeros(sites, bool), folds=np.zeros((sites, FOLDS), bool),
                       site_times=np.ones(sites), fold_times=np.ones((sites, FOLDS)))  # fmt: skip
@@ -134,6 +145,8 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
     asked &= not far.any()
     levels_off = np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
     times = np.maximum(np.exp(np.maximum(above, few.max(1)) / 2), levels_off)
+    chosen &= ~np.broadcast_to(kept, sites)
+    found &= ~np.broadcast_to(kept, sites)[:, None]
     return Suspects(
         sites=chosen, folds=found, asked=asked, site_times=times, fold_times=np.exp(np.maximum(apart, few) / 2)
     )
@@ -184,9 +197,7 @@ def _slopes(products: np.ndarray) -> np.ndarray:
     return np.concatenate((-slopes[..., 0], np.ones((len(whole), 1))), axis=1)
 
 
-def _losses(
-    cells: Cells, slopes: np.ndarray, judges: np.ndarray | None = None, *, single: bool = False
-) -> np.ndarray:
+def _losses(cells: Cells, slopes: np.ndarray, judges: np.ndarray | None = None, *, single: bool = False) -> np.ndarray:
     """Losses (N, F, J) by `slopes` (J, p) or (N, J, p), about the site's own level, or the judge's if `single`;
     infinite for a site by its own, where they are of `judges`."""
     n, mean, products = cells
@@ -194,7 +205,7 @@ def _losses(
     levels = mean @ slopes.swapaxes(-1, -2)
     squares = products.reshape(*n.shape, -1) @ outer
     level = _median(levels, n > 0)[:, None]
-    level = level[judges, :, np.arange(len(judges))].T if single else level
+    level = level[judges, :, np.arange(len(judges))].T if judges is not None and single else level
     by = np.maximum(squares, 0.0) + n[..., None] * (levels - level) ** 2
     if judges is not None:
         by[judges, :, np.arange(len(judges))] = np.inf

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
-WIDEST = 16
+MOST_GROUPS, WIDEST = 3, 16
 """The names of collaborators take at most so many characters."""
 COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")
 
@@ -86,7 +86,12 @@ def _lines(fit: SiteModels) -> list[str]:
     ]
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
-    lines += words(fit.rule.get("suspects", ()), {model.name: model.rows for model in fit})
+    power = fit.rule.get("spread_power")
+    lines += words(fit.rule.get("suspects", ()), {model.name: model.rows for model in fit}, grows=power is not None)
+    lines += _groups(fit)
+    if power is not None:
+        scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
+        lines.append(f"Rows of {fit.target} {scatter}: try log(1 + {fit.target}).")
     lines += _gains(fit)
     if len(fit.classes) == 2:
         lines.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
@@ -159,6 +164,19 @@ def _most_different(fit: SiteModels) -> list[str]:
     return [
         f"{among}{found['site']} differs most: {values}, which is {found['standard_errors']:.2g} standard errors apart."
     ]
+
+
+def _groups(fit: SiteModels) -> list[str]:
+    """What tells a group apart, and what it gains; the first few, of which the largest come first."""
+    lines, groups = [], sorted(fit.rule.get("groups", ()), key=lambda entry: -len(entry["sites"]))
+    for entry in groups[:MOST_GROUPS]:
+        gain, error = entry["gain"], entry["gain_se"]
+        gains = "" if gain is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
+        lines.append(f"{some(entry['sites'])} are alike and differ from the others: {entry['column']} has "
+                     f"{entry['own']:.3g} against {entry['others']:.3g}{gains}.")  # fmt: skip
+    if len(groups) > MOST_GROUPS:
+        lines.append(f"{len(groups) - MOST_GROUPS} more groups are in --json.")
+    return lines
 
 
 def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:

@@ -21,6 +21,8 @@ FEWEST = 2 * FOLDS
 """A site of fewer rows has one with most of its loss by chance."""
 LOOKED_AT = 5
 """Rows are read once more for so many sites, to name one."""
+WRONG = 10.0
+"""A site whose residuals are so many times the others' is said to be wrong: one of another law is seldom so far."""
 SLIP = 0.01
 """No row of a table is called a slip with more than this probability where tails are heavy."""
 
@@ -78,8 +80,9 @@ def beyond_tail(squares: np.ndarray, chance: float) -> bool:
     return bool(logs[0] - logs[1] > (k - 1) * (chance ** (-1 / (k - 1)) - 1) * spread)
 
 
-def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int]) -> list[str]:
-    """A sentence or two for each; `rows_of` every site."""
+def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int], *, grows: bool) -> list[str]:
+    """A sentence or two for each; `rows_of` every site. One that is only apart is not said to be wrong, nor where the
+    target `grows` noisier with its size."""
     lines, sites = [], len(rows_of)
     for entry in entries:
         name, share, row = entry["site"], entry["share"], entry["row"]
@@ -95,8 +98,11 @@ def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int]) -> l
             text = f"{name} is left out of the others' models: {which} {_times(entry)} as far from them as others'"
             text += f", with {_percent(share)} of the squared error" if most else ""
             two = " Of three sites, two that are wrong alike would be believed." if sites == 3 else ""
-            remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
-            lines.append(f"{text}; {remedy}.{two}")
+            remedy = "; look for a slip, or a line of sums" if few else "; check its units, signs and labels"
+            if not few and (grows or (entry["times"] or 1.0) < WRONG):
+                text = text.replace("is left out of the others' models", "is alone", 1)
+                text, remedy = text.replace("as far from them", "as far from the others' models", 1), ""
+            lines.append(f"{text}{remedy}.{two}")
         elif most:
             lines.append(f"{most}.")
         if row is not None:
