@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from .candidates import Fitted
 from .fitted import Fit
 from .gain import PER_COEFFICIENT, Gains
 from .site_models import LEFT_OUT, POPULATION, SiteModel
+from .table import findings
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
@@ -65,41 +66,56 @@ def assemble(
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
     if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
-        unknown = np.full(1, np.nan)
-        found = replace(
-            found,
-            alone=found.together,
-            gain=unknown,
-            error=unknown,
-            network=np.nan,
-            network_error=np.nan,
-            decisive=None,
-        )
-    clients, apart = [], {entry["site"] for entry in unlike if entry["left_out"] == "site"}
-    for at, site in enumerate(sites.sites):
-        influence = fitted.influences[at]
-        # more than half of the equal share
-        chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
-        clients.append(
-            SiteModel(
-                name=site.name,
-                rows=site.count,
-                collaborators=chosen,
-                weights=dict(zip(names, influence.tolist())),
-                coefficients=models[at][0],
-                intercept=models[at][1],
-                expected_loss=_number(found.together[at], scale),
-                expected_loss_alone=_number(found.alone[at], scale),
-                gain=_number(found.gain[at], scale),
-                gain_se=_number(found.error[at], scale),
-                notes=_site_notes(site.count, found, at, apart=site.name in apart),
-            )
-        )
+        nothing = np.full(1, np.nan)
+        found = replace(found, alone=found.together, gain=nothing, error=nothing, network=np.nan,
+                        network_error=np.nan, decisive=None)  # fmt: skip
+    apart = {entry["site"] for entry in unlike if entry["left_out"] == "site"}
+    clients = tuple(_site_model(sites, at, fitted, found, models[at], scale, apart) for at in range(len(names)))
     population = SiteModel(
         name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
         expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
     )  # fmt: skip
-    rule = {
+    rule = _averaged(fitted, found, names, scale) | {
+        "differs": differs,
+        "suspects": list(unlike),
+        "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
+        "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
+        "spread_power": groups["power"] if groups else None,
+        **exchanged,
+    }
+    fit = Fit(
+        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=clients,
+        population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
+        encoding=encoding, expected=expected,
+    )  # fmt: skip
+    return replace(fit, notes=(*findings(fit), *fit.notes))
+
+
+def _site_model(
+    sites: Sites, at: int, fitted: Fitted, found: Gains, model: tuple[dict[str, Any], Any], scale: float,
+    apart: Collection[str],
+) -> SiteModel:  # fmt: skip
+    names, site, influence = sites.names, sites.sites[at], fitted.influences[at]
+    # more than half of the equal share
+    chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
+    return SiteModel(
+        name=site.name,
+        rows=site.count,
+        collaborators=chosen,
+        weights=dict(zip(names, influence.tolist())),
+        coefficients=model[0],
+        intercept=model[1],
+        expected_loss=_number(found.together[at], scale),
+        expected_loss_alone=_number(found.alone[at], scale),
+        gain=_number(found.gain[at], scale),
+        gain_se=_number(found.error[at], scale),
+        notes=_site_notes(site.count, found, at, apart=site.name in apart),
+    )
+
+
+def _averaged(fitted: Fitted, found: Gains, names: Sequence[str], scale: float) -> dict[str, Any]:
+    """What was averaged, and what all sites gain."""
+    return {
         "name": "candidates from all alike to nobody alike, averaged by held-out folds",
         "candidates": [
             {"family": family, "setting": setting, "weight": weight, "score": score * scale}
@@ -111,19 +127,7 @@ def assemble(
         "network_gain_sites": found.among,
         "network_gain_decided_by": None if found.decisive is None else names[found.decisive[0]],
         "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
-        "differs": differs,
-        "suspects": list(unlike),
-        "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
-        "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
-        "spread_power": groups["power"] if groups else None,
-        **exchanged,
     }
-    return Fit(
-        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
-        population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
-        encoding=encoding,
-        expected=expected,
-    )  # fmt: skip
 
 
 def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str, ...]:

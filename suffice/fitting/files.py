@@ -78,6 +78,7 @@ class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
     left_out: Literal["site", "fold"] | None
     folds: list[int]
     times: float | None
+    units: Loss
     share: float
     row: str | None
     row_share: float | None

@@ -7,29 +7,29 @@ loss by slopes b leaves the site's level free,
     L_jf(b) = q - 2 c'b + b'S b + n (u_jf - median_g u_jg)^2,   u_jf = y - x'b,
 since any rule must take levels that are far apart. The slopes of a site are least squares about the means of its folds
 with half a row of ridge.
-- *By others*, A_jf is the lower median of L_jf over the slopes of all other sites: one faulty judge cannot move it.
-- *By any*, B_jf is the least of A_jf and the losses by the slopes of site j without f and one more fold: one of these
-  pairs leaves out a second bad fold.
-With t the median over sites of the loss per row, logarithms log (L + 2 t)/(n + 2) are compared. A *site* is suspected
-where the median of its folds' logarithms by others, or the difference between this and that by own slopes, in which
-the site's noise cancels, is (1 + 8/n^2) log 5 above the sites' median (a site of 2 rows may be far off by chance), and
-beyond what scatters: above the 1 - 0.1/N quantile of Student's t times their spread; by others it is at least log 2
-above. A *fold* where its logarithm by any is (1 + 40/n^2) log 25 above the median of its site's folds, and beyond what
-scatters likewise; n/5 rows are in it, and of a site with 4 rows any one is a quarter of what is known of its slopes. A
-site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
-deviations of a site's rows (or median distances, where no site's rows vary) from the sites' median, and fifty times as
-far as half of them: such numbers leave the others no digits. Of *two* sites both are suspected where the logarithm by
-the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
-fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore
-one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out.
-Folds of a site with few rows are no match for each other: `_few_rows` judges each by the other sites. A row that is
-only a little far may still move the others' models much, where its predictors are far too: of sites of five rows, the
-farthest is put to the vote of the others, who have to gain without it.
+With t the median over sites of the loss per row, logarithms log (L + 2 t)/(n + 2) are compared.
+- A *fold* is suspected where its logarithm, by the nearest of all other sites and of own slopes without it and one more
+  fold (one of these pairs leaves out a second bad fold), is (1 + 40/n^2) log 25 above the median of its site's folds,
+  and beyond what scatters: above the 1 - 0.1/N quantile of Student's t times the spread.
+- Two *sites* are as far from each other as the larger of the medians over folds of two logarithms: of the one by the
+  slopes of the other. Only sites with rows enough judge, unless there are fewer than two. A site is suspected where the
+  nearest site, or the difference between this and its own slopes, in which the site's noise cancels, is (1 + 8/n^2)
+  log 5 above the sites' median, and beyond what scatters likewise. So no member of a group is: it fits another.
+- *Few rows* are no match for each other: `_few_rows` judges each by the sites with rows enough, without the level that
+  is free above. A row that is only a little far may still move the others' models much, where its predictors are far
+  too: of sites of five rows, the farthest is put to the vote of the others, who have to gain without it.
+- A site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
+  deviations of a site's rows (or median distances, where no site's rows vary) from the sites' median, and fifty times
+  as far as half of them: such numbers leave the others no digits.
+Of *two* sites both are suspected where the logarithm by the other's slopes is (1 + 3 d/n) log 4 above that by own ones
+at either, for d coefficients, n the rows of the site of fewer and t the lesser of two losses, or where their levels are
+two thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are unrelated, or differ in
+noise, all logarithms are spread and nobody stands out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -61,14 +61,15 @@ Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
     """`sites` (N,) and `folds` (N, F) that are suspected, and by which factor their root mean square residuals are
-    larger than those of the rest. Of two sites both are suspected: which is wrong, nobody can tell. `asked` where
-    nothing stands out, but one site of few rows might harm the others."""
+    larger than those of the rest; `units` (N,) by which their deviations differ. Of two sites both are suspected: which
+    is wrong, nobody can tell. `asked` where nothing stands out, but one site of few rows might harm the others."""
 
     sites: np.ndarray
     folds: np.ndarray
     asked: bool = False
     site_times: np.ndarray
     fold_times: np.ndarray
+    units: np.ndarray
 
 
 def kept_sites(names: Sequence[str], keep: Sequence[str]) -> np.ndarray:
@@ -84,72 +85,104 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarr
     """Of all sites' messages in any units, but those that are `kept` (N,); `counts` (N,) how many rows they have."""
     sites = len(folds)
     nobody = Suspects(sites=np.zeros(sites, bool), folds=np.zeros((sites, FOLDS), bool),
-                      site_times=np.ones(sites), fold_times=np.ones((sites, FOLDS)))  # fmt: skip
+                      site_times=np.ones(sites), fold_times=np.ones((sites, FOLDS)), units=np.ones(sites))  # fmt: skip
     cells = _cells(folds, counts)
     if cells is None:
         return nobody
-    n, mean, products = cells
-    there, rows = n > 0, n.sum(1)
-    enough = (counts >= PER_COEFFICIENT * mean.shape[-1]) & (rows > 0)
-    judges = np.argsort(-np.where(enough, n.sum(1), -1.0), kind="stable")[:JUDGES]
+    rows, enough = cells[0].sum(1), counts >= PER_COEFFICIENT * cells[1].shape[-1]
+    enough &= rows > 0
+    judges = np.argsort(-np.where(enough, rows, -1.0), kind="stable")[:JUDGES]
     judges = judges[enough[judges]] if enough.sum() > 1 else judges
-    slopes = _slopes(products)
+    slopes = _slopes(cells[2])
     by, by_own = _losses(cells, slopes[judges], judges), _own_losses(cells)
-    by_others = by.min(-1)
-
-    judged = there.sum(1) > 0
-    judged &= (counts > 1) | (there.sum(1) > 1)  # a single row is its own level
-
-    def logs(losses: np.ndarray, typical: float) -> np.ndarray:
-        rows = n.reshape(n.shape + (1,) * (losses.ndim - 2))
-        return np.where(rows > 0, np.log((losses + 2 * typical) / (rows + 2) + LEAST), np.nan)
-
-    def typically(losses: np.ndarray, of: Callable[[np.ndarray], float] = np.median) -> float:
-        return of(np.where(there, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]) if judged.any() else 0.0
-
-    least = np.minimum(by_others, by_own)
-    b = logs(least, typically(least))
-    apart = np.where(there, b - _median(b, there)[:, None], 0.0)
-    limit = np.maximum(FOLD * (1 + 40 / np.maximum(counts, 1) ** 2), _beyond(apart[there], int(there.sum()) - sites))
-    found = apart > limit[:, None]
+    apart, found = _folds_apart(cells[0], np.minimum(by.min(-1), by_own), counts)
+    asked, stays = False, np.broadcast_to(kept, sites)
     if sites == 1:
-        return replace(nobody, folds=found, fold_times=np.exp(apart / 2))
-    of = np.min if sites == 2 else np.median  # of two, the median would have the faulty one's noise
-    own, each = _median(logs(by_own, typically(by_own, of)), there), _median(logs(by, typically(by_others, of)), there)
-    # two that fit each other, each by the other's slopes
-    each[judges] = np.maximum(each[judges], each[judges].T)
-    each[judges, np.arange(len(judges))] = np.inf
-    a = each.min(1)
-    levels = _median(mean, there)
-    above, chosen = np.zeros(sites), np.zeros(sites, bool)
-    if sites == 2:
-        # beside the site's own slopes: by others alone there is nothing to compare with; few rows judge badly
-        above = a - own
-        chosen[:] = (above > TWO * (1 + PER_COEFFICIENT * mean.shape[-1] / counts.min())).any()
-    elif judged.any():
-        above = np.where(judged, a - np.median(a[judged]), 0.0)
-        for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
-            limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
-            chosen |= judged & (more > limit) & (above > LITTLE)
-    few = (counts < PER_COEFFICIENT * mean.shape[-1] + FOLDS) & (rows > 0)
-    few, most = _few_rows(cells, slopes, judges[enough[judges]], few)
-    chosen |= (few > most).any(1)
-    nearer = np.where(counts <= FOLDS, few.max(1), 0.0)
-    asked = not chosen.any() and sites > 2 and nearer.max() > LITTLE_ROW
-    chosen[nearer.argmax()] |= asked
-    found |= (few > most) & ((few > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
-    off = np.abs(levels - np.median(levels, axis=0))
-    limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (sites > 2))  # of two, both are as far from the median
-    far = (off > limit).any(1) & (rows > 0)
-    chosen |= far.any() if sites == 2 else far
-    asked &= not far.any()
-    levels_off = np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
-    times = np.maximum(np.exp(np.maximum(above, few.max(1)) / 2), levels_off)
-    chosen &= ~np.broadcast_to(kept, sites)
-    found &= ~np.broadcast_to(kept, sites)[:, None]
+        return replace(nobody, folds=found & ~stays[:, None], fold_times=np.exp(apart / 2))
+    above, chosen = _sites_apart(cells, by, by_own, judges, counts)
+    if sites > 2:
+        few = (counts < PER_COEFFICIENT * cells[1].shape[-1] + FOLDS) & (rows > 0)
+        far, most = _few_rows(cells, slopes, judges[enough[judges]], few)
+        chosen |= (far > most).any(1)
+        found |= (far > most) & ((far > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
+        above, apart = np.maximum(above, far.max(1)), np.maximum(apart, far)
+        nearer = np.where((counts <= FOLDS) & ~stays, far.max(1), 0.0)
+        asked = not chosen.any() and nearer.max() > LITTLE_ROW
+        chosen[nearer.argmax()] |= asked
+    levels = _levels_apart(cells)
+    chosen |= (levels > 0).any() if sites == 2 else levels > 0
     return Suspects(
-        sites=chosen, folds=found, asked=asked, site_times=times, fold_times=np.exp(np.maximum(apart, few) / 2)
+        sites=chosen & ~stays, folds=found & ~stays[:, None], asked=asked and not levels.any(),
+        site_times=np.maximum(np.exp(above / 2), levels), fold_times=np.exp(apart / 2), units=_units(cells),
+    )  # fmt: skip
+
+
+def _units(cells: Cells) -> np.ndarray:
+    """By which factor the deviation of a site's rows, in the column in which it is most unusual, differs (N,)."""
+    n, _, products = cells
+    ratio = np.sqrt(
+        np.maximum(np.diagonal(products.sum(1), axis1=1, axis2=2), 0.0) / np.maximum(n.sum(1), 1.0)[:, None]
     )
+    known = (ratio > LITTLE_BESIDE**2) & (n.sum(1) >= 2 * FOLDS)[:, None]
+    return np.exp(np.abs(np.log(np.where(known, ratio, 1.0))).max(1))
+
+
+def _logs(n: np.ndarray, losses: np.ndarray, typical: float) -> np.ndarray:
+    """Of `losses` (N, F) or (N, F, J) per row, NaN where there is no row."""
+    rows = n.reshape(n.shape + (1,) * (losses.ndim - 2))
+    return np.where(rows > 0, np.log((losses + 2 * typical) / (rows + 2) + LEAST), np.nan)
+
+
+def _judged(n: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """A single row is its own level."""
+    return (n.sum(1) > 0) & ((counts > 1) | ((n > 0).sum(1) > 1))
+
+
+def _typically(n: np.ndarray, losses: np.ndarray, judged: np.ndarray, least: bool = False) -> float:
+    """Of two sites the least, since the median would have the faulty one's noise."""
+    each = np.where(n > 0, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]
+    return float((each.min() if least else np.median(each)) if judged.any() else 0.0)
+
+
+def _folds_apart(n: np.ndarray, losses: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each fold is from the median of its site's, in logarithms, and which are suspected (N, F)."""
+    there = n > 0
+    logs = _logs(n, losses, _typically(n, losses, _judged(n, counts)))
+    apart = np.where(there, logs - _median(logs, there)[:, None], 0.0)
+    limit = np.maximum(FOLD * (1 + 40 / np.maximum(counts, 1) ** 2), _beyond(apart[there], int(there.sum()) - len(n)))
+    return apart, apart > limit[:, None]
+
+
+def _sites_apart(
+    cells: Cells, by: np.ndarray, by_own: np.ndarray, judges: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far each site is from the nearest, beyond the sites' median, in logarithms, and which are suspected (N,)."""
+    n, judged, two = cells[0], _judged(cells[0], counts), len(counts) == 2
+    there, others = n > 0, by.min(-1)
+    own = _median(_logs(n, by_own, _typically(n, by_own, judged, two)), there)
+    each = _median(_logs(n, by, _typically(n, others, judged, two)), there)
+    each[judges] = np.maximum(each[judges], each[judges].T)  # two that fit each other, each by the other's slopes
+    each[judges, np.arange(len(judges))] = np.inf
+    nearest = each.min(1)
+    if two:  # beside its own slopes: by the other's alone there is nothing to compare with; few rows judge badly
+        limit = TWO * (1 + PER_COEFFICIENT * cells[1].shape[-1] / counts.min())
+        return nearest - own, np.full(2, (nearest - own > limit).any())
+    if not judged.any():
+        return np.zeros(len(n)), judged
+    above, chosen = np.where(judged, nearest - np.median(nearest[judged]), 0.0), np.zeros(len(n), bool)
+    for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
+        limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
+        chosen |= judged & (more > limit) & (above > LITTLE)
+    return above, chosen
+
+
+def _levels_apart(cells: Cells) -> np.ndarray:
+    """How many times as far each site's level is as that of half of the sites (N,); 0 where it leaves others digits."""
+    levels = _median(cells[1], cells[0] > 0)
+    off = np.abs(levels - np.median(levels, axis=0))
+    limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (len(off) > 2))  # of two, both are as far
+    far = (off > limit).any(1) & (cells[0].sum(1) > 0)
+    return np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
 
 
 def _beyond(apart: np.ndarray, free: int) -> float:

@@ -86,25 +86,30 @@ def _lines(fit: SiteModels) -> list[str]:
     ]
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
-    power = fit.rule.get("spread_power")
-    lines += words(fit.rule.get("suspects", ()), {model.name: model.rows for model in fit}, grows=power is not None)
-    lines += _groups(fit)
-    if power is not None:
-        scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
-        lines.append(f"Rows of {fit.target} {scatter}: try log(1 + {fit.target}).")
+    lines += (said := findings(fit))
     lines += _gains(fit)
     if len(fit.classes) == 2:
         lines.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
     easy = [model.name for model in fit if EASY in model.notes]
     if easy:
         lines.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
-    lines += _most_different(fit)
     sources = dict.fromkeys(column.source for column in fit.design.columns)
     lines.append(f"Predictors: {some(list(sources))}.")
     lines.append(_exchanged(fit))
-    lines += gathered([*map(CHANGED.format, fit.left_out), *map(NOTE.format, fit.notes)])
+    notes = (NOTE.format(note) for note in fit.notes if note not in said)
+    lines += gathered([*map(CHANGED.format, fit.left_out), *notes])
     lines.append("`suffice plan` says how fast such models can be trained.")
     return lines
+
+
+def findings(fit: SiteModels) -> list[str]:
+    """What the sites' data show: who is alone or wrong, who is alike, whether a logarithm would do better."""
+    power, said = fit.rule.get("spread_power"), []
+    if power is not None:
+        scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
+        said = [f"Rows of {fit.target} {scatter}: try log(1 + {fit.target})."]
+    rows = {model.name: model.rows for model in fit}
+    return [*words(fit.rule.get("suspects", ()), rows, grows=bool(said)), *_groups(fit), *said, *_most_different(fit)]
 
 
 def _gains(fit: SiteModels) -> list[str]:

@@ -22,7 +22,8 @@ FEWEST = 2 * FOLDS
 LOOKED_AT = 5
 """Rows are read once more for so many sites, to name one."""
 WRONG = 10.0
-"""A site whose residuals are so many times the others' is said to be wrong: one of another law is seldom so far."""
+"""A site whose residuals, or deviations of a column, are so many times the others' is told to look at its data: one of
+another law is seldom so far."""
 SLIP = 0.01
 """No row of a table is called a slip with more than this probability where tails are heavy."""
 
@@ -60,8 +61,8 @@ def unlike(found: Robust, sites: Sites, encoding: Encoding) -> list[dict[str, An
         times = out.site_times[k] if left == "site" else out.fold_times[k, folds].max() if len(folds) else None
         entries.append({
             "site": names[k], "left_out": left, "folds": [int(fold) + 1 for fold in folds],
-            "times": None if times is None else float(times), "share": float(share[k]), "row": place,
-            "row_share": row_share, "slip": slip,
+            "times": None if times is None else float(times), "units": float(out.units[k]), "share": float(share[k]),
+            "row": place, "row_share": row_share, "slip": slip,
         })  # fmt: skip
     return entries
 
@@ -99,7 +100,7 @@ def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int], *, g
             text += f", with {_percent(share)} of the squared error" if most else ""
             two = " Of three sites, two that are wrong alike would be believed." if sites == 3 else ""
             remedy = "; look for a slip, or a line of sums" if few else "; check its units, signs and labels"
-            if not few and (grows or (entry["times"] or 1.0) < WRONG):
+            if not few and (grows or max(entry["times"] or 1.0, entry["units"]) < WRONG):
                 text = text.replace("is left out of the others' models", "is alone", 1)
                 text, remedy = text.replace("as far from them", "as far from the others' models", 1), ""
             lines.append(f"{text}{remedy}.{two}")
