@@ -79,6 +79,7 @@ def assemble(
         "differs": differs,
         "suspects": list(unlike),
         "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
+        "alone": groups["alone"] if groups else [],
         "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
         "spread_power": groups["power"] if groups else None,
         **exchanged,

@@ -111,6 +111,7 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     differs: DiffersRecord | None = None
     suspects: list[SuspectRecord]
     groups: list[GroupRecord]
+    alone: list[str]
     distances: DistancesRecord | None
     spread_power: float | None
     rounds: Rows

@@ -173,7 +173,7 @@ def _most_different(fit: SiteModels) -> list[str]:
 
 def _groups(fit: SiteModels) -> list[str]:
     """What tells a group apart, and what it gains; the first few, of which the largest come first."""
-    lines, groups = [], sorted(fit.rule.get("groups", ()), key=lambda entry: -len(entry["sites"]))
+    lines, groups = [], fit.rule.get("groups", ())
     for entry in groups[:MOST_GROUPS]:
         gain, error = entry["gain"], entry["gain_se"]
         gains = "" if gain is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
@@ -181,7 +181,9 @@ def _groups(fit: SiteModels) -> list[str]:
                      f"{entry['own']:.3g} against {entry['others']:.3g}{gains}.")  # fmt: skip
     if len(groups) > MOST_GROUPS:
         lines.append(f"{len(groups) - MOST_GROUPS} more groups are in --json.")
-    return lines
+    said = [entry["site"] for entry in fit.rule.get("suspects", ()) if entry["left_out"] == "site"]
+    alone = [name for name in fit.rule.get("alone", ()) if name not in said]
+    return [*lines, f"No other site is like {some(alone)}."] if alone else lines
 
 
 def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:
