@@ -78,11 +78,11 @@ class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
     left_out: Literal["site", "fold"] | None
     folds: list[int]
     times: float | None
-    units: Loss
     share: float
     row: str | None
     row_share: float | None
-    slip: bool
+    slip: bool = False
+    units: Loss = 1.0
 
 
 class GroupRecord(msgspec.Struct, forbid_unknown_fields=True):
@@ -109,11 +109,11 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     network_gain_decided_by: str | None = None
     network_gain_without: float | None = None
     differs: DiffersRecord | None = None
-    suspects: list[SuspectRecord]
-    groups: list[GroupRecord]
-    alone: list[str]
-    distances: DistancesRecord | None
-    spread_power: float | None
+    suspects: list[SuspectRecord] = []
+    groups: list[GroupRecord] = []
+    alone: list[str] = []
+    distances: DistancesRecord | None = None
+    spread_power: float | None = None
     rounds: Rows
     numbers_per_site: Rows
     fewest_numbers: Rows | None = None

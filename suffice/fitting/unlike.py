@@ -100,7 +100,7 @@ def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int], *, g
             text += f", with {_percent(share)} of the squared error" if most else ""
             two = " Of three sites, two that are wrong alike would be believed." if sites == 3 else ""
             remedy = "; look for a slip, or a line of sums" if few else "; check its units, signs and labels"
-            if not few and (grows or max(entry["times"] or 1.0, entry["units"]) < WRONG):
+            if not few and (grows or max(entry["times"] or 1.0, entry.get("units", 1.0)) < WRONG):
                 text = text.replace("is left out of the others' models", "is alone", 1)
                 text, remedy = text.replace("as far from them", "as far from the others' models", 1), ""
             lines.append(f"{text}{remedy}.{two}")
