@@ -59,7 +59,6 @@ def assemble(
     left_out: Sequence[str],
     exchanged: dict[str, int],
     expected: Callable[[], Quadratics] | None = None,
-    differs: dict[str, Any] | None = None,
     unlike: Sequence[dict[str, Any]] = (),
     groups: dict[str, Any] | None = None,
 ) -> Fit:
@@ -76,10 +75,8 @@ def assemble(
         expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
     )  # fmt: skip
     rule = _averaged(fitted, found, names, scale) | {
-        "differs": differs,
         "suspects": list(unlike),
         "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
-        "alone": groups["alone"] if groups else [],
         "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
         "spread_power": groups["power"] if groups else None,
         **exchanged,

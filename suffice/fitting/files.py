@@ -64,15 +64,6 @@ class CandidateRecord(msgspec.Struct, forbid_unknown_fields=True):
     score: float
 
 
-class DiffersRecord(msgspec.Struct, forbid_unknown_fields=True):
-    site: str
-    column: str
-    own: float
-    others: float
-    standard_errors: float
-    compared: int
-
-
 class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
     site: str
     left_out: Literal["site", "fold"] | None
@@ -108,10 +99,8 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     network_gain_sites: Rows | None = None
     network_gain_decided_by: str | None = None
     network_gain_without: float | None = None
-    differs: DiffersRecord | None = None
     suspects: list[SuspectRecord] = []
     groups: list[GroupRecord] = []
-    alone: list[str] = []
     distances: DistancesRecord | None = None
     spread_power: float | None = None
     rounds: Rows

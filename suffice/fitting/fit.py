@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Messages
+from suffice.simulate.data.folds import FOLDS
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
 
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
-from .gain import PER_COEFFICIENT
 from .groups import groups_of
 from .robust import Robust, emptied, fitted_robustly, gained, unsuspected
 from .screen import kept_sites, suspects
@@ -24,7 +23,7 @@ from .unlike import unlike
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.folds import Fold, Units
+    from suffice.simulate.data.folds import Fold
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
 
@@ -125,68 +124,9 @@ def _least_squares(
         gained(found, counts), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
-        differs=most_different(units.messages(trusted), units, counts, sites.names, columns, group),
         expected=partial(_expected_losses, found, trusted, sites.names), unlike=unlike(found, sites, encoding),
-        groups=groups_of(units.messages(trusted), units, sites.names, columns),
+        groups=groups_of(units.messages(trusted), units, sites.names, columns, group),
     )  # fmt: skip
-
-
-def most_different(
-    messages: Messages,
-    units: Units,
-    counts: np.ndarray,
-    names: Sequence[str],
-    columns: Sequence[str],
-    group: np.ndarray | None = None,
-) -> dict[str, Any] | None:
-    """Of all sites and columns the coefficient that, by least squares on the site's own rows, is the most standard
-    errors away from that of the rows of all other sites of a `group` together; None where chance may explain it.
-
-    Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their
-    1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Sites with few rows or with columns that depend
-    on each other there have no standard errors here. A column that does not vary at a site is left out there: it would
-    only move the site's level.
-    """
-    from scipy.special import stdtrit
-
-    whole = messages.fits
-    S, c, q, n = whole.second[0], whole.cross[0], whole.square[0], whole.rows[0]
-    S = S + np.diag([0.0, *units.constant[:-1]])  # the same in all rows: a coefficient of 0 everywhere
-    full = n >= PER_COEFFICIENT * messages.size
-    variance = np.diagonal(S, axis1=1, axis2=2) / n[:, None] - (S[:, 0] / n[:, None]) ** 2
-    varies = (variance > 1e-9) | (np.arange(messages.size) == 0)
-    mine = np.where(varies[:, :, None] & varies[:, None], S, np.eye(messages.size))
-    within = np.isin(np.arange(len(names)), np.arange(len(names)) if group is None else group).astype(float)
-    rest_of = [np.tensordot(within, part, 1) - (within * part.T).T for part in (S, c, q, n)]
-    for part in (mine, rest_of[0]):
-        values = np.linalg.eigvalsh(part)
-        full &= values[:, 0] > 1e-9 * values[:, -1]
-    if len(names) < 3 or not full.any() or not columns:
-        return None
-
-    least = 1e-12 * q.sum()  # what is below is rounding
-
-    def estimated(S: np.ndarray, c: np.ndarray, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        inverse = np.linalg.inv(S)
-        theta = (inverse @ c[..., None])[..., 0]
-        noise = np.maximum(q - (c * theta).sum(-1), least) / free
-        return theta, noise[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
-
-    free = n[full] - varies[full].sum(1)
-    own = estimated(mine[full], np.where(varies, c, 0.0)[full], q[full], free)
-    others = [part[full] for part in rest_of]
-    rest = estimated(others[0], others[1], others[2], others[3] - messages.size)
-    apart = np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300))
-    apart = np.where(varies[full], apart, 0.0)[:, 1:]
-    at, column = np.unravel_index(apart.argmax(), apart.shape)
-    limit = stdtrit(free[at], 1 - 0.025 / apart.size)
-    if not apart[at, column] > limit:
-        return None
-    slopes = [float(units.given(theta)[0][at, column]) for theta, _ in (own, rest)]
-    return {
-        "site": np.array(names)[full][at].item(), "column": columns[int(column)], "own": slopes[0], "others": slopes[1],
-        "standard_errors": float(apart[at, column]), "compared": int(full.sum()),
-    }  # fmt: skip
 
 
 def _expected_losses(found: Robust, folds: Sequence[Sequence[Fold]], names: Sequence[str]) -> Quadratics:

@@ -24,10 +24,12 @@ STEEP, SURE, LEAST_SITES = 0.3, 4.0, 5
 """The spread grows where its power is steep and this many standard errors from 0, over so many sites at least."""
 
 
-def groups_of(messages: Messages, units: Units, names: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
-    """`distances` of the sites that are `compared`, in units of what chance explains; `groups` of two sites or more,
-    each with the column that tells it most apart from all other rows and its two coefficients; who is `alone`; `power`
-    of the target's mean that its spread grows with, or None."""
+def groups_of(
+    messages: Messages, units: Units, names: Sequence[str], columns: Sequence[str], group: np.ndarray
+) -> dict[str, Any]:
+    """`distances` of the sites that are `compared`, in units of what chance explains; `groups`, where there is more than
+    one, perhaps of a single site, the largest first, each with the column that tells it most apart from the other rows
+    of `group` and both coefficients; `power` of the target's mean that its spread grows with, or None."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
     from scipy.special import fdtri
@@ -38,13 +40,8 @@ def groups_of(messages: Messages, units: Units, names: Sequence[str], columns: S
     centred, cross, square = _about_means(S, c, q, n, varies)
     values = np.linalg.eigvalsh(centred) if size else np.zeros((len(n), 1))
     at = np.flatnonzero((n >= PER_COEFFICIENT * messages.size) & (values[:, 0] > 1e-9 * values[:, -1]))
-    found: dict[str, Any] = {
-        "compared": [names[k] for k in at],
-        "distances": [],
-        "groups": [],
-        "alone": [],
-        "power": None,
-    }
+    compared = [names[k] for k in at]
+    found: dict[str, Any] = {"compared": compared, "distances": [], "groups": [], "power": None}
     if len(at) < 2:
         return found
     inverse = np.linalg.inv(centred[at])
@@ -61,10 +58,9 @@ def groups_of(messages: Messages, units: Units, names: Sequence[str], columns: S
     found["power"] = _power(units.mean[-1] + units.scale[-1] * c[at, 0] / n[at], noise)
     label = fcluster(linkage(squareform(far, checks=False), "average"), 1.0, "distance")
     clusters = [at[label == value] for value in range(1, label.max() + 1)]
-    found["alone"] = sorted((names[each[0]] for each in clusters if len(each) == 1), key=list(names).index)
     for each in sorted(clusters, key=lambda each: (-len(each), each[0])):
-        others = np.setdiff1d(at, each)
-        if len(each) > 1 and len(others):
+        others = np.setdiff1d(np.intersect1d(at, group), each)
+        if len(others):
             both = [_fitted(*(part[k].sum(0) for part in (centred, cross, square, n))) for k in (each, others)]
             scaled = [slopes * (units.scale[-1] / units.scale[:-1])[varies] for slopes, _ in both]
             most = int((np.abs(both[0][0] - both[1][0]) / np.sqrt(both[0][1] + both[1][1])).argmax())

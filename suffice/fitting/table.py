@@ -109,7 +109,7 @@ def findings(fit: SiteModels) -> list[str]:
         scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
         said = [f"Rows of {fit.target} {scatter}: try log(1 + {fit.target})."]
     rows = {model.name: model.rows for model in fit}
-    return [*words(fit.rule.get("suspects", ()), rows, grows=bool(said)), *_groups(fit), *said, *_most_different(fit)]
+    return [*words(fit.rule.get("suspects", ()), rows, grows=bool(said)), *_groups(fit), *said]
 
 
 def _gains(fit: SiteModels) -> list[str]:
@@ -157,33 +157,19 @@ def _gains(fit: SiteModels) -> list[str]:
     return lines
 
 
-def _most_different(fit: SiteModels) -> list[str]:
-    found = fit.rule.get("differs")
-    if not found:
-        return []
-    out = [entry["site"] for entry in fit.rule.get("suspects", ()) if entry["left_out"] == "site"]
-    apart = [name for name in out if name != found["site"]]
-    others = f"all others but {some(apart)}" if apart else "all others"
-    values = f"{found['column']} has {found['own']:.3g} by its own rows, {found['others']:.3g} by those of {others}"
-    among = f"Of {found['compared']} sites with rows enough to tell, " if found["compared"] < len(fit) else ""
-    return [
-        f"{among}{found['site']} differs most: {values}, which is {found['standard_errors']:.2g} standard errors apart."
-    ]
-
-
 def _groups(fit: SiteModels) -> list[str]:
-    """What tells a group apart, and what it gains; the first few, of which the largest come first."""
-    lines, groups = [], fit.rule.get("groups", ())
+    """What tells a group, or a site that is like no other, apart, and what it gains; the largest come first."""
+    lines: list[str] = []
+    groups = fit.rule.get("groups", ())
     for entry in groups[:MOST_GROUPS]:
         gain, error = entry["gain"], entry["gain_se"]
         gains = "" if gain is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
-        lines.append(f"{some(entry['sites'])} are alike and differ from the others: {entry['column']} has "
-                     f"{entry['own']:.3g} against {entry['others']:.3g}{gains}.")  # fmt: skip
-    if len(groups) > MOST_GROUPS:
-        lines.append(f"{len(groups) - MOST_GROUPS} more groups are in --json.")
-    said = [entry["site"] for entry in fit.rule.get("suspects", ()) if entry["left_out"] == "site"]
-    alone = [name for name in fit.rule.get("alone", ()) if name not in said]
-    return [*lines, f"No other site is like {some(alone)}."] if alone else lines
+        several = len(entry["sites"]) > 1
+        who = "are alike and differ from the others" if several else "is like no other site"
+        lines.append(f"{some(entry['sites'])} {who}: {entry['column']} has {entry['own']:.3g} against "
+                     f"{entry['others']:.3g}{gains if several else ''}.")  # fmt: skip
+    more = [entry["sites"] for entry in groups[MOST_GROUPS:]]
+    return [*lines, f"So are {some([' with '.join(sites) for sites in more])} (--json)."] if more else lines
 
 
 def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:

@@ -54,9 +54,8 @@ def test_groups_are_those_that_were_drawn(sizes):
         folds = folded(sites)
         units = Units.pooled(folds)
         names = [f"c{k}" for k in range(len(sites))]
-        found = groups_of(units.messages(folds), units, names, ["x0", "x1", "x2"])["groups"]
-        drawn_ones = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes))]
-        wanted = [one for one in drawn_ones if len(one) > 1] if len(sizes) > 1 else []
+        found = groups_of(units.messages(folds), units, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
+        wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
         right += sorted(entry["sites"] for entry in found) == sorted(wanted)
     assert right >= 40, right
 
@@ -87,7 +86,7 @@ def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed):
     fit = sf.fit(table(sites))
     said = str(fit).replace("\n", " ")
     assert "check its units" not in said
-    assert "c6 is alone: " in said or "No other site is like c6." in said
+    assert "c6 is like no other site: x" in said
     for entry in fit.rule["suspects"]:
         assert (entry["site"], entry["left_out"]) == ("c6", "site")
         assert fit["c6"].collaborators == ()
