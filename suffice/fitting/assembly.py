@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,10 @@ from .table import findings
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.site_rows import Sites
+    from suffice.simulate.data.site_rows import Rows, Sites
+
+Model = tuple[dict[str, Any], Any]
+"""Coefficients and intercept, or of each class."""
 
 
 def encode(
@@ -51,8 +54,8 @@ def assemble(
     loss: str,
     fitted: Fitted,
     found: Gains,
-    models: Sequence[tuple[dict[str, Any], Any]],
-    shared: tuple[dict[str, Any], Any],
+    models: Sequence[Model],
+    shared: Model,
     *,
     scale: float,
     encoding: Encoding,
@@ -65,11 +68,13 @@ def assemble(
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
     if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
-        nothing = np.full(1, np.nan)
-        found = replace(found, alone=found.together, gain=nothing, error=nothing, network=np.nan,
-                        network_error=np.nan, decisive=None)  # fmt: skip
+        found = replace(found, alone=found.together, gain=np.full(1, np.nan), error=np.full(1, np.nan), decisive=None)
+        found = replace(found, network=np.nan, network_error=np.nan)
     apart = {entry["site"] for entry in unlike if entry["left_out"] == "site"}
-    clients = tuple(_site_model(sites, at, fitted, found, models[at], scale, apart) for at in range(len(names)))
+    clients = tuple(
+        _site_model(site, at, fitted, found, models[at], names, scale, apart=site.name in apart)
+        for at, site in enumerate(sites.sites)
+    )
     population = SiteModel(
         name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
         expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
@@ -90,10 +95,10 @@ def assemble(
 
 
 def _site_model(
-    sites: Sites, at: int, fitted: Fitted, found: Gains, model: tuple[dict[str, Any], Any], scale: float,
-    apart: Collection[str],
-) -> SiteModel:  # fmt: skip
-    names, site, influence = sites.names, sites.sites[at], fitted.influences[at]
+    site: Rows, at: int, fitted: Fitted, found: Gains, model: Model, names: Sequence[str], scale: float, *, apart: bool
+) -> SiteModel:
+    """Of site `at` of all."""
+    influence = fitted.influences[at]
     # more than half of the equal share
     chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
     return SiteModel(
@@ -107,7 +112,7 @@ def _site_model(
         expected_loss_alone=_number(found.alone[at], scale),
         gain=_number(found.gain[at], scale),
         gain_se=_number(found.error[at], scale),
-        notes=_site_notes(site.count, found, at, apart=site.name in apart),
+        notes=_site_notes(site.count, found, at, apart=apart),
     )
 
 

@@ -41,6 +41,8 @@ from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
 from .ridge import alone_models, best_penalty, best_shared, shared_models
 
+Pair = tuple[float, float]
+"""Variances of intercepts and of slopes."""
 BETA = 0.25
 SLOPES = (0.0, 0.01, 0.1, 1.0)
 INTERCEPTS = (*SLOPES, 10.0, 100.0, 1e4)
@@ -122,13 +124,11 @@ def _first(fits: Messages) -> Messages:
 
 def _scattered(
     fits: Messages, metric: np.ndarray, free: np.ndarray, rows: np.ndarray
-) -> Iterator[tuple[tuple[float, float] | None, Candidate]]:
+) -> Iterator[tuple[Pair | None, Candidate]]:
     """*Pooled* and *scatter* with the variances of intercepts and slopes, then *ridge* without."""
     first, slopes = _first(fits), root_of(np.linalg.inv(metric[1:, 1:]))
 
-    def gaussian(
-        family: str, pair: tuple[float, float], mass: float, precision: np.ndarray, name: str = ""
-    ) -> Candidate:
+    def gaussian(family: str, pair: Pair, mass: float, precision: np.ndarray, name: str = "") -> Candidate:
         root = np.zeros((fits.size, fits.size))
         root[0, 0] = np.sqrt(pair[0])
         root[1:, 1:] = np.sqrt(pair[1]) * slopes
@@ -174,9 +174,8 @@ def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Ite
 
 
 def _learnt(
-    fits: Messages, metric: np.ndarray, free: np.ndarray, noise: float, pair: tuple[float, float],
-    dispersion: float | None,
-) -> Iterator[Candidate]:  # fmt: skip
+    fits: Messages, metric: np.ndarray, free: np.ndarray, noise: float, pair: Pair, dispersion: float | None
+) -> Iterator[Candidate]:
     """*Random*, which begins at the scatter `pair`, *clusters* and *all-for-one*, which begin at its models."""
     sites, size, first = fits.sites, fits.size, _first(fits)
     scatter = np.zeros((size, size))

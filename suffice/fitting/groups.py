@@ -68,9 +68,8 @@ def groups_of(
                 *(np.array([part[k].sum(0) for k in (each, others)]) for part in (*moments, n))
             )
             unit = float(units.scale[-1] / units.scale[most])
-            found["groups"].append({
-                "sites": [names[k] for k in each], "column": columns[most], "own": unit * own, "others": unit * rest,
-            })  # fmt: skip
+            entry = {"sites": [names[k] for k in each], "column": columns[most]}
+            found["groups"].append(entry | {"own": unit * own, "others": unit * rest})
     return found
 
 

@@ -204,27 +204,14 @@ def gained(found: Robust, counts: np.ndarray) -> Gains:
     `counts` (N,) are the rows of all sites."""
     group, network = found.group, found.network
     answer = gains(network.messages, network.fitted.held_out, counts[group])
-    rows = np.where(found.rows.sum(1) > 0, found.rows.sum(1), np.nan)
-    own = found.losses.sum(1) / rows / network.units.scale[-1] ** 2
     if len(group) == len(counts):
         return answer
-    nothing, several = np.full(len(counts), np.nan), len(group) > 1
-
-    def everybody(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-        others = others.copy()
-        if several:
-            others[group] = values
-        return others
-
-    decisive = answer.decisive if several else None
-    return replace(
-        answer,
-        together=everybody(answer.together, own),
-        alone=everybody(answer.alone, own),
-        gain=everybody(answer.gain, nothing),
-        error=everybody(answer.error, nothing),
-        network=answer.network if several else np.nan,
-        network_error=answer.network_error if several else np.nan,
-        among=answer.among if several else 0,
-        decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]),
-    )
+    rows = np.where(found.rows.sum(1) > 0, found.rows.sum(1), np.nan)
+    own, nothing = found.losses.sum(1) / rows / network.units.scale[-1] ** 2, np.full(len(counts), np.nan)
+    parts = {"together": own, "alone": own.copy(), "gain": nothing, "error": nothing.copy()}
+    if len(group) == 1:
+        return replace(answer, **parts, network=np.nan, network_error=np.nan, among=0, decisive=None)
+    for name, values in parts.items():
+        values[group] = getattr(answer, name)
+    decisive = answer.decisive
+    return replace(answer, **parts, decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]))

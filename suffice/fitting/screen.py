@@ -84,8 +84,8 @@ def kept_sites(names: Sequence[str], keep: Sequence[str]) -> np.ndarray:
 def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
     """Of all sites' messages in any units, but those that are `kept` (N,); `counts` (N,) how many rows they have."""
     sites = len(folds)
-    nobody = Suspects(sites=np.zeros(sites, bool), folds=np.zeros((sites, FOLDS), bool),
-                      site_times=np.ones(sites), fold_times=np.ones((sites, FOLDS)), units=np.ones(sites))  # fmt: skip
+    ones = np.ones((sites, FOLDS))
+    nobody = Suspects(sites=ones[:, 0] < 0, folds=ones < 0, site_times=ones[:, 0], fold_times=ones, units=ones[:, 0])
     cells = _cells(folds, counts)
     if cells is None:
         return nobody
@@ -111,10 +111,10 @@ def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarr
         chosen[nearer.argmax()] |= asked
     levels = _levels_apart(cells)
     chosen |= (levels > 0).any() if sites == 2 else levels > 0
-    return Suspects(
-        sites=chosen & ~stays, folds=found & ~stays[:, None], asked=asked and not levels.any(),
-        site_times=np.maximum(np.exp(above / 2), levels), fold_times=np.exp(apart / 2), units=_units(cells),
-    )  # fmt: skip
+    times = np.maximum(np.exp(above / 2), levels)
+    out = replace(nobody, site_times=times, fold_times=np.exp(apart / 2), units=_units(cells))
+    chosen, found = chosen & ~stays, found & ~stays[:, None]
+    return replace(out, sites=chosen, folds=found, asked=asked and not levels.any())
 
 
 def _units(cells: Cells) -> np.ndarray:

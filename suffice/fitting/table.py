@@ -166,8 +166,8 @@ def _groups(fit: SiteModels) -> list[str]:
         gains = "" if gain is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
         several = len(entry["sites"]) > 1
         who = "are alike and differ from the others" if several else "is like no other site"
-        lines.append(f"{some(entry['sites'])} {who}: {entry['column']} has {entry['own']:.3g} against "
-                     f"{entry['others']:.3g}{gains if several else ''}.")  # fmt: skip
+        values = f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"
+        lines.append(f"{some(entry['sites'])} {who}: {values}{gains if several else ''}.")
     more = [entry["sites"] for entry in groups[MOST_GROUPS:]]
     return [*lines, f"So are {some([' with '.join(sites) for sites in more])} (--json)."] if more else lines
 
