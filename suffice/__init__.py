@@ -94,7 +94,6 @@ _HOMES = {
     ),
     ".figures": "Figure",
     ".figures.catalogue": "figure",
-    ".figures.report": "report",
     ".fitting.fit": "fit",
     ".fitting.fitted": "Fit load",
     ".fitting.sklearn_estimators": "CollaborativeClassifier CollaborativeRegressor",
@@ -104,7 +103,7 @@ _HOMES = {
     ".planning.plan": "Plan plan",
     ".simulate": (
         "AllForOne FixedWeights LeastSquares Local Logistic Neural Quadratics Trace algorithms collaborators "
-        "expected_excess hitting_times measured_constants problems run"
+        "expected_excess hitting_times problems run"
     ),
     ".simulate.data.cifar": "cifar",
     ".simulate.data.leaf": "leaf",

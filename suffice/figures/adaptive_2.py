@@ -21,8 +21,7 @@ from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMIL
 if TYPE_CHECKING:
     from suffice.simulate import Algorithm
 
-    from .lockstep import Contender
-    from .regression import Regressions
+    from .regression import Contender
 
 GREY, BROWN = "#7F7F7F", "#6B3E2E"
 LOOKS: dict[str, tuple[str, Any]] = {
@@ -76,7 +75,7 @@ def ten_features(
 def _convergence(
     edition: str, setting: Setting, competitors: Competitors, seeds: Sequence[int], progress: Progress
 ) -> Content:
-    from .lockstep import in_blocks
+    from .blocks import in_blocks
     from .regression import BLOCK
 
     blocks = in_blocks(seeds, BLOCK, lambda some: _block(edition, setting, competitors, some), progress)
@@ -114,43 +113,39 @@ def _convergence(
 
 def _block(edition: str, setting: Setting, competitors: Competitors, seeds: Sequence[int]) -> dict[str, np.ndarray]:
     """Each algorithm's mean over clients of log10 excess, (T + 1, S)."""
-    from .regression import Regressions, paths, step_sizes
+    from .regression import drawn, paths, step_sizes
 
     found = paths(
-        _contenders(edition, setting, competitors, Regressions.drawn(edition, setting, seeds)),
+        _contenders(edition, setting, competitors),
+        drawn(edition, setting, seeds),
         seeds=seeds,
         iterations=setting.iterations,
         eta=step_sizes(edition, setting, seeds),
     )
-    return {name: path.values.numpy() for name, path in found.items()}
+    return {name: path.values for name, path in found.items()}
 
 
-def _contenders(
-    edition: str, setting: Setting, competitors: Competitors, problems: Regressions
-) -> dict[str, Contender]:
+def _contenders(edition: str, setting: Setting, competitors: Competitors) -> dict[str, Contender]:
     from suffice.simulate import FedAvg, FixedWeights, Local
 
-    from .lockstep import Contender
-    from .regression import Relative, all_for_one
+    from .regression import Contender, all_for_one
 
-    # Rules that move along gradients alone are simulated without rounding. Where a client uses its own samples alone,
-    # the other pairs' need not be drawn.
-    exact = Relative.of_same(problems)
-    single, shared = exact.variant(pairwise=False), problems.variant(pairwise=False)
+    # Where a client uses its own samples alone, the other pairs' need not be drawn.
+    single = {"pairwise": False}
     ratio = "released" if edition == "published" else "m=1"
     chosen = {
-        f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion), problem=exact)
+        f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion))
         for criterion in ("binary", "continuous")
     }
     rest: dict[str, Algorithm] = {"Local": Local(), "FedAvg": FedAvg()}
     if edition == "stated":
         rest |= {"Oracle": FixedWeights.clusters([i % 2 for i in range(setting.clients)]), **competitors.rules()}
     chosen |= {
-        name: Contender(algorithm=algorithm, problem=single if name in ("Local", "Oracle") else shared)
+        name: Contender(algorithm=algorithm, changes=single, relative=name in ("Local", "Oracle"))
         for name, algorithm in rest.items()
     }
     if edition == "stated" and setting.features > 2:
-        chosen["Local, batch 1"] = Contender(algorithm=Local(), problem=exact.variant(pairwise=False, batch=1))
+        chosen["Local, batch 1"] = Contender(algorithm=Local(), changes=single | {"batch": 1})
     return chosen
 
 

@@ -21,8 +21,7 @@ from .setting import Setting
 from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, count_ticks, headline, label_ends
 
 if TYPE_CHECKING:
-    from .lockstep import Contender, Path
-    from .regression import Regressions
+    from .regression import Contender, Path
 
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
@@ -44,7 +43,7 @@ SHOWN = {
 )
 def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = range(20), progress: Progress) -> Content:
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
-    from .lockstep import in_blocks
+    from .blocks import in_blocks
     from .regression import BLOCK
 
     data: dict[str, dict[str, np.ndarray]] = {}
@@ -52,8 +51,8 @@ def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = rang
     for index, name in enumerate(SETTINGS):
         blocks = in_blocks(seeds, BLOCK, partial(_block, name, setting), _part(progress, index))
         for rule in blocks[0]:
-            runs = np.concatenate([block[rule].values.numpy() for block in blocks], axis=1)
-            sizes = np.concatenate([block[rule].collaborators.numpy() for block in blocks], axis=1)
+            runs = np.concatenate([block[rule].values for block in blocks], axis=1)
+            sizes = np.concatenate([block[rule].collaborators for block in blocks], axis=1)
             data[SEPARATOR.join((name, str(setting.features), rule))] = {
                 "iteration": np.arange(setting.iterations + 1, dtype=float),
                 "mean_log10_excess": runs.mean(1),
@@ -89,10 +88,11 @@ def _part(progress: Progress, index: int) -> Progress:
 
 
 def _block(edition: str, setting: Setting, seeds: Sequence[int]) -> dict[str, Path]:
-    from .regression import Regressions, paths, step_sizes
+    from .regression import drawn, paths, step_sizes
 
     found = paths(
-        _contenders(Regressions.drawn(edition, setting, seeds)),
+        _contenders(edition, setting.clients),
+        drawn(edition, setting, seeds),
         seeds=seeds,
         iterations=setting.iterations,
         eta=step_sizes(edition, setting, seeds),
@@ -100,12 +100,12 @@ def _block(edition: str, setting: Setting, seeds: Sequence[int]) -> dict[str, Pa
     )
     alone: dict[str, float] = {f"local{SEPARATOR}none": 1.0, f"fedavg{SEPARATOR}none": float(setting.clients)}
     return {
-        name: replace(path, collaborators=path.collaborators.nan_to_num(alone[name])) if name in alone else path
+        name: replace(path, collaborators=np.full_like(path.values, alone[name])) if name in alone else path
         for name, path in found.items()
     }
 
 
-def _contenders(drawn: Regressions) -> dict[str, Contender]:
+def _contenders(edition: str, clients: int) -> dict[str, Contender]:
     """Rules by "ratio | criterion".
 
     Sharing one sample of a client among all models leaves the law of every model's path as it is, so it does not change
@@ -113,22 +113,18 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
     """
     from suffice.simulate import FedAvg, FixedWeights, Local
 
-    from .lockstep import Contender
-    from .regression import Relative, all_for_one
+    from .regression import Contender, all_for_one
 
-    shared = Relative.of_same(drawn).variant(pairwise=False)
+    shared = {"pairwise": False}
     chosen = {
-        SEPARATOR.join((ratio, criterion)): Contender(algorithm=all_for_one(ratio, criterion), problem=shared)
+        SEPARATOR.join((ratio, criterion)): Contender(algorithm=all_for_one(ratio, criterion), changes=shared)
         for ratio in RATIOS
         for criterion in CRITERIA
     }
-    # The released code's setting has one cluster; its samples of pairs tell it from the stated one.
-    clusters = [0 if drawn.pairwise else i % 2 for i in range(drawn.clients)]
+    clusters = [0 if edition == "published" else i % 2 for i in range(clients)]  # the released code's setting has one
     rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
     return chosen | {
-        SEPARATOR.join((name, "none")): Contender(
-            algorithm=algorithm, problem=drawn.variant(pairwise=False) if name == "fedavg" else shared
-        )
+        SEPARATOR.join((name, "none")): Contender(algorithm=algorithm, changes=shared, relative=name != "fedavg")
         for name, algorithm in rest.items()
     }
 

@@ -15,6 +15,7 @@ replacement. Means over hospitals are plain ones, as the released code takes the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ import numpy as np
 from .adaptive_2 import LOOKS
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import UNSTATED, Competitors, data_folder
+from .setting import UNSTATED, Competitors, data_folder, option
 from .style import BLACK, COLUMN_WIDTH, headline
 
 BLOCK = 32
@@ -52,30 +53,38 @@ RUNS = {"stated": {"Table S1": {}, "Table 2": TABLE_2}, "published": {"released 
 """The runs of each edition with the entries to compare them with; Table S1 has none of its own."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How the hospitals' models are trained."""
+
+    epochs: int = option("of 122 iterations, the mean number of training patients of four hospitals", default=EPOCHS)
+    step: float = option("of the runs in four hospitals; that of Table 2 is a fifth of it", default=STEP)
+
+
+TRAINING = Training()
+
+
 @maker("adaptive-3-heart", "Figure 3 of adaptive: heart disease in the hospitals (needs data)", unpublished="")
 def heart(
     edition: str,
     *,
     data: str | Path | None = None,
     seeds: Sequence[int] = range(32),
-    epochs: int = EPOCHS,
-    step: float = STEP,
+    training: Training = TRAINING,
     competitors: Competitors = UNSTATED,
     progress: Progress,
 ) -> Content:
-    """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it.
-
-    step: of the runs in four hospitals; that of Table 2 is a fifth of it
-    """
+    """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
     from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
+    from .blocks import in_blocks
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, epoch_length, with_intercept
-    from .lockstep import in_blocks
 
     files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
     wanted = f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)"
     folder = data_folder(data, "heart_disease", f"processed.{CENTRES[0]}.data", files, wanted)
-    every, printed = heart_disease(folder), (epochs, step, competitors) == (EPOCHS, STEP, UNSTATED)
+    epochs, step = training.epochs, training.step
+    every, printed = heart_disease(folder), (training, competitors) == (TRAINING, UNSTATED)
     curves: dict[str, dict[str, np.ndarray]] = {}
     about: dict[str, Any] = {}
     for index, (run, entries) in enumerate(RUNS[edition].items()):

@@ -10,6 +10,7 @@ A pair is right when its weight is above 1/2 exactly if both are of one cluster.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
+from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION, headline
 
 if TYPE_CHECKING:
@@ -34,20 +36,31 @@ ALL = "all"
 NO_CODE = "the released code has no quadratics, and its vision runs need CIFAR-10"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Clustered:
+    """Quadratics in clusters of one size, and how long CoBo learns on them."""
+
+    clients: int = option("a multiple of the clusters", default=16)
+    clusters: int = option("groups of clients with the same optimum", default=4)
+    features: int = option("coefficients of a model", default=10)
+    distance: float = option("of the clusters' centres", default=2.0)
+    noises: Sequence[float] = option("sigma, the root of the total variance [loss / theta]", default=(0.0, 0.1, 1.0))
+    iterations: int = option("steps of every model", default=1000)
+
+
+CLUSTERED = Clustered()
+
+
 @maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics", unpublished=NO_CODE,
        least={"seeds": 1, "clusters": 1})  # fmt: skip
 def selection(
     *,
-    clients: int = 16,
-    clusters: int = 4,
-    features: int = 10,
-    distance: float = 2.0,
-    noises: Sequence[float] = (0.0, 0.1, 1.0),
-    iterations: int = 1000,
+    clustered: Clustered = CLUSTERED,
     seeds: Sequence[int] = range(12),
     progress: Progress,
 ) -> Content:
-    """noises: sigma, the root of the total variance [loss / theta]; distance: of the clusters' centres."""
+    clients, clusters, features = clustered.clients, clustered.clusters, clustered.features
+    distance, noises, iterations = clustered.distance, clustered.noises, clustered.iterations
     if clients % clusters or clients == clusters:
         raise InputError("clients", clients, f"give a multiple of the {clusters} clusters, at least {2 * clusters}")
     if len(set(noises)) < len(noises) or len(noises) > len(COLOURS):

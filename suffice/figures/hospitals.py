@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.simulate import Every, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream
+from suffice.simulate import Algorithm, Every, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream, iterate
 from suffice.simulate.data.table import Table
 from suffice.simulate.problems.heart_disease import CENTRES, HeartDisease
 
-from .lockstep import Contender, LastDraws, lockstep
 from .regression import all_for_one
 from .setting import Competitors
 
@@ -48,9 +47,9 @@ def epoch_length(four: HeartDisease) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Patients(Logistic):
-    """Logistic regression that remembers some iterations' draws, for several algorithms in turn."""
+    """Logistic regression that draws the patients of some iterations at once."""
 
-    _draws: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
+    _draws: dict[Any, tuple[int, Tensor]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def training(cls, four: HeartDisease, edition: str) -> Patients:
@@ -69,13 +68,11 @@ class Patients(Logistic):
         stream: Stream = Stream.NOISE,
         batch: int | None = None,
     ) -> Tensor:
-        first = int(iteration) // AHEAD * AHEAD
-        every = torch.arange(first, first + AHEAD)[:, None, None, None]
-
-        def make() -> Tensor:
-            return super(Patients, self).draw(randomness, every, stream=stream, batch=batch)  # (AHEAD, S, N, batch)
-
-        return self._draws.get(first, stream, batch or self.batch, make)[int(iteration) - first]
+        first, kind = int(iteration) // AHEAD * AHEAD, (stream, batch or self.batch)
+        if self._draws.get(kind, (-1,))[0] != first:
+            every = torch.arange(first, first + AHEAD)[:, None, None, None]
+            self._draws[kind] = first, super().draw(randomness, every, stream=stream, batch=batch)
+        return self._draws[kind][1][int(iteration) - first]  # of (AHEAD, S, N, batch)
 
 
 def block(
@@ -91,20 +88,18 @@ def block(
     start = ((2 * uniform - 1) / np.sqrt(d - 1)).expand(-1, problem.clients, -1)
     tables = padded(four)
     steps = [torch.tensor(step * 0.1 ** (epoch // DECADE), dtype=torch.float64) for epoch in range(epochs)]
-    paths = lockstep(
-        _contenders(edition, problem, four, length, competitors),
-        starts=start,
-        seeds=seeds,
-        grid=range(0, epochs * length + 1, length),
-        eta=lambda t: steps[(t - 1) // length],
-        measure=lambda problem, models: measure(tables, models),
-    )
-    return {name: path.values.numpy() for name, path in paths.items()}
+    found = {}
+    for name, rule in _contenders(edition, four, length, competitors).items():
+        path = iterate(
+            problem, rule, seeds=torch.as_tensor(list(seeds)), iterations=epochs * length,
+            eta=lambda t: steps[(t - 1) // length], starts=start,
+        )  # fmt: skip
+        kept = [measure(tables, state["models"]) for t, _, _, state in path if t % length == 0]
+        found[name] = torch.stack(kept).numpy()
+    return found
 
 
-def _contenders(
-    edition: str, problem: Patients, four: HeartDisease, length: int, competitors: Competitors
-) -> dict[str, Contender]:
+def _contenders(edition: str, four: HeartDisease, length: int, competitors: Competitors) -> dict[str, Algorithm]:
     chosen: dict[str, Any] = {}
     for criterion in ("binary", "continuous"):
         rule = all_for_one("released", criterion)
@@ -115,7 +110,7 @@ def _contenders(
     chosen |= {"Local": Local(), "FedAvg": server}
     if edition == "stated":
         chosen |= competitors.rules(server=server)
-    return {name: Contender(algorithm=algorithm, problem=problem) for name, algorithm in chosen.items()}
+    return chosen
 
 
 Tables = list[tuple[Tensor, Tensor, Tensor]]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -69,12 +68,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, range):
         return len(value)
     return list(value) if isinstance(value, tuple) else value if isinstance(value, str | int | float) else repr(value)
-
-
-def _meaning(of: Any, option: str) -> str:
-    """What the docstring says of an option: "option: meaning" on a line of its own or after a semicolon."""
-    found = re.search(rf"(?:^|; ){option}: (.+?)(?:;|$)", inspect.getdoc(of) or "", re.MULTILINE)
-    return found[1].rstrip(".") if found else ""
 
 
 @dataclass(frozen=True)
@@ -160,11 +153,11 @@ class Maker:
         for name, entry in inspect.signature(self.compute).parameters.items():
             if is_dataclass(entry.default):
                 found |= {
-                    one.name: Option(str(one.type), getattr(entry.default, one.name), _meaning(entry.default, one.name))
+                    one.name: Option(str(one.type), getattr(entry.default, one.name), one.metadata.get("about", ""))
                     for one in fields(entry.default)
                 }
             elif name not in ("edition", "progress"):
-                found[name] = Option(str(entry.annotation), entry.default, _meaning(self.compute, name))
+                found[name] = Option(str(entry.annotation), entry.default)
         return found
 
     def option(self, name: str) -> str:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from suffice.simulate import (
+    Algorithm,
     AllForOne,
     ExactSimilarity,
     Randomness,
@@ -24,11 +24,11 @@ from suffice.simulate import (
     Stream,
     StreamingLeastSquares,
     generators,
+    iterate,
+    run,
 )
-from suffice.simulate.kernel_choice import attempt, objection
-from suffice.simulate.kernels import Recorded, general_paths, weighs_none
+from suffice.simulate.kernels import general_refusal, weighs_none
 
-from .lockstep import Contender, LastDraws, Path, lockstep
 from .setting import BETA, Setting
 
 SAMPLES = 10_000
@@ -52,72 +52,38 @@ def all_for_one(ratio: str, criterion: str) -> AllForOne:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regressions(StreamingLeastSquares):
-    """One regression per seed: optima and starts (S, N, d); all else as in the problem it is made of. H = I.
+class Contender:
+    """An algorithm, what it changes in every seed's problem, and whether it moves along gradients alone."""
 
-    Keeps the draws of the last iteration, which several algorithms may take in turn, and the last sampled gaps, which
-    an algorithm needs to name its collaborators and again to step.
+    algorithm: Algorithm
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    relative: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Path:
+    """values (T + 1, S): mean over clients of log10 excess. The log of the mean is dominated by rare runs.
+
+    collaborators (T + 1, S): positive weights of the step that comes next, in the mean over clients, each of which
+    counts itself; NaN for algorithms that weigh no clients or run in torch alone, or if not asked for.
     """
+
+    values: np.ndarray
+    collaborators: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Together(StreamingLeastSquares):
+    """The regressions of several seeds, one for each (S, N, d), for rules that run in torch: one step serves all."""
 
     optima: Tensor
     starts: Tensor
-    _draws: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
-    _gaps: list[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
-    def drawn(cls, edition: str, setting: Setting, seeds: Sequence[int]) -> Regressions:
-        """The setting of every seed, stacked; all but optima and starts is that of the first."""
-        make, n = generators.adaptive_regression, setting.clients
-        settings = [make(edition, setting.features, clients=n, spread=setting.spread, seed=int(seed)) for seed in seeds]
-        first = settings[0]
-        return cls(
-            **{entry.name: getattr(first, entry.name) for entry in fields(first)},
-            optima=torch.stack([setting.optimum for setting in settings]),
-            starts=torch.stack([setting.start for setting in settings]),
-        )
-
-    def each(self) -> list[StreamingLeastSquares]:
-        """The regression of every seed."""
-        kept: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(StreamingLeastSquares)}
-        return [
-            StreamingLeastSquares(
-                **kept | dict[str, Any](population=replace(self.population, xi=-optimum, start=start))
-            )
-            for optimum, start in zip(self.optima, self.starts)
-        ]
-
-    def variant(self, *, pairwise: bool | None = None, batch: int | None = None) -> Regressions:
-        """The same settings with other samples."""
-        return replace(
-            self,
-            pairwise=self.pairwise if pairwise is None else pairwise,
-            batch=batch or self.batch,
-            _draws=LastDraws(),
-            _gaps=[],
-        )
-
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
-        def make() -> Tensor:
-            return super(Regressions, self).draw(randomness, iteration, stream=stream, batch=batch)
-
-        return self._draws.get(iteration, stream, batch or self.batch, make)
-
-    def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
-        if not (self._gaps and self._gaps[0][0] is theta and self._gaps[0][1] is draw):
-            self._gaps[:] = [(theta, draw, super().sampled_gap(theta, draw))]
-        return self._gaps[0][2]
-
-    # What depends on the optima. Every Hessian is 2 I, so gradients are 2 (theta - optimum) and their gaps constant.
-
-    @property
-    def optimum(self) -> Tensor:
-        return self.optima
-
-    @property
-    def start(self) -> Tensor:
-        return self.starts
+    def of_each(cls, problems: Sequence[StreamingLeastSquares]) -> Together:
+        first: dict[str, Any] = {entry.name: getattr(problems[0], entry.name) for entry in fields(problems[0])}
+        optima, starts = (torch.stack([getattr(one, name) for one in problems]) for name in ("optimum", "start"))
+        return cls(**first, optima=optima, starts=starts)
 
     def centred(self, theta: Tensor) -> Tensor:
         return theta - self.optima[:, 0].unflatten(0, (-1, *(1,) * (theta.ndim - 2)))
@@ -127,133 +93,68 @@ class Regressions(StreamingLeastSquares):
         return x, torch.einsum("sk...d,skd->sk...", x, self.optima - self.optima[:, :1]) + noise
 
     def excess(self, theta: Tensor) -> Tensor:
-        return ((theta - self.optima) ** 2).sum(-1)
-
-    def gradient(self, theta: Tensor) -> Tensor:
-        return 2 * (theta - self.optima)
-
-    def gradient_gap(self, theta: Tensor) -> Tensor:
-        return self._gap
-
-    @cached_property
-    def _gap(self) -> Tensor:
-        return 4 * ((self.optima[:, :, None] - self.optima[:, None]) ** 2).sum(-1)
-
-    def mean_log10_excess(self, theta: Tensor) -> Tensor:
-        """Mean over clients, (S,): what the papers' pictures show. The log of the mean is dominated by rare runs."""
-        return torch.log10(self.excess(theta)).mean(-1)
+        return ((theta - self.optima) ** 2).sum(-1)  # H = I
 
 
-@dataclass(frozen=True, kw_only=True)
-class Relative(Regressions):
-    """The same settings with models written as theta_i - theta_i*, for rules that move along gradients alone.
-
-    theta_i itself is known to 1e-16 of an optimum of size 5, so its excess is rounding below 1e-30. Here a sample of
-    client k gives x . (theta_i - theta_i*) - x . (theta_k* - theta_i*) - noise, whose middle term is exactly 0 inside a
-    cluster: nothing cancels, and excesses are right to the smallest.
-    """
-
-    _shifts: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list, repr=False, compare=False)
-
-    @classmethod
-    def of_same(cls, other: Regressions) -> Relative:
-        kept: dict[str, Any] = {entry.name: getattr(other, entry.name) for entry in fields(other) if entry.init}
-        return cls(**kept | dict[str, Any](_draws=LastDraws(), _gaps=[]))
-
-    @property
-    def optimum(self) -> Tensor:
-        return torch.zeros_like(self.optima)
-
-    @property
-    def start(self) -> Tensor:
-        return self.starts - self.optima
-
-    def centred(self, theta: Tensor) -> Tensor:
-        return theta
-
-    def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
-        for known, x, _ in self._shifts:
-            if known is draw:
-                return x, draw[..., -1]
-        x, noise = draw[..., :-1], draw[..., -1]
-        if self.pairwise and draw.ndim == 5:
-            # optima[k] - optima[i] for the sample of client k at model i
-            return x, torch.einsum("skjid,skid->skji", x, self.optima[:, :, None] - self.optima[:, None]) + noise
-        seen = torch.matmul(self.optima, x.flatten(1, 2).mT).unflatten(-1, x.shape[1:3])  # [s, i, k, j]
-        shift = seen.diagonal(dim1=1, dim2=2).permute(0, 2, 1)[:, None] - seen
-        self._shifts[:] = [*self._shifts[-2:], (draw, x, shift.masked_fill_(self._same[..., None], 0))]
-        return x, noise
-
-    def _slopes(self, theta: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        shift = next(shift for _, known, shift in self._shifts if known is x)
-        prediction = torch.matmul(theta, x.flatten(1, 2).mT) - shift.flatten(2)
-        return self.slope(prediction, y.flatten(1)[:, None]) / x.shape[2]
-
-    @cached_property
-    def _same(self) -> Tensor:
-        return (self.optima[:, :, None] == self.optima[:, None]).all(-1)
-
-    def excess(self, theta: Tensor) -> Tensor:
-        return (theta**2).sum(-1)
-
-    def gradient(self, theta: Tensor) -> Tensor:
-        return 2 * theta
+def drawn(edition: str, setting: Setting, seeds: Sequence[int]) -> list[StreamingLeastSquares]:
+    """The regression of every seed."""
+    make, n = generators.adaptive_regression, setting.clients
+    return [make(edition, setting.features, clients=n, spread=setting.spread, seed=int(seed)) for seed in seeds]
 
 
 def paths(
     contenders: Mapping[str, Contender],
+    problems: Sequence[StreamingLeastSquares],
     *,
     seeds: Sequence[int],
     iterations: int,
     eta: Tensor,
     collaborators: bool = False,
 ) -> dict[str, Path]:
-    """The mean over clients of log10 excess at iterations 0..`iterations`, compiled or, what is not, in `lockstep`.
-
-    Random numbers are the same. Of a compiled rule's collaborators there are means over seeds alone.
-    """
-    arguments: dict[str, Any] = {"seeds": seeds, "iterations": iterations, "eta": eta, "collaborators": collaborators}
-    found = {name: _compiled(entry, **arguments) for name, entry in contenders.items()}
-    rest = lockstep(
-        {name: entry for name, entry in contenders.items() if found[name] is None},
-        seeds=seeds,
-        grid=range(iterations + 1),
-        eta=lambda t: eta,
-        measure=Regressions.mean_log10_excess,
-        collaborators=collaborators,
-    )
-    return {name: path or rest[name] for name, path in found.items()}
+    """Each contender on every seed's problem, at iterations 0..`iterations`; eta broadcasts to (S, N)."""
+    steps = eta.expand(len(seeds), problems[0].clients)
+    found = {}
+    for name, entry in contenders.items():
+        own = [replace(problem, **entry.changes) for problem in problems]
+        if general_refusal(own[0], entry.algorithm) is None:
+            sizes = collaborators and not weighs_none(entry.algorithm)
+            each = [_alone(entry, *one, iterations, sizes) for one in zip(own, seeds, steps.numpy())]
+            found[name] = Path(values=np.stack([one.values for one in each], 1),
+                               collaborators=np.stack([one.collaborators for one in each], 1))  # fmt: skip
+        else:
+            found[name] = _together(entry.algorithm, own, seeds, steps, iterations)
+    return found
 
 
-def _compiled(
-    entry: Contender, *, seeds: Sequence[int], iterations: int, eta: Tensor, collaborators: bool
-) -> Path | None:
-    each, count = cast(Regressions, entry.problem).each(), len(seeds)
-    sizes = collaborators and not weighs_none(entry.algorithm)  # those of the next step: one iteration more
-    steps = np.broadcast_to(eta.numpy() if eta.ndim < 2 else eta.numpy()[:, None], (count, 1, each[0].clients))
-
-    def run() -> Recorded:
-        last = iterations + sizes
-        return general_paths(
-            each,
-            entry.algorithm,
-            seeds=seeds,
-            iterations=last,
-            grid=range(last + 1),
-            eta=steps,
-            sizes=sizes,
-            relative=isinstance(entry.problem, Relative),
-        )
-
-    found: Recorded | None = attempt("auto", objection(each, entry.algorithm), run)
-    if found is None:
-        return None
-    mean = (
-        np.full((iterations + 1, 1), np.nan) if found.sizes is None else found.sizes[1:].mean(-1, keepdims=True) / count
-    )
+def _alone(
+    entry: Contender, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int, sizes: bool
+) -> Path:
+    """One seed; the weights of the next step are known with its draw, so that sizes take one iteration more."""
+    seed = int(seed)
+    trace = run(
+        problem, entry.algorithm, iterations=iterations + sizes, eta=eta, seeds=range(seed, seed + 1), clusters=sizes,
+        relative=entry.relative,
+    )  # fmt: skip
     with np.errstate(divide="ignore"):
-        values = np.log10(found.excess[:, : iterations + 1]).mean(-1).T
-    return Path(values=torch.from_numpy(values), collaborators=torch.from_numpy(mean).expand(-1, count))
+        values = np.log10(trace.excess[0, : iterations + 1]).mean(-1)
+    none = np.full(iterations + 1, np.nan)
+    return Path(values=values, collaborators=none if trace.cluster_sizes is None else trace.cluster_sizes[1:].mean(-1))
+
+
+def _together(
+    algorithm: Algorithm,
+    problems: Sequence[StreamingLeastSquares],
+    seeds: Sequence[int],
+    eta: Tensor,
+    iterations: int,
+) -> Path:
+    problem = Together.of_each(problems)
+    path = iterate(
+        problem, algorithm, seeds=torch.as_tensor(list(seeds)), iterations=iterations, eta=lambda t: eta,
+        starts=problem.starts,
+    )  # fmt: skip
+    values = torch.stack([torch.log10(problem.excess(state["models"])).mean(-1) for *_, state in path]).numpy()
+    return Path(values=values, collaborators=np.full_like(values, np.nan))
 
 
 def step_sizes(edition: str, setting: Setting, seeds: Sequence[int]) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,25 @@ BETA = 2.0
 """It is 2 lambda_max(H) for H = I."""
 
 
+def option(about: str, **default: Any) -> Any:
+    """A field of a figure's options, with what it is; `default` is its default, if it has one."""
+    return field(metadata={"about": about}, **default)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Clients, features and iterations, and what else a regression needs.
+    """Clients, features and iterations, and what else a regression needs."""
 
-    spread: standard deviation of optima about their centre, per feature; 0.1 (published) or 0 (stated) unless given
-    step: in units of 1/beta, beta = 2 (stated) or 1/L_i (published); the paper's unless given
-    """
-
-    clients: int = 20
-    features: int
-    spread: float | None = None
-    iterations: int
-    step: float | None = None
+    clients: int = option("how many models are trained", default=20)
+    features: int = option("coefficients of a model, without the bias of the published edition")
+    spread: float | None = option(
+        "standard deviation of optima about their centre, per feature; 0.1 (published) or 0 (stated) unless given",
+        default=None,
+    )
+    iterations: int = option("steps of every model")
+    step: float | None = option(
+        "in units of 1/beta, beta = 2 (stated) or 1/L_i (published); the paper's unless given", default=None
+    )
 
     def scaled(self, edition: str) -> float:
         """`step`, or the paper's 1/2 (two features), 1/4 (ten; published: 1/8), and beyond falling as 1/d."""
@@ -61,11 +67,11 @@ class Competitors:
     docs/figures.md.
     """
 
-    ditto_pull: float = 1.0
-    cobo_rho: float = 0.05
-    wga_mixture: float = 0.5
-    wga_memory: float = 0.1
-    apfl_mixture: float = 0.5
+    ditto_pull: float = option("how strongly Ditto pulls a client's model to the server's", default=1.0)
+    cobo_rho: float = option("how strongly CoBo pulls pairs together", default=0.05)
+    wga_mixture: float = option("share of the others' gradients in a step of WGA-BC", default=0.5)
+    wga_memory: float = option("share of the new difference in the correction of WGA-BC", default=0.1)
+    apfl_mixture: float = option("share of a client's own model in APFL at first", default=0.5)
 
     def rules(self, **server: Any) -> dict[str, Any]:
         """Ditto, CoBo, WGA-BC and APFL; server: what Ditto and APFL mix with, FedAvg unless given."""

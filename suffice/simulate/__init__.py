@@ -85,7 +85,6 @@ _HOMES = {
     ),
     ".catalogue": "ALGORITHMS algorithm",
     ".closed_form": "closed_excess",
-    ".constants_along_run": "MeasuredConstants measured_constants",
     ".oracle": "Oracle",
     ".probed_moments": (
         "Moments expected_excess expected_excesses expected_moments expected_moments_batch expected_step"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,17 +17,14 @@ from .algorithms.cobo import PAIRS
 from .algorithms.scafflix import COIN
 from .kernels import (
     Unavailable,
-    compiled_paths,
     general_paths,
     general_refusal,
     identity,
-    refusal,
     room_for_weights,
     weighs_none,
 )
 from .oracle import Oracle
 from .problem_batches import tensors
-from .problems.streaming import StreamingLeastSquares
 from .recorder import Recorder
 
 Kernel = Literal["reference", "auto", "c"]
@@ -97,6 +94,7 @@ def record(
     root: int,
     iterations: int,
     step_size: Callable[[int], Tensor],
+    relative: bool,
     progress: Any,
 ) -> Any:
     """Fill the recorder and return its trace; `Unavailable` without a compiler."""
@@ -107,27 +105,22 @@ def record(
         "grid": points,
         "eta": steps_taken(step_size, iterations, problem.clients),
         "root": root,
+        "relative": relative,
         "progress": progress,
     }
-    kernel, found = identity(problem.dtype), None
-    extras = (recorder.stopping, recorder.weights, recorder.sizes, recorder.models)
-    if len(problems) == 1 and all(extra is None for extra in extras) and refusal(problem, algorithm) is None:
-        recorder.values = compiled_paths(cast(StreamingLeastSquares, problem), algorithm, **setting).excess
-    else:
-        kernel = f"{kernel} general"
-        found = general_paths(
-            problems,
-            algorithm,
-            level=recorder.epsilon,
-            mean_weights=recorder.mean_weights,
-            chosen=list(recorder.chosen),
-            sizes=recorder.clusters,
-            models=recorder.models is not None,
-            **setting,
-        )
-        recorder.values, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
-        recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
-    events = np.zeros(len(points)) if found is None or found.events is None else found.events.sum(0)
+    found = general_paths(
+        problems,
+        algorithm,
+        level=recorder.epsilon,
+        mean_weights=recorder.mean_weights,
+        chosen=list(recorder.chosen),
+        sizes=recorder.clusters,
+        models=recorder.models is not None,
+        **setting,
+    )
+    recorder.values, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
+    recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
+    events = np.zeros(len(points)) if found.events is None else found.events.sum(0)
     nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
     one = nothing.clone()
     one[0, 0, -1] = True
@@ -138,7 +131,7 @@ def record(
             return float(cost(problem, Draw(iteration=iteration, noise=nothing, extra=extra)))
 
         spent[:] = _spent(algorithm, points, of) * len(recorder.wanted) + events * (of(1, one) - of(1))
-    return recorder.trace(kernel)
+    return recorder.trace(identity(problem.dtype))
 
 
 def _spent(algorithm: Any, points: np.ndarray, of: Callable[[int], float]) -> np.ndarray:

@@ -64,6 +64,7 @@ def run(
     weights: Weights | None = None,
     clusters: bool = False,
     models: bool = False,
+    relative: bool = False,
     momentum: float = 0.0,
     weight_decay: float = 0.0,
     checkpoint: str | Path | None = None,
@@ -83,6 +84,8 @@ def run(
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
     clusters  record how many clients have a positive weight, mean over seeds
     models    keep the models after the last iteration
+    relative  where compiled code runs, count models from their clients' optima, so that excesses are right far below
+              the rounding of models: of streams and quadratics, and rules that average no models
     momentum, weight_decay  of every client's stochastic gradients, as `Optimised` has them
     checkpoint  a file from which a run that was killed goes on, written after each `checkpoint_every` iterations
     kernel    "auto": compiled where possible (`kernels.general_refusal` says why not), else torch, with one
@@ -117,7 +120,10 @@ def run(
         last=iterations if models else None,
     )
     blocks = _blocks(problems, wanted)
+    if relative and models:
+        raise InputError("models", models, "they are not kept where they are counted from optima; leave one out")
     setting: dict[str, Any] = {"root": root, "iterations": iterations, "step_size": step_size, "progress": progress}
+    setting["relative"] = relative
     why = cannot_record(recorder, problems) if checkpoint is None else "it writes no checkpoints"
     trace = attempt(kernel, why, lambda: record(recorder, problems, **setting))
     if trace is not None:

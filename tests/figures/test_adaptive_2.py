@@ -11,12 +11,11 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.figures import figure, redraw, regression
-from suffice.figures.adaptive_2 import PUBLISHED_FINAL, TEN, TWO
-from suffice.figures.adaptive_2b_regimes import _contenders
-from suffice.figures.lockstep import Contender, lockstep
-from suffice.figures.regression import Regressions, Relative, all_for_one, estimated_smoothness, step_sizes
-from suffice.simulate import Local, Randomness, Stream, generators, run
+from suffice.figures import figure, redraw
+from suffice.figures.adaptive_2 import PUBLISHED_FINAL, TEN, TWO, _contenders
+from suffice.figures.regression import Contender, Together, all_for_one, drawn, estimated_smoothness, paths, step_sizes
+from suffice.figures.setting import UNSTATED
+from suffice.simulate import FedAvg, Local, Randomness, Stream, generators, run
 
 NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
 SETTINGS, CLIENTS = {2: TWO, 10: TEN}, 20
@@ -55,98 +54,61 @@ def test_stated_edition_has_every_competitor_and_two_clusters(stated):
 
 def test_settings_are_the_generators_one_per_seed():
     for edition, d in (("stated", 10), ("published", 2)):
-        drawn = Regressions.drawn(edition, SETTINGS[d], (3, 127))
+        _, ours = drawn(edition, SETTINGS[d], (3, 127))
         one = generators.adaptive_regression(edition, d, seed=127)
-        assert torch.equal(drawn.optima[1], one.optimum)
-        assert torch.equal(drawn.starts[1], one.start)
-        assert (drawn.batch, drawn.pairwise) == ((2, False) if edition == "stated" else (1, True))
+        assert torch.equal(ours.optimum, one.optimum)
+        assert torch.equal(ours.start, one.start)
+        assert (ours.batch, ours.pairwise) == ((2, False) if edition == "stated" else (1, True))
 
 
 def test_gradients_and_losses_of_a_seed_are_those_of_its_own_problem():
-    drawn, randomness = Regressions.drawn("published", TWO, (5, 6)), Randomness(seeds=torch.tensor([5, 6]))
-    one = generators.adaptive_regression("published", 2, seed=6)
-    theta = randomness.normal(iteration=9, stream=Stream.DATA, clients=CLIENTS, features=3)
+    problems, randomness = drawn("stated", TWO, (5, 6)), Randomness(seeds=torch.tensor([5, 6]))
+    together, one = Together.of_each(problems), problems[1]
+    theta = randomness.normal(iteration=9, stream=Stream.DATA, clients=CLIENTS, features=2)
     weights = torch.full((2, CLIENTS, CLIENTS), 1 / CLIENTS, dtype=torch.float64)
-    draw = drawn.draw(randomness, 1)
-    ours = [
-        drawn.excess(theta),
-        drawn.gradient(theta),
-        drawn.gradient_gap(theta),
-        drawn.stochastic_gradient(theta, weights, draw),
-        drawn.stochastic_gradient(theta, None, draw),
-        *drawn.sampled_gap(theta, draw),
-    ]
-    theirs = [
-        one.excess(theta),
-        one.gradient(theta),
-        one.gradient_gap(theta),
-        one.stochastic_gradient(theta, weights, draw),
-        one.stochastic_gradient(theta, None, draw),
-        *one.sampled_gap(theta, draw),
-    ]
-    for mine, other in zip(ours, theirs):
+    draw = together.draw(randomness, 1)
+    for mine, other in zip(
+        *(
+            [problem.excess(theta), *(problem.stochastic_gradient(theta, given, draw) for given in (weights, None))]
+            for problem in (together, one)
+        )
+    ):
         # sums of at most 1200 products of size 10^3, relative to the largest
         torch.testing.assert_close(mine[1], other[1], rtol=1e-11, atol=1e-11 * float(other[1].abs().max()))
 
 
-def test_lockstep_takes_the_paths_of_the_runner():
-    problem = generators.adaptive_regression("stated", 2, seed=4)
-    trace = run(problem, Local(), iterations=5, eta=0.25, seeds=3)
-    path = lockstep(
-        {"local": Contender(algorithm=Local(), problem=problem)},
-        seeds=range(3),
-        grid=(0, 5),
-        eta=lambda t: torch.tensor(0.25, dtype=torch.float64),
-        measure=lambda problem, models: problem.excess(models),
-    )["local"]
-    for at, t in enumerate((0, 5)):
-        np.testing.assert_allclose(path.values[at].numpy(), trace.excess[:, t], rtol=1e-10)
-    assert path.collaborators.isnan().all()
-
-
 @pytest.mark.parametrize("edition", ["stated", "published"])
-def test_models_seen_from_their_own_optima_take_the_same_paths_without_rounding(edition):
-    drawn = Regressions.drawn(edition, TWO, (3, 4))
-    same = Relative.of_same(drawn)
-    rules = {"released": all_for_one("released", "continuous"), "m=16": all_for_one("m=16", "binary")}
-    eta = torch.tensor(0.25, dtype=torch.float64)
-    problems = {name: {"there": drawn, "here": same} for name in rules}
-    contenders = {f"{name} {place}": Contender(algorithm=rules[name], problem=problem)
-                  for name, places in problems.items() for place, problem in places.items()}  # fmt: skip
-    options = {"seeds": (3, 4), "eta": lambda t: eta, "measure": lambda problem, models: problem.excess(models)}
-    paths = lockstep(contenders, grid=(0, 6), **options)
-    for name in rules:
-        here, there = (paths[f"{name} {place}"].values for place in ("here", "there"))
-        # optima of size 5 against distances of 1e-3 at the least: 1e-12 of them after six steps
-        torch.testing.assert_close(here, there, rtol=1e-9, atol=0)
-    # what is rounding at optima of size 5, below 1e-30, is none here
-    alone = {"local": Contender(algorithm=Local(), problem=same.variant(pairwise=False, batch=8))}
-    assert 0 < float(lockstep(alone, grid=(0, 100), **options)["local"].values[-1].max()) < 1e-45
+def test_curves_are_those_of_run_on_every_seeds_own_problem(edition):
+    """Also of rules that torch runs for all seeds together, and of models that are counted from their optima."""
+    setting, seeds = replace(TWO, clients=5, iterations=12), (3, 7)
+    problems, eta = drawn(edition, setting, seeds), step_sizes(edition, setting, seeds)
+    contenders = _contenders(edition, setting, UNSTATED)
+    contenders["m=16"] = Contender(algorithm=all_for_one("m=16", "binary"), changes={"pairwise": False})
+    found = paths(contenders, problems, seeds=seeds, iterations=12, eta=eta, collaborators=True)
+    steps = eta.expand(2, 5).numpy()
+    for name, entry in contenders.items():
+        for at, seed in enumerate(seeds):
+            more: dict[str, Any] = {} if np.isnan(found[name].collaborators).all() else {"clusters": True}
+            trace = run(replace(problems[at], **entry.changes), entry.algorithm, iterations=13, eta=steps[at],
+                        seeds=range(seed, seed + 1), kernel="reference", **more)  # fmt: skip
+            # optima of size 5 against distances of 1e-4 at the least
+            expected = np.log10(trace.excess[0, :13]).mean(-1)
+            np.testing.assert_allclose(found[name].values[:, at], expected, rtol=0, atol=1e-8, err_msg=name)
+            if trace.cluster_sizes is not None:
+                np.testing.assert_array_equal(found[name].collaborators[:, at], trace.cluster_sizes[1:].mean(-1))
 
 
 @needs_compiler
-@pytest.mark.parametrize("edition", ["stated", "published"])
-def test_compiled_paths_are_those_of_lockstep_far_below_rounding_too(edition, monkeypatch):
-    setting, seeds = replace(TWO, clients=5, iterations=60), (3, 7)
-    drawn = Regressions.drawn(edition, setting, seeds)
-    pairs = Contender(algorithm=all_for_one("released", "binary"), problem=Relative.of_same(drawn))
-    arguments = (_contenders(drawn) | {"pairs": pairs},)
-    named: dict[str, Any] = {
-        "seeds": seeds,
-        "iterations": 60,
-        "eta": step_sizes(edition, setting, seeds),
-        "collaborators": True,
-    }
-    with monkeypatch.context() as patch:
-        patch.setattr(regression, "lockstep", lambda rest, **_: dict.fromkeys(rest))
-        ours = regression.paths(*arguments, **named)
-    monkeypatch.setattr(regression, "attempt", lambda *_: None)
-    for name, theirs in regression.paths(*arguments, **named).items():
-        # ratios of small gradients magnify rounding, a hundred steps' worth of 1e-16 at first
-        np.testing.assert_allclose(ours[name].values, theirs.values, rtol=0, atol=1e-8)
-        np.testing.assert_allclose(ours[name].collaborators.mean(1), theirs.collaborators.mean(1), rtol=1e-14)
-    if edition == "stated":
-        assert ours["oracle | none"].values.min() < -33
+def test_losses_far_below_the_rounding_of_models_are_right():
+    problem = replace(drawn("stated", TWO, (3,))[0], batch=8)
+    alone = Contender(algorithm=Local(), changes={"batch": 8})
+    eta = torch.tensor(0.25, dtype=torch.float64)
+    (path,) = paths({"local": alone}, [problem], seeds=(3,), iterations=100, eta=eta).values()
+    assert -120 < path.values[-1, 0] < -45
+    with pytest.raises(InputError, match="counted from optima"):
+        run(problem, Local(), iterations=1, eta=0.1, relative=True, models=True)
+    with pytest.raises(InputError, match="averages no models"):
+        run(problem, FedAvg(), iterations=1, eta=0.1, relative=True)
 
 
 @pytest.mark.parametrize(("d", "typical"), [(2, 2.02), (10, 2.106)])

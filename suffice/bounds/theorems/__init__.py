@@ -75,7 +75,7 @@ def find(key: str, edition: str = "corrected") -> Theorem:
         raise InputError("theorem", key, f"say which: {', '.join(below or results)}")
     if is_paper(text):
         raise InputError("theorem", key, f"a paper, not a key; `suffice theorem {text}` lists its keys")
-    near = nearest(text, keys, 0.4)
+    near = nearest(text, keys, 0.55)
     raise InputError("theorem", key, f"did you mean {near}?" if near else "`suffice theorem` lists them")
 
 

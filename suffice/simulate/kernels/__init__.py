@@ -7,11 +7,8 @@ from .general import Recorded as Recorded
 from .general import general_paths as general_paths
 from .general import general_refusal as general_refusal
 from .general import room_for_weights as room_for_weights
+from .general import tiled as tiled
 from .general import weighs_none as weighs_none
 from .library import Unavailable as Unavailable
 from .library import identity as identity
 from .library import library as library
-from .paths import Paths as Paths
-from .paths import compiled_paths as compiled_paths
-from .paths import fill as fill
-from .paths import refusal as refusal

@@ -1,5 +1,5 @@
 /* Runs of every compiled problem: All-for-one with any similarity, fixed weights, and each client alone or in the
-   rounds of a server.
+   rounds of a server; streams.h has the rule that is faster where it applies.
 
    A block is at most LANES seeds, a register VL of them; every operation is the same in all lanes, so a seed's path
    depends, bit by bit, neither on its neighbours nor on threads. A model's step depends on that model, on the draws and
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "oracle.h"
+#include "streams.h"
 
 #define SAMPLE real
 #define PEERS_IN_LANES 1
@@ -275,6 +275,7 @@ static Task of_seed(const Task *task, int64_t seed) {
 /* Blocks of the seeds begin .. end - 1 of the run, as long as `next` has one that no other thread took. Returns 0, or 1
    when memory is short. */
 int general(const Task *task, int64_t begin, int64_t end, int64_t *next) {
+    if (task->tiled) return streams(task, begin, end, next);
     size_t N = task->clients, d = task->features, pairs = task->pairwise ? N : 1, m = task->batch * pairs;
     size_t c = task->rule == ADAPTIVE || task->learned ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;

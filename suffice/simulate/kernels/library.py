@@ -1,4 +1,4 @@
-"""Build paths.c and general.c on first use with the machine's own C compiler, and keep the result.
+"""Build general.c on first use with the machine's own C compiler, and keep the result.
 
 C through ctypes, because a C compiler is more often at hand than LLVM's Python (numba pins NumPy and Python versions
 and cannot say "this register holds 8 seeds"), and torch's C++ extensions take a minute to build where this takes two
@@ -57,17 +57,14 @@ def identity(dtype: torch.dtype) -> str:
 
 
 @cache
-def library(dtype: torch.dtype, source: str = "paths") -> ctypes.CDLL:
+def library(dtype: torch.dtype, source: str = "general") -> ctypes.CDLL:
     """One compiled source for one precision, built if it is not in the cache. `Unavailable` with the reason."""
     compiler, flags, key = recipe(dtype)
     try:
-        loaded = _cached(compiler, flags, _folder(), source, f"{_REAL[dtype][0]}-{key}")
+        return _cached(compiler, flags, _folder(), source, f"{_REAL[dtype][0]}-{key}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise Unavailable(f"{where}{error.strerror or error}") from None
-    if source == "paths":
-        loaded.arrange.restype = ctypes.c_int64
-    return loaded
 
 
 def _cached(compiler: str, flags: list[str], folder: Path, source: str, key: str) -> ctypes.CDLL:

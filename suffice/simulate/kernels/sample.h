@@ -58,7 +58,7 @@ INLINE void OF(multiply)(int count, int d, int diagonal, const COEFFICIENT *m, c
 
 #if !PEERS_IN_LANES
 /* Sample j of row i of set s as scalars for the peers. */
-INLINE void scatter(const Block *b, int s, int i, int j, const real *x, real y) {
+INLINE void scatter(const Tiles *b, int s, int i, int j, const real *x, real y) {
     int d = b->features, width = b->width, last = j == b->batch, samples = last ? 1 : b->batch, f = 0;
     size_t first = ((size_t)s * b->rows + i) * VL * samples + (last ? 0 : j);
     REAL *to = (REAL *)(last ? b->x : b->xs) + first * width, *responses = (REAL *)(last ? b->own_y : b->ys) + first;
@@ -76,12 +76,12 @@ INLINE void scatter(const Block *b, int s, int i, int j, const real *x, real y) 
 
 /* A unit is what shares counters of random words: one client, or LANES of them. Some units' matrices serve all seeds in
    turn before the next ones'. */
-ONCE void OF(sample)(const Run *run, const Block *b, const Lanes *lanes, int seeds, uint32_t iteration) {
-    int d = b->features, width = b->width, m = b->batch, both = run->rule == ADAPTIVE, samples = m + both;
+ONCE void OF(sample)(const Task *task, const Tiles *b, const Lanes *lanes, int seeds, uint32_t iteration) {
+    int d = b->features, width = b->width, m = b->batch, both = task->rule == ADAPTIVE, samples = m + both;
     int blocks = (m * (d + 1) + 3) / 4, more = (d + 4) / 4, stride = PEERS_IN_LANES ? 1 : LANES;
     int units = (b->clients + stride - 1) / stride;
-    uint32_t key = (uint32_t)run->root_key;
-    size_t size = packed(d, (int)run->diagonal);
+    uint32_t key = (uint32_t)task->root_key;
+    size_t size = packed(d, (int)task->diagonal);
     for (int unit = 0; unit < units; unit += b->group)
         for (int s = 0; s < (PEERS_IN_LANES ? 1 : seeds); s++) {
             int some = units - unit < b->group ? units - unit : b->group;
@@ -93,11 +93,11 @@ ONCE void OF(sample)(const Run *run, const Block *b, const Lanes *lanes, int see
                 size_t place = nth / PARTS, part = nth % PARTS;
 #if PEERS_IN_LANES
                 size_t i = unit + place, set = part;
-                const COEFFICIENT *matrix = run->packed_seeds + i * size;
+                const COEFFICIENT *matrix = b->matrices + i * size;
 #else
                 size_t i = (unit + place) * PARTS + part, set = s;
                 if ((int)i * VL >= b->clients) break;
-                const COEFFICIENT *matrix = (const COEFFICIENT *)run->packed_clients + i * size;
+                const COEFFICIENT *matrix = (const COEFFICIENT *)b->matrices + i * size;
 #endif
                 real *own = b->own + (set * b->rows + i) * width, y[2];
                 for (int j = 0; j < samples; j += 2) {
@@ -114,8 +114,8 @@ ONCE void OF(sample)(const Run *run, const Block *b, const Lanes *lanes, int see
                         to[o] = similarity ? own : b->fresh + o * width;
 #endif
                     }
-                    if (count == 2) OF(multiply)(2, d, (int)run->diagonal, matrix, from, to, y);
-                    else OF(multiply)(1, d, (int)run->diagonal, matrix, from, to, y);
+                    if (count == 2) OF(multiply)(2, d, (int)task->diagonal, matrix, from, to, y);
+                    else OF(multiply)(1, d, (int)task->diagonal, matrix, from, to, y);
                     for (int o = 0; o < count; o++)
 #if PEERS_IN_LANES
                         *(j + o == m ? b->own_y + set * b->rows + i : b->ys + (set * b->peers + i) * m + j + o) = y[o];

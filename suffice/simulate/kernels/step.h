@@ -22,7 +22,7 @@ typedef struct {
 #endif
 
 /* Row i of one number for each client, `stride` apart, 0 beyond the last. */
-INLINE real OF(row)(const REAL *value, int stride, int i, int N) {
+INLINE real OF(spread)(const REAL *value, int stride, int i, int N) {
 #if PEERS_IN_LANES
     return every(i < N ? value[(size_t)i * stride] : 0);
 #else
@@ -33,7 +33,7 @@ INLINE real OF(row)(const REAL *value, int stride, int i, int N) {
 }
 
 /* Of row i's own sample x with slope e = x . theta - y: 2 e x and e^2 |x|^2 = Z_i / 4. */
-INLINE void OF(itself)(const Block *b, const OF(View) *in, int i, int at, int width) {
+INLINE void OF(itself)(const Tiles *b, const OF(View) *in, int i, int at, int width) {
     const real *t = b->centred + (size_t)at * width, *x = in->own + (size_t)i * width;
     real e = -in->own_y[i], *twice = b->twice + (size_t)at * width;
     for (int f = 0; f < width; f++) e += t[f] * x[f];
@@ -43,7 +43,7 @@ INLINE void OF(itself)(const Block *b, const OF(View) *in, int i, int at, int wi
 
 /* Weights of the models of rows i and i+1 (`at` and at+1 of the tile) with all peers, and what their sums are scaled
    by. Two rows by two peers at a time: 8 sums in registers, 6 loads per 8 multiply-adds. */
-INLINE void OF(weigh)(const Run *run, const Block *b, const OF(View) *in, int i, int at, int similarity, int criterion,
+INLINE void OF(weigh)(const Task *task, const Tiles *b, const OF(View) *in, int i, int at, int similarity, int criterion,
                       int width) {
     const real *t0 = b->centred + (size_t)at * width, *t1 = t0 + width;
     const real *x0 = b->twice + (size_t)at * width, *x1 = x0 + width;
@@ -108,9 +108,9 @@ INLINE void OF(weigh)(const Run *run, const Block *b, const OF(View) *in, int i,
             sum_r[a] += (full - was) * cap[a];
         }
         real sum = every(0), scale = (common ? cap[a] : every(1)) / sum_r[a];
-        if (run->normalised || (common && some(missing[a]))) { /* seldom, and the loop is short of registers */
+        if (task->normalised || (common && some(missing[a]))) { /* seldom, and the loop is short of registers */
             for (int k = 0; k < b->peers; k++) sum += out[a][k];
-            scale = run->normalised ? 1 / sum : choose((ints)(cap[a] == 0), 1 / sum, scale);
+            scale = task->normalised ? 1 / sum : choose((ints)(cap[a] == 0), 1 / sum, scale);
         }
         b->scale[at + a] = scale;
     }
@@ -118,7 +118,7 @@ INLINE void OF(weigh)(const Run *run, const Block *b, const OF(View) *in, int i,
 
 /* Rows i .. (`at` .. of the tile) move by -eta scale sum_k weight_ik g_k, g_k = (2/m) sum_j (x_kj . theta_i - y_kj)
    x_kj. Slopes first, `rows` by 2 samples, then the sum over samples, `rows` by 2 features. */
-INLINE void OF(move_short)(const Block *b, const OF(View) *in, int rows, int i, int at) {
+INLINE void OF(move_short)(const Tiles *b, const OF(View) *in, int rows, int i, int at) {
     int m = b->batch, count = b->peers * m;
     const real *t = b->centred + (size_t)at * 2, *w = b->weight + (size_t)at * b->peers;
     const PEER *p = in->xs, *ys = in->ys;
@@ -147,7 +147,7 @@ INLINE void OF(move_short)(const Block *b, const OF(View) *in, int rows, int i, 
 
 /* Rows i .. (`at` .. of the tile) move by -eta scale sum_k weight_ik g_k, g_k = (2/m) sum_j (x_kj . theta_i - y_kj)
    x_kj. Slopes first, `rows` by 2 samples, then the sum over samples, `rows` by 2 features. */
-INLINE void OF(move)(const Block *b, const OF(View) *in, int rows, int i, int at, int width) {
+INLINE void OF(move)(const Tiles *b, const OF(View) *in, int rows, int i, int at, int width) {
     if (width == 2) {
         OF(move_short)(b, in, rows, i, at);
         return;
@@ -201,8 +201,8 @@ INLINE void OF(move)(const Block *b, const OF(View) *in, int rows, int i, int at
 }
 
 /* All models of one view move, tile by tile; `width` is a constant in the copies made for common shapes. */
-INLINE void OF(mix)(const Run *run, const Block *b, const OF(View) *in, int common, int width) {
-    if (run->rule == ADAPTIVE)
+INLINE void OF(mix)(const Task *task, const Tiles *b, const OF(View) *in, int common, int width) {
+    if (task->rule == ADAPTIVE)
         for (int i = 0; i < b->rows; i++) {
             real sum = every(0);
             for (int f = 0; f < width; f++) sum += in->own[(size_t)i * width + f] * in->own[(size_t)i * width + f];
@@ -212,18 +212,18 @@ INLINE void OF(mix)(const Run *run, const Block *b, const OF(View) *in, int comm
         int rows = b->rows - begin < b->tile ? b->rows - begin : b->tile;
         for (int f = 0; f < b->features; f++)
             for (int a = 0; a < rows; a++)
-                b->centred[(size_t)a * width + f] = in->theta[(size_t)(begin + a) * width + f] - run->optimum[f];
-        if (!common && run->rule == FIXED)
+                b->centred[(size_t)a * width + f] = in->theta[(size_t)(begin + a) * width + f] - task->optimum[f];
+        if (!common && task->rule == FIXED)
             for (int a = 0; a < rows; a++) {
                 b->scale[a] = every(1);
                 for (int k = 0; k < b->clients; k++)
-                    b->weight[(size_t)a * b->peers + k] = OF(row)(run->alpha + k, b->clients, begin + a, b->clients);
+                    b->weight[(size_t)a * b->peers + k] = OF(spread)(task->alpha + k, b->clients, begin + a, b->clients);
             }
         else {
             for (int a = 0; a < rows; a++) OF(itself)(b, in, begin + a, a, width);
             for (int a = 0; a < rows; a += 2)
-                OF(weigh)(run, b, in, begin + a, a, common ? SAMPLED : (int)run->similarity,
-                          common ? BINARY : (int)run->criterion, width);
+                OF(weigh)(task, b, in, begin + a, a, common ? SAMPLED : (int)task->similarity,
+                          common ? BINARY : (int)task->criterion, width);
         }
         int a = 0;
         for (; a + 4 <= rows; a += 4) OF(move)(b, in, 4, begin + a, a, width);
@@ -231,17 +231,17 @@ INLINE void OF(mix)(const Run *run, const Block *b, const OF(View) *in, int comm
     }
 }
 
-ONCE void OF(mix_2)(const Run *run, const Block *b, const OF(View) *in) { OF(mix)(run, b, in, 1, 2); }
-ONCE void OF(mix_10)(const Run *run, const Block *b, const OF(View) *in) { OF(mix)(run, b, in, 1, 10); }
-ONCE void OF(mix_binary)(const Run *run, const Block *b, const OF(View) *in) { OF(mix)(run, b, in, 1, b->width); }
-ONCE void OF(mix_any)(const Run *run, const Block *b, const OF(View) *in) { OF(mix)(run, b, in, 0, b->width); }
+ONCE void OF(mix_2)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 1, 2); }
+ONCE void OF(mix_10)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 1, 10); }
+ONCE void OF(mix_binary)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 1, b->width); }
+ONCE void OF(mix_any)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 0, b->width); }
 
-static void OF(iterate)(const Run *run, const Block *b, const OF(View) *in) {
-    int common = run->rule == ADAPTIVE && run->similarity == SAMPLED && run->criterion == BINARY;
-    if (common && b->width == 2) OF(mix_2)(run, b, in);
-    else if (common && b->width == 10) OF(mix_10)(run, b, in);
-    else if (common) OF(mix_binary)(run, b, in);
-    else OF(mix_any)(run, b, in);
+static void OF(iterate)(const Task *task, const Tiles *b, const OF(View) *in) {
+    int common = task->rule == ADAPTIVE && task->similarity == SAMPLED && task->criterion == BINARY;
+    if (common && b->width == 2) OF(mix_2)(task, b, in);
+    else if (common && b->width == 10) OF(mix_10)(task, b, in);
+    else if (common) OF(mix_binary)(task, b, in);
+    else OF(mix_any)(task, b, in);
 }
 
 #undef WIDE

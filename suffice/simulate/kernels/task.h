@@ -16,6 +16,7 @@ typedef struct {
     int64_t learned, symmetric, models_first; /* of CoBo's weights of pairs */
     int64_t early_pairs, root_odds;           /* until then pairs have probability odds[0], then 1 / t or its root */
     int64_t population;                       /* clients step along exact gradients */
+    int64_t tiled;              /* streams.h runs this: a stream whose features have mean 0, one sample for similarities */
     int64_t relative, pairwise; /* models are counted from their clients' optima; streams have samples for each model */
     const uint32_t *seed;
     const int64_t *points, *chosen; /* (grid) iterations to record; (S) place among recorded seeds, or -1 */
