@@ -95,7 +95,7 @@ def _note(message: Warning | str, category: type[Warning], filename: str, lineno
     return f"suffice: note: {' '.join(str(message).split())}\n"
 
 
-NAMES = "client|target|weight|drop|split|site|positive|loss|standardise|regularisation"
+NAMES = "client|target|drop|split|site|positive|loss|standardise|regularisation"
 OPTION = re.compile(rf"\b(by|use|as|or) ({NAMES})( = )?(?=[\s,;.:)]|$)")
 
 

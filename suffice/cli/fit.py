@@ -26,10 +26,10 @@ def fit(
         str | None,
         typer.Option(help="Loss: auto (from the target, default), least-squares, logistic or multinomial."),
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Column that holds the weight of each row.")] = None,
     drop: Drop = None,
     split: Split = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="A site that is not left out, however far it is.")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the table (default 2e9).")] = None,
     out: Annotated[Path | None, typer.Option(help="Save the models to this file (.json or .npz).")] = None,
     plot: Annotated[
@@ -46,7 +46,8 @@ def fit(
     if out is not None and out.suffix.lower() not in (".json", ".npz"):
         raise InputError("out", str(out), "name a .json or .npz file")
     given: dict[str, Any] = {
-        "client": client, "target": target, "loss": loss, "weight": weight, "drop": drop, "split": split, "seed": seed,
+        "client": client, "target": target, "loss": loss, "drop": drop, "split": split, "seed": seed,
+        "keep": keep,
         "max_memory": None if max_memory is None else parse_number("max_memory", max_memory),
     }  # fmt: skip
     options = {name: value for name, value in given.items() if value is not None}

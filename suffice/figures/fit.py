@@ -1,4 +1,4 @@
-"""The figure of a fit: which site listens to which, what each gains, and which candidates were averaged."""
+"""The figure of a fit: which site listens to which, what each gains, who is like whom, which candidates it averaged."""
 
 from __future__ import annotations
 
@@ -29,18 +29,23 @@ def fit_figure(fit: Mapping[str, Any]) -> Figure:
     def numbers(key: str) -> np.ndarray:
         return np.array([np.nan if clients[k][key] is None else clients[k][key] for k in order], dtype=float)
 
-    gain, error = numbers("gain"), numbers("gain_se")
+    gain, error, far = numbers("gain"), numbers("gain_se"), np.full((len(names), len(names)), np.nan)
+    known = fit["rule"].get("distances") or {"compared": [], "distances": []}
+    at = [names.index(name) for name in known["compared"]]
+    if known["distances"]:
+        far[np.ix_(at, at)] = known["distances"]
     data = {
-        name: {"peer": np.arange(len(names)), "influence": shares[k][order], "gain": np.full(len(names), gain[at]),
+        name: {"peer": np.arange(len(names)), "influence": shares[k][order], "distance": far[k][order],
+               "gain": np.full(len(names), gain[at]),
                "gain_se": np.full(len(names), error[at])}
         for at, (name, k) in enumerate(zip(ordered, order))
     }  # fmt: skip
     return Figure(
         name="fit",
         edition="stated",
-        title="Which site listens to which, what it gains, and what was averaged",
+        title="Which site listens to which, what it gains, who is like whom, and what was averaged",
         data=data,
-        units={"peer": "position", "influence": "1", "gain": "loss", "gain_se": "loss"},
+        units={"peer": "position", "influence": "1", "distance": "chance", "gain": "loss", "gain_se": "loss"},
         setup={
             "names": ordered,
             "families": dict(sorted(fit["rule"]["families"].items(), key=lambda entry: entry[1])),
@@ -69,8 +74,15 @@ def _draw(figure: Figure, canvas: Any) -> None:
     gain = np.array([curve["gain"][0] for curve in figure.data.values()])
     error = np.array([curve["gain_se"][0] for curve in figure.data.values()])
     count = len(names)
-    canvas.set_size_inches(7.0, max(3.4, 1.3 + 0.11 * min(count, MOST_NAMED)))
-    left, middle, right = canvas.subplots(1, 3, width_ratios=(1.5, 1, 0.9))
+    far = np.array([curve["distance"] for curve in figure.data.values()])
+    compared = bool(np.isfinite(far).any())
+    canvas.set_size_inches(9.0 if compared else 7.0, max(3.4, 1.3 + 0.11 * min(count, MOST_NAMED)))
+    left, middle, right, *more = canvas.subplots(1, 3 + compared, width_ratios=(1.5, 1, 0.9, 1.5)[: 3 + compared])
+    for axes in more:
+        image = axes.imshow(far, aspect="auto", cmap="Blues_r", vmin=0, vmax=2)
+        canvas.colorbar(image, ax=axes, location="top", shrink=0.8, extend="max", label="distance (below 1: alike)")
+        axes.grid(False)
+        axes.set(xlabel="of site $k$", ylabel="from site $i$", xticks=[], yticks=[])
     off = shares[~np.eye(count, dtype=bool)] if count > 1 else shares
     image = left.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=max(float(off.max()) * 1.5, 1e-9))
     canvas.colorbar(image, ax=left, location="top", shrink=0.8, extend="max", label="influence (own: darkest)")

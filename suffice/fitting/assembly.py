@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.simulate.data.encoding import Encoding, pooled_mean
-from suffice.simulate.data.folds import Fold, Units, row_weight
+from suffice.simulate.data.folds import Fold, Units
 
 from .candidates import Fitted
 from .fitted import Fit
-from .gain import BY_WEIGHTS, PER_COEFFICIENT, Gains
+from .gain import PER_COEFFICIENT, Gains
 from .site_models import LEFT_OUT, POPULATION, SiteModel
+from .table import findings
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.site_rows import Sites
+    from suffice.simulate.data.site_rows import Rows, Sites
+
+Model = tuple[dict[str, Any], Any]
+"""Coefficients and intercept, or of each class."""
 
 
 def encode(
     sites: Sites, folds: Sequence[Sequence[Fold]], trusted: Sequence[Sequence[Fold]]
 ) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
-    """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns.
-
-    Weights of rows count up to a common factor: here they get the one by which those of the trusted rows sum to their
-    effective number, 1 where they are all the same. One for all sites, as a site may be meant to count little."""
+    """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns."""
     levels, gaps = sites.design.categories
     encoding = Encoding.of(sites.design.names, levels, gaps, pooled_mean(trusted)[:-1])
-    factor = 1 / row_weight(fold for site in trusted for fold in site)
-    encoded = [[fold.scaled(factor) for fold in site] for site in encoding.folds(folds)]
+    encoded = encoding.folds(folds)
     units = Units.pooled(encoded)
     return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
 
@@ -54,55 +54,71 @@ def assemble(
     loss: str,
     fitted: Fitted,
     found: Gains,
-    models: Sequence[tuple[dict[str, Any], Any]],
-    shared: tuple[dict[str, Any], Any],
+    models: Sequence[Model],
+    shared: Model,
     *,
     scale: float,
     encoding: Encoding,
     left_out: Sequence[str],
     exchanged: dict[str, int],
     expected: Callable[[], Quadratics] | None = None,
-    differs: dict[str, Any] | None = None,
     unlike: Sequence[dict[str, Any]] = (),
+    groups: dict[str, Any] | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
     if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
-        unknown = np.full(1, np.nan)
-        found = replace(
-            found,
-            alone=found.together,
-            gain=unknown,
-            error=unknown,
-            network=np.nan,
-            network_error=np.nan,
-            decisive=None,
-        )
-    clients, apart = [], {entry["site"] for entry in unlike if entry["left_out"] == "site"}
-    for at, site in enumerate(sites.sites):
-        influence = fitted.influences[at]
-        # more than half of the equal share
-        chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
-        clients.append(
-            SiteModel(
-                name=site.name,
-                rows=site.count,
-                collaborators=chosen,
-                weights=dict(zip(names, influence.tolist())),
-                coefficients=models[at][0],
-                intercept=models[at][1],
-                expected_loss=_number(found.together[at], scale),
-                expected_loss_alone=_number(found.alone[at], scale),
-                gain=_number(found.gain[at], scale),
-                gain_se=_number(found.error[at], scale),
-                notes=_site_notes(site.count, found, at, len(encoding.columns) + 1, apart=site.name in apart),
-            )
-        )
+        found = replace(found, alone=found.together, gain=np.full(1, np.nan), error=np.full(1, np.nan), decisive=None)
+        found = replace(found, network=np.nan, network_error=np.nan)
+    apart = {entry["site"] for entry in unlike if entry["left_out"] == "site"}
+    clients = tuple(
+        _site_model(site, at, fitted, found, models[at], names, scale, apart=site.name in apart)
+        for at, site in enumerate(sites.sites)
+    )
     population = SiteModel(
         name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
         expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
     )  # fmt: skip
-    rule = {
+    rule = _averaged(fitted, found, names, scale) | {
+        "suspects": list(unlike),
+        "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
+        "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
+        "spread_power": groups["power"] if groups else None,
+        **exchanged,
+    }
+    fit = Fit(
+        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=clients,
+        population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
+        encoding=encoding, expected=expected,
+    )  # fmt: skip
+    return replace(fit, notes=(*findings(fit), *fit.notes))
+
+
+def _site_model(
+    site: Rows, at: int, fitted: Fitted, found: Gains, model: Model, names: Sequence[str], scale: float, *, apart: bool
+) -> SiteModel:
+    """Of site `at` of all."""
+    influence = fitted.influences[at]
+    # more than half of the equal share
+    chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
+    return SiteModel(
+        name=site.name,
+        rows=site.count,
+        collaborators=chosen,
+        weights=dict(zip(names, influence.tolist())),
+        coefficients=model[0],
+        intercept=model[1],
+        expected_loss=_number(found.together[at], scale),
+        expected_loss_alone=_number(found.alone[at], scale),
+        gain=_number(found.gain[at], scale),
+        gain_se=_number(found.error[at], scale),
+        notes=_site_notes(site.count, found, at, apart=apart),
+    )
+
+
+def _averaged(fitted: Fitted, found: Gains, names: Sequence[str], scale: float) -> dict[str, Any]:
+    """What was averaged, and what all sites gain."""
+    return {
         "name": "candidates from all alike to nobody alike, averaged by held-out folds",
         "candidates": [
             {"family": family, "setting": setting, "weight": weight, "score": score * scale}
@@ -114,19 +130,10 @@ def assemble(
         "network_gain_sites": found.among,
         "network_gain_decided_by": None if found.decisive is None else names[found.decisive[0]],
         "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
-        "differs": differs,
-        "suspects": list(unlike),
-        **exchanged,
     }
-    return Fit(
-        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
-        population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
-        encoding=encoding,
-        expected=expected,
-    )  # fmt: skip
 
 
-def _site_notes(count: int, found: Gains, at: int, size: int, *, apart: bool) -> tuple[str, ...]:
+def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str, ...]:
     if apart:
         return (LEFT_OUT,)
     if np.isnan(found.together[at]):
@@ -134,11 +141,18 @@ def _site_notes(count: int, found: Gains, at: int, size: int, *, apart: bool) ->
     if len(found.gain) == 1:
         return ("there is only one site, so there is nothing to gain",)
     if np.isnan(found.gain[at]):
-        if count >= PER_COEFFICIENT * size:
-            few = f"{found.counts[at]:.3g} rows alike, fewer than {PER_COEFFICIENT} per coefficient"
-            return (f"{BY_WEIGHTS}, {count} rows tell as much as {few}: see the network's gain",)
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()
+
+
+def _gain_of(group: Sequence[str], clients: Sequence[SiteModel]) -> dict[str, float | None]:
+    """Per row of the group's sites whose gains are known, as if these were independent."""
+    known = [one for one in clients if one.name in group and one.gain is not None and one.gain_se is not None]
+    rows = sum(one.rows for one in known)
+    if not rows:
+        return {"gain": None, "gain_se": None}
+    gain = sum(one.rows * (one.gain or 0.0) for one in known) / rows
+    return {"gain": gain, "gain_se": sum((one.rows * (one.gain_se or 0.0)) ** 2 for one in known) ** 0.5 / rows}
 
 
 def _families(fitted: Fitted) -> dict[str, float]:

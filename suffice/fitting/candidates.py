@@ -41,6 +41,8 @@ from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
 from .ridge import alone_models, best_penalty, best_shared, shared_models
 
+Pair = tuple[float, float]
+"""Variances of intercepts and of slopes."""
 BETA = 0.25
 SLOPES = (0.0, 0.01, 0.1, 1.0)
 INTERCEPTS = (*SLOPES, 10.0, 100.0, 1e4)
@@ -99,19 +101,35 @@ def candidates(
     fits: Messages, held_out: Messages, metric: np.ndarray, *, dispersion: float | None, ridge: float = 0.0
 ) -> Iterator[Candidate]:
     """All candidates, one after the other; `ridge` as in `average`."""
-    sites, size = fits.sites, fits.size
-    first = Messages(second=fits.second[:1], cross=fits.cross[:1], square=fits.square[:1], rows=fits.rows[:1])
     rows = fits.rows.sum(1)[:, None, None]
-    unit = np.diag(np.concatenate(([1e-6], np.ones(size - 1))))
-    free = 1e-6 * rows * metric + ridge * unit
-    slopes = root_of(np.linalg.inv(metric[1:, 1:]))
-    total = max(held_out.rows.sum(), 1.0)
-    best, best_pair = np.inf, (1.0, 1.0)
+    free = 1e-6 * rows * metric + ridge * _unit(fits.size)
+    total, best = max(held_out.rows.sum(), 1.0), (np.inf, (1.0, 1.0))
+    for pair, found in _scattered(fits, metric, free, rows):
+        best = min(best, (held_out.loss(found.models[1:]).sum() / total, pair)) if pair is not None else best
+        yield found
+    yield from _ridges(fits, held_out, dispersion)
+    noise = max(best[0], LEAST_NOISE) if dispersion is None else dispersion
+    yield from _learnt(fits, metric, free, noise, best[1], dispersion)
 
-    def gaussian(
-        family: str, pair: tuple[float, float], mass: float, precision: np.ndarray, name: str = ""
-    ) -> Candidate:
-        root = np.zeros((size, size))
+
+def _unit(size: int) -> np.ndarray:
+    """A ridge of slopes; the intercept is nearly free."""
+    return np.diag(np.concatenate(([1e-6], np.ones(size - 1))))
+
+
+def _first(fits: Messages) -> Messages:
+    """Of all rows."""
+    return Messages(second=fits.second[:1], cross=fits.cross[:1], square=fits.square[:1], rows=fits.rows[:1])
+
+
+def _scattered(
+    fits: Messages, metric: np.ndarray, free: np.ndarray, rows: np.ndarray
+) -> Iterator[tuple[Pair | None, Candidate]]:
+    """*Pooled* and *scatter* with the variances of intercepts and slopes, then *ridge* without."""
+    first, slopes = _first(fits), root_of(np.linalg.inv(metric[1:, 1:]))
+
+    def gaussian(family: str, pair: Pair, mass: float, precision: np.ndarray, name: str = "") -> Candidate:
+        root = np.zeros((fits.size, fits.size))
         root[0, 0] = np.sqrt(pair[0])
         root[1:, 1:] = np.sqrt(pair[1]) * slopes
         return Candidate(
@@ -126,15 +144,15 @@ def candidates(
     for pair in pairs:
         pooled = pair == (0.0, 0.0)
         mass = MASSES["pooled"] if pooled else MASSES["scatter"] / (len(pairs) - 1)
-        found = gaussian("pooled" if pooled else "scatter", pair, mass, free)
-        loss = held_out.loss(found.models[1:]).sum() / total
-        if loss < best:
-            best, best_pair = loss, pair
-        yield found
+        yield pair, gaussian("pooled" if pooled else "scatter", pair, mass, free)
     for share in RIDGES:
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
-            yield gaussian("ridge", pair, mass, free + share * rows * unit, f"ridge {share:g}, ")
+            yield None, gaussian("ridge", pair, mass, free + share * rows * _unit(fits.size), f"ridge {share:g}, ")
+
+
+def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Iterator[Candidate]:
+    """*Same slopes*, of numbers, and *alone*."""
     for levels in (False, True) if dispersion is None else ():
         penalty = best_shared(fits, held_out, levels)
         yield Candidate(
@@ -142,7 +160,7 @@ def candidates(
             setting=f"{'levels apart' if levels else 'one level'}, ridge {penalty:.2g}",
             mass=MASSES["same slopes"] / 2,
             models=shared_models(fits, penalty, levels / penalty),
-            shares=partial(_of_level, first, levels / penalty, penalty * unit[None]),
+            shares=partial(_of_level, _first(fits), levels / penalty, penalty * _unit(fits.size)[None]),
         )
     penalties = PENALTIES_OF_CLASSES if dispersion is not None else (best_penalty(fits, held_out),)
     for penalty in penalties:
@@ -150,50 +168,47 @@ def candidates(
             family="alone",
             setting=f"ridge {penalty:.2g}",
             mass=MASSES["alone"] / len(penalties),
-            models=with_centre(fits, alone_models(fits, penalty), np.zeros(size)),
-            shares=partial(np.eye, sites),
+            models=with_centre(fits, alone_models(fits, penalty), np.zeros(fits.size)),
+            shares=partial(np.eye, fits.sites),
         )
-    noise = max(best, LEAST_NOISE) if dispersion is None else dispersion
+
+
+def _learnt(
+    fits: Messages, metric: np.ndarray, free: np.ndarray, noise: float, pair: Pair, dispersion: float | None
+) -> Iterator[Candidate]:
+    """*Random*, which begins at the scatter `pair`, *clusters* and *all-for-one*, which begin at its models."""
+    sites, size, first = fits.sites, fits.size, _first(fits)
     scatter = np.zeros((size, size))
-    scatter[0, 0], scatter[1:, 1:] = (
-        noise * max(best_pair[0], LEAST_START),
-        noise * max(best_pair[1], LEAST_START) * slopes @ slopes.T,
-    )
-    start = middle = None
-    for own_noise in (False, True) if dispersion is None else (False,):
-        models, centre, omega, variance = random_coefficients(
+    scatter[0, 0] = noise * max(pair[0], LEAST_START)
+    scatter[1:, 1:] = noise * max(pair[1], LEAST_START) * np.linalg.inv(metric[1:, 1:])
+    learnt = [
+        random_coefficients(
             fits, scatter, noise, free, least=LEAST_NOISE, own_noise=own_noise, known=dispersion is not None
         )
-        start, middle = (models, centre) if start is None else (start, middle)
-        root = root_of(omega)
+        for own_noise in ((False, True) if dispersion is None else (False,))
+    ]
+    for (models, _, omega, variance), setting in zip(learnt, ("one noise", "own noise")):
         yield Candidate(
             family="random",
-            setting="own noise" if own_noise else "one noise",
+            setting=setting,
             mass=MASSES["random"] / 2 * sites / (sites + size),
             models=models,
-            shares=partial(_shares, first, root, free[:1], variance),
+            shares=partial(_shares, first, root_of(omega), free[:1], variance),
         )
-    assert start is not None
-    assert middle is not None
-    for groups in (count for count in GROUPS if count < sites):
-        models, shares = clusters(fits, start, metric, free, groups, least=LEAST_NOISE, dispersion=dispersion)
+    start, middle = learnt[0][:2]
+    precise = all_for_one(fits, metric, free, dispersion) if sites > 1 else []
+    grouped = [("all-for-one", f"precision {precision:g}", models, shares) for precision, models, shares in precise]
+    for groups in (count for count in reversed(GROUPS) if count < sites):
+        found = clusters(fits, start, metric, free, groups, least=LEAST_NOISE, dispersion=dispersion)
+        grouped.insert(0, ("clusters", f"{groups} groups", *found))
+    for family, setting, models, shares in grouped:
         yield Candidate(
-            family="clusters",
-            setting=f"{groups} groups",
-            mass=MASSES["clusters"] / len(GROUPS),
+            family=family,
+            setting=setting,
+            mass=MASSES[family] / (len(GROUPS) if family == "clusters" else len(precise)),
             models=with_centre(fits, models, middle),
             shares=partial(np.asarray, shares),
         )
-    if sites > 1:
-        found = all_for_one(fits, metric, free, dispersion)
-        for precision, models, shares in found:
-            yield Candidate(
-                family="all-for-one",
-                setting=f"precision {precision:g}",
-                mass=MASSES["all-for-one"] / len(found),
-                models=with_centre(fits, models, middle),
-                shares=partial(np.asarray, shares),
-            )
 
 
 def _of_level(first: Messages, scatter: float, precision: np.ndarray) -> np.ndarray:

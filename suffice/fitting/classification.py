@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Fold, dealt, row_weight
+from suffice.simulate.data.folds import FOLDS, Fold, dealt
 
 from .assembly import assemble, encode
 from .classifiers import fit_classes
@@ -27,19 +27,18 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
     """Logistic for two classes, multinomial with all at once for more. Labels that a site lacks are no difficulty."""
     classes = sites.classes
     given = [site.rows() for site in sites.sites]
-    folds = [[Fold.of(X, y, w)] for X, y, w, _ in given]
+    folds = [[Fold.of(X, y)] for X, y, _ in given]
     counts = np.array([site.count for site in sites.sites])
     moved = dealt(folds, counts)
-    factor = 1 / row_weight(fold for site in folds for fold in site)  # as in `encode`
     encoding, _, units, notes = encode(sites, folds, folds)
     outputs = 1 if len(classes) == 2 else len(classes)
     rows = []
-    for (X, y, w, fold), by in zip(given, moved):
+    for (X, y, fold), by in zip(given, moved):
         standard = (X @ encoding.matrix - units.mean[:-1]) / units.scale[:-1]
         standard[:, units.constant[:-1]] = 0.0
         ones = np.column_stack((np.ones(len(X)), standard))
         Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
-        rows.append((ones, Y.astype(float), factor * w, (fold + by) % FOLDS))
+        rows.append((ones, Y.astype(float), (fold + by) % FOLDS))
     found = fit_classes(rows, progress=progress)
     slopes = found.fitted.models[..., 1:] / units.scale[:-1]
     intercepts = found.fitted.models[..., 0] - slopes @ units.mean[:-1]
@@ -71,17 +70,17 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
         },
     )
     clients = tuple(
-        replace(model, notes=(*model.notes, EASY)) if nearly_told(model.expected_loss_alone, Y, w) else model
-        for model, (_, Y, w, _) in zip(fit.clients, rows)
+        replace(model, notes=(*model.notes, EASY)) if nearly_told(model.expected_loss_alone, Y) else model
+        for model, (_, Y, _) in zip(fit.clients, rows)
     )
     return replace(fit, clients=clients)
 
 
-def nearly_told(loss: float | None, Y: np.ndarray, weights: np.ndarray) -> bool:
+def nearly_told(loss: float | None, Y: np.ndarray) -> bool:
     """Whether columns nearly tell the class: the log-loss of a site's model alone is near 0, and small beside that of
     the shares of its classes, which is near 0 itself at a site that has little else than one class. `Y` (n, K) ones and
     zeros, of the second class alone for two."""
-    shares = weights @ Y / max(weights.sum(), 1e-300)
+    shares = Y.mean(0)
     shares = np.array([1 - shares[0], shares[0]]) if len(shares) == 1 else shares
     of_shares = -(shares * np.log(np.maximum(shares, 1e-300))).sum()
     return loss is not None and loss < SEPARATED * min(1.0, of_shares / np.log(2))

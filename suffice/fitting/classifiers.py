@@ -19,8 +19,8 @@ from .gain import LEARNT, LEAST_ROWS, PER_COEFFICIENT, RESAMPLED, Gains, of_netw
 from .local_quadratics import LocalQuadratics, local_quadratics, log_losses, probabilities
 from .ridge import alone_models
 
-SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""X (n, d) with a first column of ones, Y (n, K) of ones and zeros, weights (n,), folds (n,)."""
+SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""X (n, d) with a first column of ones, Y (n, K) of ones and zeros, folds (n,)."""
 PASSES = 4
 ALONE_PASSES = 5
 STEPS = 30
@@ -42,7 +42,7 @@ class FittedClasses:
 
 
 def fit_classes(rows: Sequence[SiteRows], *, progress: Callable[[int, int], None] | None = None) -> FittedClasses:
-    """Models of all sites from their rows, whose weights are above 0."""
+    """Models of all sites from their rows."""
     models, ridge, rounds = pooled(rows)
     fitted = None
     for step in range(PASSES):
@@ -64,11 +64,9 @@ def fit_classes(rows: Sequence[SiteRows], *, progress: Callable[[int, int], None
 
 
 def held_out_losses(rows: Sequence[SiteRows], models: np.ndarray) -> np.ndarray:
-    """Weighted log-losses of all rows under the models (K, B, N, d) that were fitted without their fold, B = 1 +
+    """Log-losses of all rows under the models (K, B, N, d) that were fitted without their fold, B = 1 +
     folds."""
-    return np.concatenate(
-        [w * log_losses(_scores(X, models[:, 1:, k], folds), Y) for k, (X, Y, w, folds) in enumerate(rows)]
-    )
+    return np.concatenate([log_losses(_scores(X, models[:, 1:, k], folds), Y) for k, (X, Y, folds) in enumerate(rows)])
 
 
 def held_out_loss(rows: Sequence[SiteRows], models: np.ndarray) -> float:
@@ -83,9 +81,9 @@ def pooled(rows: Sequence[SiteRows]) -> tuple[np.ndarray, float, int]:
     By Newton's method from all at once, averaged over the slopes' ridges of `PENALTIES` by the weights of the rule: a
     choice of one of them by a few dozen held-out rows is mostly chance. The ridge is the geometric mean.
     """
-    X, Y, weights, folds = (np.concatenate([entry[part] for entry in rows]) for part in range(4))
+    X, Y, folds = (np.concatenate([entry[part] for entry in rows]) for part in range(3))
     outputs, size = Y.shape[1], X.shape[1]
-    parts = [weights * (folds != f) for f in (-1, *range(FOLDS))]
+    parts = [(folds != f).astype(float) for f in (-1, *range(FOLDS))]
     theta, rounds = np.zeros((1 + FOLDS, outputs, size)), 0
     models, losses = [], []
     for penalty in PENALTIES[::-1]:  # from the largest, each beginning where the one before ended
@@ -94,7 +92,7 @@ def pooled(rows: Sequence[SiteRows]) -> tuple[np.ndarray, float, int]:
         theta = np.array([model for model, _ in found])
         rounds += max(steps for _, steps in found)
         models.append(theta)
-        losses.append(float(weights @ log_losses(_scores(X, theta[1:].swapaxes(0, 1), folds), Y)))
+        losses.append(float(log_losses(_scores(X, theta[1:].swapaxes(0, 1), folds), Y).sum()))
         if BETA * (losses[-1] - min(losses)) > NEGLIGIBLE:
             break
     share = np.exp(-BETA * (np.array(losses) - min(losses)))
@@ -150,30 +148,24 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
             best, penalty, alone = value, entry, found
     size = rows[0][0].shape[1]
     answer = np.full((4, len(rows)), np.nan)
-    sums, sizes, variances, counts, more = np.zeros((5, len(rows)))
+    sums, variances, counts, more = np.zeros((4, len(rows)))
     for fold in range(FOLDS):  # as in `gain`: without one more fold
-        fewer = [(X[f != fold], Y[f != fold], w[f != fold], f[f != fold]) for X, Y, w, f in rows]
+        fewer = [(X[f != fold], Y[f != fold], f[f != fold]) for X, Y, f in rows]
         found = np.array([alone_models(part.fits, penalty) for part in local_quadratics(fewer, about)])
-        for k, (X, Y, weights, folds) in enumerate(fewer):
-            more[k] += weights @ log_losses(_scores(X, found[:, 1:, k], folds), Y) / (FOLDS - 1)
-    for k, (X, Y, weights, folds) in enumerate(rows):
-        total = weights.sum()
+        for k, (X, Y, folds) in enumerate(fewer):
+            more[k] += log_losses(_scores(X, found[:, 1:, k], folds), Y).sum() / (FOLDS - 1)
+    for k, (X, Y, folds) in enumerate(rows):
+        total = counts[k] = len(Y)
         with_others = log_losses(_scores(X, together[:, 1:, k], folds), Y)
         by_itself = log_losses(_scores(X, alone[:, 1:, k], folds), Y)
         difference = by_itself - with_others
-        mean = weights @ difference / total
-        sums[k], sizes[k], variances[k] = (
-            weights @ difference,
-            total,
-            RESAMPLED * (weights**2) @ (difference - mean) ** 2,
-        )
-        answer[0, k], answer[1, k] = weights @ with_others / total, weights @ by_itself / total
-        more[k] = max(more[k] - weights @ by_itself, 0.0)
-        counts[k] = total * min(total / (weights @ weights), 1.0)  # as in `gain.gains`
-        if counts[k] >= PER_COEFFICIENT * size:
-            answer[2, k], answer[3, k] = mean, np.sqrt(variances[k]) / total
+        sums[k], variances[k] = difference.sum(), RESAMPLED * ((difference - difference.mean()) ** 2).sum()
+        answer[0, k], answer[1, k] = with_others.mean(), by_itself.mean()
+        more[k] = max(more[k] - by_itself.sum(), 0.0)
+        if total >= PER_COEFFICIENT * size:
+            answer[2, k], answer[3, k] = difference.mean(), np.sqrt(variances[k]) / total
     enough = counts >= LEAST_ROWS
-    network, error, decisive = of_network(sums, sizes, variances, LEARNT * more, enough)
+    network, error, decisive = of_network(sums, counts, variances, LEARNT * more, enough)
     return Gains(
         together=answer[0],
         alone=answer[1],
@@ -184,7 +176,6 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         decisive=decisive,
         among=int(enough.sum()),
         penalty=float(penalty),
-        counts=counts,
     )
 
 

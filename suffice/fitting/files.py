@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import warnings
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -25,37 +25,14 @@ from suffice.support.files import make_folder, write_whole
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_numbers, check_numbers
 
-from .site_models import SiteModel, SiteModels
+from .site_models import Loss, SiteModel, SiteModels, Whole
 
-KIND, OLD = "suffice models, version 2", "suffice models, version 1"
+KIND = "suffice models, version 2"
 LARGEST = 1_000_000_000
 """A file of more bytes is refused."""
 ARRAYS = ("coefficients", "intercepts", "weights")
 CLASSES = {"least-squares": range(1), "logistic": range(2, 3), "multinomial": range(3, 1 << 30)}
 """A loss has so many classes."""
-Rows = Annotated[int, msgspec.Meta(ge=0)]
-Loss = Annotated[float, msgspec.Meta(ge=0)]
-
-
-class ModelRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    name: str
-    rows: Rows
-    collaborators: list[str]
-    weights: dict[str, float]
-    coefficients: dict[str, float | dict[str, float]]
-    intercept: float | dict[str, float]
-    expected_loss: Loss | None
-    expected_loss_alone: Loss | None
-    gain: float | None
-    gain_se: Loss | None
-    notes: list[str]
-
-
-class ColumnRecord(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
-    source: str
-    level: str | None = None
-    gap: bool = False
 
 
 class CandidateRecord(msgspec.Struct, forbid_unknown_fields=True):
@@ -63,15 +40,6 @@ class CandidateRecord(msgspec.Struct, forbid_unknown_fields=True):
     setting: str
     weight: float
     score: float
-
-
-class DiffersRecord(msgspec.Struct, forbid_unknown_fields=True):
-    site: str
-    column: str
-    own: float
-    others: float
-    standard_errors: float
-    compared: int
 
 
 class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
@@ -83,6 +51,21 @@ class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
     row: str | None
     row_share: float | None
     slip: bool = False
+    units: Loss = 1.0
+
+
+class GroupRecord(msgspec.Struct, forbid_unknown_fields=True):
+    sites: list[str]
+    column: str
+    own: float
+    others: float
+    gain: float | None
+    gain_se: Loss | None
+
+
+class DistancesRecord(msgspec.Struct, forbid_unknown_fields=True):
+    compared: list[str]
+    distances: list[list[Loss]]
 
 
 class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -91,14 +74,16 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     families: dict[str, float]
     network_gain: float | None
     network_gain_se: Loss | None
-    network_gain_sites: Rows | None = None
+    network_gain_sites: Whole | None = None
     network_gain_decided_by: str | None = None
     network_gain_without: float | None = None
-    differs: DiffersRecord | None = None
     suspects: list[SuspectRecord] = []
-    rounds: Rows
-    numbers_per_site: Rows
-    fewest_numbers: Rows | None = None
+    groups: list[GroupRecord] = []
+    distances: DistancesRecord | None = None
+    spread_power: float | None = None
+    rounds: Whole
+    numbers_per_site: Whole
+    fewest_numbers: Whole | None = None
 
 
 class FileRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -107,18 +92,18 @@ class FileRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     client: str
     target: str
     classes: list[str]
-    clients: list[ModelRecord]
-    population: ModelRecord
+    clients: list[SiteModel]
+    population: SiteModel
     rule: dict[str, Any]
     left_out: list[str]
     notes: list[str]
-    design: list[ColumnRecord]
+    design: list[Column]
     columns: list[str]
     gaps: dict[str, float]
     references: dict[str, str]
-    means: dict[str, float] = {}
-    ranges: dict[str, tuple[float, float]] = {}
-    sha256: str = ""
+    means: dict[str, float]
+    ranges: dict[str, tuple[float, float]]
+    sha256: str
 
 
 def write_models(fit: SiteModels, path: str | Path) -> Path:
@@ -161,12 +146,9 @@ def read_models(path: str | Path) -> SiteModels:
         msgspec.convert(record.rule, RuleRecord)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError("model", str(path), f"no models of suffice fit: {error}") from None
-    if record.kind == OLD and not (record.sha256 or record.means):
-        lacks = "it has no checksum, so that damage may go unnoticed, and no means to fill gaps with"
-        warnings.warn(f"{path.name} is of version 1: {lacks}; save a new fit", stacklevel=3)
-    elif record.kind != KIND:
-        raise InputError("model", str(path), f"this is {record.kind!r}, not {KIND!r}")
-    elif record.sha256 != _digest(content, arrays):
+    if record.kind != KIND:
+        raise InputError("model", str(path), f"this is {record.kind!r}, not {KIND!r}; fit again")
+    if record.sha256 != _digest(content, arrays):
         raise InputError("model", str(path), "damaged: not what was saved, by its SHA-256; restore it, or fit again")
     return _checked(record, arrays, path)
 
@@ -194,7 +176,7 @@ def _record(fit: SiteModels) -> dict[str, Any]:
         "rule": dict(fit.rule),
         "left_out": list(fit.left_out),
         "notes": list(fit.notes),
-        "design": [{"name": c.name, "source": c.source, "level": c.level, "gap": c.gap} for c in fit.design.columns],
+        "design": [asdict(column) for column in fit.design.columns],
         "columns": list(fit.encoding.columns),
         "gaps": dict(fit.encoding.gaps),
         "references": dict(fit.encoding.references),
@@ -237,17 +219,14 @@ def _checked(record: FileRecord, arrays: dict[str, np.ndarray], path: Path) -> S
 
 def _fit_of(record: FileRecord, path: Path) -> SiteModels:
     try:
-        design = Design(
-            columns=tuple(Column(name=c.name, source=c.source, level=c.level, gap=c.gap) for c in record.design),
-            ranges=record.ranges,
-        )
+        design = Design(columns=tuple(record.design), ranges=record.ranges)
     except InputError as error:
         raise InputError("model", str(path), f"its columns do not fit together: {error}") from None
     names, dropped, (_, gaps) = design.names, set(record.references.values()), design.categories
     kept = [name for name in names if name not in dropped]
     fit = record.columns == kept and record.gaps.keys() == gaps.keys() and dropped <= set(names)
     fit = fit and record.ranges.keys() <= {column.source for column in design.columns}
-    if not fit or (record.means and list(record.means) != kept):
+    if not fit or list(record.means) != kept:
         raise InputError("model", str(path), "its columns do not fit together")
     matrix = np.eye(len(names))[:, [names.index(name) for name in kept]]
     for name, value in record.gaps.items():
@@ -257,15 +236,9 @@ def _fit_of(record: FileRecord, path: Path) -> SiteModels:
     )
     return SiteModels(
         loss=record.loss, client=record.client, target=record.target, classes=tuple(record.classes),
-        clients=tuple(map(_model, record.clients)), population=_model(record.population), rule=record.rule,
+        clients=tuple(record.clients), population=record.population, rule=record.rule,
         left_out=tuple(record.left_out), notes=tuple(record.notes), design=design, encoding=encoding,
     )  # fmt: skip
-
-
-def _model(record: ModelRecord) -> SiteModel:
-    values = msgspec.structs.asdict(record)
-    values["collaborators"], values["notes"] = tuple(record.collaborators), tuple(record.notes)
-    return SiteModel(**values)
 
 
 def _with_arrays(found: SiteModels, arrays: dict[str, np.ndarray], path: Path) -> SiteModels:

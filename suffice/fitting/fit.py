@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Messages, row_weight
+from suffice.simulate.data.folds import FOLDS
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
 
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
-from .gain import PER_COEFFICIENT
+from .groups import groups_of
 from .robust import Robust, emptied, fitted_robustly, gained, unsuspected
-from .screen import suspects
+from .screen import kept_sites, suspects
 from .unlike import unlike
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.folds import Fold, Units
+    from suffice.simulate.data.folds import Fold
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
 
@@ -34,11 +34,11 @@ def fit(
     client: str = "client",
     target: str = "target",
     loss: str = "auto",
-    weight: str | None = None,
     drop: Sequence[str] = (),
     split: str | None = None,
     seed: int = 0,
     max_memory: float = MAX_MEMORY,
+    keep: Sequence[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
     """Fit a model for each site that borrows from the others where that improves predictions.
@@ -50,13 +50,10 @@ def fit(
     target      the column to predict
     loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target: two
                 texts or 0 and 1, -1 and 1, 1 and 2 are classes, any other numbers are numbers, more texts are labels
-    weight      a column of row weights, finite and >= 0. They count up to a common factor: weights that are all the
-                same change nothing, others make fewer rows of them, (sum w)^2 / sum w^2 (Kish), in every error and
-                strength, and a row of weight 0 is as if it were not there. They say how much a row is to count, beside
-                those of all sites; they are no numbers of rows: where a row stands for k, give it k times
     drop        columns to leave out
     split, seed  how one table is split into sites: "column:NAME", or "iid:8", "contiguous:8", ..., drawn by the seed
     max_memory  bytes that the table may take
+    keep        sites that are not left out of the others' models, however far their rows are from these
     progress    is called with the work done and the whole of it
 
     Categories become one column per level except the most frequent; missing numbers are replaced by the mean and marked
@@ -77,7 +74,6 @@ def fit(
             given,
             client=client,
             target=target,
-            weight=weight,
             drop=drop,
             loss=loss,
             split=split,
@@ -88,7 +84,7 @@ def fit(
         from .classification import classified
 
         return classified(sites, loss, client, progress)
-    return _least_squares(sites, client, progress, sent)
+    return _least_squares(sites, client, keep, progress, sent)
 
 
 def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
@@ -97,20 +93,21 @@ def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
     return reader(entry)
 
 
-def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None, sent: Sequence[int]) -> Fit:
+def _least_squares(
+    sites: Sites, client: str, keep: Sequence[str], progress: Callable[[int, int], None] | None, sent: Sequence[int]
+) -> Fit:
     """`sent`: numbers in each site's message, none where there are rows."""
     folds = [site.folds for site in sites.sites]
     counts = np.array([site.count for site in sites.sites])
-    suspected = suspects(typically_filled(sites, folds), counts)
+    kept = kept_sites(sites.names, keep)
+    suspected = suspects(typically_filled(sites, folds), counts, kept)
     encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
     if units.constant[-1]:
         remedy = (
             "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
         )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
-    found = fitted_robustly(encoded, counts, suspected, progress)
-    weights = np.array([row_weight(site) for site in encoded])
-    effective = np.array([sum(fold.rows for fold in site) for site in encoded]) / weights
+    found = fitted_robustly(encoded, counts, suspected, kept, progress)
     group, network = found.group, found.network
     columns, units = encoding.columns, network.units
     trusted = [emptied(site, out) for site, out in zip(encoded, found.out.folds)]
@@ -121,75 +118,15 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
     from suffice.simulate.data.message import numbers_of
 
-    numbers = numbers_of(FOLDS, sites.design, weighted=sites.unit is not None)
-    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers)}
+    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
     return assemble(
         sites, client, "least-squares", replace(network.fitted, influences=found.influences),
-        gained(found, effective, weights), models, shared,
+        gained(found, counts), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
-        differs=most_different(units.messages(trusted), units, counts, sites.names, columns, group),
-        expected=partial(_expected_losses, found, trusted, sites.names),
-        unlike=unlike(found, sites, encoding),
+        expected=partial(_expected_losses, found, trusted, sites.names), unlike=unlike(found, sites, encoding),
+        groups=groups_of(units.messages(trusted), units, sites.names, columns, group),
     )  # fmt: skip
-
-
-def most_different(
-    messages: Messages,
-    units: Units,
-    counts: np.ndarray,
-    names: Sequence[str],
-    columns: Sequence[str],
-    group: np.ndarray | None = None,
-) -> dict[str, Any] | None:
-    """Of all sites and columns the coefficient that, by least squares on the site's own rows, is the most standard
-    errors away from that of the rows of all other sites of a `group` together; None where chance may explain it.
-
-    Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their
-    1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Row weights, which are no numbers of rows, and
-    sites with few rows or with columns that depend on each other there have no standard errors here. A column that does
-    not vary at a site is left out there: it would only move the site's level.
-    """
-    from scipy.special import stdtrit
-
-    whole = messages.fits
-    S, c, q, n = whole.second[0], whole.cross[0], whole.square[0], whole.rows[0]
-    S = S + np.diag([0.0, *units.constant[:-1]])  # the same in all rows: a coefficient of 0 everywhere
-    full = n >= PER_COEFFICIENT * messages.size
-    variance = np.diagonal(S, axis1=1, axis2=2) / n[:, None] - (S[:, 0] / n[:, None]) ** 2
-    varies = (variance > 1e-9) | (np.arange(messages.size) == 0)
-    mine = np.where(varies[:, :, None] & varies[:, None], S, np.eye(messages.size))
-    within = np.isin(np.arange(len(names)), np.arange(len(names)) if group is None else group).astype(float)
-    rest_of = [np.tensordot(within, part, 1) - (within * part.T).T for part in (S, c, q, n)]
-    for part in (mine, rest_of[0]):
-        values = np.linalg.eigvalsh(part)
-        full &= values[:, 0] > 1e-9 * values[:, -1]
-    if len(names) < 3 or not full.any() or not columns or np.abs(n - counts).max() > 1e-6:
-        return None
-
-    least = 1e-12 * q.sum()  # what is below is rounding
-
-    def estimated(S: np.ndarray, c: np.ndarray, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        inverse = np.linalg.inv(S)
-        theta = (inverse @ c[..., None])[..., 0]
-        noise = np.maximum(q - (c * theta).sum(-1), least) / free
-        return theta, noise[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
-
-    free = n[full] - varies[full].sum(1)
-    own = estimated(mine[full], np.where(varies, c, 0.0)[full], q[full], free)
-    others = [part[full] for part in rest_of]
-    rest = estimated(others[0], others[1], others[2], others[3] - messages.size)
-    apart = np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300))
-    apart = np.where(varies[full], apart, 0.0)[:, 1:]
-    at, column = np.unravel_index(apart.argmax(), apart.shape)
-    limit = stdtrit(free[at], 1 - 0.025 / apart.size)
-    if not apart[at, column] > limit:
-        return None
-    slopes = [float(units.given(theta)[0][at, column]) for theta, _ in (own, rest)]
-    return {
-        "site": np.array(names)[full][at].item(), "column": columns[int(column)], "own": slopes[0], "others": slopes[1],
-        "standard_errors": float(apart[at, column]), "compared": int(full.sum()),
-    }  # fmt: skip
 
 
 def _expected_losses(found: Robust, folds: Sequence[Sequence[Fold]], names: Sequence[str]) -> Quadratics:

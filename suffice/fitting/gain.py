@@ -9,10 +9,6 @@ delta'x. Given both models, with e independent of x of variance s and D = delta'
 samples would have given other models adds to it; Nadeau and Bengio (Machine Learning 52, 2003) multiply the variance
 of a cross-validation by 1 + F n_test/n_train, 9/4 for five folds. Below `PER_COEFFICIENT` rows per coefficient
 intervals of two standard errors do not cover even so, and nothing is printed for the site.
-
-With weights w of rows, n and S are sums of w, and the variance is sum w^2 / sum w times as large, by the site's own
-rows; its number of rows is n divided by this (Kish). Where the noise of a row is proportional to 1/w, and w the same at
-all rows of a site, this is right as well, since s is the site's own.
 """
 
 from __future__ import annotations
@@ -27,8 +23,6 @@ from suffice.simulate.data.folds import FOLDS, Messages
 from .ridge import alone_models, best_penalty
 
 PER_COEFFICIENT = 3
-BY_WEIGHTS = "by their weights"
-"""So begins what is said of a site whose rows are enough, but not their effective number."""
 RESAMPLED = 1 + FOLDS / (FOLDS - 1)
 LEAST_ROWS = 3
 """A site of one or two rows is not in the gain of all: without one it has nothing to learn from, or a single row."""
@@ -49,7 +43,7 @@ class Gains:
     standard error; NaN where no row was held out, and where rows are too few for a gain. `network` and `network_error`
     for the rows of the sites that have `LEAST_ROWS`, so many are `among` them; `decisive` the one, of three or more,
     with over half of all that sites gain or lose, and the gain per row without it: a site of few rows may be wildly
-    wrong alone. `counts` (N,) are effective rows."""
+    wrong alone."""
 
     together: np.ndarray
     alone: np.ndarray
@@ -60,19 +54,10 @@ class Gains:
     decisive: tuple[int, float] | None
     among: int
     penalty: float
-    counts: np.ndarray
 
 
-def gains(
-    messages: Messages, held_out_models: np.ndarray, counts: np.ndarray, weights: np.ndarray | float = 1.0
-) -> Gains:
-    """Of models (F, N, d) fitted without each fold; `counts` (N,) effective rows of each site, `weights` (N,) their sum
-    w^2 / sum w.
-
-    A site whose rows weigh little beside those of others counts as many rows as they weigh: the penalty of all draws
-    its own model to a constant, and what it gains on that tells nothing.
-    """
-    counts = counts * np.minimum(weights, 1.0)
+def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
+    """Of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
     fits, folds = messages.fits, messages.held_out
     penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
     models = alone_models(fits, penalty)[1:]
@@ -81,9 +66,8 @@ def gains(
         delta = models - held_out_models
         apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
         total = folds.loss(held_out_models).sum() / max(rows.sum(), 1.0)
-        noise = (folds.loss(held_out_models).sum(0) / weights + 10 * total) / (rows / weights + 10)
-        per_fold = 4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, weights)
-        variance = weights * per_fold.sum(0)
+        noise = (folds.loss(held_out_models).sum(0) + 10 * total) / (rows + 10)
+        variance = (4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, 1.0)).sum(0)
         enough = (counts >= PER_COEFFICIENT * fits.size) & (rows > 0)
         gain = np.where(enough, alone - together, np.nan)
         error = np.where(enough, np.sqrt(RESAMPLED * variance) / rows, np.nan)
@@ -101,7 +85,6 @@ def gains(
         decisive=decisive,
         among=int(enough.sum()),
         penalty=penalty,
-        counts=counts,
     )
 
 

@@ -60,9 +60,9 @@ class LocalQuadratics:
 
 
 def local_quadratics(
-    rows: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]], models: np.ndarray
+    rows: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], models: np.ndarray
 ) -> list[LocalQuadratics]:
-    """Of each class, from each site's X (n, d) with a column of ones, Y (n, K), weights (n,) and folds (n,), about
+    """Of each class, from each site's X (n, d) with a column of ones, Y (n, K) and folds (n,), about
     `models` (K, 1 + folds, N, d), of all rows and without each fold.
 
     What is fitted without a fold expands about models that never saw it: about those of all rows, which did, held-out
@@ -71,23 +71,23 @@ def local_quadratics(
     outputs, fits, sites, size = models.shape
     second, cross = np.zeros((2, outputs, fits, sites, size, size)), np.zeros((2, outputs, fits, sites, size))
     square, count = np.zeros((2, outputs, fits, sites)), np.zeros((2, fits, sites))
-    for k, (X, Y, weights, folds) in enumerate(rows):
+    for k, (X, Y, folds) in enumerate(rows):
         for b in range(fits):
             theta = models[:, b, k]
             scores = X @ theta.T
             p = probabilities(scores)
-            curved = weights[:, None] * np.maximum(p * (1 - p), bound_curvature(p) / 2)
-            residual = weights[:, None] * (Y - p)
-            losses = weights * log_losses(scores, Y) / outputs
+            curved = np.maximum(p * (1 - p), bound_curvature(p) / 2)
+            residual = Y - p
+            losses = log_losses(scores, Y) / outputs
             for part, mine in enumerate((folds != b - 1, folds == b - 1)):
                 x = X[mine]
-                count[part, b, k] = weights[mine].sum()
+                count[part, b, k] = mine.sum()
                 for j in range(outputs):
                     H, g = (x * curved[mine, j, None]).T @ x, x.T @ residual[mine, j]
                     second[part, j, b, k], cross[part, j, b, k] = H, g + H @ theta[j]
                     square[part, j, b, k] = 2 * losses[mine].sum() + 2 * g @ theta[j] + theta[j] @ H @ theta[j]
     even = 1 / max(outputs, 2)
-    metric = sum((X * weights[:, None]).T @ X for X, _, weights, _ in rows) / count[0, 0].sum() * even * (1 - even)
+    metric = sum(X.T @ X for X, _, _ in rows) / count[0, 0].sum() * even * (1 - even)
     return [
         LocalQuadratics(
             metric=metric + 1e-6 * np.eye(size),

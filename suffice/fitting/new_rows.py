@@ -127,10 +127,6 @@ def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
 
 
 def _filled(models: Models, frame: Frame, gone: np.ndarray) -> dict[str, int]:
-    """The gaps (n, p) in columns that had none in the fit; `InputError` where their means are not known."""
+    """How many gaps (n, p) there are in columns that had none in the fit."""
     found = {column.source: gone[:, at] for at, column in enumerate(models.design.columns) if gone[:, at].any()}
-    if found and not models.encoding.means:
-        name, rows = next(iter(found.items()))
-        remedy = "is missing, and the models' file has no mean to fill it with: fit again, or give a value"
-        raise InputError(f"{name} in {frame.place(int(rows.argmax()))}", "", remedy)
     return {name: int(rows.sum()) for name, rows in found.items()}

@@ -123,9 +123,9 @@ def unsuspected(folds: Sequence[Sequence[Fold]], found: Suspects) -> list[list[F
 
 
 def fitted_robustly(
-    folds: Sequence[Sequence[Fold]], counts: np.ndarray, found: Suspects, progress: Progress = None
+    folds: Sequence[Sequence[Fold]], counts: np.ndarray, found: Suspects, always: np.ndarray, progress: Progress = None
 ) -> Robust:
-    """Of all sites' messages in the columns of an `Encoding`, and who is suspected."""
+    """Of all sites' messages in the columns of an `Encoding`, and who is suspected; `always` (N,) stay."""
     everybody = np.arange(len(folds))
     whole = best = Part.of(folds, counts, progress)
     kept: list[list[Fold]] = [list(site) for site in folds]
@@ -138,7 +138,7 @@ def fitted_robustly(
             rows = _rows(folds) * others
             if vote(whole.losses * others, part.losses * others, rows).sum() > FOLDS_OUT:
                 kept, best, left = tried, part, found.folds
-                found = replace(suspects(kept, counts), fold_times=found.fold_times)
+                found = replace(suspects(kept, counts, always), fold_times=found.fold_times)
     parts: list[Source] = [(everybody, everybody, best)]
     if found.sites.any():
         two = bool(found.sites.all())
@@ -199,33 +199,19 @@ def _together(parts: Sequence[Source], rows: np.ndarray, out: Suspects) -> Robus
     )  # fmt: skip
 
 
-def gained(found: Robust, counts: np.ndarray, weights: np.ndarray) -> Gains:
+def gained(found: Robust, counts: np.ndarray) -> Gains:
     """What the network's sites gain, in its units; the others, and a single site, have a loss and nothing to gain.
-    `counts` and `weights` as in `gains`, of all sites."""
+    `counts` (N,) are the rows of all sites."""
     group, network = found.group, found.network
-    answer = gains(network.messages, network.fitted.held_out, counts[group], weights[group])
-    rows = np.where(found.rows.sum(1) > 0, found.rows.sum(1), np.nan)
-    own = found.losses.sum(1) / rows / network.units.scale[-1] ** 2
+    answer = gains(network.messages, network.fitted.held_out, counts[group])
     if len(group) == len(counts):
         return answer
-    nothing, several = np.full(len(counts), np.nan), len(group) > 1
-
-    def everybody(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-        others = others.copy()
-        if several:
-            others[group] = values
-        return others
-
-    decisive = answer.decisive if several else None
-    return replace(
-        answer,
-        together=everybody(answer.together, own),
-        alone=everybody(answer.alone, own),
-        gain=everybody(answer.gain, nothing),
-        error=everybody(answer.error, nothing),
-        network=answer.network if several else np.nan,
-        network_error=answer.network_error if several else np.nan,
-        among=answer.among if several else 0,
-        decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]),
-        counts=counts,
-    )
+    rows = np.where(found.rows.sum(1) > 0, found.rows.sum(1), np.nan)
+    own, nothing = found.losses.sum(1) / rows / network.units.scale[-1] ** 2, np.full(len(counts), np.nan)
+    parts = {"together": own, "alone": own.copy(), "gain": nothing, "error": nothing.copy()}
+    if len(group) == 1:
+        return replace(answer, **parts, network=np.nan, network_error=np.nan, among=0, decisive=None)
+    for name, values in parts.items():
+        values[group] = getattr(answer, name)
+    decisive = answer.decisive
+    return replace(answer, **parts, decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]))

@@ -7,35 +7,37 @@ loss by slopes b leaves the site's level free,
     L_jf(b) = q - 2 c'b + b'S b + n (u_jf - median_g u_jg)^2,   u_jf = y - x'b,
 since any rule must take levels that are far apart. The slopes of a site are least squares about the means of its folds
 with half a row of ridge.
-- *By others*, A_jf is the lower median of L_jf over the slopes of all other sites: one faulty judge cannot move it.
-- *By any*, B_jf is the least of A_jf and the losses by the slopes of site j without f and one more fold: one of these
-  pairs leaves out a second bad fold.
-With t the median over sites of the loss per row, logarithms log (L + 2 t)/(n + 2) are compared. A *site* is suspected
-where the median of its folds' logarithms by others, or the difference between this and that by own slopes, in which
-the site's noise cancels, is (1 + 8/n^2) log 5 above the sites' median (a site of 2 rows may be far off by chance), and
-beyond what scatters: above the 1 - 0.1/N quantile of Student's t times their spread; by others it is at least log 2
-above. A *fold* where its logarithm by any is (1 + 40/n^2) log 25 above the median of its site's folds, and beyond what
-scatters likewise; n/5 rows are in it, and of a site with 4 rows any one is a quarter of what is known of its slopes. A
-site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
-deviations of a site's rows (or median distances, where no site's rows vary) from the sites' median, and fifty times as
-far as half of them: such numbers leave the others no digits. Of *two* sites both are suspected where the logarithm by
-the other's slopes is (1 + 3 d/n) log 4 above that by own ones at either, for d coefficients, n the rows of the site of
-fewer and t the lesser of two losses, or where their levels are two thousand deviations apart. Medians over folds ignore
-one bad fold of five. Where sites are unrelated, or differ in noise, all logarithms are spread and nobody stands out.
-Folds of a site with few rows are no match for each other: `_few_rows` judges each by the other sites. A row that is
-only a little far may still move the others' models much, where its predictors are far too: of sites of five rows, the
-farthest is put to the vote of the others, who have to gain without it.
+With t the median over sites of the loss per row, logarithms log (L + 2 t)/(n + 2) are compared.
+- A *fold* is suspected where its logarithm, by the nearest of all other sites and of own slopes without it and one more
+  fold (one of these pairs leaves out a second bad fold), is (1 + 40/n^2) log 25 above the median of its site's folds,
+  and beyond what scatters: above the 1 - 0.1/N quantile of Student's t times the spread.
+- Two *sites* are as far from each other as the larger of the medians over folds of two logarithms: of the one by the
+  slopes of the other. Only sites with rows enough judge, unless there are fewer than two. A site is suspected where the
+  nearest site, or the difference between this and its own slopes, in which the site's noise cancels, is (1 + 8/n^2)
+  log 5 above the sites' median, and beyond what scatters likewise. So no member of a group is: it fits another.
+- *Few rows* are no match for each other: `_few_rows` judges each by the sites with rows enough, without the level that
+  is free above. A row that is only a little far may still move the others' models much, where its predictors are far
+  too: of sites of five rows, the farthest is put to the vote of the others, who have to gain without it.
+- A site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
+  deviations of a site's rows (or median distances, where no site's rows vary) from the sites' median, and fifty times
+  as far as half of them: such numbers leave the others no digits.
+Of *two* sites both are suspected where the logarithm by the other's slopes is (1 + 3 d/n) log 4 above that by own ones
+at either, for d coefficients, n the rows of the site of fewer and t the lesser of two losses, or where their levels are
+two thousand deviations apart. Medians over folds ignore one bad fold of five. Where sites are unrelated, or differ in
+noise, all logarithms are spread and nobody stands out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
-from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold, row_weight
+from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
+from suffice.support.errors import InputError
+from suffice.support.parse import nearest
 
 from .gain import PER_COEFFICIENT
 
@@ -53,74 +55,134 @@ LEAST = 1e-8
 """A target of deviation 1 has at least this noise: what is below is rounding."""
 
 
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
     """`sites` (N,) and `folds` (N, F) that are suspected, and by which factor their root mean square residuals are
-    larger than those of the rest. Of two sites both are suspected: which is wrong, nobody can tell. `asked` where
-    nothing stands out, but one site of few rows might harm the others."""
+    larger than those of the rest; `units` (N,) by which their deviations differ. Of two sites both are suspected: which
+    is wrong, nobody can tell. `asked` where nothing stands out, but one site of few rows might harm the others."""
 
     sites: np.ndarray
     folds: np.ndarray
     asked: bool = False
     site_times: np.ndarray
     fold_times: np.ndarray
+    units: np.ndarray
 
 
-def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
-    """Of all sites' messages in any units; `counts` (N,) how many rows they have, which weights do not say."""
+def kept_sites(names: Sequence[str], keep: Sequence[str]) -> np.ndarray:
+    """Which sites (N,) are to be kept whatever they are like; `InputError` for a name that is none."""
+    for name in keep:
+        if name not in names:
+            near = nearest(name, names)
+            raise InputError("keep", name, f"did you mean {near}?" if near else "name a site of the table")
+    return np.isin(np.array(names, dtype=object), list(keep))
+
+
+def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
+    """Of all sites' messages in any units, but those that are `kept` (N,); `counts` (N,) how many rows they have."""
     sites = len(folds)
-    nobody = Suspects(sites=np.zeros(sites, bool), folds=np.zeros((sites, FOLDS), bool),
-                      site_times=np.ones(sites), fold_times=np.ones((sites, FOLDS)))  # fmt: skip
+    ones = np.ones((sites, FOLDS))
+    nobody = Suspects(sites=ones[:, 0] < 0, folds=ones < 0, site_times=ones[:, 0], fold_times=ones, units=ones[:, 0])
     cells = _cells(folds, counts)
     if cells is None:
         return nobody
-    n, mean, products = cells
-    there, rows = n > 0, n.sum(1)
-    by_others, by_own = _losses(n, mean, products)
-
-    judged = there.sum(1) > 0
-    judged &= (counts > 1) | (there.sum(1) > 1)  # a single row is its own level
-
-    def logs(losses: np.ndarray, typically: Callable[[np.ndarray], float] = np.median) -> np.ndarray:
-        each = np.where(there, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]
-        typical = typically(each) if judged.any() else 0.0
-        return np.where(there, np.log((losses + 2 * typical) / (n + 2) + LEAST), np.nan)
-
-    b = logs(np.minimum(by_others, by_own))
-    apart = np.where(there, b - _median(b, there)[:, None], 0.0)
-    limit = np.maximum(FOLD * (1 + 40 / np.maximum(counts, 1) ** 2), _beyond(apart[there], int(there.sum()) - sites))
-    found = apart > limit[:, None]
+    rows, enough = cells[0].sum(1), counts >= PER_COEFFICIENT * cells[1].shape[-1]
+    enough &= rows > 0
+    judges = np.argsort(-np.where(enough, rows, -1.0), kind="stable")[:JUDGES]
+    judges = judges[enough[judges]] if enough.sum() > 1 else judges
+    slopes = _slopes(cells[2])
+    by, by_own = _losses(cells, slopes[judges], judges), _own_losses(cells)
+    apart, found = _folds_apart(cells[0], np.minimum(by.min(-1), by_own), counts)
+    asked, stays = False, np.broadcast_to(kept, sites)
     if sites == 1:
-        return replace(nobody, folds=found, fold_times=np.exp(apart / 2))
-    typically = np.min if sites == 2 else np.median  # of two, the median would have the faulty one's noise
-    a, own = (_median(logs(losses, typically), there) for losses in (by_others, by_own))
-    levels = _median(mean, there)
-    above, chosen = np.zeros(sites), np.zeros(sites, bool)
-    if sites == 2:
-        # beside the site's own slopes: by others alone there is nothing to compare with; few rows judge badly
-        above = a - own
-        chosen[:] = (above > TWO * (1 + PER_COEFFICIENT * mean.shape[-1] / counts.min())).any()
-    elif judged.any():
-        above = np.where(judged, a - np.median(a[judged]), 0.0)
-        for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
-            limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
-            chosen |= judged & (more > limit) & (above > LITTLE)
-    few, most = _few_rows(n, mean, products, counts)
-    chosen |= (few > most).any(1)
-    nearer = np.where(counts <= FOLDS, few.max(1), 0.0)
-    asked = not chosen.any() and sites > 2 and nearer.max() > LITTLE_ROW
-    chosen[nearer.argmax()] |= asked
-    found |= (few > most) & ((few > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
-    off = np.abs(levels - np.median(levels, axis=0))
-    limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (sites > 2))  # of two, both are as far from the median
-    far = (off > limit).any(1) & (rows > 0)
-    chosen |= far.any() if sites == 2 else far
-    asked &= not far.any()
-    levels_off = np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
-    times = np.maximum(np.exp(np.maximum(above, few.max(1)) / 2), levels_off)
-    return Suspects(
-        sites=chosen, folds=found, asked=asked, site_times=times, fold_times=np.exp(np.maximum(apart, few) / 2)
+        return replace(nobody, folds=found & ~stays[:, None], fold_times=np.exp(apart / 2))
+    above, chosen = _sites_apart(cells, by, by_own, judges, counts)
+    if sites > 2:
+        few = (counts < PER_COEFFICIENT * cells[1].shape[-1] + FOLDS) & (rows > 0)
+        far, most = _few_rows(cells, slopes, judges[enough[judges]], few)
+        chosen |= (far > most).any(1)
+        found |= (far > most) & ((far > most).sum(1) == 1)[:, None] & (counts > FOLDS)[:, None]
+        above, apart = np.maximum(above, far.max(1)), np.maximum(apart, far)
+        nearer = np.where((counts <= FOLDS) & ~stays, far.max(1), 0.0)
+        asked = not chosen.any() and nearer.max() > LITTLE_ROW
+        chosen[nearer.argmax()] |= asked
+    levels = _levels_apart(cells)
+    chosen |= (levels > 0).any() if sites == 2 else levels > 0
+    times = np.maximum(np.exp(above / 2), levels)
+    out = replace(nobody, site_times=times, fold_times=np.exp(apart / 2), units=_units(cells))
+    chosen, found = chosen & ~stays, found & ~stays[:, None]
+    return replace(out, sites=chosen, folds=found, asked=asked and not levels.any())
+
+
+def _units(cells: Cells) -> np.ndarray:
+    """By which factor the deviation of a site's rows, in the column in which it is most unusual, differs (N,)."""
+    n, _, products = cells
+    ratio = np.sqrt(
+        np.maximum(np.diagonal(products.sum(1), axis1=1, axis2=2), 0.0) / np.maximum(n.sum(1), 1.0)[:, None]
     )
+    known = (ratio > LITTLE_BESIDE**2) & (n.sum(1) >= 2 * FOLDS)[:, None]
+    return np.exp(np.abs(np.log(np.where(known, ratio, 1.0))).max(1))
+
+
+def _logs(n: np.ndarray, losses: np.ndarray, typical: float) -> np.ndarray:
+    """Of `losses` (N, F) or (N, F, J) per row, NaN where there is no row."""
+    rows = n.reshape(n.shape + (1,) * (losses.ndim - 2))
+    return np.where(rows > 0, np.log((losses + 2 * typical) / (rows + 2) + LEAST), np.nan)
+
+
+def _judged(n: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """A single row is its own level."""
+    return (n.sum(1) > 0) & ((counts > 1) | ((n > 0).sum(1) > 1))
+
+
+def _typically(n: np.ndarray, losses: np.ndarray, judged: np.ndarray, least: bool = False) -> float:
+    """Of two sites the least, since the median would have the faulty one's noise."""
+    each = np.where(n > 0, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]
+    return float((each.min() if least else np.median(each)) if judged.any() else 0.0)
+
+
+def _folds_apart(n: np.ndarray, losses: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each fold is from the median of its site's, in logarithms, and which are suspected (N, F)."""
+    there = n > 0
+    logs = _logs(n, losses, _typically(n, losses, _judged(n, counts)))
+    apart = np.where(there, logs - _median(logs, there)[:, None], 0.0)
+    limit = np.maximum(FOLD * (1 + 40 / np.maximum(counts, 1) ** 2), _beyond(apart[there], int(there.sum()) - len(n)))
+    return apart, apart > limit[:, None]
+
+
+def _sites_apart(
+    cells: Cells, by: np.ndarray, by_own: np.ndarray, judges: np.ndarray, counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far each site is from the nearest, beyond the sites' median, in logarithms, and which are suspected (N,)."""
+    n, judged, two = cells[0], _judged(cells[0], counts), len(counts) == 2
+    there, others = n > 0, by.min(-1)
+    own = _median(_logs(n, by_own, _typically(n, by_own, judged, two)), there)
+    each = _median(_logs(n, by, _typically(n, others, judged, two)), there)
+    each[judges] = np.maximum(each[judges], each[judges].T)  # two that fit each other, each by the other's slopes
+    each[judges, np.arange(len(judges))] = np.inf
+    nearest = each.min(1)
+    if two:  # beside its own slopes: by the other's alone there is nothing to compare with; few rows judge badly
+        limit = TWO * (1 + PER_COEFFICIENT * cells[1].shape[-1] / counts.min())
+        return nearest - own, np.full(2, (nearest - own > limit).any())
+    if not judged.any():
+        return np.zeros(len(n)), judged
+    above, chosen = np.where(judged, nearest - np.median(nearest[judged]), 0.0), np.zeros(len(n), bool)
+    for more in (above, np.where(judged, above - own + np.median((own - above)[judged]), 0.0)):
+        limit = np.maximum(SITE * (1 + 8 / counts**2), _beyond(more[judged], max(int(judged.sum()) - 2, 2)))
+        chosen |= judged & (more > limit) & (above > LITTLE)
+    return above, chosen
+
+
+def _levels_apart(cells: Cells) -> np.ndarray:
+    """How many times as far each site's level is as that of half of the sites (N,); 0 where it leaves others digits."""
+    levels = _median(cells[1], cells[0] > 0)
+    off = np.abs(levels - np.median(levels, axis=0))
+    limit = np.maximum(FAR, BEYOND * np.median(off, axis=0) * (len(off) > 2))  # of two, both are as far
+    far = (off > limit).any(1) & (cells[0].sum(1) > 0)
+    return np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0)
 
 
 def _beyond(apart: np.ndarray, free: int) -> float:
@@ -131,7 +193,7 @@ def _beyond(apart: np.ndarray, free: int) -> float:
     return float(stdtrit(max(free, 1), 1 - CHANCE / len(apart)) * spread)
 
 
-def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Cells | None:
     """Rows (N, F), means (N, F, p) and centred products (N, F, p, p) in robust units; None where half of the sites have
     one value of the target."""
     size = len(folds[0][0].mean)
@@ -158,90 +220,61 @@ def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndar
     typical = np.median(off, axis=0)
     between = np.where(typical > LITTLE_BESIDE * off.max(0), typical, off.max(0))
     unit = np.where(unit > 0, unit, np.where(between > 0, between, 1.0))
-    weight = 1 / np.array([row_weight(site) for site in folds])  # each site's effective rows, whatever others weigh
-    weight *= counts.sum() / (weight @ rows)  # so that a row has the weight 1 on average
-    products = products * weight[:, None, None, None] / unit / unit[:, None]
-    return n * weight[:, None], (mean - np.median(centre[several], axis=0)) / unit, products
+    return n, (mean - np.median(centre[several], axis=0)) / unit, products / unit / unit[:, None]
 
 
-def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Losses (N, F) by others, infinite for a single site, and by own slopes without this fold and one more."""
-    sites, size = len(n), mean.shape[-1] - 1
-    S, c, q, there = products[..., :-1, :-1], products[..., :-1, -1], products[..., -1, -1], n > 0
-    ridge = HALF_A_ROW * np.eye(size)
+def _slopes(products: np.ndarray) -> np.ndarray:
+    """(N, d), then 1: minus slopes about the means of folds, so that rows z have the residuals z @ these."""
+    whole = products.sum(1)
+    slopes = np.linalg.solve(whole[:, :-1, :-1] + HALF_A_ROW * np.eye(whole.shape[-1] - 1), whole[:, :-1, -1:])
+    return np.concatenate((-slopes[..., 0], np.ones((len(whole), 1))), axis=1)
 
-    def slopes(S: np.ndarray, c: np.ndarray) -> np.ndarray:
-        return np.linalg.solve(S + ridge, c[..., None])[..., 0]
 
-    def losses(b: np.ndarray) -> np.ndarray:
-        """(N, F, J) by slopes (J, d) or (N, J, d)."""
-        outer = (b[..., None] * b[..., None, :]).reshape(*b.shape[:-1], -1)
-        squares = q[..., None] - 2 * c @ b.swapaxes(-1, -2) + S.reshape(sites, FOLDS, -1) @ outer.swapaxes(-1, -2)
-        levels = mean[..., -1:] - mean[..., :-1] @ b.swapaxes(-1, -2)
-        return np.maximum(squares, 0.0) + n[..., None] * (levels - _median(levels, there)[:, None]) ** 2
+def _losses(cells: Cells, slopes: np.ndarray, judges: np.ndarray | None = None, *, single: bool = False) -> np.ndarray:
+    """Losses (N, F, J) by `slopes` (J, p) or (N, J, p), about the site's own level, or the judge's if `single`;
+    infinite for a site by its own, where they are of `judges`."""
+    n, mean, products = cells
+    outer = (slopes[..., None] * slopes[..., None, :]).reshape(*slopes.shape[:-1], -1).swapaxes(-1, -2)
+    levels = mean @ slopes.swapaxes(-1, -2)
+    squares = products.reshape(*n.shape, -1) @ outer
+    level = _median(levels, n > 0)[:, None]
+    level = level[judges, :, np.arange(len(judges))].T if judges is not None and single else level
+    by = np.maximum(squares, 0.0) + n[..., None] * (levels - level) ** 2
+    if judges is not None:
+        by[judges, :, np.arange(len(judges))] = np.inf
+    return by
 
-    own = np.full((sites, FOLDS), np.inf)
+
+def _own_losses(cells: Cells) -> np.ndarray:
+    """Losses (N, F) by own slopes without this fold and one more, the least over this."""
+    n, _, products = cells
+    own = np.full(n.shape, np.inf)
     for f, g in combinations(range(FOLDS), 2):
         rest = [h for h in range(FOLDS) if h not in (f, g)]  # no differences: a wrong row may be 1e9 times the others
-        found = losses(slopes(S[:, rest].sum(1), c[:, rest].sum(1))[:, None])[..., 0]
+        found = _losses(cells, _slopes(products[:, rest])[:, None])[..., 0]
         for one, other in ((f, g), (g, f)):
-            own[:, one] = np.where(there[:, other], np.minimum(own[:, one], found[:, one]), own[:, one])
-    own = np.where(np.isfinite(own), own, q)  # a single fold: nothing but its deviations
-    if sites == 1:
-        return np.full((1, FOLDS), np.inf), own
-    judges = np.lexsort((q.sum(1), -n.sum(1)))[:JUDGES]
-    by = losses(slopes(S.sum(1), c.sum(1))[judges])
-    by[judges, :, np.arange(len(judges))] = np.inf
-    by.sort(axis=-1)
-    others = len(judges) - np.isin(np.arange(sites), judges)
-    return np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0], own
+            own[:, one] = np.where(n[:, other] > 0, np.minimum(own[:, one], found[:, one]), own[:, one])
+    return np.where(np.isfinite(own), own, products[..., -1, -1])  # a single fold: nothing but its deviations
 
 
-def _few_rows(
-    n: np.ndarray, mean: np.ndarray, products: np.ndarray, counts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of sites with few rows: how much farther than usual each fold is (N, F), 0 where it is not judged, and how much
-    farther it may be (N, 1), in logarithms of squares.
+def _few_rows(cells: Cells, slopes: np.ndarray, judges: np.ndarray, few: np.ndarray) -> tuple[np.ndarray, float]:
+    """Of the sites with `few` rows (N,): how much farther than usual each fold is (N, F), 0 where it is not judged, and
+    how much farther it may be, in logarithms of squares.
 
-    Judges are the sites with enough rows for a fit. By judge i with slopes b_i and level l_i a row has the squared
-    residual (y - x'b_i - l_i)^2/(1 + h), h = 1/n_i + (x - x_i)'(S_i + I/2)^-1 (x - x_i) the error of what is predicted.
-    The lower median over judges counts, and usual is what judges' own rows have by others, the last but one of them, so
-    that the scatter of levels and slopes is in it. A site of more than a row in a fold, and what is usual for it, have
-    their own level.
+    The nearest judge counts: sites with rows enough for a fit. Usual is what judges have by each other, the last but
+    one of them, so that the scatter of levels and slopes is in it. A site of a row in a fold has no level of its own,
+    and is judged by the judge's, as are then the judges.
     """
-    far, most = np.zeros(n.shape), np.full((len(n), 1), np.inf)
-    judges = np.argsort(-n.sum(1), kind="stable")[:JUDGES]
-    judges = judges[counts[judges] >= PER_COEFFICIENT * mean.shape[-1]]
-    few = (counts < PER_COEFFICIENT * mean.shape[-1] + FOLDS) & (n.sum(1) > 0)
+    n, there, far, most = cells[0], cells[0] > 0, np.zeros(cells[0].shape), np.inf
     for single in (True, False):
-        chosen = few & ((counts <= FOLDS) == single)
-        if len(judges) < 2 or not chosen.any():
-            continue
-        looked = chosen | np.isin(np.arange(len(n)), judges)
-        at = (np.cumsum(looked) - 1)[judges]
-        by = _by_judges(n[looked], mean[looked], products[looked], at, single)
-        others = len(at) - np.isin(np.arange(len(by)), at)
-        by = np.log(np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0] + LEAST)
-        usual = np.sort(_median(by, n[looked] > 0)[at])
-        far[chosen] = np.where(n[chosen] > 0, by[chosen[looked]] - usual[-2], 0.0)
-        most[chosen] = max(ROW, _beyond(usual - np.median(usual), max(len(at) - 2, 2)))
+        chosen = few & ((cells[0].max(1) <= 1) == single)
+        if len(judges) > 1 and chosen.any():
+            by = _losses(cells, slopes[judges], judges, single=single).min(-1)
+            by = np.log(by / np.maximum(n, 1e-300) + LEAST)
+            usual = np.sort(_median(by, there)[judges])
+            far[chosen] = np.where(there, by - usual[-2], 0.0)[chosen]
+            most = min(most, max(ROW, _beyond(usual - np.median(usual), max(len(judges) - 2, 2))))
     return far, most
-
-
-def _by_judges(n: np.ndarray, mean: np.ndarray, products: np.ndarray, judges: np.ndarray, single: bool) -> np.ndarray:
-    """Squared residuals of a row (N, F, J) by each judge's model, in order; by its level if `single`."""
-    x, there = mean[..., :-1], n > 0
-    by = np.full((*n.shape, len(judges)), np.inf)
-    for judge, i in enumerate(judges):
-        S, c = products[i, :, :-1, :-1].sum(0) + HALF_A_ROW * np.eye(x.shape[-1]), products[i, :, :-1, -1].sum(0)
-        both = np.append(-np.linalg.solve(S, c), 1.0)
-        levels = _median(mean @ both, there)
-        off = mean @ both - (levels[i] if single else levels[:, None])
-        squares = np.maximum(products @ both @ both, 0.0) / np.maximum(n, 1e-300) + off**2
-        away = x - n[i] @ x[i] / n[i].sum()
-        by[..., judge] = squares / (1 + 1 / n[i].sum() + (away * (away @ np.linalg.inv(S))).sum(-1))
-        by[i, :, judge] = np.inf
-    return np.sort(by, axis=-1)
 
 
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:

@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import numpy as np
 
 from suffice.simulate.data.encoding import Encoding
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from suffice.simulate import Quadratics
     from suffice.simulate.data.design import Design
 
+Whole = Annotated[int, msgspec.Meta(ge=0)]
+Loss = Annotated[float, msgspec.Meta(ge=0)]
 POPULATION = "(a new site)"
 """What stands for a site that was not fitted: it gets the population's model."""
 
@@ -45,15 +48,15 @@ class SiteModel:
     """
 
     name: str
-    rows: int
+    rows: Whole
     collaborators: tuple[str, ...]
     weights: Mapping[str, float]
     coefficients: Mapping[str, Any]
     intercept: Any
-    expected_loss: float | None
-    expected_loss_alone: float | None
+    expected_loss: Loss | None
+    expected_loss_alone: Loss | None
     gain: float | None
-    gain_se: float | None
+    gain_se: Loss | None
     notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:

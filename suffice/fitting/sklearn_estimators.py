@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from suffice.support.errors import InputError
 
@@ -66,13 +66,9 @@ class _Collaborative(BaseEstimator):
         remedy = "make numbers of categories first, as by OneHotEncoder in a pipeline; suffice.fit does so itself"
         raise InputError("X", found[1], f"{remedy}. If this names a site, say which column it is by client_column")
 
-    def _fitted(self, X: np.ndarray, y: np.ndarray, sites: np.ndarray, loss: str, sample_weight: Any) -> Fit:
+    def _fitted(self, X: np.ndarray, y: np.ndarray, sites: np.ndarray, loss: str) -> Fit:
         columns: dict[str, Any] = {f"x{j}": X[:, j] for j in range(X.shape[1])}
-        weight = None
-        if sample_weight is not None:
-            columns["(weight)"], weight = _check_sample_weight(sample_weight, X, dtype=np.float64), "(weight)"
-        table = {"(site)": sites, **columns, "(target)": y}
-        return make(table, client="(site)", target="(target)", weight=weight, loss=loss)
+        return make({"(site)": sites, **columns, "(target)": y}, client="(site)", target="(target)", loss=loss)
 
     def _scores(self, X: Any, client: Any) -> np.ndarray:
         check_is_fitted(self, "fit_")
@@ -86,7 +82,7 @@ class CollaborativeRegressor(RegressorMixin, _Collaborative):
     """Least squares with one model per site; `fit_` is the `suffice.Fit`. Sites not seen in `fit`, and rows
     without a site, get the population's model."""
 
-    def fit(self, X: Any, y: Any, client: Any = None, sample_weight: Any = None) -> CollaborativeRegressor:
+    def fit(self, X: Any, y: Any, client: Any = None) -> CollaborativeRegressor:
         if self.client_column is None:
             X, y = self._valid(X, y, y_numeric=True, multi_output=False)
         X, sites = self._divided(X, client, reset=True)
@@ -94,7 +90,7 @@ class CollaborativeRegressor(RegressorMixin, _Collaborative):
         if y.shape != (len(X),):
             raise InputError("y", f"array of shape {y.shape}", f"give one number per row, {len(X)}")
         self.constant_ = float(y[0]) if (y == y[0]).all() else None
-        self.fit_ = self._fitted(X, y, sites, "least-squares", sample_weight) if self.constant_ is None else None
+        self.fit_ = self._fitted(X, y, sites, "least-squares") if self.constant_ is None else None
         return self
 
     def predict(self, X: Any, client: Any = None) -> np.ndarray:
@@ -108,7 +104,7 @@ class CollaborativeRegressor(RegressorMixin, _Collaborative):
 class CollaborativeClassifier(ClassifierMixin, _Collaborative):
     """Logistic regression has one model per site, multinomial for three classes or more; it sets `classes_`, `fit_`."""
 
-    def fit(self, X: Any, y: Any, client: Any = None, sample_weight: Any = None) -> CollaborativeClassifier:
+    def fit(self, X: Any, y: Any, client: Any = None) -> CollaborativeClassifier:
         if self.client_column is None:
             X, y = self._valid(X, y)
         check_classification_targets(y)
@@ -119,7 +115,7 @@ class CollaborativeClassifier(ClassifierMixin, _Collaborative):
         if len(self.classes_) < 2:
             raise InputError("y", f"{len(self.classes_)} class", "a classifier needs at least two classes")
         loss = "logistic" if len(self.classes_) == 2 else "multinomial"
-        self.fit_ = self._fitted(X, codes.astype(float), sites, loss, sample_weight)
+        self.fit_ = self._fitted(X, codes.astype(float), sites, loss)
         return self
 
     def predict(self, X: Any, client: Any = None) -> np.ndarray:

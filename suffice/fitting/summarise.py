@@ -17,7 +17,6 @@ def summarise(
     *,
     site: str,
     target: str = "target",
-    weight: str | None = None,
     drop: Sequence[str] = (),
     client: str = "client",
     reveal: bool = False,
@@ -27,8 +26,7 @@ def summarise(
 
     source   a table of this site's rows, read as `fit` does
     site     the name of the site
-    target, weight, drop, client  columns to predict, of row weights, to leave out, and of sites, which is ignored;
-             weights are in the same unit at all sites
+    target, drop, client  columns to predict, to leave out, and of sites, which is ignored
     reveal   whether a message may tell single rows
     max_memory  bytes that the table may take
 
@@ -47,7 +45,6 @@ def summarise(
         source,
         client=client,
         target=target,
-        weight=weight,
         drop=drop,
         loss="least-squares",
         site=site,

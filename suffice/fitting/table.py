@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
-from .gain import BY_WEIGHTS, LEAST_ROWS, PER_COEFFICIENT, beyond_chance
+from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import EASY
 from .unlike import words
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
-WIDEST = 16
+MOST_GROUPS, WIDEST = 3, 16
 """The names of collaborators take at most so many characters."""
 COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")
 
@@ -86,20 +86,30 @@ def _lines(fit: SiteModels) -> list[str]:
     ]
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
-    lines += words(fit.rule.get("suspects", ()), {model.name: model.rows for model in fit})
+    lines += (said := findings(fit))
     lines += _gains(fit)
     if len(fit.classes) == 2:
         lines.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
     easy = [model.name for model in fit if EASY in model.notes]
     if easy:
         lines.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
-    lines += _most_different(fit)
     sources = dict.fromkeys(column.source for column in fit.design.columns)
     lines.append(f"Predictors: {some(list(sources))}.")
     lines.append(_exchanged(fit))
-    lines += gathered([*map(CHANGED.format, fit.left_out), *map(NOTE.format, fit.notes)])
+    notes = (NOTE.format(note) for note in fit.notes if note not in said)
+    lines += gathered([*map(CHANGED.format, fit.left_out), *notes])
     lines.append("`suffice plan` says how fast such models can be trained.")
     return lines
+
+
+def findings(fit: SiteModels) -> list[str]:
+    """What the sites' data show: who is alone or wrong, who is alike, whether a logarithm would do better."""
+    power, said = fit.rule.get("spread_power"), []
+    if power is not None:
+        scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
+        said = [f"Rows of {fit.target} {scatter}: try log(1 + {fit.target})."]
+    rows = {model.name: model.rows for model in fit}
+    return [*words(fit.rule.get("suspects", ()), rows, grows=bool(said)), *_groups(fit), *said]
 
 
 def _gains(fit: SiteModels) -> list[str]:
@@ -135,12 +145,6 @@ def _gains(fit: SiteModels) -> list[str]:
             f"A site with fewer than {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} coefficients, "
             "has no gain here, because the interval would be unreliable."
         )
-    few = [model.name for model in held if any(note.startswith(BY_WEIGHTS) for note in model.notes)]
-    if few:
-        lines.append(
-            f"By their weights, rows tell as little as fewer than {PER_COEFFICIENT * size} do at {some(few)}: no gain "
-            "is given there."
-        )
     limit = beyond_chance(len(known))
     beyond = [model for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]
     if known:
@@ -153,18 +157,19 @@ def _gains(fit: SiteModels) -> list[str]:
     return lines
 
 
-def _most_different(fit: SiteModels) -> list[str]:
-    found = fit.rule.get("differs")
-    if not found:
-        return []
-    out = [entry["site"] for entry in fit.rule.get("suspects", ()) if entry["left_out"] == "site"]
-    apart = [name for name in out if name != found["site"]]
-    others = f"all others but {some(apart)}" if apart else "all others"
-    values = f"{found['column']} has {found['own']:.3g} by its own rows, {found['others']:.3g} by those of {others}"
-    among = f"Of {found['compared']} sites with rows enough to tell, " if found["compared"] < len(fit) else ""
-    return [
-        f"{among}{found['site']} differs most: {values}, which is {found['standard_errors']:.2g} standard errors apart."
-    ]
+def _groups(fit: SiteModels) -> list[str]:
+    """What tells a group, or a site that is like no other, apart, and what it gains; the largest come first."""
+    lines: list[str] = []
+    groups = fit.rule.get("groups", ())
+    for entry in groups[:MOST_GROUPS]:
+        gain, error = entry["gain"], entry["gain_se"]
+        gains = "" if gain is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
+        several = len(entry["sites"]) > 1
+        who = "are alike and differ from the others" if several else "is like no other site"
+        values = f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"
+        lines.append(f"{some(entry['sites'])} {who}: {values}{gains if several else ''}.")
+    more = [entry["sites"] for entry in groups[MOST_GROUPS:]]
+    return [*lines, f"So are {some([' with '.join(sites) for sites in more])} (--json)."] if more else lines
 
 
 def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:

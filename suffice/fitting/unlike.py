@@ -21,6 +21,9 @@ FEWEST = 2 * FOLDS
 """A site of fewer rows has one with most of its loss by chance."""
 LOOKED_AT = 5
 """Rows are read once more for so many sites, to name one."""
+WRONG = 10.0
+"""A site whose residuals, or deviations of a column, are so many times the others' is told to look at its data: one of
+another law is seldom so far."""
 SLIP = 0.01
 """No row of a table is called a slip with more than this probability where tails are heavy."""
 
@@ -44,9 +47,9 @@ def unlike(found: Robust, sites: Sites, encoding: Encoding) -> list[dict[str, An
         folds = np.flatnonzero(out.folds[k])
         place, row_share, slip = None, None, False
         if sites.again is not None and looked < LOOKED_AT:
-            X, y, weights, fold, places = sites.again(names[k])
+            X, y, fold, places = sites.again(names[k])
             slopes, intercepts = (values[k] for values in found.held_out)
-            off = weights * (y - intercepts[fold] - ((X @ encoding.matrix) * slopes[fold]).sum(1)) ** 2
+            off = (y - intercepts[fold] - ((X @ encoding.matrix) * slopes[fold]).sum(1)) ** 2
             most = int(off.argmax())
             if len(y) >= FEWEST and off[most] > MOST * off.sum() > 0:
                 place, row_share = places[most], float(off[most] / off.sum())
@@ -58,8 +61,8 @@ def unlike(found: Robust, sites: Sites, encoding: Encoding) -> list[dict[str, An
         times = out.site_times[k] if left == "site" else out.fold_times[k, folds].max() if len(folds) else None
         entries.append({
             "site": names[k], "left_out": left, "folds": [int(fold) + 1 for fold in folds],
-            "times": None if times is None else float(times), "share": float(share[k]), "row": place,
-            "row_share": row_share, "slip": slip,
+            "times": None if times is None else float(times), "units": float(out.units[k]), "share": float(share[k]),
+            "row": place, "row_share": row_share, "slip": slip,
         })  # fmt: skip
     return entries
 
@@ -78,8 +81,9 @@ def beyond_tail(squares: np.ndarray, chance: float) -> bool:
     return bool(logs[0] - logs[1] > (k - 1) * (chance ** (-1 / (k - 1)) - 1) * spread)
 
 
-def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int]) -> list[str]:
-    """A sentence or two for each; `rows_of` every site."""
+def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int], *, grows: bool) -> list[str]:
+    """A sentence or two for each; `rows_of` every site. One that is only apart is not said to be wrong, nor where the
+    target `grows` noisier with its size."""
     lines, sites = [], len(rows_of)
     for entry in entries:
         name, share, row = entry["site"], entry["share"], entry["row"]
@@ -95,8 +99,11 @@ def words(entries: Iterable[Mapping[str, Any]], rows_of: Mapping[str, int]) -> l
             text = f"{name} is left out of the others' models: {which} {_times(entry)} as far from them as others'"
             text += f", with {_percent(share)} of the squared error" if most else ""
             two = " Of three sites, two that are wrong alike would be believed." if sites == 3 else ""
-            remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
-            lines.append(f"{text}; {remedy}.{two}")
+            remedy = "; look for a slip, or a line of sums" if few else "; check its units, signs and labels"
+            if not few and (grows or max(entry["times"] or 1.0, entry.get("units", 1.0)) < WRONG):
+                text = text.replace("is left out of the others' models", "is alone", 1)
+                text, remedy = text.replace("as far from them", "as far from the others' models", 1), ""
+            lines.append(f"{text}{remedy}.{two}")
         elif most:
             lines.append(f"{most}.")
         if row is not None:

@@ -20,6 +20,7 @@ import pytest
 from fuzzing import WORDS, Seen, Way, often, tried, typed
 
 import suffice as sf
+from suffice.fitting.files import _digest
 from suffice.simulate.data.message import read_message
 
 NAMES = ["age", "x$1", "b [kg]", "c,d", "e\nf", "<g>", "%s", "größe", "day", ""]
@@ -88,8 +89,6 @@ def table(rng: random.Random, *, longest: int = 12) -> dict[str, list[Any]]:
     sizes = [rng.randint(1, longest) for _ in range(rng.randint(1, 4))]
     sites = [name for name, size in zip(SITES, sizes) for _ in range(size)]
     made = {"client": sites, "target": targets(rng, len(sites))} | columns(rng, len(sites))
-    if rng.random() < 0.15:
-        made["weight"] = [often(rng, rng.choice([0, 1, 2.5]), [-1, 1e300, "nan", "x", ""], 0.02) for _ in sites]
     return made
 
 
@@ -110,8 +109,7 @@ def options(rng: random.Random, made: dict[str, list[Any]]) -> dict[str, Any]:
         "drop": [rng.choice(list(made))], "loss": rng.choice(["auto", "least-squares", "logistic", "multinomial"]),
         "seed": 3, "max_memory": 1e8, "split": "column:client", "client": "client", "target": "target",
     }  # fmt: skip
-    chosen = {name: often(rng, value, share=0.1) for name, value in known.items() if rng.random() < 0.08}
-    return chosen | ({"weight": "weight"} if "weight" in made and rng.random() < 0.8 else {})
+    return {name: often(rng, value, share=0.1) for name, value in known.items() if rng.random() < 0.08}
 
 
 def flags(options: dict[str, Any]) -> list[str]:
@@ -243,10 +241,11 @@ def damaged(rng: random.Random, value: Any, share: float) -> Any:
     return rng.choice(PLACES)
 
 
-def unsealed(record: dict[str, Any]) -> dict[str, Any]:
-    """A record as version 1 had it, which has no checksum to refuse all damage by."""
-    kept = {name: value for name, value in record.items() if name not in ("sha256", "means")}
-    return kept | {"kind": "suffice models, version 1"}
+def sealed(record: Any, arrays: dict[str, Any]) -> bytes:
+    """With the checksum of what is there, as somebody with malice would: it would refuse all damage."""
+    if isinstance(record, dict):
+        record = {**record, "sha256": _digest(record, arrays)}
+    return json.dumps(record).encode()
 
 
 def load(rng: random.Random, folder: Path, seen: Seen) -> None:
@@ -255,20 +254,20 @@ def load(rng: random.Random, folder: Path, seen: Seen) -> None:
     share = rng.choice([0.0, 0.001, 0.003, 0.01])
     if path.suffix == ".json":
         if share:
-            path.write_text(json.dumps(damaged(rng, unsealed(json.loads(path.read_text())), share)))
+            path.write_bytes(sealed(damaged(rng, json.loads(path.read_text()), share), {}))
     elif share:
         arrays = dict(np.load(path))
-        record = damaged(rng, unsealed(json.loads(arrays["record"].tobytes())), share)
-        arrays["record"] = np.frombuffer(json.dumps(record).encode(), np.uint8)
+        record = damaged(rng, json.loads(arrays.pop("record").tobytes()), share)
         for name in list(arrays):
             change = rng.random()
-            if change < 0.1 and name != "record" and arrays[name].size:
+            if change < 0.1 and arrays[name].size:
                 arrays[name] = arrays[name].copy()
                 arrays[name].flat[rng.randrange(arrays[name].size)] = rng.choice([np.nan, np.inf, 1e308, -1, 0])
             elif change < 0.13:
                 arrays[name] = np.array(rng.choice([1.0, "a", [1j], [[["x"]]], [], np.zeros((0, 2)), [np.nan]]))
             elif change < 0.15:
                 del arrays[name]
+        arrays["record"] = np.frombuffer(sealed(record, arrays), np.uint8)
         stream = io.BytesIO()
         np.savez_compressed(stream, **arrays)
         content = bytearray(stream.getvalue())
@@ -292,7 +291,7 @@ def summarise(rng: random.Random, folder: Path, seen: Seen) -> None:
         size = rng.randint(1, 20)
         part = {name: cells[first : first + size] for name, cells in shared.items()}
         made = {"target": rows[first : first + size]} | part
-        more = {"reveal": True, "site": SITES[at], "drop": [], "weight": None, "target": "target"}
+        more = {"reveal": True, "site": SITES[at], "drop": [], "target": "target"}
         chosen = {name: often(rng, value, share=0.01) for name, value in more.items()}
         message = sf.summarise(often(rng, made, share=0.01), **chosen)
         paths.append(message.write(folder / f"{at}.json"))

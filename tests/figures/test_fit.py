@@ -42,6 +42,9 @@ def test_its_numbers_are_those_of_the_fit(sites, rows):
     for name, curve in figure.data.items():
         np.testing.assert_allclose(curve["influence"].sum(), 1, rtol=1e-9)
         assert np.isnan(curve["gain"]).all() == (fit[name].gain is None)
+        known = name in fit.rule["distances"]["compared"] and len(fit.rule["distances"]["compared"]) > 1
+        assert np.isfinite(curve["distance"]).all() == known
+        assert not known or curve["distance"][list(figure.data).index(name)] == 0
 
 
 @pytest.mark.parametrize(("sites", "rows"), [(1, 30), (3, 4)])

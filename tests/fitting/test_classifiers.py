@@ -13,7 +13,7 @@ from suffice.simulate.data.folds import FOLDS
 
 
 def drawn(seed, truth, rows, outputs=1):
-    """Sites with X, Y, weights, folds for true models (N, K, d)."""
+    """Sites with X, Y, folds for true models (N, K, d)."""
     rng = np.random.default_rng(seed)
     sites = []
     for model in truth:
@@ -23,7 +23,7 @@ def drawn(seed, truth, rows, outputs=1):
             Y = (rng.random((rows, 1)) < p).astype(float)
         else:
             Y = np.eye(outputs)[[rng.choice(outputs, p=row) for row in p]]
-        sites.append((X, Y, np.ones(rows), np.arange(rows) % FOLDS))
+        sites.append((X, Y, np.arange(rows) % FOLDS))
     return sites
 
 
@@ -32,7 +32,7 @@ def test_the_quadratic_function_touches_the_loss_and_its_minimiser_loses_less():
     rng = np.random.default_rng(1)
 
     def true(models):
-        return np.array([2 * log_losses(X @ theta[:, None], Y).sum() for (X, Y, _, _), theta in zip(rows, models)])
+        return np.array([2 * log_losses(X @ theta[:, None], Y).sum() for (X, Y, _), theta in zip(rows, models)])
 
     for size in (1.0, 5.0, 25.0):  # at the last, most rows are confidently wrong or right: Newton's steps overshoot
         at = size * rng.normal(size=(1, 1 + FOLDS, 2, 3))
@@ -47,7 +47,7 @@ def test_the_quadratic_function_touches_the_loss_and_its_minimiser_loses_less():
 def test_what_is_fitted_without_a_fold_never_sees_it():
     """Labels of fold 0 turned about are nothing to the fit without it."""
     rows = drawn(8, np.ones((3, 1, 3)), 30)
-    turned = [(X, np.where((folds == 0)[:, None], 1 - Y, Y), weights, folds) for X, Y, weights, folds in rows]
+    turned = [(X, np.where((folds == 0)[:, None], 1 - Y, Y), folds) for X, Y, folds in rows]
     at, other = (local_quadratics(entry, np.ones((1, 1 + FOLDS, 3, 3)))[0].fits for entry in (rows, turned))
     np.testing.assert_allclose(at.cross[1], other.cross[1], rtol=1e-12)
     assert np.abs(at.cross[[0, 2]] - other.cross[[0, 2]]).max(-1).min() > 1
@@ -94,8 +94,8 @@ def test_alike_sites_are_nearly_as_good_as_scikit_learn_on_all_rows(outputs):
 def test_a_site_with_one_class_borrows_the_slopes():
     truth = np.tile(np.array([[[0.0, 2.0]]]), (4, 1, 1))
     rows = drawn(7, truth, 60)
-    X, _, weights, folds = rows[0]
-    rows[0] = (X, np.ones((60, 1)), weights, folds)
+    X, _, folds = rows[0]
+    rows[0] = (X, np.ones((60, 1)), folds)
     models = fit_classes(rows).fitted.models[0]
     assert np.isfinite(models).all()
     assert models[0, 0] > 1  # its rows are all of the second class

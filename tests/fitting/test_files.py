@@ -113,27 +113,18 @@ def test_both_formats_refuse_the_same_numbers(fits, suffix, value, name, tmp_pat
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
-def test_version_1_is_read_with_one_line(fits, suffix, tmp_path, command):
-    """It has neither a checksum nor means: a gap where there was none is refused, not guessed."""
-    fit = fits["least-squares"]
-    path = fit.save(tmp_path / f"m{suffix}")
+def test_no_other_version_is_read(fits, suffix, tmp_path):
+    path = fits["least-squares"].save(tmp_path / f"m{suffix}")
     record, arrays = opened(path)
-    del record["sha256"], record["means"]
-    closed(path, record | {"kind": "suffice models, version 1"}, arrays)
-    with pytest.warns(UserWarning, match="is of version 1: it has no checksum, so that damage may") as said:
-        old = sf.load(path)
-    assert len(said) == 1
-    assert old.clients == fit.clients
-    np.testing.assert_array_equal(old.predict(NEW), fit.predict(NEW))
-    (tmp_path / "new.csv").write_text("client,x0,x1,kind\ns0,1,,u\ns0,2,3,u\n")  # x1 had gaps in the fit
-    done = command("predict", path, tmp_path / "new.csv")
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
-    assert done.stderr.splitlines() == [f"suffice: {said[0].message}"]
-    with pytest.raises(InputError, match=r"x0 in row 2 = '': is missing, and the models' file has no mean"):
-        old.predict(NEW | {"x0": [1.0, None]})
-    closed(path, record | {"kind": "suffice models, version 3"}, arrays)
-    with pytest.raises(InputError, match="this is 'suffice models, version 3'"):
-        sf.load(path)
+    for other in (1, 3):
+        record["kind"] = f"suffice models, version {other}"
+        closed(path, record, arrays)
+        with pytest.raises(InputError, match=f"this is 'suffice models, version {other}', not .*; fit again"):
+            sf.load(path)
+    for name in ("sha256", "means"):
+        closed(path, {key: value for key, value in record.items() if key != name}, arrays)
+        with pytest.raises(InputError, match=f"missing required field `{name}`"):
+            sf.load(path)
 
 
 def test_the_checksum_is_of_the_record_without_blanks_and_of_the_arrays(fits, tmp_path):

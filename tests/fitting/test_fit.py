@@ -197,20 +197,6 @@ def test_auto_takes_the_loss_from_the_target_and_predicts_probabilities(tmp_path
     assert sf.fit({"client": names, "x": x, "target": x + 1}).loss == "least-squares"
 
 
-def test_weights_of_rows_are_rows_repeated(sites):
-    columns = table(sites)
-    weights = [2.0 if k % 7 == 0 else 1.0 for k in range(120)]
-    weighted = sf.fit({**columns, "w": weights}, weight="w")
-    assert "w" not in weighted["s0"].coefficients
-    assert np.abs(models(weighted) - models(sf.fit(columns))).max() > 1e-4
-    same = sf.fit({**columns, "w": [3.0] * 120}, weight="w")
-    np.testing.assert_allclose(models(same), models(sf.fit(columns)), atol=0.05)
-    with pytest.raises(InputError, match="no row has a weight above 0"):
-        sf.fit({**columns, "w": [0.0] * 120}, weight="w")
-    with pytest.raises(InputError, match=r"column w = '-1': weights"):
-        sf.fit({**columns, "w": [-1.0] * 120}, weight="w")
-
-
 def test_bad_tables_are_refused_in_one_line(tmp_path, refused):
     def line(text, *options):
         path = tmp_path / "bad.csv"

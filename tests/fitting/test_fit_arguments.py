@@ -14,8 +14,6 @@ TABLE = {"client": ["L"] * 10, "target": list(range(10)), "b": ["1", "4"] * 5}
     ("changed", "options", "message"),
     [
         ({}, {"drop": 1.5}, "drop = 1.5: give the names of columns in a list"),
-        ({}, {"weight": object}, "weight = <class 'object'>: give the name of a column"),
-        ({}, {"weight": np.ones(2)}, "weight = .*: give the name of a column"),
         ({"b": [[1], [1, 2]] * 5}, {}, "column b = 'nested values': give one number or text per row"),
     ],
 )

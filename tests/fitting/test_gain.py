@@ -10,7 +10,7 @@ import suffice as sf
 from suffice.fitting.candidates import collaborate
 from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, gains
 from suffice.fitting.ridge import alone_models
-from suffice.simulate.data.folds import FOLDS, Fold, Units, row_weight
+from suffice.simulate.data.folds import FOLDS, Units
 
 
 def measured(sites, truth):
@@ -74,21 +74,15 @@ def test_scores_are_mean_squares_on_rows_that_the_models_have_not_seen():
             np.testing.assert_allclose(score[k] * units.scale[-1] ** 2, squares.mean(), rtol=1e-9)
 
 
-def test_with_weights_errors_are_those_of_single_rows_gains():
-    """Beside the spread of all rows' gains, of which weighted means have the variance sum w^2 (g - mean)^2/(sum w)^2;
-    rows of the second site weigh ten times as much, which makes them no more."""
+def test_errors_are_those_of_single_rows_gains():
+    """Beside the spread of all rows' gains, of which means have the variance sum (g - mean)^2/n^2."""
     rng = np.random.default_rng(4)
     rows, sites = 2000, draw(4, rng.normal(size=(3, 2)), 2000, noise=1.0)
-    weights = np.exp(rng.normal(size=(3, rows)) / 2) * [[1.0], [10.0], [1.0]]
-    folds = [
-        [Fold.of(X[f::FOLDS], y[f::FOLDS], w[f::FOLDS]) for f in range(FOLDS)] for (X, y), w in zip(sites, weights)
-    ]
+    folds = folded(sites)
     units = Units.pooled(folds)
     made = units.messages(folds)
     fitted = collaborate(made)
-    of_rows = np.array([row_weight(site) for site in folds])
-    np.testing.assert_allclose(of_rows, (weights**2).sum(1) / weights.sum(1), rtol=1e-12)
-    found = gains(made, fitted.held_out + 0.1, weights.sum(1) / of_rows, of_rows)  # a model that is worse: a gain
+    found = gains(made, fitted.held_out + 0.1, np.full(3, rows))  # a model that is worse: a gain
     fold, losses = np.arange(rows) % FOLDS, []
     for models in (alone_models(made.fits, found.penalty)[1:], fitted.held_out + 0.1):
         slopes, intercepts = units.given(models)
@@ -97,9 +91,8 @@ def test_with_weights_errors_are_those_of_single_rows_gains():
             for k, (X, y) in enumerate(sites)
         ])  # fmt: skip
     single = np.subtract(*losses)
-    np.testing.assert_allclose(found.gain, (weights * single).sum(1) / weights.sum(1), rtol=1e-6)
-    spread = single - found.gain[:, None]
-    exact = np.sqrt(RESAMPLED * (weights**2 * spread**2).sum(1)) / weights.sum(1)
+    np.testing.assert_allclose(found.gain, single.mean(1), rtol=1e-6)
+    exact = np.sqrt(RESAMPLED * ((single - found.gain[:, None]) ** 2).sum(1)) / rows
     # in other draws they differed by 7 %, and by 3 % on average
     np.testing.assert_allclose(found.error, exact, rtol=0.2)
 

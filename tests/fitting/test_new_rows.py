@@ -144,16 +144,6 @@ def test_by_the_command(loss, options, piece, tmp_path, command, refused, monkey
         np.testing.assert_allclose(given, shares, rtol=1e-9)
 
 
-def test_the_mean_is_that_of_weighted_rows():
-    table = rows("least-squares")
-    weights = np.random.default_rng(1).integers(1, 4, 90)
-    fit = sf.fit(table | {"w": weights.tolist()}, weight="w")
-    mean = (weights * table["age"]).sum() / weights.sum()
-    with pytest.warns(UserWarning, match="age is missing in 1 row,"):
-        gap = fit.predict({"age": [None], "ward": ["u"]}, site="a")
-    np.testing.assert_allclose(gap, fit.predict({"age": [mean], "ward": ["u"]}, site="a"), rtol=1e-12)
-
-
 def test_a_number_of_a_size_that_no_fit_takes_is_refused():
     fit = sf.fit(rows("multinomial"))
     for value in (1e61, -1e300, np.inf):

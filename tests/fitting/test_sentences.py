@@ -38,33 +38,32 @@ def least_squares(X, y):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("fault", [(1.0, -1.0), (1.0, 1e3), (1e4, 1.0), (1e-3, 1.0)])
-def test_who_differs_most_is_beside_sites_that_are_not_left_out(seed, fault):
-    """Where it is said, both numbers are least squares of the rows that it names: those of a site that is left out are
-    not among "all others", beside which every honest site differed."""
+def test_what_tells_a_site_apart_is_beside_sites_that_are_not_left_out(seed, fault):
+    """Both numbers are least squares of the rows that it names, with a level for each site."""
     sites = drawn(seed)
     sites["s4"] = (fault[0] * sites["s4"][0], fault[1] * sites["s4"][1])
     fit = sf.fit(table(sites))
     out = [entry["site"] for entry in fit.rule["suspects"] if entry["left_out"] == "site"]
     assert out == ["s4"]
-    differs = fit.rule["differs"]
-    if differs is None:
-        assert "differs most" not in said(fit)
-        return
-    assert ("all others but s4" in said(fit)) == (differs["site"] != "s4")
-    others = [rows for name, rows in sites.items() if name not in (differs["site"], *out)]
-    column = 1 + int(differs["column"][1:])
-    both = (least_squares(*sites[differs["site"]]), least_squares(*map(np.concatenate, zip(*others))))
-    np.testing.assert_allclose([differs["own"], differs["others"]], [theta[column] for theta in both], rtol=1e-6)
+    (entry,) = fit.rule["groups"]  # the others have nobody to differ from
+    assert entry["sites"] == ["s4"]
+    assert "s4 is like no other site: x" in said(fit)
+    X, y = (np.concatenate([sites[f"s{k}"][part] for k in range(4)]) for part in (0, 1))
+    levels = np.repeat(np.eye(4), 40, axis=0)
+    slopes = np.linalg.lstsq(np.column_stack((X, levels)), y, rcond=None)[0]
+    column = int(entry["column"][1:])
+    np.testing.assert_allclose(entry["others"], slopes[column], rtol=1e-6)
+    np.testing.assert_allclose(entry["own"], least_squares(*sites["s4"])[1 + column], rtol=1e-6)
 
 
 def test_honest_sites_seldom_differ_beside_one_that_is_left_out():
-    """In 5 % of tables by chance; beside seven rows whose predictors have another unit they did in most."""
+    """Beside seven rows whose predictors have another unit they did in most."""
     found = []
     for seed in range(30):
         sites = drawn(seed)
         sites["s4"] = (1e4 * sites["s4"][0][:7], sites["s4"][1][:7])  # too few rows to differ itself
-        found.append((sf.fit(table(sites)).rule["differs"] or {"site": "s4"})["site"] != "s4")
-    assert np.mean(found) <= 0.2, found
+        found.append(bool(sf.fit(table(sites)).rule["groups"]))
+    assert not any(found), found
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -142,7 +142,7 @@ class Design:
 
     @classmethod
     def of(cls, facts: Mapping[str, Facts], *, roles: Iterable[str], drop: Sequence[str] = ()) -> Design:
-        """Of all columns but those with `roles` (site, target, weight) and those to `drop`."""
+        """Of all columns but those with `roles` (site, target) and those to `drop`."""
         columns: list[Column] = []
         left_out: list[tuple[str, str]] = []
         said: dict[str, str] = {}
@@ -248,7 +248,7 @@ def check_finite(name: str, frame: Frame, client: str | None, before: int) -> No
 
 
 def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequence[str]) -> None:
-    """`InputError` where a column with a role (client, target, weight) or one to drop is not there, or cannot be it."""
+    """`InputError` where a column with a role (client, target) or one to drop is not there, or cannot be it."""
     for role, name in (*roles.items(), *(("drop", name) for name in drop)):
         if name not in facts:
             more = ", or how to divide the table, as split = contiguous:8" if role == "client" else ""
@@ -256,7 +256,7 @@ def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequ
     if len(set(roles.values())) != len(roles):
         said = list(roles.values())
         twice = next(name for name in said if said.count(name) > 1)
-        raise InputError("target", twice, "one column cannot be two of client, target and weight; name another")
+        raise InputError("target", twice, "one column cannot be both client and target; name another")
     if "client" in roles:
         _check_swapped(facts, roles["client"], roles["target"])
     refuse_strays({name: seen for name, seen in facts.items() if name != roles.get("client") and name not in drop})

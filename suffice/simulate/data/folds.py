@@ -7,7 +7,7 @@ sites costs digits. A fold of one row *is* that row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
@@ -28,38 +28,33 @@ def fold_of(start: int, count: int) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class Fold:
-    """Of one fold of one site: `rows` (total weight), mean (p,) and centred products (p, p) of z = (x, y), p = d +
-    1. `weight` is sum w^2 / sum w: rows / weight is Kish's effective number of rows, theirs where all weigh the
-    same."""
+    """Of one fold of one site: how many `rows`, mean (p,) and centred products (p, p) of z = (x, y), p = d + 1."""
 
     rows: float
     mean: np.ndarray
     products: np.ndarray
-    weight: float = 1.0
 
     @classmethod
-    def of(cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> Fold:
-        """Of rows X (n, d), y (n,) with `weights` (n,), by default 1 each."""
+    def of(cls, X: np.ndarray, y: np.ndarray) -> Fold:
+        """Of rows X (n, d), y (n,)."""
         z = np.column_stack((X, y)).astype(float)
-        w = np.ones(len(z)) if weights is None else np.asarray(weights, dtype=float)
-        total = float(w.sum())
+        total = float(len(z))
         if total == 0:
             return cls(rows=0.0, mean=np.zeros(z.shape[1]), products=np.zeros((z.shape[1],) * 2))
-        mean = w @ z / total
+        ones = np.ones(len(z))
+        mean = ones @ z / total
         centred = z - mean
-        off = w @ centred / total  # what rounding left in the mean of a column far from 0
-        far = total * off**2 > 1e-24 * (w @ centred**2)
+        off = ones @ centred / total  # what rounding left in the mean of a column far from 0
+        far = total * off**2 > 1e-24 * (ones @ centred**2)
         if far.any():
             mean = mean + np.where(far, off, 0.0)
             centred = z - mean
-        share = w / w.max()  # whose squares do not underflow
-        weight = float(w.max() * (share @ share) / share.sum())
-        return cls(rows=total, mean=mean, products=(centred * w[:, None]).T @ centred, weight=weight)
+        return cls(rows=total, mean=mean, products=centred.T @ centred)
 
     def wrong(self, count: int) -> str:
         """Why no `count` rows have these sums, or "".
 
-        The products are a Gram matrix C'C, C the centred rows times the roots of their weights. In floats an entry is
+        The products are a Gram matrix C'C of centred rows. In floats an entry is
         off by at most (count + a few) eps |c_i| |c_j|, |c_i|^2 its diagonal, so that in units of these lengths no
         eigenvalue of p columns is below minus p times that.
         """
@@ -80,27 +75,11 @@ class Fold:
             return self
         apart = other.mean - self.mean
         products = self.products + other.products + self.rows * other.rows / rows * np.outer(apart, apart)
-        weight = (self.rows * self.weight + other.rows * other.weight) / rows
-        return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products, weight=weight)
-
-    def scaled(self, by: float) -> Fold:
-        """Of the same rows with `by` times their weights."""
-        return Fold(rows=by * self.rows, mean=self.mean, products=by * self.products, weight=by * self.weight)
-
-    @property
-    def effective(self) -> float:
-        """Kish's number of rows (sum w)^2 / sum w^2: so many of equal weight give means of the same variance."""
-        return self.rows / self.weight
+        return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products)
 
     def mapped(self, matrix: np.ndarray) -> Fold:
         """Of the rows z'`matrix`, `matrix` (p, p')."""
         return replace(self, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
-
-
-def row_weight(folds: Iterable[Fold]) -> float:
-    """sum w^2 / sum w over the rows of all `folds`, 1 where there is none."""
-    rows, weights = np.array([(fold.rows, fold.weight) for fold in folds]).T
-    return float(rows @ weights / rows.sum()) if rows.any() else 1.0
 
 
 def dealt(sites: Sequence[Sequence[Fold]], counts: np.ndarray) -> np.ndarray:
@@ -127,7 +106,7 @@ def dealt(sites: Sequence[Sequence[Fold]], counts: np.ndarray) -> np.ndarray:
 class Messages:
     """Of all sites, as quadratic functions of a model theta: for a fold, rss(theta) = q - 2 c'theta + theta'S theta.
 
-    second (F, N, d, d) S, cross (F, N, d) c, square (F, N) q, rows (F, N) total weight. The last of the F slots is
+    second (F, N, d, d) S, cross (F, N, d) c, square (F, N) q, rows (F, N) their number. The last of the F slots is
     never held out: it has the rows of sites that sent one message for all of them.
     """
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.files import make_folder, write_whole
-from suffice.support.numbers import LEAST, as_number, as_numbers, as_whole
+from suffice.support.numbers import as_number, as_numbers, as_whole
 from suffice.support.tables import some
 from suffice.support.text import printable
 
@@ -41,7 +41,6 @@ class FoldRecord(msgspec.Struct, forbid_unknown_fields=True):
     rows: float
     mean: list[float]
     products: list[float]
-    weight: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,7 +52,6 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     folds: list[FoldRecord]
     reveals: str
     left_out: list[tuple[str, str]] = []
-    weighted: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +66,6 @@ class Message:
     design: Design
     folds: tuple[Fold, ...]
     reveals: str
-    weighted: bool = False
-    """Whether rows have weights, whose sums the folds have for numbers of rows, and `Fold.weight` beside them."""
 
     def __post_init__(self) -> None:
         """`InputError` unless some rows may have these sums: whoever adds them up cannot look at the rows."""
@@ -89,16 +85,8 @@ class Message:
             wrong = fold.wrong(self.count)
             if wrong:
                 raise InputError(where, f"a fold of {fold.rows:g} rows", wrong)
-            as_number(f"weight of the {where}", fold.weight, least=LEAST)
-        plain = total == self.count and not any(fold.rows % 1 or fold.weight != 1 for fold in self.folds)
-        if not self.weighted and not plain:
-            remedy = f"do not add up to its count {self.count}; where rows have weights, write it anew"
-            raise InputError(f"rows of the {where}", total, remedy)
-        effective = sum(fold.effective for fold in self.folds)
-        most = self.count * (1 + (self.count + 10) * np.finfo(float).eps)
-        if not 0 < effective <= most or any(0 < fold.effective < self.count / most for fold in self.folds):
-            remedy = f"no {self.count} rows have such weights: by sums and squares they count as {effective:g} alike"
-            raise InputError(f"weights of the {where}", total, remedy)
+        if total != self.count or any(fold.rows % 1 for fold in self.folds):
+            raise InputError(f"rows of the {where}", total, f"do not add up to its count {self.count}")
         levels = [at for at, column in enumerate(design.columns) if column.gap or column.level is not None]
         for fold in self.folds:  # of zeros and ones
             mean = fold.mean[levels]
@@ -110,7 +98,7 @@ class Message:
     @property
     def numbers(self) -> int:
         """How many numbers are sent."""
-        return numbers_of(len(self.folds), self.design, weighted=self.weighted)
+        return numbers_of(len(self.folds), self.design)
 
     def to_json(self) -> str:
         record = Record(
@@ -124,13 +112,11 @@ class Message:
                     rows=fold.rows,
                     mean=fold.mean.tolist(),
                     products=fold.products[np.tril_indices(len(fold.mean))].tolist(),
-                    weight=fold.weight if self.weighted else msgspec.UNSET,
                 )
                 for fold in self.folds
             ],
             reveals=self.reveals,
             left_out=list(self.design.left_out),
-            weighted=self.weighted or msgspec.UNSET,
         )
         return json.dumps(msgspec.to_builtins(record), indent=1)
 
@@ -146,11 +132,10 @@ class Message:
         return write_whole(path, self.to_json().encode())
 
 
-def numbers_of(folds: int, design: Design, *, weighted: bool = False) -> int:
-    """In a message of so many folds: of each its rows, and the means and products of all columns and the target;
-    where rows have weights one more."""
+def numbers_of(folds: int, design: Design) -> int:
+    """In a message of so many folds: of each its rows, and the means and products of all columns and the target."""
     p = len(design.columns) + 1
-    return folds * (1 + weighted + p + p * (p + 1) // 2)
+    return folds * (1 + p + p * (p + 1) // 2)
 
 
 def message_of(sites: Sites, *, reveal: bool) -> Message:
@@ -167,24 +152,23 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
             remedy = f"it names the site in every row and is no predictor; give client={column.source!r}, or drop it"
             raise InputError(f"column {column.source}", column.level, remedy)
     least = len(sites.design.columns) + 2
-    folds = tuple(site.folds) if sites.unit is None else tuple(fold.scaled(sites.unit) for fold in site.folds)
-    if not reveal and min(fold.effective for fold in folds) < least:
+    folds = tuple(site.folds)
+    if not reveal and min(fold.rows for fold in folds) < least:
         joined = folds[0]
         for fold in folds[1:]:
             joined = joined.joined(fold)
         folds = (joined,)
-        if joined.effective < 2:
+        if joined.rows < 2:
             remedy = "its message is one row, or nearly; merge it with another site, or opt in by reveal"
-            raise InputError(f"rows of site {site.name}", float(f"{joined.effective:.3g}"), remedy)
-    fewest = min(fold.effective for fold in folds)
+            raise InputError(f"rows of site {site.name}", float(f"{joined.rows:.3g}"), remedy)
+    fewest = min(fold.rows for fold in folds)
     if fewest < least:
         reveals = f"a part of {fewest:g} rows has fewer than a model has coefficients: single rows may be recovered"
     else:
         reveals = HIDDEN
     return Message(
-        site=site.name, target=sites.target, count=site.count, design=sites.design, folds=folds, reveals=reveals,
-        weighted=sites.unit is not None,
-    )  # fmt: skip
+        site=site.name, target=sites.target, count=site.count, design=sites.design, folds=folds, reveals=reveals
+    )
 
 
 def read_message(path: str | Path) -> Message:
@@ -208,11 +192,7 @@ def read_message(path: str | Path) -> Message:
         products = np.zeros((p, p))
         products[np.tril_indices(p)] = fold.products
         products = products + np.tril(products, -1).T
-        weight = 1.0 if fold.weight is msgspec.UNSET else fold.weight
-        if record.weighted is True and fold.weight is msgspec.UNSET:
-            remedy = "its rows have weights, of whose squares an older suffice said nothing: write it anew (summarise)"
-            raise InputError("message", str(path), remedy)
-        folds.append(Fold(rows=fold.rows, mean=np.array(fold.mean), products=products, weight=weight))
+        folds.append(Fold(rows=fold.rows, mean=np.array(fold.mean), products=products))
     columns = tuple(Column(name=c.name, source=c.source, level=c.level, gap=c.gap) for c in record.columns)
     try:
         return Message(
@@ -222,7 +202,6 @@ def read_message(path: str | Path) -> Message:
             design=Design(columns=columns, left_out=tuple((name, why) for name, why in record.left_out)),
             folds=tuple(folds),
             reveals=record.reveals,
-            weighted=record.weighted is True,
         )
     except InputError as error:
         raise InputError(f"{path.name}: {error.field}", error.value, error.remedy) from None

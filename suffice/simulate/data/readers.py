@@ -49,7 +49,6 @@ def source_of(
     client: str,
     target: str,
     drop: Sequence[str] = (),
-    weight: str | None = None,
     split: str | None = None,
     seed: int = 0,
     memory: Memory,
@@ -59,8 +58,8 @@ def source_of(
     Raises `InputError`."""
     if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
-    for role, name in (("client", client), ("target", target), ("weight", weight)):
-        if not isinstance(name, str) and not (role == "weight" and name is None):
+    for role, name in (("client", client), ("target", target)):
+        if not isinstance(name, str):
             raise InputError(role, name, "give the name of a column")
     rule = None if split is None else parse_split(split)
     if hasattr(given, "data") and hasattr(given.data, "blocks"):
@@ -79,7 +78,7 @@ def source_of(
     if framed or is_csv(path):
         if rule is not None and rule.kind == "column":
             client, rule = rule.column, None  # its values may be texts
-        unread = {*drop} - {target, weight} - ({client} if rule is None else set())
+        unread = {*drop} - {target} - ({client} if rule is None else set())
 
         def read(name: str) -> bool:
             return name not in unread

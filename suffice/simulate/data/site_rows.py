@@ -16,7 +16,6 @@ from suffice.support.memory import Memory
 from .design import MOST_LEVELS, Design, Facts, counted
 from .folds import FOLDS, Fold, fold_of
 from .frame import Frame
-from .row_weights import RowWeights
 
 MOST_SITES = 4000
 """There are at most so many sites, since influences are a matrix of all pairs."""
@@ -24,17 +23,17 @@ MOST_SITES = 4000
 
 @dataclass
 class Rows:
-    """Of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, weights, fold) in pieces."""
+    """Of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, fold) in pieces."""
 
     name: str
     count: int = 0
     folds: list[Fold] = field(default_factory=list)
-    pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
+    pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
 
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """X (n, p), y (n,), weights (n,) and fold (n,) of all kept rows."""
-        X, y, w, f = (np.concatenate(parts) for parts in zip(*self.pieces))
-        return X, y, w, f
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X (n, p), y (n,) and fold (n,) of all kept rows."""
+        X, y, f = (np.concatenate(parts) for parts in zip(*self.pieces))
+        return X, y, f
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +45,8 @@ class Sites:
     target: str
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    again: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]] | None = None
-    """Reads a site's X (n, p), y (n,), weights (n,), folds (n,) and the places of rows; None of messages."""
-    unit: float | None = None
-    """The weight in the table of what has the weight 1 in the folds; None where rows have no weights."""
+    again: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]] | None = None
+    """Reads a site's X (n, p), y (n,), folds (n,) and the places of rows; None of messages."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,14 +69,13 @@ def sites_of(
     facts: dict[str, Facts],
     roles: Mapping[str, str],
     *,
-    weights: RowWeights | None = None,
     drop: Sequence[str],
     classes: tuple[str, ...],
     memory: Memory,
     keep: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
-    """One more pass over the rows; `roles` are the columns of client, target and perhaps that of `weights`. Targets
+    """One more pass over the rows; `roles` are the columns of client and target. Targets
     are numbers, or with `classes` labels. Rows of labels are kept, others where `keep` says so."""
     client, target = roles["client"], roles["target"]
     design = Design.of(facts, roles=roles.values(), drop=drop)
@@ -94,13 +90,12 @@ def sites_of(
         sited = np.array([owner is not None for owner in owners.tolist()])
         siteless += int((~sited).sum())
         owners, X, y = owners[sited], design.apply(frame)[sited], _targets(frame, target, label)[sited]
-        w = np.ones(len(y)) if weights is None else weights.of(frame)[sited]
         known = ~np.isnan(y)
         without += int((~known).sum())
         for name in dict.fromkeys(owners.tolist()):
             found.setdefault(name, Rows(name=name))
         for name, mine in rows_of_each(owners, known):
-            _add(found[name], X[mine], y[mine], w[mine], keep=keep)
+            _add(found[name], X[mine], y[mine], keep=keep)
         if len(found) > MOST_SITES:
             remedy = f"use at most {MOST_SITES} sites; is this the column that names them?"
             raise InputError(client, f"{len(found)} values", remedy)
@@ -115,20 +110,13 @@ def sites_of(
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
-    again, unit = partial(_again, frames, design, client, target, weights), None
-    if weights is not None:
-        notes, unit = [*notes, *weights.notes(found)], weights.largest
-    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again, unit=unit)
+    again = partial(_again, frames, design, client, target)
+    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again)
 
 
 def _again(
-    frames: Callable[[], Iterator[Frame]],
-    design: Design,
-    client: str,
-    target: str,
-    weights: RowWeights | None,
-    site: str,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    frames: Callable[[], Iterator[Frame]], design: Design, client: str, target: str, site: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     """`Sites.again`, of numbers."""
     parts, places, before = [], [], 0
     for frame in frames():
@@ -136,12 +124,11 @@ def _again(
         named = np.array([str(owner) == site for owner in frame.texts(client).tolist()])
         part = frame.part(np.flatnonzero(named & ~np.isnan(y)))
         if part.rows:
-            w = np.ones(part.rows) if weights is None else weights.of(part)
-            parts.append((design.apply(part), part.columns[target], w))
+            parts.append((design.apply(part), part.columns[target]))
             places += [frame.place(row, None, before) for row in np.flatnonzero(named & ~np.isnan(y)).tolist()]
         before += frame.rows
-    X, y, w = (np.concatenate(values) for values in zip(*parts))
-    return X, y, w, fold_of(0, len(y)), places
+    X, y = (np.concatenate(values) for values in zip(*parts))
+    return X, y, fold_of(0, len(y)), places
 
 
 def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
@@ -162,13 +149,13 @@ def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[st
     return notes
 
 
-def _add(site: Rows, X: np.ndarray, y: np.ndarray, w: np.ndarray, *, keep: bool) -> None:
+def _add(site: Rows, X: np.ndarray, y: np.ndarray, *, keep: bool) -> None:
     fold = fold_of(site.count, len(y))
     site.count += len(y)
     if keep:
-        site.pieces.append((X, y, w, fold))
+        site.pieces.append((X, y, fold))
         return
-    new = [Fold.of(X[fold == f], y[fold == f], w[fold == f]) for f in range(FOLDS)]
+    new = [Fold.of(X[fold == f], y[fold == f]) for f in range(FOLDS)]
     site.folds = [old.joined(more) for old, more in zip(site.folds, new)] if site.folds else new
 
 

@@ -14,7 +14,6 @@ from .frame import Frame
 from .loss import loss_of
 from .memory import MAX_MEMORY, Memory
 from .readers import Frames, source_of
-from .row_weights import RowWeights
 from .site_rows import Sites, facts_of, sites_of
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
@@ -27,7 +26,6 @@ def read_sites(
     *,
     client: str = "client",
     target: str = "target",
-    weight: str | None = None,
     drop: Sequence[str] = (),
     loss: str = "auto",
     split: str | None = None,
@@ -46,7 +44,6 @@ def read_sites(
         client=client,
         target=target,
         drop=drop,
-        weight=weight,
         split=split,
         seed=seed,
         memory=memory,
@@ -55,10 +52,8 @@ def read_sites(
     frames, client, target = found.frames, found.client, found.target
     if site is not None:
         frames = _of_one_site(frames, client, site)
-    weights = None if weight is None else RowWeights(frames, weight, client)
-    frames = frames if weights is None else weights
     facts = facts_of(frames(), client)
-    roles = {"client": client, "target": target} | ({} if weight is None else {"weight": weight})
+    roles = {"client": client, "target": target}
     check_roles(facts, roles, drop)
     values, numeric = list(facts[target].levels), facts[target].numeric
     loss, guessed = loss_of(target, values, numeric=numeric) if loss == "auto" else (loss, ())
@@ -71,7 +66,6 @@ def read_sites(
         frames,
         facts,
         roles,
-        weights=weights,
         drop=drop,
         classes=classes,
         memory=memory,

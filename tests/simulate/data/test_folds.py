@@ -41,13 +41,6 @@ def test_joining_two_parts_is_the_whole_far_from_zero():
     assert empty.joined(empty).rows == 0
 
 
-def test_a_weight_of_two_is_the_row_twice():
-    X, y = draw(3, np.ones((1, 2)), 9)[0]
-    weights = np.array([2.0, *np.ones(8)])
-    twice = Fold.of(np.concatenate((X[:1], X)), np.concatenate((y[:1], y)))
-    np.testing.assert_allclose(Fold.of(X, y, weights).products, twice.products, rtol=1e-12)
-
-
 def test_a_single_message_is_never_held_out():
     sites = draw(4, np.ones((2, 1)), 12)
     folds = folded(sites)

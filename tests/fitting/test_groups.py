@@ -1,0 +1,114 @@
+"""Groups of sites are named and not accused; a lone site is alone; counts are told to take logarithms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice import InputError
+from suffice.fitting.groups import groups_of
+from suffice.fitting.screen import suspects
+from suffice.simulate.data.folds import FOLDS, Fold, Units
+
+
+def drawn(seed, sizes, rows=50, noise=0.7):
+    """Rows (X, y) of groups of so many sites, each with slopes and a level of its own, and the group of each site."""
+    rng = np.random.default_rng([seed, *sizes])
+    sites = []
+    for size in sizes:
+        slopes, level = rng.normal(size=3), rng.normal()
+        for _ in range(size):
+            X = rng.normal(size=(rows, 3))
+            sites.append((X, level + X @ slopes + noise * rng.normal(size=rows)))
+    return sites, np.repeat(np.arange(len(sizes)), sizes)
+
+
+def folded(sites):
+    return [[Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)] for X, y in sites]
+
+
+def table(sites):
+    X, y = (np.concatenate([site[part] for site in sites]) for part in (0, 1))
+    names = np.repeat([f"c{k}" for k in range(len(sites))], [len(y) for _, y in sites]).astype(object)
+    return {"client": names, **{f"x{j}": column for j, column in enumerate(X.T)}, "target": y}
+
+
+@pytest.mark.parametrize("rows", [15, 50])
+@pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
+def test_no_site_of_a_group_is_suspected(sizes, rows):
+    """Nor any of its folds at fifty rows, in 200 draws each."""
+    for seed in range(200):
+        sites, group = drawn(seed, sizes, rows)
+        found = suspects(folded(sites), np.full(len(sites), rows))
+        single = np.bincount(group)[group] == 1
+        assert not found.sites[~single].any(), seed
+        assert rows < 50 or not found.folds.any(), seed
+
+
+@pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
+def test_groups_are_those_that_were_drawn(sizes):
+    right = 0
+    for seed in range(50):
+        sites, group = drawn(seed, sizes)
+        folds = folded(sites)
+        units = Units.pooled(folds)
+        names = [f"c{k}" for k in range(len(sites))]
+        found = groups_of(units.messages(folds), units, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
+        wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
+        right += sorted(entry["sites"] for entry in found) == sorted(wanted)
+    assert right >= 40, right
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_is_named_with_what_tells_it_apart(seed):
+    """Its coefficient and that of the others are least squares with a level for each site, by another route."""
+    sites, _ = drawn(seed, (4, 3))
+    fit = sf.fit(table(sites))
+    said = str(fit).replace("\n", " ")
+    assert "check its units" not in said
+    assert [entry["sites"] for entry in fit.rule["groups"]] == [["c0", "c1", "c2", "c3"], ["c4", "c5", "c6"]]
+    for entry, mine in zip(fit.rule["groups"], (range(4), range(4, 7))):
+        for chosen, value in ((mine, entry["own"]), (set(range(7)) - set(mine), entry["others"])):
+            X, y = (np.concatenate([sites[k][part] for k in sorted(chosen)]) for part in (0, 1))
+            levels = np.repeat(np.eye(len(chosen)), 50, axis=0)
+            slopes = np.linalg.lstsq(np.column_stack((X, levels)), y, rcond=None)[0]
+            np.testing.assert_allclose(value, slopes[int(entry["column"][1:])], rtol=1e-6)
+        gains = [fit[name].gain for name in entry["sites"]]
+        np.testing.assert_allclose(entry["gain"], np.mean(gains), rtol=1e-9)  # as many rows each
+    assert "c4, c5, c6 are alike and differ from the others: x" in said
+    assert any("are alike" in note for note in fit.notes)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed):
+    sites, _ = drawn(seed, (6, 1))
+    fit = sf.fit(table(sites))
+    said = str(fit).replace("\n", " ")
+    assert "check its units" not in said
+    assert "c6 is like no other site: x" in said
+    for entry in fit.rule["suspects"]:
+        assert (entry["site"], entry["left_out"]) == ("c6", "site")
+        assert fit["c6"].collaborators == ()
+        assert "c6 is alone: its rows are " in str(fit).replace("\n", " ")
+    kept = sf.fit(table(sites), keep=["c6"])
+    assert not kept.rule["suspects"]
+    assert kept["c0"].weights["c6"] != 0
+
+
+def test_a_site_that_is_kept_has_a_name():
+    with pytest.raises(InputError, match="keep = 'c9': name a site of the table"):
+        sf.fit(table(drawn(0, (3,))[0]), keep=["c9"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed):
+    rng = np.random.default_rng(seed)
+    sites = []
+    for k in range(10):
+        X = rng.normal(size=(40, 3))
+        sites.append((X, rng.poisson(np.exp(1 + 4 * k / 9 + 0.2 * X[:, 0])).astype(float)))
+    said = str(sf.fit(table(sites))).replace("\n", " ")
+    assert "try log(1 + target)" in said
+    assert "check its units" not in said
+    assert "try log(1 + target)" not in str(sf.fit(table(drawn(seed, (7,))[0])))
