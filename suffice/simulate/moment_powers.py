@@ -37,6 +37,8 @@ SQUARED = 8.0
 late (against 50 digits Scaffnew lost five times `rounding` after 4,000 iterations)."""
 MOST_ENTRIES = 60
 """Entries of a symmetric moment (s <= 10) up to which coins and noise that depends on the state are squared."""
+_MOST_STEPS = 100_000
+"""Any number of them is squared where more steps would be taken."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +98,11 @@ def probed_alone(problem: QuadraticProblem, algorithm: Algorithm, centre: State,
     return maps
 
 
+def entries(size: int) -> int:
+    """How many numbers a symmetric (s, s) matrix has."""
+    return size * (size + 1) // 2
+
+
 def packed(moment: Tensor) -> Tensor:
     """The m entries of symmetric matrices (..., s, s)."""
     rows, columns = torch.triu_indices(*moment.shape[-2:])
@@ -133,7 +140,7 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     turns, rest = iterations // length, iterations % length
     if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
         moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, turns)
-    elif moment.shape[-1] * (moment.shape[-1] + 1) // 2 <= MOST_ENTRIES:
+    elif entries(moment.shape[-1]) <= MOST_ENTRIES or int(turns.max()) > _MOST_STEPS:
         moment, scale = operator_powers(blocks, moment, turns)
     else:
         scale = moment.abs().amax((1, 2))
@@ -225,8 +232,9 @@ class MomentPowers:
         self._probed = cache(lambda t, outcome: over_tensors(lambda each: each[None], alone(t, outcome)))
 
     @property
-    def entries(self) -> int:
-        return self._start.shape[-1] * (self._start.shape[-1] + 1) // 2
+    def size(self) -> int:
+        """That of the moment, s."""
+        return self._start.shape[-1]
 
     def value(self, form: QuadraticForm, iterations: int, client: int) -> tuple[float, float]:
         """A quantity of one client, and an estimate of its absolute rounding error."""

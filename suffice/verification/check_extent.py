@@ -67,7 +67,8 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[
         if not any("minimiser" in each.domains for each in families):
             parts.append("clients that differ (give family=families.quadratics(clients=...))")
     if any(not each.periodic and "T >" not in each.problems.outside for each in measured):
-        few = f"but for {', '.join(map(str, LATE))}: " if any(each.late for each in measured) else ""
+        few = ", ".join(str(T) for T in LATE if T <= max(each.late for each in measured))
+        few = f"but for {few}: " if few else ""
         parts.append(f"T > {APERIODIC} ({few}the steps repeat in no cycle whose powers could be taken)")
     for name, (low, high) in verdict.ranges.items():
         if low == high == getattr(measured[0].algorithm, name, None):
