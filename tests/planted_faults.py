@@ -99,11 +99,13 @@ FAULTS = (
         "",
         "tests/verification/test_measurement_cache.py -k comes_again",
     ),
+    Fault("late is not tried", f"{_JUDGE}spectrum_scan.py", "range(10)", "range(3)", f"{_LATE} -k 'reach and not inf'"),
     Fault(
-        "late is not tried", f"{_JUDGE}spectrum_scan.py", "range(10)", "range(3)", f"{_LATE} -k 'reach and not inf'"
-    ),
-    Fault(
-        "averages end at T = 200", f"{_JUDGE}problem_measure.py", "_LATE = 1010", "_LATE = 40", f"{_LATE} -k '210 and 105'"
+        "averages end at T = 200",
+        f"{_JUDGE}problem_measure.py",
+        "_LATE = 1010",
+        "_LATE = 40",
+        f"{_LATE} -k '210 and 105'",
     ),
     Fault(
         "squared maps lose their constant",

@@ -62,7 +62,8 @@ def scanned(
 
 
 def late(domains: Mapping[str, Domain], longest: int) -> Values:
-    """A few instances at each T of `LATE` up to `longest`: equal eigenvalues and far ones, the start along both, noise or none."""
+    """A few instances at each T of `LATE` up to `longest`: equal eigenvalues and far ones, the start along both, noise
+    or none."""
     return _values(
         domains,
         [
@@ -71,7 +72,7 @@ def late(domains: Mapping[str, Domain], longest: int) -> Values:
             for noise, start in ((0.0, 1e3), (1e6, 0.0), (1e5, 1e3))
             for share in (1.0, 0.1, 1e-4)
             for T in LATE
-            if T <= longest
+            if longest >= T
         ],
     )
 
