@@ -69,7 +69,7 @@ def scaffold(controls, slow):
     return bound
 
 
-@pytest.mark.parametrize(("period", "share"), [(5, 5e-4), (7, 0.1), (20, 5e-4)])
+@pytest.mark.parametrize(("period", "share"), [(5, 5e-4), (7, 0.1), pytest.param(20, 5e-4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("controls", [0, 1])
 def test_within_a_round_the_noise_of_the_controls_counts(period, share, controls):
     bound = scaffold(controls, slow=share < 0.1)
@@ -101,8 +101,8 @@ class Lossy(Algorithm):
 
 
 # Of curvature h a delivery after G rounds takes x to (1 - G s) x, s = eta h: E (1 - G s)^2 = 1 - 4 s + 6 s^2 < 1 for
-# s < 2/3; at .67 it is 1.0134, every second iteration.
-@pytest.mark.parametrize(("most", "valid"), [pytest.param(0.66, True, marks=pytest.mark.slow), (0.67, False)])
+# s < 2/3; at .68 it is 1.0544, which is seen of the average after hundreds of iterations.
+@pytest.mark.parametrize(("most", "valid"), [pytest.param(0.66, True, marks=pytest.mark.slow), (0.68, False)])
 @pytest.mark.parametrize(("quantity", "times"), [("excess", 100), ("random_iterate_excess", 20)])
 def test_a_lossy_channel_is_unstable_beyond_two_thirds(most, valid, quantity, times):
     def quiet(*, eta, beta, sigma2):
