@@ -37,8 +37,6 @@ SQUARED = 8.0
 late (against 50 digits Scaffnew lost five times `rounding` after 4,000 iterations)."""
 MOST_ENTRIES = 60
 """Entries of a symmetric moment (s <= 10) up to which coins and noise that depends on the state are squared."""
-_MOST_STEPS = 100_000
-"""Any number of them is squared where more steps would be taken."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +138,7 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     turns, rest = iterations // length, iterations % length
     if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
         moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, turns)
-    elif entries(moment.shape[-1]) <= MOST_ENTRIES or int(turns.max()) > _MOST_STEPS:
+    elif entries(moment.shape[-1]) <= MOST_ENTRIES:
         moment, scale = operator_powers(blocks, moment, turns)
     else:
         scale = moment.abs().amax((1, 2))

@@ -35,7 +35,6 @@ LONGEST_BY_HAND = 2000
 """The largest T of the recursion written out here: beyond it the probed map is squared."""
 PROBED = 15
 """Digits reported at most where one iteration's maps are probed."""
-_MOST_STEPS = 10_000
 _MOST_EXACT = 1e6
 """Products of whole numbers, a few seconds."""
 _WIDER = float(np.finfo(np.longdouble).eps) / 2.0**-52
@@ -138,7 +137,8 @@ def _probed(
             if turns * work * len(moment) ** 3 > _MOST_EXACT and _WIDER < 2.0**-8:
                 wide, narrow = (_in_floats(blocks, moment, turns, rest, F, kind) for kind in (np.longdouble, float))
                 return wide, 2**4 * _WIDER * abs(wide - narrow), exact.rounded
-            moment = _repeated(blocks, moment, cycle.length, turns)
+            for _ in range(turns):
+                moment = _stepped(blocks, moment, cycle.length)
         moment = _stepped(blocks, moment, rest)
     return _value(F, moment), 0, exact.rounded
 
@@ -149,7 +149,9 @@ def _in_floats(blocks: Blocks, moment: np.ndarray, turns: int, rest: int, F: np.
 
     length = sum(len(block[0][1]) for block in blocks)
     blocks = [[(_rounded(share, kind), [each.rounded(kind) for each in steps]) for share, steps in b] for b in blocks]
-    moment = _repeated(blocks, _rounded(moment, kind), length, turns)
+    moment = _rounded(moment, kind)
+    for _ in range(turns):
+        moment = _stepped(blocks, moment, length)
     found = (_rounded(F, kind) * _stepped(blocks, moment, rest)).sum()
     with mpmath.workdps(DIGITS):
         return mpmath.mpf(float(found)) + mpmath.mpf(float(found - kind(float(found))))
@@ -228,35 +230,6 @@ def _squared(steps: list[_Exact], turns: int, moment: np.ndarray) -> np.ndarray:
             moment = _around(A, moment) + Q
         A, Q, turns = times(A, A), _around(A, Q) + Q, turns >> 1
     return moment
-
-
-def _repeated(blocks: Blocks, moment: np.ndarray, length: int, turns: int) -> np.ndarray:
-    """The same with coins; of many turns by squaring the map of the entries of M, the last of which stays 1."""
-    if turns <= _MOST_STEPS:
-        for _ in range(turns):
-            moment = _stepped(blocks, moment, length)
-        return moment
-    places = np.triu_indices(len(moment))
-
-    def whole(entries: np.ndarray) -> np.ndarray:
-        found = np.zeros_like(moment)
-        found[places] = found.T[places] = entries
-        return found
-
-    entries = moment[places]
-    units = entries[-1] * np.eye(len(entries), dtype=int).astype(moment.dtype)
-    constant = _stepped(blocks, np.zeros_like(moment), length)[places]
-    K = np.column_stack([_stepped(blocks, whole(unit), length)[places] - constant for unit in units])
-    K[:, -1] += constant
-    while turns:
-        if turns & 1:
-            entries = _product(K, entries)
-        K, turns = _product(K, K), turns >> 1
-    return whole(entries)
-
-
-def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return times(one, other) if one.dtype == object else one @ other
 
 
 def _exact(tensor: Tensor) -> np.ndarray:

@@ -326,11 +326,9 @@ def measures(
         if tested.periodic:
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
-            # of all features together, and of one where they evolve apart
-            longest, last = (
-                least if forms.average or (coins and entries(each) > MOST_ENTRIES) else most
-                for least, most, each in ((_STEPPED, 10_000, size), (last, LATE[-1], 1 + (size - 1) // features))
-            )
+            longest = _STEPPED if forms.average or (coins and entries(size) > MOST_ENTRIES) else 10_000
+            # squaring the maps of coins loses digits where modes neither grow nor decay
+            last = _STEPPED_LATE if forms.average or coins else LATE[-1]
         problems = with_scalars(seen_by(forms, quadratics(**given, longest=longest)), scalars)
         found.append(
             Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
