@@ -180,6 +180,8 @@ class Measure:
 
         def again(row: int) -> float:
             value, good = self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])
+            if theorem.direction == "lower" and not good:
+                return np.inf  # twice a number of no digit, which may be negative, is no limit of it
             # as near to the bound as the digits allow
             return float(value) * (1 - (10.0**-good if theorem.direction == "upper" else -(10.0**-good)))
 
