@@ -96,6 +96,11 @@ def probed_alone(problem: QuadraticProblem, algorithm: Algorithm, centre: State,
     return maps
 
 
+def entries(size: int) -> int:
+    """How many numbers a symmetric (s, s) matrix has."""
+    return size * (size + 1) // 2
+
+
 def packed(moment: Tensor) -> Tensor:
     """The m entries of symmetric matrices (..., s, s)."""
     rows, columns = torch.triu_indices(*moment.shape[-2:])
@@ -133,7 +138,7 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     turns, rest = iterations // length, iterations % length
     if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
         moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, turns)
-    elif moment.shape[-1] * (moment.shape[-1] + 1) // 2 <= MOST_ENTRIES:
+    elif entries(moment.shape[-1]) <= MOST_ENTRIES:
         moment, scale = operator_powers(blocks, moment, turns)
     else:
         scale = moment.abs().amax((1, 2))
@@ -225,8 +230,9 @@ class MomentPowers:
         self._probed = cache(lambda t, outcome: over_tensors(lambda each: each[None], alone(t, outcome)))
 
     @property
-    def entries(self) -> int:
-        return self._start.shape[-1] * (self._start.shape[-1] + 1) // 2
+    def size(self) -> int:
+        """That of the moment, s."""
+        return self._start.shape[-1]
 
     def value(self, form: QuadraticForm, iterations: int, client: int) -> tuple[float, float]:
         """A quantity of one client, and an estimate of its absolute rounding error."""

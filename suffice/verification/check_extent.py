@@ -58,7 +58,7 @@ def _short(names: Sequence[str]) -> str:
 
 def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[tuple[int, int]] = ()) -> str:
     """What no instance reached; `left_out` are pairs (N, d) that were too expensive."""
-    families = [each.problems for each in measured]
+    families, last = [each.problems for each in measured], max(each.late for each in measured)
     parts = [f"{in_words(left_out)} (their moments take too long for this effort)"] if left_out else []
     parts += [f"{name} = 0" for name in ZEROS if verdict.ranges.get(name, (0.0, 0.0))[0] > 0]
     if all(each.movable for each in families):
@@ -67,7 +67,7 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[
         if not any("minimiser" in each.domains for each in families):
             parts.append("clients that differ (give family=families.quadratics(clients=...))")
     if any(not each.periodic and "T >" not in each.problems.outside for each in measured):
-        few = f"but for {', '.join(map(str, LATE))}: " if any(each.late for each in measured) else ""
+        few = f"but for {', '.join(str(T) for T in LATE if last >= T)}: " if last else ""
         parts.append(f"T > {APERIODIC} ({few}the steps repeat in no cycle whose powers could be taken)")
     for name, (low, high) in verdict.ranges.items():
         if low == high == getattr(measured[0].algorithm, name, None):
@@ -76,6 +76,7 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[
     limited = [each for each in families if each.outside]
     for each in limited:
         for part in each.outside.split(", "):
+            part += f" (but for few instances up to {last:,})" if last and part.startswith("T > ") else ""
             beyond.setdefault(part, []).append(each.name)
     parts += [part if len(names) == len(limited) else f"{part} on {_short(names)}" for part, names in beyond.items()]
     return "; ".join(parts) if parts else "anything outside of the family"

@@ -39,7 +39,7 @@ class Evidence:
     label: str = ""
     values: Mapping[str, np.ndarray] | None = None
     again: np.ndarray | None = None
-    dropped: np.ndarray | None = None
+    dropped: bool | np.ndarray = False
 
     def agrees(self) -> bool:
         """Whether both routes give the same numbers, where there are two."""
@@ -179,7 +179,7 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
         },
         hypothesis=whole(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
         rounding=whole(lambda piece: piece.rounding),
-        dropped=whole(lambda piece: False if piece.dropped is None else piece.dropped),
+        dropped=whole(lambda piece: piece.dropped),
     )
 
 

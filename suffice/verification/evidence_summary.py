@@ -64,7 +64,7 @@ class EvidenceSummary:
         if equality is not None:
             against |= counted & (ratio < 1 - equality) & (whole.measured != bound)  # 0 and 0 have no ratio
         at = _worst(ratio, undefined)
-        dropped = np.zeros_like(counted) if whole.dropped is None else whole.dropped
+        dropped = np.broadcast_to(whole.dropped, counted.shape)
         useless = np.inf if theorem.direction == "upper" else -np.inf
         return cls(
             examined=len(counted),

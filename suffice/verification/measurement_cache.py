@@ -103,6 +103,7 @@ def once_each(measure: Callable[[Values], Evidence]) -> Callable[[Values], Evide
             found[0][0],
             measured=each(lambda piece: piece.measured),
             rounding=each(lambda piece: piece.rounding),
+            dropped=each(lambda piece: piece.dropped),
             hypothesis=each(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
             arguments={name: each(lambda piece, name=name: piece.arguments[name]) for name in found[0][0].arguments},
             values=values,

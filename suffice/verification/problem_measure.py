@@ -12,7 +12,7 @@ from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import Around
 from suffice.simulate.expected_values import expected_values
-from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
+from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers, entries
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problem_batches import tensors
 from suffice.simulate.quadratic_forms import WithSum
@@ -27,7 +27,7 @@ from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics
 from .family import Family, Values
 from .measurement_cache import once, once_each
 from .quantity_sum import Forms, form_of
-from .spectrum_scan import late, scanned, scans
+from .spectrum_scan import LATE, late, scanned, scans
 from .suspects import movable, moved, settled
 
 SHAPES = {
@@ -41,7 +41,8 @@ GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "
 """The scalars of the families of the library."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
-
+_STEPPED_LATE = 1010
+"""The same, and where no two steps are alike, of a few instances."""
 
 _SCANNED = 3
 """How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
@@ -58,7 +59,7 @@ def follows(algorithm: Algorithm, forms: Forms) -> Algorithm:
 class Measure:
     """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
 
-    `scan`: the sharp instances have eigenvalues where it is extreme, see `spectrum_scan`; `late`: and a large T.
+    `scan`: the sharp instances have eigenvalues where it is extreme, see `spectrum_scan`; and T up to `late`.
     `reach`: see `effective_step`.
     """
 
@@ -68,7 +69,7 @@ class Measure:
     tested: Assumptions
     forms: Forms
     scan: bool = False
-    late: bool = False
+    late: int = 0
     reach: float = 1.0
 
     @property
@@ -112,7 +113,7 @@ class Measure:
                     noise=not self.samples,
                 )
             )
-        pieces += [late(domains)] if self.late else []
+        pieces += [late(domains, self.late)] if self.late else []
         return {name: np.concatenate([piece[name] for piece in pieces]) for name in domains}
 
     def _stepped(self, theorem: Theorem, values: Values) -> tuple[Values, np.ndarray]:
@@ -179,6 +180,8 @@ class Measure:
 
         def again(row: int) -> float:
             value, good = self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])
+            if theorem.direction == "lower" and not good:
+                return np.inf  # twice a number of no digit, which may be negative, is no limit of it
             # as near to the bound as the digits allow
             return float(value) * (1 - (10.0**-good if theorem.direction == "upper" else -(10.0**-good)))
 
@@ -309,7 +312,7 @@ def measures(
         problems = quadratics(**given)
         try:
             problem, _, eta = typical(problems, algorithm)
-            entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
+            size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
             if tested is None:
                 tested = tested_once(problem, algorithm, eta)
             else:
@@ -321,14 +324,17 @@ def measures(
                 raise
             refused = error  # this algorithm is not for so many clients
             continue
-        if not tested.periodic:
-            longest = APERIODIC
-        else:
+        longest, last = APERIODIC, _STEPPED_LATE
+        if tested.periodic:
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
-            longest = _STEPPED if forms.average or (coins and entries > MOST_ENTRIES) else 10_000
+            longest = _STEPPED if forms.average or (coins and entries(size) > MOST_ENTRIES) else 10_000
+            # squaring the maps of coins loses digits where modes neither grow nor decay
+            last = _STEPPED_LATE if forms.average or coins else LATE[-1]
         problems = with_scalars(seen_by(forms, quadratics(**given, longest=longest)), scalars)
-        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms))
+        found.append(
+            Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
+        )
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
     found.sort(key=lambda each: SHAPES[effort].index(shape_of(each.problems)))
@@ -336,7 +342,7 @@ def measures(
     some = some[: _SCANNED if found[0].periodic else 1]  # where no two steps are alike each is probed for itself
     far = reach_on(found[0].problems, algorithm)
     return [
-        replace(each, scan=at in some, late=not each.periodic and at in some[:1], reach=far)
+        replace(each, scan=at in some, late=each.late if at in some[-1:] else 0, reach=far)
         for at, each in enumerate(found)
     ], ""
 

@@ -26,8 +26,8 @@ _BETWEEN = np.array([0.02, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
 _NEAR = np.array([0.25, 0.5, 0.75])
 _ROUNDS = 6
 """Each of them looks four times as closely."""
-LATE = (63, 100, 250, 1000)
-"""Values of T beyond those whose steps are all probed for every instance."""
+LATE = tuple(63 * 4**k + k for k in range(10))
+"""Values of T, up to 1.65e7: the next is four times as late, and no cycle of steps ends at them all."""
 
 
 def scans(domains: Mapping[str, Domain]) -> bool:
@@ -61,8 +61,9 @@ def scanned(
     return _with_mode(domains, base, grid)
 
 
-def late(domains: Mapping[str, Domain]) -> Values:
-    """A few instances at each T of `LATE`: equal eigenvalues and far ones, the start along both, noise or none."""
+def late(domains: Mapping[str, Domain], longest: int) -> Values:
+    """A few instances at each T of `LATE` up to `longest`: equal eigenvalues and far ones, the start along both, noise
+    or none."""
     return _values(
         domains,
         [
@@ -71,6 +72,7 @@ def late(domains: Mapping[str, Domain]) -> Values:
             for noise, start in ((0.0, 1e3), (1e6, 0.0), (1e5, 1e3))
             for share in (1.0, 0.1, 1e-4)
             for T in LATE
+            if longest >= T
         ],
     )
 

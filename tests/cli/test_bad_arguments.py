@@ -10,6 +10,7 @@ import pytest
 
 import suffice as sf
 from suffice.bounds import InputError
+from suffice.cli.arguments import assignments
 from suffice.support.numbers import as_whole
 
 KEY = "adaptive/theorem-2-constant"
@@ -96,3 +97,19 @@ def test_a_whole_number_fits_64_bits():
 
 def test_a_value_whose_repr_fails_is_named_by_its_type():
     assert str(InputError("n", 10**5000, "give less")) == "n = <int>: give less"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["b=1", "b=2"], "given twice"),
+        (["b"], "write NAME=VALUE"),
+        (["=1"], "write NAME=VALUE"),
+        (["b=1_0"], "give a number"),
+        (["b=\u0663"], "give a number"),
+    ],
+)
+def test_pairs_are_a_name_and_a_plain_number_once(given, message):
+    assert assignments(["b=1", "c=2e3"]) == {"b": 1, "c": 2000}
+    with pytest.raises(InputError, match=message):
+        assignments(given)

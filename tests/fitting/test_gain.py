@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from populations import draw, folded, table
 
 import suffice as sf
 from suffice.fitting.candidates import collaborate
-from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, gains
+from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, beyond_chance, gains
 from suffice.fitting.ridge import alone_models
 from suffice.simulate.data.folds import FOLDS, Units
 
@@ -146,3 +148,9 @@ def test_sites_of_one_or_two_rows_have_no_gain_to_add():
     fit = sf.fit(table([*sites[:3], *small]))
     assert fit.rule["network_gain_sites"] == 3
     assert "Over 3 of 9 sites, weighted by rows, gain" in str(fit).replace("\n", " ")
+
+
+@pytest.mark.parametrize("sites", [1, 2, 40, 1000])
+def test_no_gain_of_any_site_is_beyond_it_by_chance(sites):
+    inside = 2 * NormalDist().cdf(beyond_chance(sites)) - 1
+    assert 0.95 <= inside**sites < 0.96

@@ -162,3 +162,12 @@ def test_an_exact_bound_at_small_steps_is_not_violated(p):
                      "conditions": lambda *, eta, mu: {"step": (eta * mu, 0.5)}}  # fmt: skip
     assert check(exact(1 + 1e-9), **one_curvature).outcome is not Outcome.VIOLATED
     assert check(exact(0.999), **one_curvature).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.slow
+def test_a_number_without_a_good_digit_speaks_against_no_lower_bound():
+    verdict = check(
+        lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0, direction="lower", algorithm=Scaffnew(p=0.5),
+        conditions=lambda *, eta, beta: {"step": (eta, 1 / beta)},
+    )  # fmt: skip
+    assert verdict.valid, str(verdict)

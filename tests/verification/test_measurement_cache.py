@@ -38,7 +38,9 @@ def test_an_instance_that_comes_again_is_measured_once_and_says_the_same():
         asked.extend(values["a"].tolist())
         total = values["a"] + values["v"].sum(1)
         given = {"e0": total, "T": np.ones(len(total))}
-        return Evidence(engine="one", measured=total, arguments=given, hypothesis=total > 2, values=values)
+        return Evidence(
+            engine="one", measured=total, arguments=given, hypothesis=total > 2, values=values, dropped=total > 5
+        )
 
     once = once_each(measure)
     for a in ([1.0, 2, 1], [3.0, 2, 2, 1], [4.0], [1.0, 1]):
@@ -47,6 +49,7 @@ def test_an_instance_that_comes_again_is_measured_once_and_says_the_same():
         del asked[-len(a) :]
         assert_array_equal(found.measured, plain.measured)
         assert_array_equal(found.hypothesis, plain.hypothesis)
+        assert_array_equal(found.dropped, plain.dropped)
         assert_array_equal(found.arguments["e0"], plain.arguments["e0"])
         assert_array_equal(found.values["v"], values["v"])
         assert len(found.rounding) == len(a)

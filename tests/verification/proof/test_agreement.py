@@ -1,6 +1,7 @@
 """The formula of a proof is the function that was given, and what it is found to violate exists."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,9 @@ from suffice.bounds.elementary import quotient
 from suffice.simulate import Local
 from suffice.verification.check import record
 from suffice.verification.proof import bound_expression
+from suffice.verification.proof.agreement import check_agreement
 from suffice.verification.proof.bound_expression import normalised, symbols
+from suffice.verification.proof.domain import domain_of
 from suffice.verification.proof.expression import NotOfThisKind
 from suffice.verification.proof.expression import at as value_at
 
@@ -79,7 +82,9 @@ def test_a_true_rate_is_never_violated_however_it_is_written(name):
     found = proof(spelled(name))
     assert found.outcome == "proved", found
     if name != "square":  # beyond 1/mu the base is negative, and a root of its square another function
-        assert proof(spelled(name), up_to(2)).outcome == "not of this kind"
+        beyond = proof(spelled(name), up_to(2))
+        assert beyond.outcome == "not of this kind"
+        assert "its sign changes" in beyond.says
 
 
 def test_a_reading_that_is_not_the_function_is_refused(monkeypatch):
@@ -102,6 +107,24 @@ def test_where_a_formula_and_its_function_differ_at_an_end_alone_it_is_refused()
 
     assert "where it is itself 0" in proof(without_noise).says
     assert "where it is itself" in proof(at_once, direction="lower").says
+
+
+@pytest.mark.parametrize(("least", "most"), [(40, 40), (1001, 2000), (0, 0), (5, 5)])
+def test_a_function_that_is_another_at_some_T_is_not_the_formula(least, most):
+    def rate(*, eta, mu, beta, e0, sigma2, T):
+        return (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)
+
+    theorem = record(rate)
+    symbolic = normalised(theorem, "excess", {})
+    domain = domain_of(symbolic, {}, None)
+    check_agreement(theorem, symbolic, domain, {})
+
+    def elsewhere(*, eta, mu, beta, e0, sigma2, T):
+        return (1 + (least <= T <= most)) * rate(eta=eta, mu=mu, beta=beta, e0=e0, sigma2=sigma2, T=T)
+
+    other = replace(theorem, bound=elsewhere)
+    with pytest.raises(NotOfThisKind, match="the formula read from the bound is"):
+        check_agreement(other, symbolic, domain, {})
 
 
 def test_conditions_that_decide_are_not_read():

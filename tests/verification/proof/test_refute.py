@@ -90,7 +90,17 @@ FALSE = {
 }
 
 
-@pytest.mark.slow
+def test_a_floor_that_is_too_small_is_violated_late():
+    """Noise of one curvature: eta sigma2 (1 - q^2T)/(2 (2 - eta h)), q = 1 - eta h; q^2T < .01 from T = 228 on."""
+
+    def short(*, eta, mu, beta, e0, sigma2, T):
+        return (1 - eta * mu) ** (2 * T) * e0 + 0.99 * eta * sigma2 / (2 * (2 - eta * beta))
+
+    found = proof(short, at_most(0.01))
+    assert found.outcome == "violated", found
+    assert 228 <= found.counterexample["arguments"]["T"] <= 400
+
+
 @pytest.mark.slow
 def test_no_false_bound_is_proved_and_nearly_all_are_violated_exactly():
     found = {name: proof(*given) for name, given in FALSE.items()}
