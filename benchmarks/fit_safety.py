@@ -79,7 +79,7 @@ class Population:
 def once(population: Population, draw: int) -> tuple[float, float, list[bool]]:
     """Total risk of ours and of ridge alone, and whether each gain that is given holds the true one."""
     folds, counts = population.folds(draw), population.rows
-    found = fitted_robustly(folds, counts, suspects(folds, counts))
+    found = fitted_robustly(folds, counts, suspects(folds, counts), np.zeros(len(folds), dtype=bool))
     units = Units.pooled(folds)
     made = units.messages(folds)
     alone = population.risks(*units.given(alone_models(made.fits, best_penalty(made.fits, made.held_out))[0]))

@@ -81,7 +81,7 @@ CHANGED: dict[str, tuple[str, str, str]] = {
 }
 """The table with one text put in place of another."""
 OPTIONS: dict[str, tuple[str, str]] = {
-    "client is target": ("--target client", "one column cannot be two of client, target"),
+    "client is target": ("--target client", "one column cannot be both client and target"),
     "classes of a regression": ("--positive 1", "only the logistic loss has classes"),
     "unknown loss": ("--loss hinge", "loss = 'hinge': use auto, least-squares or logistic"),
     "negative regularisation": ("--regularisation -1", "regularisation = -1.0: give a number"),

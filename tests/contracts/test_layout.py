@@ -67,6 +67,7 @@ CROSS_CUTTING = {
     "verification/test_check_guards_functions.py": "a bound that is no function, or changes what it should not",
     "verification/test_check_guards_inner_modes.py": "what is extreme between mu and beta",
     "verification/test_check_guards_jumps.py": "bounds that jump at one value",
+    "verification/test_check_guards_late.py": "bounds that fail at a late T alone",
     "verification/test_check_guards_own_steps.py": "the step that an algorithm takes, and late iterations",
     "verification/test_check_guards_rounding.py": "rounding of a bound",
     "verification/test_check_mean_loss.py": "quantities of the clients' mean loss",

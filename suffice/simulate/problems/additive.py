@@ -91,7 +91,7 @@ class AdditiveNoise(Defaults):
             if noise is not None:
                 peer += noise[..., part].movedim(-1, 0)[:, :, None]
             peer -= own[..., part].movedim(-1, 0)[..., None]
-            gap = gap.addcmul_(peer[0], peer[0]) if len(peer) == 1 else gap.add_(peer.square_().sum(0))
+            gap = gap.add_(peer.mul_(peer).sum(0))
         return gap
 
     def draw(
