@@ -202,7 +202,7 @@ def long(*, eta, beta, weight, sigma2):
 
 
 @pytest.mark.parametrize(("bound", "conditions"), [(first, short), (second, long)])
-@pytest.mark.parametrize("weight", [0.5, 0.9])
+@pytest.mark.parametrize("weight", [pytest.param(0.5, marks=pytest.mark.slow), 0.9])
 def test_the_mean_iterate_of_heavy_ball(bound, conditions, weight):
     options = {"quantity": "mean_iterate_excess", "algorithm": Momentum(weight=weight), "conditions": conditions}
     verdict = check(bound, **options)
