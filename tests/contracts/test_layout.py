@@ -6,12 +6,11 @@ from __future__ import annotations
 import ast
 import os
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 from blocks import ROOT
-
-from benchmarks import lines
 
 LINKS = {"bounds": "bounds", "simulate": "simulate", "verify": "verification", "figures": "figures"}
 """Names that the project promises at its top, and the rooms of `suffice` that they link to."""
@@ -113,7 +112,8 @@ def test_no_function_is_long():
 
 def test_the_machine_does_not_grow():
     """Beyond the number in pyproject.toml a feature enters when another leaves."""
-    assert lines.machine() <= lines.limit()
+    lines = runpy.run_path(str(ROOT / "benchmarks" / "lines.py"))  # a checkout's folder is not on the path of tests
+    assert 50_000 < lines["machine"]() <= lines["limit"]()
 
 
 def test_no_file_bears_a_retired_word():
