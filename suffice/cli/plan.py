@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,10 @@ from .app import Json, app
 from .completion import of
 from .console import echo, print_json
 from .data_options import check_exists, is_setup, memory_limit, read_table, refuse_options, takes_data
+
+if TYPE_CHECKING:
+    from suffice.planning.plan import Plan
+    from suffice.support.tables import Table
 
 SEEDS = 256
 MUCH_WORK = 6e10
@@ -129,22 +133,34 @@ def plan(
     if out is not None:
         written += result.export(out, rows=not _has_sites(setup, data))
     if as_json:
-        answer = result.to_dict()
-        for name, entries in (("break_even", result.break_even()), ("measured", measured)):
-            if entries:
-                answer[name] = [entry.to_dict() for entry in entries]
-        if compared is not None:
-            answer["methods"] = compared.to_dict()
-        if statistics is not None:
-            answer["numbers"] = statistics.to_dict()
-        print_json(answer)
+        print_json(_answer(result, measured, compared, statistics))
         return
+    scheduled = bool(request.get("horizon") or request.get("confidence"))
+    for table in _tables(result, measured, compared, statistics, scheduled=scheduled):
+        table.show()
+    for path in written:
+        echo(str(path))
+
+
+def _answer(result: Plan, measured: Any, compared: Any, statistics: Any) -> dict[str, Any]:
+    """The object of `--json`: the plan, and what was asked for beside it."""
+    answer = result.to_dict()
+    for name, entries in (("break_even", result.break_even()), ("measured", measured)):
+        if entries:
+            answer[name] = [entry.to_dict() for entry in entries]
+    for name, found in (("methods", compared), ("numbers", statistics)):
+        if found is not None:
+            answer[name] = found.to_dict()
+    return answer
+
+
+def _tables(result: Plan, measured: Any, compared: Any, statistics: Any, *, scheduled: bool) -> list[Table]:
+    """The same as tables; with schedules where a horizon or a confidence is given."""
     from suffice.planning.tables import plans, trials
     from suffice.support.tables import Table
 
-    if result.lead:
-        Table(columns=(), rows=(), lines=[result.lead]).show()
-    tables = result.tables()
+    tables = [Table(columns=(), rows=(), lines=[result.lead])] if result.lead else []
+    tables += result.tables()
     if measured is not None:
         if result.rows[0].exact is not None:
             tables.append(trials.exact_measured_table(measured))
@@ -153,17 +169,14 @@ def plan(
         tables.append(trials.measured_table(measured))
     if not result.there:
         tables += plans.weights_tables(result.precisions)
-    if request.get("horizon") or request.get("confidence"):
+    if scheduled:
         tables.append(plans.schedules_table(result.rows))
     if not result.there:
         tables.append(trials.break_even_table(result.break_even()))
     tables += [] if compared is None else compared.tables()
     if statistics is not None:
         tables += [replace(statistics, notes=()).table(), *statistics.pair_tables()]  # the plan has said the notes
-    for table in tables:
-        table.show()
-    for path in written:
-        echo(str(path))
+    return tables
 
 
 def _has_sites(setup: str, data: dict[str, Any]) -> bool:
