@@ -123,27 +123,6 @@ def rounds(rule: Any, pull: float = 0.0):
     return path
 
 
-def exchanging(period: int, eta: float, mix: Callable[[np.ndarray, np.ndarray], np.ndarray]):
-    """The rule for `assert_follows` of clients that step alone; mix(models that a round began with, those after it)."""
-
-    def path(seed, g, start):
-        x, began, t = start.copy(), start.copy(), 0
-        while True:
-            yield x
-            t += 1
-            x = np.stack([x[i] - eta * g(i, x[i], t) for i in range(N)])
-            if t % period == 0:
-                x = began = mix(began, x)
-
-    return path
-
-
-def loss(i: int, x: np.ndarray) -> float:
-    """R_i(x) - min R_i."""
-    A, xi, _, _ = parts()
-    return (x + xi[i]) @ A[i] @ (x + xi[i])
-
-
 def assert_same_path(one: Algorithm, other: Algorithm, problem: Quadratics, *, iterations: int = 13, eta=0.1) -> None:
     np.testing.assert_allclose(
         simulated(one, problem, iterations, eta), simulated(other, problem, iterations, eta), rtol=1e-11, atol=1e-12

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from paths import D, N, assert_follows, built, parts, randomness
 
 from suffice.simulate import AllForAll, EstimatedAllForAll, FixedWeights, Quadratics, Stream, run
@@ -23,13 +22,6 @@ def filtered(weights):
             x = np.array([x[i] - 0.1 * sum(W[i, j] * own[j] for j in range(N)) for i in range(N)])
 
     return path
-
-
-def test_paths_are_those_of_a_plain_transcription():
-    rng = np.random.default_rng(80)
-    Lambda = rng.dirichlet(np.ones(N), N) * (1 - np.eye(N, k=2))
-    Lambda /= Lambda.sum(1, keepdims=True)
-    assert_follows(AllForAll(Lambda=torch.from_numpy(Lambda)), filtered(lambda seed: Lambda))
 
 
 @pytest.mark.parametrize("connected", [True, False], ids=["components", "threshold"])

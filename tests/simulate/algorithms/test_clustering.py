@@ -1,69 +1,16 @@
-"""Federated clustering: inner rounds of threshold clustering around each client's gradient, and its radii."""
+"""Federated clustering: its weights and its radii."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
-from paths import N, assert_follows, built, randomness
+from paths import built, randomness
 
 from suffice.simulate import FederatedClustering, FixedRadius, QuantileRadius, TwoMeansRadius
 
 
-def fixed(distances: np.ndarray) -> float:
-    return 3.0
-
-
-def quantile(distances: np.ndarray) -> float:
-    return np.sort(distances)[2]  # the third nearest of 6: a fraction of 0.5
-
-
-def two_means(distances: np.ndarray) -> float:
-    x = np.sort(distances)
-    squares = [((x[:j] - x[:j].mean()) ** 2).sum() + ((x[j:] - x[j:].mean()) ** 2).sum() for j in range(1, N)]
-    return x[int(np.argmin(squares))]
-
-
-RULES = {
-    "fixed": (FederatedClustering(radius=FixedRadius(tau=3.0), rounds=4), fixed),
-    "quantile": (FederatedClustering(radius=QuantileRadius(fraction=0.5), rounds=4), quantile),
-    "two means": (FederatedClustering(radius=TwoMeansRadius(), rounds=3), two_means),
-    "one round": (FederatedClustering(radius=QuantileRadius(fraction=0.5), rounds=1), quantile),
-}
-
-
-def clustering(rule: FederatedClustering, radius, sizes: list):
-    def path(seed, g, theta):
-        t = 0
-        yield theta
-        while True:
-            t += 1
-            after = np.empty_like(theta)
-            for i in range(N):
-                gradients = [g(k, theta[i], t) for k in range(N)]
-                v = gradients[i]
-                for _ in range(rule.rounds):
-                    distances = np.array([np.linalg.norm(x - v) for x in gradients])
-                    near = distances <= radius(distances)
-                    v = np.mean([x if inside else v for x, inside in zip(gradients, near)], axis=0)
-                    sizes.append(near.sum())
-                after[i] = theta[i] - 0.1 * v
-            theta = after
-            yield theta
-
-    return path
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_paths_are_those_of_a_plain_transcription(name):
-    rule, radius = RULES[name]
-    sizes: list[int] = []
-    assert_follows(rule, clustering(rule, radius, sizes))
-    assert set(sizes) == {3} if radius is quantile else len(set(sizes)) > 2
-
-
 def test_weights_are_convex_and_give_the_step():
-    problem, (rule, _) = built(), RULES["two means"]
+    problem, rule = built(), FederatedClustering(radius=TwoMeansRadius(), rounds=3)
     theta = problem.start[None]
     draw = rule.draw(problem, randomness(4), 1)
     weights = rule.collaboration(problem, {"models": theta}, draw)

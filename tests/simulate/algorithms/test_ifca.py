@@ -1,46 +1,12 @@
-"""IFCA: alternating between choosing a cluster model and improving it."""
+"""IFCA: clusters that are found, and equal centres."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
-from paths import D, N, assert_follows, built, parts, randomness
+from paths import D, N, built, randomness
 
 from suffice.simulate import IFCA, Quadratics
-
-CENTRES = np.random.default_rng(33).normal(size=(3, D))
-RULE = IFCA(offsets=torch.from_numpy(CENTRES - parts()[3].mean(0)))
-
-
-def ifca(eta, choices: list):
-    A, xi, _, _ = parts()
-    eta = np.broadcast_to(eta, N)
-
-    def best(i, centres):
-        return int(np.argmin([(C + xi[i]) @ A[i] @ (C + xi[i]) for C in centres]))
-
-    def path(seed, g, start):
-        centres, t = CENTRES.copy(), 0
-        while True:
-            chosen = [best(i, centres) for i in range(N)]
-            choices.append(chosen)
-            yield centres[chosen]
-            t += 1
-            after = centres.copy()
-            for i, m in enumerate(chosen):
-                after[m] -= eta[i] / N * g(i, centres[m], t)
-            centres = after
-
-    return path
-
-
-@pytest.mark.parametrize("eta", [0.3, np.linspace(0.1, 0.5, N)], ids=["number", "per client"])
-def test_paths_are_those_of_a_plain_transcription(eta):
-    choices: list[list[int]] = []
-    assert_follows(RULE, ifca(eta, choices), eta=eta)
-    assert len({tuple(c) for c in choices}) > 2  # somebody changed cluster
-    assert all(len(set(c)) > 1 for c in choices)
 
 
 def test_separated_clusters_are_found_and_each_centre_moves_by_its_own_clients():

@@ -75,6 +75,7 @@ PAIRS = [
     (alg.FedAvg(period=3, clusters=LABELS), alg.LocalSGD(period=3, clusters=LABELS), equal_clients()),
     (alg.FedAvg(period=3, sizes=torch.full((N,), 7.0)), alg.LocalSGD(period=3), equal_clients()),
     (alg.MinibatchSGD(sizes=SIZES), alg.FedAvg(sizes=SIZES), built()),
+    (alg.MinibatchSGD(period=3, fine_tune_after=0), alg.Local(), equal_clients()),
     (alg.FedProx(pull=0.0, period=3), alg.FedAvg(period=3), built()),
     (alg.FedProx(pull=5.0, period=1), alg.FedAvg(), built()),
     (alg.Scaffold(period=20), alg.FedAvg(period=20), built()),  # the first round has no control variates yet

@@ -14,12 +14,13 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import plain_algorithms
+from plain_algorithms import At
 
 from suffice.simulate import Quadratics
 from suffice.simulate.problems import Kink, LogisticPiece
 
-from ..check_property import rules
-from ..check_property.truth import At, of_path
+from ..check_property.truth import of_path
 
 PATHS = 20_000
 Maps = Callable[..., list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]]
@@ -155,7 +156,7 @@ def scaffnew(p):
     return maps
 
 
-# --- paths: the transcriptions of `check_property.rules`, and more of them
+# --- paths: the transcriptions of `plain_algorithms`, and more of them
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -204,7 +205,7 @@ def world(problem: Any) -> tuple[At, np.ndarray]:
 
 
 def _along(direction: Callable[[np.ndarray, Any], np.ndarray]) -> Callable[..., Any]:
-    return rules.of_models(lambda at, x: (x - at.eta * direction(at.own(x), at.coin),))
+    return plain_algorithms.of_models(lambda at, x: (x - at.eta * direction(at.own(x), at.coin),))
 
 
 def _one_of_two(g: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -215,7 +216,7 @@ def _largest(g: np.ndarray, _: Any) -> np.ndarray:
     return np.where(np.arange(g.shape[-1]) == np.abs(g).argmax(-1)[..., None], g, 0)
 
 
-RULES: dict[str, Callable[..., Any]] = rules.RULES | {
+RULES: dict[str, Callable[..., Any]] = plain_algorithms.RULES | {
     "clipped": _along(lambda g, _: g / np.maximum(np.linalg.norm(g, axis=-1, keepdims=True), 1)),
     "sign": _along(lambda g, _: np.sign(g)), "largest": _along(_largest), "one of two": _along(_one_of_two),
 }  # fmt: skip
@@ -236,7 +237,7 @@ def paths(case: Any, setting: Any, *, count: int = PATHS, seed: int = 0) -> np.n
             at = replace(at, second=second.normal(size=shape) * deviation)
         elif case.rule == "one of two":
             at = replace(at, coin=coins.integers(0, 2, shape[:2])[..., None])
-        elif case.participants < 3 and t % rules.PERIOD == 1:
+        elif case.participants < 3 and t % plain_algorithms.PERIOD == 1:
             at = replace(at, coin=coins.random(shape[:2]).argsort(-1).argsort(-1)[..., None] < case.participants)
         state = rule(at, *state)
         models.append(state[0])

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
+from plain_algorithms import OPTIONS, RULES
 
 import suffice as sf
 from suffice.simulate import Quadratics
@@ -22,7 +23,6 @@ from suffice.verification import Domain, Outcome
 from suffice.verification.families import ProblemFamily, Setting
 
 from . import truth
-from .rules import OPTIONS, RULES
 
 NOISE = {"exact": (0.0, 0.25, 1.0), "quiet": (0.0,), "noisy": (0.5,)}
 DIMENSIONS = tuple(range(1, 9))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path[:0] = map(str, (Path(__file__).parents[1], Path(__file__).parents[3]))
+sys.path[:0] = [str(Path(__file__).parents[at]) for at in (1, 3)] + [str(Path(__file__).parents[2] / "helpers")]
 
 from check_property.cells import cells, table  # noqa: E402
 

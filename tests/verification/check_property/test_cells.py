@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from numpy.testing import assert_array_less
+from plain_algorithms import RULES
 
 from suffice.simulate.catalogue import ALGORITHMS
 from suffice.simulate.quadratic_forms import forms
@@ -15,7 +16,6 @@ from suffice.verification.claim import EFFORTS
 from . import truth
 from .cells import cells, drawn, table
 from .edges import edges
-from .rules import RULES
 
 DRAWN = drawn(seed=36)
 EDGES = edges()

@@ -1,15 +1,14 @@
-"""Expected values by a route of their own: the rules of `rules.py` probed at unit states, or followed on many paths."""
+"""Expected values by a route of their own: `plain_algorithms` probed at unit states, or followed on many paths."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
-
-from .rules import OPTIONS, PERIOD, RULES, P
+from plain_algorithms import OPTIONS, PERIOD, RULES, At, P
 
 KINDS = ("identical", "differing", "one")
 STEPS = (0.25, 0.6)
@@ -22,51 +21,6 @@ LINEAR = {
     "flix", "scaffnew", "scafflix", "local-sgd", "fedavg", "fedprox",
     "minibatch-sgd", "scaffold", "heavy-ball", "nesterov", "gradient-tracking", "ditto", "apfl", "wga-bc",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class At:
-    """What iteration t of a rule may look at: losses (x - m_i)^T H_i (x - m_i) / 2, starts (N, d), the step, and what
-    is drawn: `noise` and `second` (S, N, d) are those of two samples of the clients' gradients."""
-
-    H: np.ndarray
-    m: np.ndarray
-    start: np.ndarray
-    eta: float = 0.0
-    t: int = 0
-    noise: Any = 0.0
-    second: Any = 0.0
-    coin: Any = 1.0
-    pairs: Any = True
-
-    @property
-    def beta(self) -> float:
-        return float(np.linalg.eigvalsh(self.H).max())
-
-    def slope(self, x):
-        return np.einsum("iab,sib->sia", self.H, x - self.m)
-
-    def own(self, x):
-        return self.slope(x) + self.noise
-
-    def slopes(self, x):
-        """[s, i, k]: client k's at x_i, or at x_ik."""
-        return np.einsum("kab,sikb->sika", self.H, (x if x.ndim == 4 else x[:, :, None]) - self.m)
-
-    def peers(self, x):
-        return self.slopes(x) + np.broadcast_to(self.noise, x.shape)[:, None]
-
-    def midpoints(self, x):
-        """Of the second sample, at the middle of x_i and x_k."""
-        return self.slopes((x[:, :, None] + x[:, None]) / 2) + np.broadcast_to(self.second, x.shape)[:, None]
-
-    def losses(self, x):
-        """[s, i, k]: R_i(x_k) - min R_i."""
-        away = x[:, None] - self.m[:, None]
-        return np.einsum("sika,iab,sikb->sik", away, self.H, away) / 2
-
-    def excess(self, x):
-        return np.einsum("sia,iab,sib->si", x - self.m, self.H, x - self.m) / 2
 
 
 @lru_cache

@@ -1,10 +1,13 @@
 """Every algorithm of the catalogue as its paper states it, in NumPy on models (S, N, d) of S paths: no package.
 
 `RULES[name](at, x, ...)` is one iteration; called with the starts alone it returns the state before the first one,
-models first. `at` gives stochastic gradients and what else an iteration may look at, see `truth.At`.
+models first. `at` gives stochastic gradients and what else an iteration may look at, see `At`.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +28,57 @@ OPTIONS = {
     "federated-clustering": {"fraction": FRACTION, "rounds": ROUNDS},
 }  # fmt: skip
 """As the catalogue is asked; how many participate depends on the number of clients, see `truth.participants`."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class At:
+    """What iteration t of a rule may look at: losses (x - m_i)^T H_i (x - m_i) / 2, starts (N, d), the step, and what
+    is drawn: `noise` and `second` (S, N, d) are those of two samples of the clients' gradients. `sizes` (N, 1) are the
+    clients' numbers of rows."""
+
+    H: np.ndarray
+    m: np.ndarray
+    start: np.ndarray
+    eta: float = 0.0
+    t: int = 0
+    noise: Any = 0.0
+    second: Any = 0.0
+    coin: Any = 1.0
+    pairs: Any = True
+    sizes: Any = 1.0
+
+    @property
+    def beta(self) -> float:
+        return float(np.linalg.eigvalsh(self.H).max())
+
+    def slope(self, x):
+        return np.einsum("iab,sib->sia", self.H, x - self.m)
+
+    def own(self, x):
+        return self.slope(x) + self.noise
+
+    def slopes(self, x):
+        """[s, i, k]: client k's at x_i, or at x_ik."""
+        return np.einsum("kab,sikb->sika", self.H, (x if x.ndim == 4 else x[:, :, None]) - self.m)
+
+    def peers(self, x):
+        return self.slopes(x) + np.broadcast_to(self.noise, x.shape)[:, None]
+
+    def midpoints(self, x):
+        """Of the second sample, at the middle of x_i and x_k."""
+        return self.slopes((x[:, :, None] + x[:, None]) / 2) + np.broadcast_to(self.second, x.shape)[:, None]
+
+    def losses(self, x):
+        """[s, i, k]: R_i(x_k) - min R_i."""
+        away = x[:, None] - self.m[:, None]
+        return np.einsum("sika,iab,sikb->sik", away, self.H, away) / 2
+
+    def excess(self, x):
+        return np.einsum("sia,iab,sib->si", x - self.m, self.H, x - self.m) / 2
+
+    def mean(self, x, present=1.0):
+        """Over the clients that are present, by their numbers of rows, sent to all."""
+        return mean(x, present * self.sizes)
 
 
 def of_models(step):
@@ -48,10 +102,10 @@ def nesterov(at, x, before=None):
     return y - at.eta * at.own(y), x
 
 
-def mean(x, present=None):
-    """The mean over the clients (that are present), sent to all."""
-    present = np.ones(x.shape[1])[None, :, None] if present is None else present
-    return np.broadcast_to((present * x).sum(1, keepdims=True) / present.sum(1, keepdims=True), x.shape)
+def mean(x, weights=1.0):
+    """The weighted mean over the clients, sent to all."""
+    weights = np.broadcast_to(weights, (1, x.shape[1], 1) if np.ndim(weights) < 3 else np.shape(weights))
+    return np.broadcast_to((weights * x).sum(1, keepdims=True) / weights.sum(1, keepdims=True), x.shape)
 
 
 @of_models
@@ -62,9 +116,9 @@ def local_sgd(at, x):
 
 def fedavg(at, x, w=None, pull=0.0):
     if w is None:
-        return mean(x), mean(x)
+        return at.mean(x), at.mean(x)
     y = x - at.eta * at.coin * (at.own(x) + pull * (x - w))
-    return (y, w) if at.t % PERIOD else (mean(y, at.coin),) * 2
+    return (y, w) if at.t % PERIOD else (at.mean(y, at.coin),) * 2
 
 
 def fedprox(at, x, w=None):
@@ -73,29 +127,29 @@ def fedprox(at, x, w=None):
 
 def minibatch(at, x, total=None):
     if total is None:
-        return mean(x), 0 * x
+        return at.mean(x), 0 * x
     total = total + at.coin * at.own(x)
-    return (x, total) if at.t % PERIOD else (mean(x - at.eta * total / PERIOD, at.coin), 0 * x)
+    return (x, total) if at.t % PERIOD else (at.mean(x - at.eta * total / PERIOD, at.coin), 0 * x)
 
 
 def scaffold(at, y, x=None, ci=None, c=None, server=SERVER):
     if x is None:
-        return mean(y), mean(y), 0 * y, 0 * y
+        return at.mean(y), at.mean(y), 0 * y, 0 * y
     y = y - at.eta * at.coin * (at.own(y) - ci + c)
     if at.t % PERIOD:
         return y, x, ci, c
     change = at.coin * ((x - y) / (PERIOD * at.eta) - c)
-    x = x + server * mean(y - x, at.coin)
+    x = x + server * at.mean(y - x, at.coin)
     return x, x, ci + change, c + mean(change)
 
 
 def ditto(at, x, y=None, w=None):
-    return (x, mean(x), mean(x)) if y is None else (x - at.eta * (at.own(x) + PULL * (x - w)), *fedavg(at, y, w))
+    return (x, at.mean(x), at.mean(x)) if y is None else (x - at.eta * (at.own(x) + PULL * (x - w)), *fedavg(at, y, w))
 
 
 def apfl(at, x, own=None, y=None, w=None):
     if own is None:
-        own, y, w = x, mean(x), mean(x)
+        own, y, w = x, at.mean(x), at.mean(x)
     else:
         own, (y, w) = own - at.eta * MIXTURE * at.own(x), fedavg(at, y, w)
     return MIXTURE * own + (1 - MIXTURE) * y, own, y, w
