@@ -170,14 +170,14 @@ FAULTS = (
         f"{_SIMULATE}algorithms/scaffold.py",
         "(self.period * eta[..., None])",
         "eta[..., None]",
-        "tests/simulate/algorithms/test_scaffold.py",
+        "tests/simulate/algorithms/test_plain_algorithms.py -k scaffold",
     ),
     Fault(
         "the server control sums",
         f"{_SIMULATE}algorithms/scaffold.py",
         "change.mean(1",
         "change.sum(1",
-        "tests/simulate/algorithms/test_scaffold.py",
+        "tests/simulate/algorithms/test_plain_algorithms.py -k scaffold",
     ),
     Fault(
         "entries off the diagonal count once",
