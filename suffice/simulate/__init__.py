@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .algorithms import TwoMeansRadius as TwoMeansRadius
     from .catalogue import ALGORITHMS as ALGORITHMS
     from .catalogue import algorithm as algorithm
-    from .closed_form import closed_excess as closed_excess
     from .oracle import Oracle as Oracle
     from .probed_moments import Moments as Moments
     from .probed_moments import expected_excess as expected_excess
@@ -84,7 +83,6 @@ _HOMES = {
         "Scaffnew TwoMeansRadius"
     ),
     ".catalogue": "ALGORITHMS algorithm",
-    ".closed_form": "closed_excess",
     ".oracle": "Oracle",
     ".probed_moments": (
         "Moments expected_excess expected_excesses expected_moments expected_moments_batch expected_step"
