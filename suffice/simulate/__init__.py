@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from .problem import Problem as Problem
     from .problem_batches import split as split
     from .problem_batches import stack as stack
-    from .problems import Cosine as Cosine
     from .problems import LeastSquares as LeastSquares
     from .problems import Logistic as Logistic
     from .problems import Neural as Neural
@@ -89,9 +88,7 @@ _HOMES = {
     ),
     ".problem": "Problem",
     ".problem_batches": "split stack",
-    ".problems": (
-        "Cosine LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"
-    ),
+    ".problems": ("LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"),
     ".randomness": "Randomness Stream philox",
     ".refresh_schedule": "Every Logarithmic",
     ".runner": "Diverged hitting_times iterate run",

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from suffice.bounds import GradientDissimilarity, InputError, QuadraticCertificate
 from suffice.simulate import (
-    Cosine,
     LeastSquares,
     Logistic,
     Quadratics,
@@ -53,7 +52,6 @@ EXAMPLES: list[tuple[str, Callable[[], Problem]]] = [
     ("ripple", lambda: Separable.of(Ripple(), POINTS, scale=SCALE, sigma2=SIGMA2, start=START)),
     ("equal ripples", lambda: Separable.of(Ripple(1.5), POINTS, sigma2=SIGMA2)),
     ("well", lambda: Separable.of(Well(), POINTS, scale=SCALE, sigma2=SIGMA2)),
-    ("cosine", lambda: Separable.of(Cosine(), POINTS, scale=[1.0, 2.0, 0.5], covariance=SPD)),
 ]
 BUILT = {name: build() for name, build in EXAMPLES}
 

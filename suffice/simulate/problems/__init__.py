@@ -8,7 +8,6 @@ from .convex import LogisticPiece as LogisticPiece
 from .least_squares import LeastSquares as LeastSquares
 from .logistic import Logistic as Logistic
 from .neural import Neural as Neural
-from .nonconvex import Cosine as Cosine
 from .nonconvex import Ripple as Ripple
 from .nonconvex import Separable as Separable
 from .nonconvex import Well as Well

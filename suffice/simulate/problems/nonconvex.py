@@ -125,24 +125,6 @@ class Well(Profile):
         return np.abs(w - other) * top + np.minimum(w, other) * np.minimum(2 * np.abs(shift), 2 * top)
 
 
-@dataclass(frozen=True)
-class Cosine(Profile):
-    """phi = 1 - cos u: in [0, 2], |phi'|, |phi''| <= 1, minima at all multiples of 2 pi, maxima between: not PL."""
-
-    smoothness: float = field(default=1.0, init=False)
-    mu: float = field(default=0.0, init=False)
-
-    def value(self, u: Tensor) -> Tensor:
-        return 2 * torch.sin(u / 2) ** 2
-
-    def slope(self, u: Tensor) -> Tensor:
-        return torch.sin(u)
-
-    def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        # The amplitude of w sin u - w' sin(u + s), without cancellation
-        return np.hypot(w - other, 2 * np.sqrt(w * other) * np.sin(shift / 2))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Separable(AdditiveNoise):
     """Losses are sums of one profile over the coordinates, with additive Gaussian noise.
