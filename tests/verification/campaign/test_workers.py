@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -123,33 +121,6 @@ def test_a_cell_that_kills_every_dask_worker_is_named_and_the_run_ends(tmp_path,
     # cells that Dask had handed to the same worker may be given up with it
     assert session.computed == 16 - len(session.failed) >= 12
     assert conduct(campaign).computed == len(session.failed)
-
-
-@pytest.mark.slow
-def test_a_killed_dask_worker_costs_nothing(tmp_path, cluster):
-    from distributed import Client
-
-    alone = read_campaign(written(tmp_path / "alone", MANY))
-    conduct(alone)
-    spread = read_campaign(written(tmp_path / "spread", MANY))
-    killed = []
-
-    def kill_both() -> None:
-        for pid in pids:
-            while len(list((spread.out / "cells").glob("*.json"))) < 20 * (1 + len(killed)):
-                time.sleep(0.005)
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
-
-    with Client(cluster.scheduler_address, set_as_default=False) as client:
-        pids = list(client.run(os.getpid).values())
-    killer = threading.Thread(target=kill_both)
-    killer.start()
-    session = conduct(spread, scheduler=cluster.scheduler_address)
-    killer.join()
-    assert len(killed) == 2
-    assert (session.computed, session.failed) == (200, ())
-    assert table(spread) == table(alone)
 
 
 @contextmanager
