@@ -11,7 +11,7 @@ at the start and after saturation.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,11 +58,11 @@ TRAINING = {
 class Feature:
     """One feature of a published picture."""
 
-    figure: str
     feature: str
     published: str
     ours: str
     agrees: bool
+    figure: str = ""
 
 
 def features(folder: str | Path) -> list[Feature]:
@@ -75,7 +75,7 @@ def features(folder: str | Path) -> list[Feature]:
         if set(drawn.setup.get("changed", ())) - SAME:
             continue  # of another setting nothing is in print
         if of := _FEATURES.get((name, drawn.edition)):
-            found += [replace(row, figure=f"{row.figure}, {drawn.edition}") for row in of(drawn)]
+            found += [replace(row, figure=f"{name}, {drawn.edition}") for row in of(drawn)]
     if not found:
         raise InputError("folder", str(folder), "nothing in it to compare; suffice figure all --edition published")
     return found
@@ -98,7 +98,6 @@ def _sizes(drawn: Figure) -> Iterator[Feature]:
             curves = (drawn.data[SEPARATOR.join((spread, part))] for part in (DRAW, LOW, HIGH))
             one, few, many = (size_at(curve, epsilon) for curve in curves)
             yield Feature(
-                figure=drawn.name,
                 feature=f"cluster size at v={spread}, eps = {epsilon:g}",
                 published=str(size),
                 ours=f"{one} in the seeded draw, {few} to {many} in 90 % of draws",
@@ -111,7 +110,6 @@ def _common(drawn: Figure) -> Iterator[Feature]:
     name, means = drawn.name, {curve: values["mean_log10_excess"] for curve, values in drawn.data.items()}
     starts = [mean[0] for mean in means.values()]
     yield Feature(
-        figure=name,
         feature="log10 at the start, all curves",
         published=f"near {START[name]:+d}",
         ours=f"{min(starts):+.2f} to {max(starts):+.2f}",
@@ -119,7 +117,6 @@ def _common(drawn: Figure) -> Iterator[Feature]:
     )
     moved = float(np.ptp(means["FedAvg"][SATURATED[name] :]))
     yield Feature(
-        figure=name,
         feature=f"FedAvg saturates from iteration {SATURATED[name]}",
         published="flat from there",
         ours=f"moves by {moved:.2f} decades from there to the end",
@@ -134,7 +131,6 @@ def _convergence(drawn: Figure) -> Iterator[Feature]:
         for curve in ("All-for-one binary", "All-for-one continuous"):
             bend = elbow(means[curve])
             yield Feature(
-                figure=name,
                 feature=f"elbow of {curve}",
                 published=f"near iteration {ELBOW}",
                 ours=f"two lines fit the mean best with a bend at {bend}",
@@ -143,7 +139,6 @@ def _convergence(drawn: Figure) -> Iterator[Feature]:
     for curve, value in drawn.setup["published_final"].items():
         mean, sd = means[curve][-1], drawn.data[curve]["sd"][-1]
         yield Feature(
-            figure=name,
             feature=f"log10 at the end, {curve}",
             published=f"{value:.2f}",
             ours=f"{mean:.2f}, single runs +- {sd:.2f} ({(value - mean) / sd:+.1f} deviations)",
@@ -157,7 +152,6 @@ def _stated(drawn: Figure) -> Iterator[Feature]:
     last = {curve: float(values["mean_log10_excess"][-1]) for curve, values in drawn.data.items()}
     for rule in ("Ditto", "CoBo", "WGA-BC", "APFL"):
         yield Feature(
-            figure=drawn.name,
             feature=f"{rule} converges like Local",
             published="as in the text",
             ours=f"log10 at the end {last[rule]:.1f}, Local {last['Local']:.1f}",
@@ -165,7 +159,6 @@ def _stated(drawn: Figure) -> Iterator[Feature]:
         )
     for rule in ("All-for-one binary", "All-for-one continuous"):
         yield Feature(
-            figure=drawn.name,
             feature=f"{rule} ends below Local, above the oracle",
             published="as in the text",
             ours=f"log10 at the end {last[rule]:.1f}, Local {last['Local']:.1f}, oracle {last['Oracle']:.1f}",
@@ -197,7 +190,6 @@ def _heart(drawn: Figure) -> Iterator[Feature]:
                 curve = drawn.data[SEPARATOR.join((run, rule))]
                 ours, sd = float(curve[column][-1]), float(curve[f"{column}_sd"][-1])
                 yield Feature(
-                    figure=drawn.name,
                     feature=f"{run}: {what}, {rule}",
                     published=f"{entry:g}",
                     ours=f"{ours:.3g}, single runs +- {sd:.2g}",
@@ -213,7 +205,6 @@ def _training(drawn: Figure, rule: str) -> Iterator[Feature]:
     ours = float(curve["train_accuracy"][-1])
     deviation = float(np.sqrt(ours * (100 - ours) / 45))
     yield Feature(
-        figure=drawn.name,
         feature=f"Table 2: training accuracy (%), {rule}",
         published=f"{accuracy:g}, of 45 patients",
         ours=f"{ours:.3g} of all, of 45 +- {deviation:.2g} ({(accuracy - ours) / deviation:+.1f} deviations)",
@@ -222,7 +213,6 @@ def _training(drawn: Figure, rule: str) -> Iterator[Feature]:
     ours = float(curve["train_log10_loss"][-1])
     away = (loss - ours + FIVE_LOWER) / FIVE_DEVIATION
     yield Feature(
-        figure=drawn.name,
         feature=f"Table 2: training log10 loss, {rule}",
         published=f"{loss:g}, of 45 patients",
         ours=f"{ours:.3g} of all, of 45 {ours - FIVE_LOWER:.3g} +- {FIVE_DEVIATION} ({away:+.2f} deviations)",
@@ -236,7 +226,6 @@ def _scafflix(drawn: Figure) -> Iterator[Feature]:
             continue
         ours = drawn.setup["datasets"][dataset]["p"]
         yield Feature(
-            figure=drawn.name,
             feature=f"probability p, {dataset}",
             published=repr(p),
             ours=repr(ours),
@@ -244,7 +233,6 @@ def _scafflix(drawn: Figure) -> Iterator[Feature]:
         )
         gap = float(drawn.data[SEPARATOR.join((dataset, "GD", "1"))]["gap"][0])
         yield Feature(
-            figure=drawn.name,
             feature=f"gap at the start, alpha = 1, {dataset}",
             published=f"{GAP[dataset]:.4g}",
             ours=f"{gap:.4g}",
@@ -256,7 +244,6 @@ def _scafflix(drawn: Figure) -> Iterator[Feature]:
             for alpha in drawn.setup["alphas"]
         ]
         yield Feature(
-            figure=drawn.name,
             feature=f"Scafflix (solid) ends below GD (dashed), {dataset}",
             published="at every alpha",
             ours=f"at {sum(faster)} of {len(faster)}",
@@ -276,17 +263,8 @@ _FEATURES: dict[tuple[str, str], Callable[[Figure], Iterator[Feature]]] = {
 }
 
 
-def main(arguments: Sequence[str]) -> int:
-    """The table of the folder named, or of this one; 2 with one line on stderr for bad input."""
-    try:
-        if len(arguments) > 1:
-            raise InputError("arguments", " ".join(arguments), "python docs/features.py FOLDER")
-        print(table(features(arguments[0] if arguments else ".")))
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        print(table(features(*sys.argv[1:2] or ["."])))
+    except InputError as error:
+        sys.exit(str(error))

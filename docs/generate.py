@@ -1,25 +1,35 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is proofs, theorems, statements, routes, errata, notation, quantities, networks, pictures or verdicts; without one,
-all of these. `exact-values`, what the page with every bound knows, takes half a minute and is written when it is named.
+NAME is proofs, theorems, statements, routes, errata, notation, quantities, networks, pictures, modules or verdicts;
+without one, all of these. `exact-values`, what the page with every bound knows, takes half a minute and is written
+when it is named.
 Pages are written below DIR, by default this checkout.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, networks, notation, pictures, proofs, quantities, routes, statements, theorems, verdicts
+from pages import errata, modules, networks, notation, pictures, quantities, routes, statements, theorems, verdicts
 
+from suffice.bounds import THEOREMS
 from suffice.explorer import exact_values
 from suffice.support.files import write_whole
+from suffice.verification.certificates import proof_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
+
+def _proofs() -> str:
+    """What of each corrected statement is proved, by its key."""
+    return json.dumps({record.key: proof_of(record) for record in THEOREMS if record.guarantee}, indent=1) + "\n"
+
+
 PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
-    "proofs": lambda: {"suffice/bounds/proofs.json": proofs.rows()},
+    "proofs": lambda: {"suffice/bounds/proofs.json": _proofs()},
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
     "statements": lambda: {"docs/statements.md": statements.text()},
     "routes": lambda: {"docs/routes.md": routes.text()},
@@ -28,6 +38,7 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "quantities": lambda: {"docs/quantities.md": quantities.text()},
     "networks": lambda: {"docs/networks.md": networks.text()},
     "pictures": lambda: {"docs/pictures.md": pictures.text()},
+    "modules": lambda: {"docs/modules.md": modules.text()},
     "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
 }
 """What makes a group of pages: each path with its text."""

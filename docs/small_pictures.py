@@ -43,17 +43,8 @@ def write_pictures(drawn: str | Path, into: str | Path, names: Sequence[str] = (
     return written
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the pictures; 2 with one line on stderr for bad input."""
-    try:
-        if len(arguments) != 2:
-            raise InputError("arguments", " ".join(arguments), "python docs/small_pictures.py FOLDER docs/pictures")
-        write_pictures(*arguments)
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        write_pictures(*sys.argv[1:3])
+    except InputError as error:
+        sys.exit(str(error))

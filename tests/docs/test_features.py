@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from features import Feature, elbow, features, main, table
+from features import Feature, elbow, features, table
 
 from suffice.bounds import InputError
 from suffice.figures import Figure, figure
@@ -102,12 +102,3 @@ def test_every_verdict_on_the_page_is_that_of_the_default_runs(edition, tmp_path
 def test_elbow_of_two_lines_is_their_corner():
     t = np.arange(100.0)
     assert abs(elbow(np.where(t < 40, -0.1 * t, -4 - 0.01 * (t - 40))) - 40) <= 1
-
-
-@pytest.mark.parametrize("arguments", [["."], [], ["absent"], ["one", "two"]])
-def test_bad_use_on_the_command_line_is_one_line_and_exit_code_2(arguments, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    out, error = capsys.readouterr()
-    assert out == ""
-    assert len(error.splitlines()) == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import small_pictures
-from small_pictures import LARGEST, LARGEST_DATA, main, reduced, write_pictures
+from small_pictures import LARGEST, LARGEST_DATA, reduced, write_pictures
 
 from suffice.bounds import InputError
 from suffice.figures import figure, makers
@@ -44,12 +44,3 @@ def test_absent_and_too_large_pictures_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(small_pictures, "LARGEST", 100)
     with pytest.raises(InputError, match="bytes"):
         write_pictures(tmp_path, tmp_path / "out", ["cobo-1"])
-
-
-@pytest.mark.parametrize("arguments", [[], ["one"], ["absent", "out"], ["a", "b", "c"]])
-def test_bad_use_on_the_command_line_is_one_line_and_exit_code_2(arguments, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
-    out, error = capsys.readouterr()
-    assert out == ""
-    assert len(error.splitlines()) == 1
