@@ -68,7 +68,7 @@ def worth(rows: Sequence[Row]) -> list[str]:
 
 def idle(row: Row) -> bool:
     """Whether the start is enough."""
-    plan = row.measured or row.exact
+    plan, _ = row.constant()
     return plan is not None and plan.iterations == 0
 
 

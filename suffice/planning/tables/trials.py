@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.support.tables import Column, Table, number
 
-from ..break_even import BreakEven
 from .plans import MOST_ROWS
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
@@ -45,9 +44,9 @@ REPEATED = (
     Column("excess/eps ", lambda entry: _over(entry.together, entry.epsilon)),
 )
 BREAK_EVEN = (
-    CLIENT,
-    Column("help at eps", lambda one: one.helped),
-    Column("no longer at", lambda one: one.stopped),
+    Column("client", lambda one: one["name"], numeric=False),
+    Column("help at eps", lambda one: one["helped"]),
+    Column("no longer at", lambda one: one["stopped"]),
 )
 
 
@@ -96,11 +95,11 @@ def repeated_table(measured: Sequence[Measured]) -> Table:
     )
 
 
-def break_even_table(entries: Sequence[BreakEven]) -> Table:
+def break_even_table(entries: Sequence[dict[str, Any]]) -> Table:
     """At which of the plan's precisions peers help each client last; nothing of a plan at one precision."""
     if not entries:
         return Table(columns=(), rows=(), lines=[])
-    if all(entry.helped is None for entry in entries):
+    if all(entry["helped"] is None for entry in entries):
         return Table(columns=(), rows=(), lines=["Peers save no client an iteration at any of these precisions."])
     more = [f"{len(entries) - MOST_ROWS} more clients are in --json."] if len(entries) > MOST_ROWS else []
     title = "Break-even: the smallest of these precisions at which peers save an iteration"
