@@ -12,7 +12,7 @@ from client_data import near_and_far
 
 import suffice as sf
 from suffice.cli.demo import diabetes
-from suffice.planning.tables.csv import write_csv
+from suffice.planning.tables.columns import write_csv
 from suffice.support.text import csv_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,7 +11,7 @@ from suffice.bounds import Binary
 from suffice.figures.figure import SEPARATOR
 from suffice.planning.logistic import NO_MODEL, mean_excess
 from suffice.planning.simulated import _lonely, measure
-from suffice.planning.tables.csv import write_csv
+from suffice.planning.tables.columns import write_csv
 from suffice.planning.tables.trials import repeated_table
 from suffice.simulate import AllForOne, Local
 
@@ -54,7 +54,7 @@ def test_the_measured_time_is_that_of_the_loss_itself():
         for found in plans:
             model = found.model
             scale = 1.0 if model.matrix is None else model.matrix.item()
-            low, high = found.time.error
+            low, high = found.between
             mean = own_simulation(problem, model.weights, model.eta * scale, high, row.client)
             assert low <= np.argmax(mean <= row.epsilon) <= high  # its own error is a third
             assert low <= found.iterations <= high
