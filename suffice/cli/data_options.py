@@ -12,6 +12,8 @@ from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
+from .completion import of
+
 Site = Annotated[str | None, typer.Option(help="Column that names the site (default: client).")]
 Target = Annotated[str | None, typer.Option(help="Column to predict (default: target).")]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeat the option for several.")]
@@ -21,45 +23,40 @@ Split = Annotated[
 ]
 
 
+def option(help: str, *names: str, offer: tuple[str, ...] = ()) -> Any:
+    """One of a group; completion offers words."""
+    return typer.Option(*names, help=help, autocompletion=of(*offer) if offer else None)
+
+
+STANDARDISE = "Scale predictors: pooled (over all clients, default), client (by its own) or none."
+LOSS = "Loss of a row: auto (chosen from the target, default), least-squares or logistic."
+PENALTY = "Penalty r in (r/2) |theta|^2 (default 0, or 0.1 if `auto` chooses logistic)."
+SPLIT = "Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."
+MEMORY = "Memory limit in bytes for a table or a problem's matrices (default 2e9)."
+
+
 @dataclass(frozen=True, kw_only=True)
 class DataOptions:
     """Arguments of `suffice.read` as options; None where one is not given."""
 
     panel: ClassVar[str] = "How to read a table (suffice.read)"
-    client: Annotated[str | None, typer.Option(help="CSV column that names the client (default: client).")] = None
-    target: Annotated[str | None, typer.Option(help="CSV column to predict (default: target).")] = None
-    standardise: Annotated[
-        str | None,
-        typer.Option(help="Scale predictors: pooled (over all clients, default), client (by its own) or none."),
-    ] = None
+    client: Annotated[str | None, option("CSV column that names the client (default: client).")] = None
+    target: Annotated[str | None, option("CSV column to predict (default: target).")] = None
+    standardise: Annotated[str | None, option(STANDARDISE)] = None
     standardise_target: Annotated[
-        bool | None, typer.Option("--standardise-target", help="Standardise the target over all clients.")
+        bool | None, option("Standardise the target over all clients.", "--standardise-target")
     ] = None
-    loss: Annotated[
-        str | None,
-        typer.Option(help="Loss of a row: auto (chosen from the target, default), least-squares or logistic."),
-    ] = None
-    regularisation: Annotated[
-        str | None, typer.Option(help="Penalty r in (r/2) |theta|^2 (default 0, or 0.1 if `auto` chooses logistic).")
-    ] = None
-    intercept: Annotated[
-        bool | None, typer.Option("--intercept/--no-intercept", help="Add a column of ones (default: yes).")
-    ] = None
-    batch: Annotated[int | None, typer.Option(help="Rows per stochastic gradient (default 1).")] = None
-    split: Annotated[
-        str | None,
-        typer.Option(help="Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."),
-    ] = None
-    seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None
-    positive: Annotated[
-        list[str] | None, typer.Option(help="Label to count as class 1. Repeat the option for several.")
-    ] = None
-    drop: Annotated[list[str] | None, typer.Option(help="CSV column to leave out. Repeat the option for several.")] = (
+    loss: Annotated[str | None, option(LOSS)] = None
+    regularisation: Annotated[str | None, option(PENALTY)] = None
+    intercept: Annotated[bool | None, option("Add a column of ones (default: yes).", "--intercept/--no-intercept")] = (
         None
     )
-    max_memory: Annotated[
-        str | None, typer.Option(help="Memory limit in bytes for a table or a problem's matrices (default 2e9).")
-    ] = None
+    batch: Annotated[int | None, option("Rows per stochastic gradient (default 1).")] = None
+    split: Annotated[str | None, option(SPLIT)] = None
+    seed: Annotated[int | None, option("Seed of a random split (default 0).")] = None
+    positive: Annotated[list[str] | None, option("Label to count as class 1. Repeat the option for several.")] = None
+    drop: Annotated[list[str] | None, option("CSV column to leave out. Repeat the option for several.")] = None
+    max_memory: Annotated[str | None, option(MEMORY)] = None
 
     def given(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if value is not None}
@@ -75,7 +72,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             kind, info = get_args(option.annotation)
             shown = copy(info)
             shown.rich_help_panel = group.panel
-            options.append(option.replace(annotation=Annotated[kind, shown]))
+            options.append(option.replace(annotation=Annotated[kind, shown]))  # ty: ignore[invalid-type-form]
 
     @wraps(command)
     def with_groups(**values: Any) -> None:
@@ -102,7 +99,7 @@ def refuse_options(setup: str, data: DataOptions) -> None:
         raise InputError(f"--{given[0]}", setup, "a setup file says this in its [data] table; drop the option")
 
 
-def memory_limit(data: DataOptions) -> dict[str, float]:
+def memory_limit(data: DataOptions) -> dict[str, Any]:
     """`max_memory` as a number, where it is given."""
     from suffice.support.parse import parse_number
 

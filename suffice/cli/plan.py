@@ -11,14 +11,24 @@ import typer
 from suffice.support.progress import PATIENCE, progress
 
 from .app import Json, app
-from .completion import of
 from .console import echo, print_json
-from .data_options import DataOptions, grouped, is_setup, memory_limit, read_table, refuse_options
+from .data_options import DataOptions, grouped, is_setup, memory_limit, option, read_table, refuse_options
 
 if TYPE_CHECKING:
     from suffice.planning.plan import Plan
     from suffice.support.tables import Table
 
+EPSILON = (
+    "Excess loss to reach: a number, a share such as 10% of each client's excess over its best constant, or noise "
+    "(what its rows can tell, default). Repeat the option for several."
+)
+START = "Where models start: constant (each client's best constant, default) or zero."
+GRADIENTS = "Gradients to average: preconditioned (multiplied by a matrix if that is faster, default) or plain."
+CRITERION = "Criterion that weighs peers: binary, continuous or sharp (default: that of the setup file)."
+SCHEDULE = "Look for a three-stage schedule that is faster than a constant step."
+METHODS = "Measure other methods beside the plan, each at its best step."
+NUMBERS = "Show each client's constants and how reliable they are (needs no --epsilon)."
+OUT = "Write plan.json, weights.csv and a trainer, train.py, to this folder."
 SEEDS = 256
 MUCH_WORK = 6e10
 """So many multiplications take about a minute."""
@@ -29,17 +39,9 @@ class TargetOptions:
     """What is to be reached; None where an option is not given, here and below."""
 
     panel: ClassVar[str] = "What to reach"
-    epsilon: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Excess loss to reach: a number, a share such as 10% of each client's excess over its best constant, "
-            "or noise (what its rows can tell, default). Repeat the option for several."
-        ),
-    ] = None
-    horizon: Annotated[int | None, typer.Option(help="Iterations T, for schedules with a fixed horizon.")] = None
-    confidence: Annotated[
-        str | None, typer.Option(help="Allowed probability of not reaching epsilon in time, in (0, 1].")
-    ] = None
+    epsilon: Annotated[list[str] | None, option(EPSILON)] = None
+    horizon: Annotated[int | None, option("Iterations T, for schedules with a fixed horizon.")] = None
+    confidence: Annotated[str | None, option("Allowed probability of not reaching epsilon in time, in (0, 1].")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,38 +49,16 @@ class PlanningOptions:
     """How it is planned, and what the plan is compared with."""
 
     panel: ClassVar[str] = "How to plan, and what to compare"
-    start: Annotated[
-        str | None,
-        typer.Option(
-            help="Where models start: constant (each client's best constant, default) or zero.",
-            autocompletion=of("constant", "zero"),
-        ),
-    ] = None
-    gradients: Annotated[
-        str,
-        typer.Option(
-            help="Gradients to average: preconditioned (multiplied by a matrix if that is faster, default) or plain.",
-            autocompletion=of("preconditioned", "plain"),
-        ),
-    ] = "preconditioned"
-    criterion: Annotated[
-        str | None,
-        typer.Option(
-            help="Criterion that weighs peers: binary, continuous or sharp (default: that of the setup file).",
-            autocompletion=of("binary", "continuous", "sharp"),
-        ),
-    ] = None
-    schedule: Annotated[
-        bool, typer.Option("--schedule", help="Look for a three-stage schedule that is faster than a constant step.")
-    ] = False
-    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the plan, for comparison.")] = False
-    methods: Annotated[
-        bool, typer.Option("--methods", help="Measure other methods beside the plan, each at its best step.")
-    ] = False
-    seeds: Annotated[int | None, typer.Option(help="Number of runs of --simulate and --methods (default 256).")] = None
-    root: Annotated[int | None, typer.Option(help="Random root of --simulate and --methods (default 0).")] = None
+    start: Annotated[str | None, option(START, offer=("constant", "zero"))] = None
+    gradients: Annotated[str, option(GRADIENTS, offer=("preconditioned", "plain"))] = "preconditioned"
+    criterion: Annotated[str | None, option(CRITERION, offer=("binary", "continuous", "sharp"))] = None
+    schedule: Annotated[bool, option(SCHEDULE, "--schedule")] = False
+    simulate: Annotated[bool, option("Simulate the plan, for comparison.", "--simulate")] = False
+    methods: Annotated[bool, option(METHODS, "--methods")] = False
+    seeds: Annotated[int | None, option("Number of runs of --simulate and --methods (default 256).")] = None
+    root: Annotated[int | None, option("Random root of --simulate and --methods (default 0).")] = None
 
-    def runs(self) -> dict[str, int]:
+    def runs(self) -> dict[str, Any]:
         """Arguments of what is simulated; `InputError` where they are given and nothing is."""
         from suffice.support.errors import InputError
 
@@ -94,15 +74,10 @@ class OutputOptions:
     """What is shown and written."""
 
     panel: ClassVar[str] = "What to show and write"
-    numbers: Annotated[
-        bool,
-        typer.Option("--numbers", help="Show each client's constants and how reliable they are (needs no --epsilon)."),
-    ] = False
-    save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan to this CSV file.")] = None
-    plot: Annotated[Path | None, typer.Option(help="Plot the plan: a .pdf, .png or .svg file, or a folder.")] = None
-    out: Annotated[
-        Path | None, typer.Option(help="Write plan.json, weights.csv and a trainer, train.py, to this folder.")
-    ] = None
+    numbers: Annotated[bool, option(NUMBERS, "--numbers")] = False
+    save_csv: Annotated[Path | None, option("Write the plan to this CSV file.", "--csv")] = None
+    plot: Annotated[Path | None, option("Plot the plan: a .pdf, .png or .svg file, or a folder.")] = None
+    out: Annotated[Path | None, option(OUT)] = None
     as_json: Json = False
 
 
@@ -129,7 +104,9 @@ def plan(
     with progress("planning", patience=PATIENCE) as report:
         result = make(source, **(asked | memory_limit(data) | how), progress=report)
     _hint(result, source)
-    beside = _beside(result, planning, runs) | ({"numbers": result.statistics()} if output.numbers else {})
+    beside: dict[str, Any] = _beside(result, planning, runs) | (
+        {"numbers": result.statistics()} if output.numbers else {}
+    )
     written = []
     if output.save_csv is not None:
         written.append(write_csv(output.save_csv, result.rows, measured=beside.get("measured")))
@@ -163,7 +140,7 @@ def _request(
         remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: "
         raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
     confidence = None if target.confidence is None else parse_number("confidence", target.confidence)
-    asked = {"horizon": target.horizon, "confidence": confidence, "criterion": planning.criterion}
+    asked: dict[str, Any] = {"horizon": target.horizon, "confidence": confidence, "criterion": planning.criterion}
     if not is_setup(setup):
         source, asked = read_table(setup, data), asked | {"epsilon": target.epsilon}
     else:
@@ -214,7 +191,7 @@ def _hint(result: Plan, source: Any) -> None:
             echo(f"epsilon {epsilon:g} is {share:.0e} of the initial excess; did you mean {meant}?", err=True)
 
 
-def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, int]) -> dict[str, Any]:
+def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> dict[str, Any]:
     """What is measured of the plan, and of other methods, where that was asked for."""
     from suffice.planning.plan import MOST_WORK
 
@@ -236,20 +213,17 @@ def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, int]) -> di
 def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Table]:
     """The plan as tables, with schedules where a horizon or a confidence is given, and what was asked for beside it."""
     from suffice.planning.tables import plans, trials
+    from suffice.planning.tables.notes import sentence
 
-    tables, first = result.printed(), result.rows[0]
+    tables = [*sentence(result.lead), *result.tables()]
     if "measured" in beside:
-        if first.exact is not None:
-            tables.append(trials.exact_measured_table(beside["measured"]))
-        elif first.measured is not None:
-            tables.append(trials.repeated_table(beside["measured"]))
-        tables.append(trials.measured_table(beside["measured"]))
+        tables += trials.measured_tables(beside["measured"])
     if not result.there:
         tables += plans.weights_tables(result.precisions)
     if scheduled:
         tables.append(plans.schedules_table(result.rows))
     if not result.there:
-        tables.append(trials.break_even_table(result.break_even()))
+        tables += trials.break_even_tables(result.break_even())
     if "methods" in beside:
         tables += beside["methods"].tables()
     if "numbers" in beside:  # the plan has said its notes

@@ -17,8 +17,6 @@ from suffice.support.errors import InputError
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic, Problem
 
-    from .plan_row import Row
-
 HALVINGS, FARTHEST = 60, 50.0
 """Of the interval [-50, 50] of the best intercept: to rounding, and far enough for e^50 rows."""
 STARTS = ("constant", "zero")
@@ -72,8 +70,8 @@ def reference(source: Any) -> dict[str, Any]:
     return {"clients": source.clients, "excess": excess, "of": of, "noise": told, "least": least}
 
 
-def served(problem: Problem | None, rows: Iterable[Row]) -> list[Row]:
-    """The rows whose precision is reached by an intercept alone, none where there is no intercept."""
+def served(problem: Problem | None, rows: Iterable[Any]) -> list[Any]:
+    """The rows of a plan whose precision is reached by an intercept alone, none where there is no intercept."""
     found = None if problem is None else _with_intercept(problem)  # constants need no torch
     if found is None:
         return []
@@ -81,7 +79,7 @@ def served(problem: Problem | None, rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row.epsilon >= least[row.client]]
 
 
-def coarse(problem: Problem | None, rows: Iterable[Row]) -> tuple[str, ...]:
+def coarse(problem: Problem | None, rows: Iterable[Any]) -> tuple[str, ...]:
     """The note that says at how many clients that is so."""
     names = {row.name for row in served(problem, rows)}
     if problem is None or not names:

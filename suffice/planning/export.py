@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from suffice.simulate.data.standardisation import Coordinates
 
 
-TRAINER = r'''"""Train by plan.json beside this file: python train.py [DATA.csv] [SEED]; writes models.csv, a constant and a slope for
-each column of DATA.csv in its units: NOTE."""
+TRAINER = r'''"""Train by plan.json beside this file: python train.py [DATA.csv] [SEED]; writes models.csv, of each site
+a constant and slopes in the units of the columns of DATA.csv: NOTE."""
 
 import csv
 import json
@@ -78,7 +78,8 @@ with open(here / "models.csv", "w", newline="", encoding="utf-8") as file:
                 if time.monotonic() > said + 2 and done < whole:
                     said = time.monotonic()
                     print(f"{row['name']}: t = {done} of {whole}, loss {loss(at, theta):.4g}", flush=True)
-        print(f"{row['name']} ({at + 1} of {len(y)}): T = {whole}, loss {before:.4g} -> {loss(at, theta):.4g}", flush=True)
+        said = f"T = {whole}, loss {before:.4g} -> {loss(at, theta):.4g}"
+        print(f"{row['name']} ({at + 1} of {len(y)}): {said}", flush=True)
         csv.writer(file).writerow([row["name"], *in_units_of_the_file(at, theta)])
 '''
 """What train.py holds: plain Python and NumPy, that people read and change."""

@@ -29,12 +29,16 @@ from .plan_row import Row
 from .plan_rows import planned_rows
 from .precision import precisions
 from .simulated import Measured, measure, multiplications, path_work, paths
+from .tables.notes import sentence
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.data.standardisation import Coordinates
 
     from .client_statistics import ClientStatistics
+
+    Fitted = Any
+    """Models of a fit, whose `quadratics` can be planned for: `suffice.Fit`."""
 
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
@@ -136,11 +140,7 @@ class Plan:
         return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
 
     def __str__(self) -> str:
-        return "\n\n".join(table.text() for table in self.printed())
-
-    def printed(self) -> list[Table]:
-        lead = [Table(columns=(), rows=(), lines=[self.lead])] if self.lead else []
-        return [*lead, *self.tables()]
+        return "\n\n".join(table.text() for table in (*sentence(self.lead), *self.tables()))
 
     @property
     def there(self) -> bool:
@@ -160,7 +160,7 @@ class Plan:
         from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
 
         if self.there:
-            return [Table(columns=(), rows=(), lines=[THERE])]
+            return sentence(THERE)
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
         if self.rows[0].measured is not None:
             exact.append(measured_plan_table(self.precisions))
@@ -177,7 +177,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what is printed."""
-        return "".join(table._repr_html_() for table in self.printed())
+        return "".join(table._repr_html_() for table in (*sentence(self.lead), *self.tables()))
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
@@ -277,7 +277,7 @@ class Plan:
 
 
 def plan(
-    source: Any,
+    source: Problem | Constants | Fitted,
     epsilon: float | str | Sequence[float | str] | None = None,
     *,
     start: str | None = None,
@@ -315,20 +315,18 @@ def plan(
             remedy = "models from a file, or of classes, know no second moments: plan from a fit of rows or messages by"
             raise InputError("source", repr(source), f"{remedy} least squares, or from sf.read of the table")
         source, notes = source.quadratics, (OF_A_FIT,)
-    of_constants = isinstance(source, Constants)
-    if not of_constants and not hasattr(source, "constants"):
+    if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem or sf.Constants; what was measured is no guarantee")
     as_choice("gradients", gradients, ("preconditioned", "plain"))
-    source = source if of_constants else started(source, start)
+    problem: Any = None if isinstance(source, Constants) else started(source, start)
+    given: Any = source if problem is None else problem
     how: dict[str, Any] = {"memory": memory, "progress": progress, "precondition": gradients != "plain"}
     rule = named(criterion) if isinstance(criterion, str) else criterion
-    told = {"schedule": schedule, "criterion": rule, "horizon": horizon, "confidence": confidence}
-    found, constants = planned_rows(source, precisions(source, epsilon), **how, **told)
-    if not of_constants:
-        found = with_measured(found, source, **how)
+    told: dict[str, Any] = {"schedule": schedule, "criterion": rule, "horizon": horizon, "confidence": confidence}
+    found, constants = planned_rows(given, precisions(given, epsilon), **how, **told)
+    if problem is not None:
+        found = with_measured(found, problem, **how)
         rows = [row for there in found.values() for row in there]
-        notes = (*coarse(source, rows), *notes, *source.remarks, *fewer_rounds(source, next(iter(found.values()))))
-    return Plan(
-        precisions=found, problem=None if of_constants else source, constants=constants, criterion=rule, notes=notes,
-        gradients=gradients,
-    )  # fmt: skip
+        notes = (*coarse(problem, rows), *notes, *problem.remarks, *fewer_rounds(problem, next(iter(found.values()))))
+    known: dict[str, Any] = {"problem": problem, "constants": constants, "criterion": rule, "notes": notes}
+    return Plan(precisions=found, gradients=gradients, **known)

@@ -12,7 +12,6 @@ from suffice.bounds.criteria import Binary, Criterion
 from suffice.support.numbers import plain
 from suffice.support.text import printable
 
-from .constant_plan import ConstantPlan
 from .precision import Precision
 from .schedules import Schedules
 
@@ -62,11 +61,11 @@ class Row:
     epsilon     precision [loss]; epsilon_given  as it was given, "10%", say; epsilon_of  of what: the excess of the
                 "start", of the best "constant" or the "base rate"; the "noise" of rows; or "loss", a number
     sufficient  the cluster, with its variances and its step limit
-    schedules, local           of theorems, with peers and alone
-    exact, exact_local         where there are second moments
-    measured, measured_local   of logistic losses, with times from simulation. Plans have a step `eta` and `iterations`
+    schedules, local           `Schedules` of theorems, with peers and alone
+    exact, exact_local         `ConstantPlan`, where there are second moments
+    measured, measured_local   the same of logistic losses, with times from simulation
     plain       the exact plan alone with plain gradients, where plans multiply them by matrices; of many clients some
-                have it
+                have it. Each plan has a step `eta` and `iterations`
     refusal     why the schedules do not hold here: there are none, or estimates where there is no exact plan
     """
 
@@ -77,13 +76,13 @@ class Row:
     epsilon_given: str
     epsilon_of: str
     sufficient: SufficientCluster
-    schedules: Schedules | None = None
-    local: Schedules | None = None
-    exact: ConstantPlan | None = None
-    exact_local: ConstantPlan | None = None
-    measured: ConstantPlan | None = None
-    measured_local: ConstantPlan | None = None
-    plain: ConstantPlan | None = None
+    schedules: Any = None
+    local: Any = None
+    exact: Any = None
+    exact_local: Any = None
+    measured: Any = None
+    measured_local: Any = None
+    plain: Any = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     refusal: str = ""
@@ -93,7 +92,7 @@ class Row:
         together, alone = KINDS[kind]
         return getattr(self, together), getattr(self, alone)
 
-    def constant(self) -> tuple[ConstantPlan | None, ConstantPlan | None]:
+    def constant(self) -> tuple[Any, Any]:
         """The plans of constant rates that are to be followed: measured ones, or exact ones."""
         return self.both("exact" if self.measured is None else "measured")
 
@@ -150,24 +149,6 @@ class Row:
         gain = "" if ratio is None else f", speed-up {ratio:.3g}"
         step = "no step" if eta is None else f"step {eta:.3g}"
         return printable(f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})")
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from suffice.support.html import facts, number, text
-
-        sign, eta, alone, together = self.times()
-        return facts(
-            {
-                "Client": text(self.name),
-                "Precision": number(self.epsilon),
-                "Collaborates with": text(", ".join(self.collaborators) or "nobody"),
-                "Criterion": text(repr(self.sufficient.criterion)),
-                "Step": number(eta),
-                "Iterations alone, together": f"{'at most ' if sign else ''}{number(alone)}, {number(together)}",
-                "Speed-up": number(self.recommended_speedup, 3),
-                "Warnings": "<br>".join(text(warning) for warning in self.warnings),
-            }
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""

@@ -145,7 +145,7 @@ def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
     return int((gap > 0).sum()) == gap.numel() - len(gap)
 
 
-def _constant(rows: Sequence[Row], how: str) -> list[ConstantPlan | None]:
+def _constant(rows: Sequence[Row], how: str) -> list[Any]:
     """The measured plans, or the exact ones; in stages they are those with peers."""
     return [row.constant()[how == "alone"] for row in rows]
 

@@ -12,7 +12,7 @@ from suffice.figures.figure import SEPARATOR
 from suffice.planning.logistic import NO_MODEL, mean_excess
 from suffice.planning.simulated import _lonely, measure
 from suffice.planning.tables.columns import write_csv
-from suffice.planning.tables.trials import repeated_table
+from suffice.planning.tables.trials import measured_tables
 from suffice.simulate import AllForOne, Local
 
 SEEDS, PATHS = 512, 4_000
@@ -96,8 +96,9 @@ def test_a_measured_plan_is_run_again_drawn_and_written(tmp_path):
             assert abs(mean - found.excess) > 1e-9 * mean  # other paths than those that chose T
             # 5 standard errors: once in a million for a normal mean
             assert abs(mean - found.excess) < 5 * np.hypot(error, found.excess_se)
-    table = repeated_table(again).text()
+    table = measured_tables(again)[0].text()
     assert "other paths" in table
+    assert "measured/eps" in table
     assert max(map(len, table.splitlines())) <= 80
     figure = plan.plot(seeds=64)
     assert figure.setup["simulated"]

@@ -200,7 +200,11 @@ def test_the_exported_trainer_arrives(command, tmp_path, classes):
     """Of gaps and categories rows.csv is written beside it, and it needs no argument. Excesses of 8 sites, or 3, over
     8 seeds: their mean over eps is below 1, to 4 standard errors over the runs. It says a loss for every site."""
     table = made_table(tmp_path / "made.csv") if classes else DIABETES
-    asked = PLANS["classes"] if classes else (*OF_DIABETES, "--epsilon", "40%", "--standardise", "client", "--standardise-target")
+    asked = (
+        PLANS["classes"]
+        if classes
+        else (*OF_DIABETES, "--epsilon", "40%", "--standardise", "client", "--standardise-target")
+    )
     done = command("plan", table, *asked, "--out", tmp_path / "out")
     written = {line for line in done.stdout.splitlines() if line.startswith(str(tmp_path))}
     names = {"plan.json", "weights.csv", "train.py"} | ({"rows.csv"} if classes else set())

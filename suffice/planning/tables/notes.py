@@ -26,6 +26,11 @@ NOTHING = "nothing to plan"
 MORE = ". More notes are in --json."
 
 
+def sentence(text: str) -> list[Table]:
+    """A table of nothing but a line of text; none without it."""
+    return [Table(columns=(), rows=(), lines=[text])] if text else []
+
+
 def noted(text: str) -> str:
     """A line of notes, which begins with a capital letter; those of the data begin with the word already."""
     return f"Note: {text.removeprefix('Note: ')}"
