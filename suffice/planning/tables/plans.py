@@ -12,12 +12,10 @@ from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_widt
 from ..plan_row import Kind, Row
 from ..schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import busy, few, noted, over_known, worth
+from .notes import MOST_ROWS, busy, few, first_rows, noted, over_known, worth
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
-MOST_ROWS = 20
-"""Clients up to which each has its line."""
 NO_EXACT_PLAN = "no exact plan"
 NAME = 14
 """Characters of a client's name in a note."""
@@ -82,54 +80,37 @@ def exact_table(precisions: Precisions) -> Table:
 def measured_plan_table(precisions: Precisions) -> Table:
     """One line per client and precision; of many clients the first."""
     rows = [row for there in precisions.values() for row in there]
-    shown = rows if len(rows[0].names) <= MOST_ROWS else rows[:MOST_ROWS]
-    found = {row.name: row.measured.model for row in shown if row.measured and row.measured.model}
-    names = [name for name, plan in found.items() if plan.matrix is not None]
+    found = {row.name: row.measured.model.matrix is not None for row in rows}
+    names = [name for name, has in found.items() if has]
     who = "" if len(names) == len(found) else f" ({_some(names)})"
-    return Table.of(
-        _shown("measured"),
-        shown,
-        title="Measured: iterations until the mean excess is at most eps",
-        lines=[
-            f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
-            "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps.",
-            *_said(rows, "measured"),
-            *([f"{len(rows) - len(shown)} more rows are in --json."] if len(rows) > len(shown) else ()),
-            *([f"{MATRIX}{who}."] if names else ()),
-        ],
-        width=80,
-    )
+    lines = [
+        f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
+        "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps.",
+        *_said(rows, "measured"),
+        *([f"{MATRIX}{who}."] if names else ()),
+    ]
+    title = "Measured: iterations until the mean excess is at most eps"
+    return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)
 
 
-def plan_table(
-    rows: Sequence[Row],
-    *,
-    everybody: Sequence[dict[str, Any]] = (),
-    said: Sequence[str] = (),
-) -> Table:
+def plan_table(rows: Sequence[Row], *, everybody: Sequence[dict[str, Any]] = (), said: Sequence[str] = ()) -> Table:
     """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
 
     everybody  what All-for-all promises
     """
-    notes = [
+    refused, known = rows[0].refusal, [row for row in rows if row.schedules is not None]
+    lines = [f"These numbers are not guaranteed: {refused}."] if refused else _promised(known)
+    if everybody:
+        times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in everybody)
+        told = "; ".join(dict.fromkeys(f"{one['promise']} ({one['theorem']})" for one in everybody))
+        lines.append(f"With one gradient of each client a round, All-for-all promises after {times}: {told}.")
+    lines += [
         noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
         for warning, where in _grouped(rows).items()
         if warning not in said and not (rows[0].measured and warning.startswith(NO_EXACT_PLAN))
     ]
-    refused, many = rows[0].refusal, len(rows[0].names) > MOST_ROWS
-    known = [row for row in rows if row.schedules is not None]
-    return Table.of(
-        _shown("guaranteed"),
-        known[:MOST_ROWS] if many else known,
-        title=f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps",
-        lines=few([
-            *([f"These numbers are not guaranteed: {refused}."] if refused else _promised(known)),
-            *_everybody(everybody),
-            *([f"{len(known) - MOST_ROWS} more rows are in --csv FILE and --json."] if many else ()),
-            *notes,
-        ]),
-        width=80,
-    )  # fmt: skip
+    title = f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps"
+    return first_rows(_shown("guaranteed"), known, len(rows[0].names), title=title, lines=few(lines))
 
 
 def _shown(kind: Kind) -> list[Column]:
@@ -150,32 +131,31 @@ def stages_table(rows: Sequence[Row]) -> Table:
     """Schedules of three stages that are faster than the constant plan: who drops out, and the own weight in each."""
     found = [row for row in rows if row.exact is not None and row.exact.stages]
     lines = [f"{len(found)} of {len(rows)} plans are faster in stages; the others keep constant rates."]
-    if len(found) > MOST_ROWS:
-        lines.append(f"{len(found) - MOST_ROWS} more plans are in --json.")
     title = "In three stages, fixed in advance: iterations, steps, the client's own weight"
-    return Table.of(STAGED, found[:MOST_ROWS], title=title, lines=lines, width=80)
+    return first_rows(STAGED, found, len(found), title=title, lines=lines)
 
 
 def schedules_table(rows: Sequence[Row]) -> Table:
     """The four schedules of every client, with what each promises, alone and together."""
-    key = {name: "iterations_at_confidence" if name == "hitting" else "bound" for name in Schedules._fields[:4]}
-    entries = [
-        (row, name)
-        for row in rows
-        if row.schedules is not None
-        for name in Schedules._fields[:4]
-        if getattr(row.schedules, name)[key[name]] is not None or name not in ("horizon", "hitting")
-    ]
+
+    def bound(plan: Any, name: str) -> float | None:
+        return getattr(plan, name)["iterations_at_confidence" if name == "hitting" else "bound"]
+
     return Table.of(
         (
             Column("client", lambda one: one[0].name, numeric=False),
             Column("eps", lambda one: one[0].epsilon),
             Column("schedule", lambda one: one[1], numeric=False),
             Column("step", lambda one: _step(one[0].schedules, one[1]), numeric=False),
-            Column("alone <=", lambda one: number(getattr(one[0].local, one[1])[key[one[1]]], 4)),
-            Column("together <=", lambda one: number(getattr(one[0].schedules, one[1])[key[one[1]]], 4)),
+            Column("alone <=", lambda one: number(bound(one[0].local, one[1]), 4)),
+            Column("together <=", lambda one: number(bound(one[0].schedules, one[1]), 4)),
         ),
-        entries,
+        [
+            (row, name)
+            for row in rows
+            for name in Schedules._fields[:4]
+            if row.schedules and (bound(row.schedules, name) is not None or name in ("constant", "decreasing"))
+        ],
         title="Schedules: bounds of E[e_T 1{tau >= T}] at horizon T; for hitting, the iterations after which a path "
         "is still running with probability delta at most",
     )
@@ -194,27 +174,18 @@ def weights_tables(precisions: Precisions) -> list[Table]:
         names = rows[0].names
         if len(names) > MOST_COLUMNS or not any(row.collaborators for row in rows):
             continue
-        weights = [row.followed if row.exact is None else row.exact.weights for row in rows]
         wide = screen_width("".join(names)) + max(map(screen_width, names)) + GAP * (len(names) + 1) + 4 > WIDE
         heads = [str(k + 1) for k in range(len(names))] if wide else names
-        kind = f"of the {'guaranteed' if rows[0].exact is None else 'exact'} plan"
-        tables.append(
-            Table(
-                title=f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights "
-                f"{kind}, row by row",
-                columns=("client", *heads, "sum"),
-                numeric=(*heads, "sum"),
-                rows=[
-                    (
-                        f"{row.client + 1} {row.name}" if wide else row.name,
-                        *(number(weight.item(), 2) if weight else "." for weight in mine),
-                        number(mine.sum().item()),
-                    )
-                    for row, mine in zip(rows, weights)
-                ],
-                lines=["All digits: --json."],
-            )
-        )
+        cells = []
+        for row in rows:
+            mine = (row.followed if row.exact is None else row.exact.weights).tolist()
+            shown = [number(weight, 2) if weight else "." for weight in mine]
+            cells.append((f"{row.client + 1} {row.name}" if wide else row.name, *shown, number(sum(mine))))
+        title = f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights of the "
+        title += f"{'guaranteed' if rows[0].exact is None else 'exact'} plan, row by row"
+        found = Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells,
+                      lines=["All digits: --json."])  # fmt: skip
+        tables.append(found)
     return tables
 
 
@@ -251,16 +222,10 @@ def _grouped(rows: Sequence[Row]) -> dict[str, list[str]]:
     for row in rows:
         for warning in row.warnings:
             text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
-            text += _remedy(text)
+            if text.startswith("continuous weights promise fewer iterations"):
+                text += "; choose them by --criterion continuous"
             groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
     return groups
-
-
-def _remedy(note: str) -> str:
-    """The option that a note leads to; empty where there is none."""
-    if note.startswith("continuous weights promise fewer iterations"):
-        return "; choose them by --criterion continuous"
-    return ""
 
 
 def _promised(rows: Sequence[Row]) -> list[str]:
@@ -270,11 +235,3 @@ def _promised(rows: Sequence[Row]) -> list[str]:
     stopped = [TAU_BOUND] if len(fixed) < len(plans) else []
     keys = dict.fromkeys((one["promise"], STAGES[len(one["stages"])], one["theorem"]) for one in fixed if one["stages"])
     return [*stopped, *(f"Fixed weights in {stages} promise at that T: {said} ({key})." for said, stages, key in keys)]
-
-
-def _everybody(found: Sequence[dict[str, Any]]) -> list[str]:
-    if not found:
-        return []
-    times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in found)
-    said = "; ".join(dict.fromkeys(f"{one['promise']} ({one['theorem']})" for one in found))
-    return [f"With one gradient of each client a round, All-for-all promises after {times}: {said}."]

@@ -9,8 +9,7 @@ import numpy as np
 
 from suffice.support.tables import Column, Table, number
 
-from .notes import sentence
-from .plans import MOST_ROWS
+from .notes import first_rows, sentence
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..simulated import Measured, SimulatedPlan
@@ -36,25 +35,15 @@ BREAK_EVEN = (
 
 def measured_tables(measured: Sequence[Measured]) -> list[Table]:
     """Excesses at the end of constant plans, where there are some, and hitting times beside the predicted ones."""
-    many = len({entry.client for entry in measured}) > MOST_ROWS
-    shown = measured[:MOST_ROWS] if many else measured
-    more = [f"{len(measured) - len(shown)} more rows are in --csv FILE and --json."] if many else []
     partial = any(min(entry.alone.arrived, entry.together.arrived) < 1 for entry in measured)
-    hitting = Table.of(
-        HITTING,
-        shown,
-        title=f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound",
-        lines=[
-            "A time is measured at the step for which its bound is guaranteed, often below the plan's step.",
-            *(["Where a share in % stands, the mean is over the paths that arrived."] if partial else ()),
-            *more,
-        ],
-        width=80,
-    )
-    return [*_ends(measured, shown, more), hitting]
+    lines = ["A time is measured at the step for which its bound is guaranteed, often below the plan's step."]
+    lines += ["Where a share in % stands, the mean is over the paths that arrived."] if partial else []
+    title = f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound"
+    clients = len({entry.client for entry in measured})
+    return [*_ends(measured), first_rows(HITTING, measured, clients, title=title, lines=lines)]
 
 
-def _ends(measured: Sequence[Measured], shown: Sequence[Measured], more: Sequence[str]) -> list[Table]:
+def _ends(measured: Sequence[Measured]) -> list[Table]:
     known = {how: [getattr(entry, how) for entry in measured] for how in ("alone", "together", "scheduled")}
     if all(plan.iterations is None for plans in known.values() for plan in plans):
         return []
@@ -77,16 +66,15 @@ def _ends(measured: Sequence[Measured], shown: Sequence[Measured], more: Sequenc
         Column(f"{over} ", lambda entry: _over(entry.together, entry.together.exact if exact else entry.epsilon)),
     )
     title = f"Mean excess at the plan's T over {measured[0].seeds} seeds (standard error)"
-    return [Table.of(columns, shown, title=title, lines=[*lines, *more], width=80)]
+    return [first_rows(columns, measured, len({entry.client for entry in measured}), title=title, lines=lines)]
 
 
 def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
     """At which of the plan's precisions peers help each client last; nothing of a plan at one precision."""
     if all(entry["helped"] is None for entry in entries):
         return sentence("Peers save no client an iteration at any of these precisions." if entries else "")
-    more = [f"{len(entries) - MOST_ROWS} more clients are in --json."] if len(entries) > MOST_ROWS else []
     title = "Break-even: the smallest of these precisions at which peers save an iteration"
-    return [Table.of(BREAK_EVEN, entries[:MOST_ROWS], title=title, lines=more, width=80)]
+    return [first_rows(BREAK_EVEN, entries, len(entries), title=title, lines=())]
 
 
 def _time(plan: SimulatedPlan) -> str:
