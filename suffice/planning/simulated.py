@@ -12,13 +12,12 @@ from suffice.bounds import Binary, Criterion
 from suffice.support.numbers import plain
 from suffice.support.text import printable
 
+from .constant_plan import ConstantPlan
 from .plan_row import Row
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.algorithms.base import Algorithm
-
-    from .constant_plan import ConstantPlan
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
@@ -97,41 +96,34 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     """
     from suffice.simulate import AllForOne, Local, hitting_times
 
-    staged, promised = any(row.exact and row.exact.stages for row in rows), rows[0].schedules is not None
+    promised = rows[0].schedules is not None
     found: dict[str, list[dict[str, Any]]] = {"scheduled": [{} for _ in rows]}
-    if staged:
+    if any(row.exact and row.exact.stages for row in rows):
         found["scheduled"] = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
-    times, lonely = np.empty(0), promised and _lonely(problem, rows)
+    times, lonely, epsilon = np.empty(0), promised and _lonely(problem, rows), np.array([row.epsilon for row in rows])
     for how in ("alone", "together"):
         plans = _constant(rows, how)
         if promised:
             algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
             hitting = [row.both("guaranteed")[how == "alone"].hitting for row in rows]
         else:
-            algorithm, hitting = weights_of(problem, plans), [plan and plan.hitting for plan in plans]
-        etas = [_eta(plan) if bound is None else bound["eta"] for plan, bound in zip(plans, hitting)]
+            algorithm, hitting = weights_of(problem, plans), [plan.hitting for plan in plans]
+        etas = still([plan.eta if bound is None else bound["eta"] for plan, bound in zip(plans, hitting)])
         expected = [None if bound is None else bound["expected_iterations"] for bound in hitting]
         # about how long each takes: what is promised, else the plan's own length
-        lengths = [float((plan and plan.iterations) or 1) if e is None else e for plan, e in zip(plans, expected)]
+        limit = _limit([plan.iterations or 1 if bound is None else bound for plan, bound in zip(plans, expected)])
         if how == "alone" or not lonely:
-            times = hitting_times(
-                problem, algorithm, epsilon=np.array([row.epsilon for row in rows]), eta=still(etas),
-                limit=_limit(lengths), seeds=seeds, root=root,
-            )  # fmt: skip
+            runs: dict[str, Any] = {"epsilon": epsilon, "eta": etas, "limit": limit, "seeds": seeds, "root": root}
+            times = hitting_times(problem, algorithm, **runs)
         ends = excesses(problem, rows, how, seeds=seeds, root=root)
         found[how] = [
             end | _summary(times[:, row.client]) | {"predicted": bound} for row, end, bound in zip(rows, ends, expected)
         ]
-    return [
-        Measured(
-            client=row.client,
-            name=row.name,
-            epsilon=row.epsilon,
-            seeds=seeds,
-            **{how: SimulatedPlan(**numbers[at]) for how, numbers in found.items()},
-        )
-        for at, row in enumerate(rows)
-    ]
+    measured = []
+    for row, *numbers in zip(rows, *found.values()):
+        runs = {how: SimulatedPlan(**some) for how, some in zip(found, numbers)}
+        measured.append(Measured(client=row.client, name=row.name, epsilon=row.epsilon, seeds=seeds, **runs))
+    return measured
 
 
 def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
@@ -145,29 +137,26 @@ def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
     return int((gap > 0).sum()) == gap.numel() - len(gap)
 
 
-def _constant(rows: Sequence[Row], how: str) -> list[Any]:
-    """The measured plans, or the exact ones; in stages they are those with peers."""
-    return [row.constant()[how == "alone"] for row in rows]
+def _constant(rows: Sequence[Row], how: str) -> list[ConstantPlan]:
+    """The measured plans, or the exact ones, those with peers also in stages; without any, plans that stand still."""
+    own = np.eye(len(rows))
+    return [
+        row.constant()[how == "alone"] or ConstantPlan(epsilon=row.epsilon, start=np.nan, weights=own[i])
+        for i, row in enumerate(rows)
+    ]
 
 
-def _eta(plan: ConstantPlan | None) -> float:
-    return 0.0 if plan is None else plan.eta
-
-
-def weights_of(problem: Problem, plans: Sequence[ConstantPlan | None]) -> Algorithm:
+def weights_of(problem: Problem, plans: Sequence[ConstantPlan]) -> Algorithm:
     """The rule that all the plans follow, each client with its weights and its preconditioner."""
     import torch
 
     from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
 
-    identity, alone = np.eye(problem.features), np.eye(problem.clients)
+    identity, own = np.eye(problem.features), np.eye(problem.clients)
+    alpha = [plan.weights if plan.eta else alone for plan, alone in zip(plans, own)]
+    matrices = [identity if plan.matrix is None else plan.matrix for plan in plans]
     return PreconditionedWeights(
-        alpha=torch.from_numpy(
-            np.stack([own if plan is None or not plan.eta else plan.weights for plan, own in zip(plans, alone)])
-        ),
-        preconditioners=torch.from_numpy(
-            np.stack([identity if plan is None or plan.matrix is None else plan.matrix for plan in plans])
-        ),
+        alpha=torch.from_numpy(np.stack(alpha)), preconditioners=torch.from_numpy(np.stack(matrices))
     )
 
 
@@ -208,22 +197,20 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     from suffice.simulate import run
 
     plans, staged = _constant(rows, how), how == "scheduled"
-    ends = [plan and (plan.scheduled if staged else plan.iterations) for plan in plans]
+    ends = [plan.scheduled if staged else plan.iterations for plan in plans]
     grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
     if not grid or grid[-1] == 0:
         return [{} for _ in rows]
-    constant = weights_of(problem, plans), still([_eta(plan) for plan in plans])
-    algorithm, eta = _stages_of(problem, [plan for plan in plans if plan]) if staged else constant
+    constant = weights_of(problem, plans), still([plan.eta for plan in plans])
+    algorithm, eta = _stages_of(problem, plans) if staged else constant
     trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=_fresh(rows, seeds), root=root, grid=grid)
-    found = []
-    for row, plan, end in zip(rows, plans, ends):
-        if plan is None or end not in grid:
-            found.append({})
-            continue
-        exact = None if plan.model else plan.last.excess if staged else plan.excess
-        values = trace.excess[:, grid.index(end), row.client].astype(float)
-        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-        found.append({"iterations": end, "exact": exact, "excess": float(values.mean()), "excess_se": error})
+    found: list[dict[str, Any]] = [{} for _ in rows]
+    for i, (plan, end) in enumerate(zip(plans, ends)):
+        if end in grid:
+            exact = None if plan.model else plan.last.excess if staged else plan.excess
+            values = trace.excess[:, grid.index(end), i].astype(float)
+            error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+            found[i] = {"iterations": end, "exact": exact, "excess": float(values.mean()), "excess_se": error}
     return found
 
 
@@ -239,7 +226,7 @@ def paths(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0) -
     measured, excess = rows[0].measured is not None, []
     for how in ("together", "alone") if measured else ("together",):
         plans = _constant(rows, how)
-        etas = still([_eta(plan) for plan in plans])
+        etas = still([plan.eta for plan in plans])
         many, rule = _fresh(rows, seeds), weights_of(problem, plans)
         trace = run(problem, rule, iterations=followed(rows), eta=etas, seeds=many, root=root)
         excess.append(trace.excess.astype(float))
@@ -265,8 +252,8 @@ def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
 def followed(rows: Sequence[Row]) -> int:
     """Twice the longest plan that is drawn."""
     alone = ("alone",) if rows[0].measured is not None else ()  # drawn from paths, too
-    plans = [plan for how in ("together", *alone) for plan in _constant(rows, how) if plan]
-    return min(2 * max((plan.iterations or 1 for plan in plans), default=1), LONGEST_SIMULATION)
+    longest = max(plan.iterations or 1 for how in ("together", *alone) for plan in _constant(rows, how))
+    return min(2 * longest, LONGEST_SIMULATION)
 
 
 def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> float:
