@@ -58,9 +58,6 @@ class Method:
     gradients: float | None = None
     why_not: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        return plain(vars(self))
-
 
 COLUMNS = (
     Column("method", lambda one: ", ".join(filter(None, (one.name, one.setting))), numeric=False),
@@ -73,10 +70,8 @@ COLUMNS = (
 
 
 def _time(one: Method) -> str:
-    if one.low is None and one.high is None:
-        return number(one.iterations)
-    ends = ("?" if end is None else str(end) for end in (one.low, one.high))
-    return f"{one.iterations} ({'-'.join(ends)})"
+    ends = "-".join("?" if end is None else str(end) for end in (one.low, one.high))
+    return number(one.iterations) if ends == "?-?" else f"{one.iterations} ({ends})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,29 +87,21 @@ class Comparison:
         return "".join(table._repr_html_() for table in self.tables())
 
     def tables(self) -> list[Table]:
-        return [_table(key, methods) for key, methods in self.precisions.items()]
+        """One for each precision, with the reasons why methods are not in it."""
+        found = []
+        for key, methods in self.precisions.items():
+            at = key if isinstance(key, str) else f"{key:.3g}"
+            title = f"Methods at their best steps, until the mean excess over clients is at most that of {at}"
+            lines = ["In brackets: measured, two standard errors."]
+            for why in dict.fromkeys(one.why_not for one in methods if one.why_not):
+                lines.append(f"{', '.join(one.name for one in methods if one.why_not == why)}: {why}.")
+            measured = [one for one in methods if not one.why_not]
+            found.append(Table.of(COLUMNS, measured, title=title, lines=lines, width=80))
+        return found
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The list `methods` of `suffice plan --methods --json`."""
-        return [{"epsilon": key} | one.to_dict() for key, methods in self.precisions.items() for one in methods]
-
-
-def _table(key: float | str, methods: Sequence[Method]) -> Table:
-    at = key if isinstance(key, str) else f"{key:.3g}"
-    reasons: dict[str, list[str]] = {}
-    for one in methods:
-        if one.why_not:
-            reasons.setdefault(one.why_not, []).append(one.name)
-    return Table.of(
-        COLUMNS,
-        [one for one in methods if not one.why_not],
-        title=f"Methods at their best steps, until the mean excess over clients is at most that of {at}",
-        lines=[
-            "In brackets: measured, two standard errors.",
-            *(f"{', '.join(names)}: {why}." for why, names in reasons.items()),
-        ],
-        width=80,
-    )
+        return [{"epsilon": key} | plain(vars(one)) for key, methods in self.precisions.items() for one in methods]
 
 
 def compare_methods(

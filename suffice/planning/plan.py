@@ -161,14 +161,15 @@ class Plan:
 
         if self.there:
             return sentence(THERE)
-        exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
-        if self.rows[0].measured is not None:
-            exact.append(measured_plan_table(self.precisions))
+        row = self.rows[0]
+        found = [exact_table(self.precisions)] if row.exact is not None else []
+        if row.measured is not None:
+            found.append(measured_plan_table(self.precisions))
         if any(row.exact is not None and row.exact.stages for row in self):
-            exact.append(stages_table(self.rows))
-        if self.rows[0].schedules is not None:
-            exact.append(plan_table(self.rows, everybody=self.all_for_all(), said=self.notes))
-        first, *others = exact
+            found.append(stages_table(self.rows))
+        if row.schedules is not None:
+            found.append(plan_table(self.rows, everybody=self.all_for_all(), said=self.notes))
+        first, *others = found or sentence(f"There is no plan: {row.refusal}.")
         return [noted_table(first, self.notes), *others]
 
     def table(self) -> Table:

@@ -193,28 +193,25 @@ def quotient(alone: float | None, together: float | None) -> float | None:
     return 1.0 if together == 0 else alone / together
 
 
+def rows_of(
+    names: Sequence[str], precision: Precision, clusters: Sequence[SufficientCluster], refusal: str
+) -> list[Row]:
+    """Of all clients at one precision, without any plans yet."""
+    given: dict[str, Any] = {"epsilon_given": precision.given, "epsilon_of": precision.of, "names": tuple(names)}
+    return [
+        Row(client=i, name=name, epsilon=epsilon, sufficient=cluster, refusal=refusal, **given)
+        for i, (name, epsilon, cluster) in enumerate(zip(names, precision.each.tolist(), clusters))
+    ]
+
+
 def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
     """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
     unknown = ("sufficient_variance", "definition_2_variance", "local_variance", "step_ratio")
+    known: dict[str, Any] = {"criterion": Binary(threshold=0.5), "step_limit": None, "continuous": {}}
     alone = np.eye(len(names))  # once: each row keeps a view of all of it
-    return [
-        Row(
-            client=i,
-            name=name,
-            names=tuple(names),
-            epsilon=epsilon,
-            epsilon_given=precision.given,
-            epsilon_of=precision.of,
-            sufficient=SufficientCluster(
-                criterion=Binary(threshold=0.5),
-                similarity=np.where(alone[i], 1.0, np.nan),
-                weights=alone[i],
-                cluster=(i,),
-                step_limit=None,
-                continuous={},
-                **dict.fromkeys(unknown, np.nan),
-            ),
-            refusal=reason,
-        )
-        for i, (name, epsilon) in enumerate(zip(names, precision.each.tolist()))
-    ]
+    clusters = [
+        SufficientCluster(similarity=np.where(own, 1.0, np.nan), weights=own, cluster=(i,),
+                          **known, **dict.fromkeys(unknown, np.nan))
+        for i, own in enumerate(alone)
+    ]  # fmt: skip
+    return rows_of(names, precision, clusters, reason)

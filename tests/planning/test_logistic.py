@@ -117,6 +117,11 @@ def test_without_a_model_the_plan_says_why(monkeypatch):
     row = sf.plan(one_dimensional(), "10%")["A"]
     assert row.measured is None
     assert NO_MODEL in row.warnings
+    rows = {"client": list("AABB") * 5, "x": range(20), "target": [0, 1, 1, 0, 0] * 4}
+    neither = sf.plan(sf.read(rows, regularisation=0.0, loss="logistic"), "10%")
+    assert neither.rows[0].schedules is neither.rows[0].exact is None
+    assert str(neither).startswith("There is no plan: regularisation = 0.0")
+    assert len(neither.simulate(seeds=2)) == 2
 
 
 def test_all_for_one_that_follows_nobody_is_run_once():

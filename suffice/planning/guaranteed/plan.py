@@ -18,7 +18,7 @@ from suffice.bounds.sufficient_variance import sufficient_variance, tight_varian
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from ..plan_row import Row, SufficientCluster
+from ..plan_row import Row, SufficientCluster, rows_of
 from ..precision import Precision
 from ..schedules import schedules
 from .fixed_weights import fixed_rounds
@@ -83,10 +83,9 @@ def promised_rows(
         fixed = fixed_rounds(constants, levels)
         both = [one._replace(fixed_weights=found) for one, (found, _) in zip(both, fixed)]
         own = [one._replace(fixed_weights=found) for one, (_, found) in zip(own, fixed)]
-    rows = []
-    for i, (together, alone, continuous) in enumerate(zip(both, own, _continuous(constants, similarity, levels))):
-        chosen, rho = weighed[i][0], similarity[i]
-        cluster = SufficientCluster(
+    others = _continuous(constants, similarity, levels)
+    clusters = [
+        SufficientCluster(
             criterion=chosen,
             similarity=rho,
             weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
@@ -96,23 +95,16 @@ def promised_rows(
             local_variance=constants.sigma2[i].item(),
             step_ratio=q[i].item(),
             step_limit=None if refused else (q[i] / constants.beta[i]).item(),
-            continuous=dict.fromkeys(continuous) if refused else continuous,
+            continuous=dict.fromkeys(others[i]) if refused else others[i],
         )
-        row = Row(
-            client=i,
-            name=constants.names[i],
-            names=constants.names,
-            epsilon=levels[i].item(),
-            epsilon_given=precision.given,
-            epsilon_of=precision.of,
-            sufficient=cluster,
-            refusal=constants.unbounded,
-        )
-        if not refused:
-            row = replace(row, schedules=together, local=alone, notes=constants.notes)
-            row = replace(row, warnings=_warnings(constants, row, continuous))
-        rows.append(row)
-    return rows
+        for i, ((chosen, _, _), rho) in enumerate(zip(weighed, similarity))
+    ]
+    rows = rows_of(constants.names, precision, clusters, constants.unbounded)
+    if refused:
+        return rows
+    plans = zip(rows, both, own)
+    rows = [replace(row, schedules=one, local=other, notes=constants.notes) for row, one, other in plans]
+    return [replace(row, warnings=_warnings(constants, row)) for row in rows]
 
 
 def _continuous(constants: Constants, similarity: np.ndarray, epsilon: np.ndarray) -> list[dict[str, float | None]]:
@@ -131,7 +123,7 @@ def _continuous(constants: Constants, similarity: np.ndarray, epsilon: np.ndarra
     ]
 
 
-def _warnings(constants: Constants, row: Row, continuous: dict[str, float | None]) -> tuple[str, ...]:
+def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
     warnings, criterion, speedup = list(constants.notes), row.sufficient.criterion, row.guaranteed_speedup
     if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (row.sufficient.similarity > 0).sum() > 1:
         warnings.append(
@@ -143,7 +135,7 @@ def _warnings(constants: Constants, row: Row, continuous: dict[str, float | None
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
-    planned, other = row.times()[3], continuous["expected_iterations"]
+    planned, other = row.times()[3], row.sufficient.continuous["expected_iterations"]
     if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
         warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
     if planned == 0:
