@@ -39,14 +39,13 @@ ON_SCREEN: dict[Kind, tuple[str, ...]] = {
 }
 IN_FILES = (
     "epsilon", "method", "client", "collaborators", "step size", "iterations <=", "speed-up", "theorem", "promise",
-    "refused because", "iterations, low", "iterations, high",
+    "refused because", "measured", "measured/predicted", "iterations, low", "iterations, high",
 )  # fmt: skip
-BEFORE = IN_FILES.index("iterations, low")
-"""There stand what paths took, and that over the bound of it."""
 
 
-def columns(kind: Kind, *, alone: bool | None = None) -> dict[str, Column]:
-    """Those of plans of a kind by their heads; in files one plan has a line, the one with peers or the one `alone`."""
+def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[str, Column]:
+    """Those of plans of a kind by their heads; in files one plan has a line, the one with peers or the one `alone`, and
+    `run`, a `SimulatedPlan`, is what paths of it did."""
     screen, promised = alone is None, kind == "guaranteed"
     sign, digits = (" <=", 4) if promised else ("", 3)
 
@@ -74,6 +73,8 @@ def columns(kind: Kind, *, alone: bool | None = None) -> dict[str, Column]:
         Column("theorem", lambda row: plan(row).theorem if promised else ""),
         Column("promise", lambda row: PROMISES[kind].format(plan=plan(row))),
         Column("refused because", lambda row: "" if promised else plan(row).note),
+        Column("measured", lambda row: run and run.time, unit="1"),
+        Column("measured/predicted", lambda row: run and run.ratio, unit="1"),
         Column("iterations, low", lambda row: None if promised else plan(row).between[0], unit="1"),
         Column("iterations, high", lambda row: None if promised else plan(row).between[1], unit="1"),
     ]
@@ -91,13 +92,10 @@ def write_csv(path: Path, rows: Sequence[Row], *, measured: Sequence[Measured] |
             last = kind == "guaranteed" or (kind == "exact" and row.schedules is None)
             for how, plan in zip(("together", "alone"), row.both(kind)):
                 if plan is not None:
-                    known = columns(kind, alone=how == "alone")
-                    run = getattr(entry, how) if entry and last else None
-                    cells = [known[name].get(row) for name in IN_FILES]
-                    lines.append([*cells[:BEFORE], run and run.time, run and run.ratio, *cells[BEFORE:]])
+                    known = columns(kind, alone=how == "alone", run=getattr(entry, how) if entry and last else None)
+                    lines.append([known[name].get(row) for name in IN_FILES])
     heads = [columns("exact")[name].name for name in IN_FILES]
     make_folder(path.parent, "csv")
-    heads[BEFORE:BEFORE] = ["measured [1]", "measured/predicted [1]"]
     return write_whole(path, csv_text([heads, *lines]).encode())
 
 
