@@ -70,21 +70,13 @@ def reference(source: Any) -> dict[str, Any]:
     return {"clients": source.clients, "excess": excess, "of": of, "noise": told, "least": least}
 
 
-def served(problem: Problem | None, rows: Iterable[Any]) -> list[Any]:
-    """The rows of a plan whose precision is reached by an intercept alone, none where there is no intercept."""
-    found = None if problem is None else _with_intercept(problem)  # constants need no torch
-    if found is None:
-        return []
-    least = _at(found, best_constants(found))
-    return [row for row in rows if row.epsilon >= least[row.client]]
-
-
-def coarse(problem: Problem | None, rows: Iterable[Any]) -> tuple[str, ...]:
-    """The note that says at how many clients that is so."""
-    names = {row.name for row in served(problem, rows)}
-    if problem is None or not names:
-        return ()
-    return (f"At {len(names)} of {problem.clients} clients a constant model reaches eps: there is nothing to plan.",)
+def coarse(problem: Problem, rows: Iterable[Any]) -> tuple[str, ...]:
+    """The note that says at how many clients an intercept alone reaches the precision of some row of a plan."""
+    found = _with_intercept(problem)
+    least = np.full(problem.clients, np.inf) if found is None else _at(found, best_constants(found))
+    reached = {row.client for row in rows if row.epsilon >= least[row.client]}
+    said = f"At {len(reached)} of {problem.clients} clients a constant model reaches eps: there is nothing to plan."
+    return (said,) if reached else ()
 
 
 def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:
