@@ -27,30 +27,11 @@ KINDS: dict[Kind, tuple[str, str]] = {
 """Of each kind the plans of a row with peers and alone."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SufficientCluster:
-    """Whom a client may follow at one precision, by its constants alone.
-
-    similarity           (N,) guaranteed before the precision is reached, rho_ik
-    weights              (N,) of Definition 1 at these similarities: each path has its own, from the similarities along
-                         it. A plan's rows make the network's collaboration matrix
-    cluster              peers of positive weight there, the client itself included
-    sufficient_variance  what the schedules use [(loss / theta)^2], as the two variances after it: Definition 2's own
-                         value and the client's alone
-    step_limit           step_ratio / beta [theta^2 / loss]
-    continuous           variance, step ratio, step and expected iterations that continuous weights would give
-    """
-
-    criterion: Criterion
-    similarity: np.ndarray
-    weights: np.ndarray
-    cluster: tuple[int, ...]
-    sufficient_variance: float
-    definition_2_variance: float
-    local_variance: float
-    step_ratio: float
-    step_limit: float | None
-    continuous: dict[str, float | None]
+CLUSTER = (
+    "criterion", "similarity", "weights", "cluster", "sufficient_variance", "definition_2_variance", "local_variance",
+    "step_ratio", "step_limit", "continuous",
+)  # fmt: skip
+"""Of a row what its client's constants alone say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +41,21 @@ class Row:
     names       of all N clients
     epsilon     precision [loss]; epsilon_given  as it was given, "10%", say; epsilon_of  of what: the excess of the
                 "start", of the best "constant" or the "base rate"; the "noise" of rows; or "loss", a number
-    sufficient  the cluster, with its variances and its step limit
+
+    Whom the client may follow, by its constants alone:
+
+    criterion            that weighs peers
+    similarity           (N,) guaranteed before the precision is reached, rho_ik
+    weights              (N,) of Definition 1 at these similarities: each path has its own, from the similarities along
+                         it. A plan's rows make the network's collaboration matrix
+    cluster              peers of positive weight there, the client itself included
+    sufficient_variance  what the schedules use [(loss / theta)^2], as the two variances after it: Definition 2's own
+                         value and the client's alone
+    step_limit           step_ratio / beta [theta^2 / loss]
+    continuous           variance, step ratio, step and expected iterations that continuous weights would give
+
+    What it should do:
+
     schedules, local           `Schedules` of theorems, with peers and alone
     exact, exact_local         `ConstantPlan`, where there are second moments
     measured, measured_local   the same of logistic losses, with times from simulation
@@ -75,7 +70,16 @@ class Row:
     epsilon: float
     epsilon_given: str
     epsilon_of: str
-    sufficient: SufficientCluster
+    criterion: Criterion
+    similarity: np.ndarray
+    weights: np.ndarray
+    cluster: tuple[int, ...]
+    sufficient_variance: float
+    definition_2_variance: float
+    local_variance: float
+    step_ratio: float
+    step_limit: float | None
+    continuous: dict[str, float | None]
     schedules: Any = None
     local: Any = None
     exact: Any = None
@@ -100,12 +104,12 @@ class Row:
     def followed(self) -> np.ndarray:
         """The weights of the guaranteed plan: fixed ones, or those of Definition 1 at the guaranteed similarities."""
         fixed = None if self.schedules is None else self.schedules.fixed
-        return self.sufficient.weights if fixed is None else fixed["weights"]
+        return self.weights if fixed is None else fixed["weights"]
 
     def peers(self, kind: Kind) -> tuple[str, ...]:
         """Names of those that the plan with peers of a kind follows, the client itself left out."""
-        if kind == "guaranteed" and self.followed is self.sufficient.weights:
-            members: Sequence[int] = self.sufficient.cluster
+        if kind == "guaranteed" and self.followed is self.weights:
+            members: Sequence[int] = self.cluster
         else:
             weights = self.followed if kind == "guaranteed" else self.both(kind)[0].weights
             members = np.flatnonzero(weights).tolist()
@@ -152,12 +156,12 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""
-        rule, local = self.sufficient.criterion, self.local
+        rule, local = self.criterion, self.local
         exact, exact_local, measured, measured_local = (
             plan and plan.to_dict(self.name, self.names) for kind in ("exact", "measured") for plan in self.both(kind)
         )
         answer = {name: getattr(self, name) for name in ("client", "name", "epsilon", "epsilon_given", "epsilon_of")}
-        answer |= vars(self.sufficient) | {
+        answer |= {name: getattr(self, name) for name in CLUSTER} | {
             "criterion": {"kind": rule.kind, "threshold": getattr(rule, "threshold", None)},
             "schedules": None if self.schedules is None else self.schedules._asdict(),
             "local": (dict.fromkeys(Schedules._fields) if local is None else local._asdict())
@@ -193,25 +197,21 @@ def quotient(alone: float | None, together: float | None) -> float | None:
     return 1.0 if together == 0 else alone / together
 
 
-def rows_of(
-    names: Sequence[str], precision: Precision, clusters: Sequence[SufficientCluster], refusal: str
-) -> list[Row]:
-    """Of all clients at one precision, without any plans yet."""
+def rows_of(names: Sequence[str], precision: Precision, clusters: Sequence[dict[str, Any]], refusal: str) -> list[Row]:
+    """Of all clients at one precision, without any plans yet; clusters  the fields CLUSTER of each"""
     given: dict[str, Any] = {"epsilon_given": precision.given, "epsilon_of": precision.of, "names": tuple(names)}
     return [
-        Row(client=i, name=name, epsilon=epsilon, sufficient=cluster, refusal=refusal, **given)
+        Row(client=i, name=name, epsilon=epsilon, refusal=refusal, **given, **cluster)
         for i, (name, epsilon, cluster) in enumerate(zip(names, precision.each.tolist(), clusters))
     ]
 
 
 def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
     """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
-    unknown = ("sufficient_variance", "definition_2_variance", "local_variance", "step_ratio")
-    known: dict[str, Any] = {"criterion": Binary(threshold=0.5), "step_limit": None, "continuous": {}}
+    known = dict.fromkeys(CLUSTER, np.nan) | {"criterion": Binary(threshold=0.5), "step_limit": None, "continuous": {}}
     alone = np.eye(len(names))  # once: each row keeps a view of all of it
     clusters = [
-        SufficientCluster(similarity=np.where(own, 1.0, np.nan), weights=own, cluster=(i,),
-                          **known, **dict.fromkeys(unknown, np.nan))
+        known | {"similarity": np.where(own, 1.0, np.nan), "weights": own, "cluster": (i,)}
         for i, own in enumerate(alone)
-    ]  # fmt: skip
+    ]
     return rows_of(names, precision, clusters, reason)

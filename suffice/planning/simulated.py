@@ -131,7 +131,7 @@ def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
     for row in rows:
         together, alone = (plan.hitting["eta"] for plan in row.both("guaranteed"))
         # the same up to rounding
-        if abs(together - alone) > 1e-12 * alone or getattr(row.sufficient.criterion, "threshold", 0.0) < 1:
+        if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
             return False
     gap = problem.gradient_gap(problem.start[None])[0]
     return int((gap > 0).sum()) == gap.numel() - len(gap)
@@ -269,7 +269,7 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
     """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
     import torch
 
-    rules = [row.sufficient.criterion for row in rows]
+    rules = [row.criterion for row in rows]
     if isinstance(rules[0], Binary):
         thresholds = torch.tensor([getattr(rule, "threshold") for rule in rules], dtype=problem.dtype)  # noqa: B009
         return Binary(threshold=thresholds[:, None])

@@ -128,7 +128,7 @@ def test_all_for_one_that_follows_nobody_is_run_once():
     """At thresholds of 1 only a peer with the same gradient is followed: the paths are those of local steps."""
     problem = one_dimensional()
     rows = sf.plan(problem, 0.2).rows
-    assert [getattr(row.sufficient.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
+    assert [getattr(row.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
     both = measure(problem, rows, seeds=8, root=0)
     assert [entry.together.time for entry in both] == [entry.alone.time for entry in both]
     assert _lonely(problem, rows)

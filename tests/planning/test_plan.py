@@ -179,7 +179,7 @@ def test_the_example_of_ten_predictors_is_planned_where_no_bound_of_the_papers_h
     times = [(row.exact_local.iterations, row.exact.iterations) for row in plan]
     assert printed == [(str(alone), str(together)) for alone, together in times]
     assert all(0 < together <= alone for alone, together in times)
-    assert [row.sufficient.cluster for row in plan] == [(row.client,) for row in plan]
+    assert [row.cluster for row in plan] == [(row.client,) for row in plan]
     assert sum(row.exact_speedup > 1.02 for row in plan) >= 6
     found = excesses(plan.problem, plan.rows, "together", seeds=4096, root=0)[5]
     error = 5 * found["excess_se"]

@@ -18,7 +18,7 @@ from suffice.bounds.sufficient_variance import sufficient_variance, tight_varian
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from ..plan_row import Row, SufficientCluster, rows_of
+from ..plan_row import Row, rows_of
 from ..precision import Precision
 from ..schedules import schedules
 from .fixed_weights import fixed_rounds
@@ -85,7 +85,7 @@ def promised_rows(
         own = [one._replace(fixed_weights=found) for one, (_, found) in zip(own, fixed)]
     others = _continuous(constants, similarity, levels)
     clusters = [
-        SufficientCluster(
+        dict(
             criterion=chosen,
             similarity=rho,
             weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
@@ -124,8 +124,8 @@ def _continuous(constants: Constants, similarity: np.ndarray, epsilon: np.ndarra
 
 
 def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
-    warnings, criterion, speedup = list(constants.notes), row.sufficient.criterion, row.guaranteed_speedup
-    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (row.sufficient.similarity > 0).sum() > 1:
+    warnings, criterion, speedup = list(constants.notes), row.criterion, row.guaranteed_speedup
+    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (row.similarity > 0).sum() > 1:
         warnings.append(
             "threshold below 1/2: after tau the variance may exceed the local one, up to a factor "
             f"{1 / (4 * criterion.threshold * (1 - criterion.threshold)):.3g}"
@@ -135,7 +135,7 @@ def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
-    planned, other = row.times()[3], row.sufficient.continuous["expected_iterations"]
+    planned, other = row.times()[3], row.continuous["expected_iterations"]
     if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
         warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
     if planned == 0:

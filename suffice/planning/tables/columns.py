@@ -57,7 +57,7 @@ def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[s
         Column("eps", lambda row: row.epsilon),
         Column("with", lambda row: _with(row, kind), numeric=False),
         Column("rule", lambda row: _rule(row), numeric=False, optional=True),
-        Column("limit", lambda row: None if row.schedules.fixed else row.sufficient.step_limit, optional=True),
+        Column("limit", lambda row: None if row.schedules.fixed else row.step_limit, optional=True),
         Column("step", lambda row: plan(row).eta if promised or plan(row).eta else None),
         Column("plain", lambda row: row.plain and row.plain.iterations),
         Column("alone" + sign, lambda row: _time(row.both(kind)[1]), digits=digits),
@@ -122,5 +122,5 @@ def _rule(row: Row) -> str:
     assert row.schedules is not None
     if row.schedules.fixed is not None:
         return STAGES[len(row.schedules.fixed["stages"])]
-    threshold = getattr(row.sufficient.criterion, "threshold", None)
-    return row.sufficient.criterion.kind if threshold is None else f"r >= {threshold:.3g}"
+    threshold = getattr(row.criterion, "threshold", None)
+    return row.criterion.kind if threshold is None else f"r >= {threshold:.3g}"

@@ -118,13 +118,13 @@ def test_plan_agrees_with_the_second_calculator(seed):
     plain = {name: None if value is None else value.tolist() for name, value in values.items()}
     for row in rows:
         rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
-        np.testing.assert_allclose(row.sufficient.similarity, rho, rtol=RTOL, atol=1e-14)
-        assert (row.sufficient.criterion.kind, list(row.sufficient.cluster)) == ("binary", members)
+        np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
+        assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
         fixed = None if row.schedules.fixed is None else np.flatnonzero(row.schedules.fixed["weights"])
         followed = members if fixed is None else fixed
         assert list(row.collaborators) == [str(k) for k in followed if k != row.client]
-        assert row.sufficient.local_variance == plain["sigma2"][row.client]
-        one = row.sufficient
+        assert row.local_variance == plain["sigma2"][row.client]
+        one = row
         got = [one.criterion.threshold, one.definition_2_variance, one.sufficient_variance, one.step_ratio]
         times = (part.hitting["expected_iterations"] for part in (row.local, row.schedules))
         got += [one.step_limit, quotient(*times), *one.continuous.values()]
@@ -136,10 +136,10 @@ def test_plan_agrees_with_the_second_calculator(seed):
 
 def test_random_plans_meet_every_branch():
     rows = [row for seed in range(20) for row in sf.plan(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
-    assert {len(row.sufficient.cluster) for row in rows} >= {1, 2, 3, 4}
+    assert {len(row.cluster) for row in rows} >= {1, 2, 3, 4}
     assert {row.schedules.horizon["eta"] == 0 for row in rows} == {True, False}
-    assert {row.schedules.hitting["eta"] < row.sufficient.step_limit for row in rows} == {True, False}
-    chosen = [row.sufficient for row in rows]
+    assert {row.schedules.hitting["eta"] < row.step_limit for row in rows} == {True, False}
+    chosen = [row for row in rows]
     assert {one.sufficient_variance < 0.999 * one.definition_2_variance for one in chosen} == {True, False}
     assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
 
@@ -155,7 +155,7 @@ def test_start_at_the_precision_still_takes_iterations():
 def test_a_client_alone_plans_as_local():
     zero = np.zeros((1, 1))
     row = sf.plan(simple(b2=zero, c=zero), 0.1, horizon=30, confidence=0.2).rows[0]
-    one = row.sufficient
+    one = row
     assert (one.cluster, row.speedup, one.step_ratio, one.sufficient_variance) == ((0,), 1, 1, 2)
     assert row.schedules == row.local
 
@@ -214,7 +214,7 @@ def test_a_given_criterion_replaces_the_best_threshold(criterion, seed):
         own_first = np.roll(np.arange(len(rho)), -i)
         s2 = tight_variance(criterion, similarity=rho[own_first], sigma2=sigma2[own_first])
         q = criterion.step_ratio(1 / sigma2[i] / (1 / sigma2).sum())
-        np.testing.assert_allclose([row.sufficient.sufficient_variance, row.sufficient.step_ratio], [s2, q], rtol=RTOL)
+        np.testing.assert_allclose([row.sufficient_variance, row.step_ratio], [s2, q], rtol=RTOL)
         scalars = (None if values["e0"] is None else values["e0"][i], row.epsilon, 40, 0.1)
         assert_schedules(row.schedules, schedules(values["mu"][i], values["beta"][i], float(q), float(s2), *scalars))
     assert sf.plan(simple(), 0.2, criterion="binary").rows[0].to_dict() == sf.plan(simple(), 0.2).rows[0].to_dict()
