@@ -16,7 +16,7 @@ import suffice as sf
 problem = sf.Quadratics.of([[[0.5]], [[0.5]]], [[0.0], [-0.02]], sigma2=[1.0, 1 / 99], start=[[0.2], [0.2]])
 epsilon, eta, rule = 0.004, 0.9, sf.AllForOne(criterion=sf.Binary(threshold=0.9))
 row = sf.plan(problem, epsilon=epsilon, criterion=rule.criterion)["0"]
-print(f"collaborators {row.collaborators}, step limit {row.sufficient.step_limit:.3f}")
+print(f"collaborators {row.collaborators}, step limit {row.step_limit:.3f}")
 
 # %%
 # The expectation that the corrected theorem bounds counts a path until tau only. Without that the bound is exceeded.
@@ -26,7 +26,7 @@ t, excess, tau = trace.iterations, trace.excess[:, :, 0], trace.stopping_times[:
 running = np.where(tau[:, None] >= t, excess, 0).mean(0)
 bound = sf.evaluate(
     sf.theorem("adaptive/theorem-2-constant"),
-    eta=eta, mu=1.0, beta=1.0, q=row.sufficient.step_ratio, e0=0.02, s2=row.sufficient.sufficient_variance, T=t,
+    eta=eta, mu=1.0, beta=1.0, q=row.step_ratio, e0=0.02, s2=row.sufficient_variance, T=t,
 )  # fmt: skip
 assert (running <= bound).all()
 print("unstopped mean / bound at T = 2:", round(float(excess.mean(0)[2] / bound[2]), 1))

@@ -1,16 +1,19 @@
-"""Options that say how a table of client data is read, the same for every command that reads one."""
+"""Options in groups, a dataclass each; those that say how a table is read are the same for every command."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
-PANEL = "How to read a table (suffice.read)"
+from .completion import of
+
 Site = Annotated[str | None, typer.Option(help="Column that names the site (default: client).")]
 Target = Annotated[str | None, typer.Option(help="Column to predict (default: target).")]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeat the option for several.")]
@@ -20,89 +23,106 @@ Split = Annotated[
 ]
 
 
-def _option(kind: Any, help: str, *names: str) -> Any:
-    return Annotated[kind | None, typer.Option(*names, help=help, rich_help_panel=PANEL)]
+def option(help: str, *names: str, offer: tuple[str, ...] = ()) -> Any:
+    """One of a group; completion offers words."""
+    return typer.Option(*names, help=help, autocompletion=of(*offer) if offer else None)
 
 
-OPTIONS: dict[str, Any] = {
-    "client": _option(str, "CSV column that names the client (default: client)."),
-    "target": _option(str, "CSV column to predict (default: target)."),
-    "standardise": _option(str, "Scale predictors: pooled (over all clients, default), client (by its own) or none."),
-    "standardise_target": _option(bool, "Standardise the target over all clients.", "--standardise-target"),
-    "loss": _option(str, "Loss of a row: auto (chosen from the target, default), least-squares or logistic."),
-    "regularisation": _option(str, "Penalty r in (r/2) |theta|^2 (default 0, or 0.1 if `auto` chooses logistic)."),
-    "intercept": _option(bool, "Add a column of ones (default: yes).", "--intercept/--no-intercept"),
-    "batch": _option(int, "Rows per stochastic gradient (default 1)."),
-    "split": _option(str, "Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."),
-    "seed": _option(int, "Seed of a random split (default 0)."),
-    "positive": _option(list[str], "Label to count as class 1. Repeat the option for several."),
-    "drop": _option(list[str], "CSV column to leave out. Repeat the option for several."),
-    "max_memory": _option(str, "Memory limit in bytes for a table or a problem's matrices (default 2e9)."),
-}
-"""Arguments of `suffice.read` with their declaration as an option; None where one is not given."""
+STANDARDISE = "Scale predictors: pooled (over all clients, default), client (by its own) or none."
+LOSS = "Loss of a row: auto (chosen from the target, default), least-squares or logistic."
+PENALTY = "Penalty r in (r/2) |theta|^2 (default 0, or 0.1 if `auto` chooses logistic)."
+SPLIT = "Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."
+MEMORY = "Memory limit in bytes for a table or a problem's matrices (default 2e9)."
 
 
-def takes_data(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with all `OPTIONS`; its keyword-only `data` is a dictionary of those that were given."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [entry for name, entry in signature.parameters.items() if name != "data"]
-    added = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in OPTIONS.items()
-    ]
+@dataclass(frozen=True, kw_only=True)
+class DataOptions:
+    """Arguments of `suffice.read` as options; None where one is not given."""
+
+    panel: ClassVar[str] = "How to read a table (suffice.read)"
+    client: Annotated[str | None, option("CSV column that names the client (default: client).")] = None
+    target: Annotated[str | None, option("CSV column to predict (default: target).")] = None
+    standardise: Annotated[str | None, option(STANDARDISE)] = None
+    standardise_target: Annotated[
+        bool | None, option("Standardise the target over all clients.", "--standardise-target")
+    ] = None
+    loss: Annotated[str | None, option(LOSS)] = None
+    regularisation: Annotated[str | None, option(PENALTY)] = None
+    intercept: Annotated[bool | None, option("Add a column of ones (default: yes).", "--intercept/--no-intercept")] = (
+        None
+    )
+    batch: Annotated[int | None, option("Rows per stochastic gradient (default 1).")] = None
+    split: Annotated[str | None, option(SPLIT)] = None
+    seed: Annotated[int | None, option("Seed of a random split (default 0).")] = None
+    positive: Annotated[list[str] | None, option("Label to count as class 1. Repeat the option for several.")] = None
+    drop: Annotated[list[str] | None, option("CSV column to leave out. Repeat the option for several.")] = None
+    max_memory: Annotated[str | None, option(MEMORY)] = None
+
+    def given(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for every field of its parameters that are dataclasses, each in a panel of --help."""
+    own = inspect.signature(command, eval_str=True).parameters
+    groups = {name: entry.annotation for name, entry in own.items() if is_dataclass(entry.annotation)}
+    options = [entry for name, entry in own.items() if name not in groups]
+    for group in groups.values():
+        for option in inspect.signature(group, eval_str=True).parameters.values():
+            kind, info = get_args(option.annotation)
+            shown = copy(info)
+            shown.rich_help_panel = group.panel
+            options.append(option.replace(annotation=Annotated[kind, shown]))  # ty: ignore[invalid-type-form]
 
     @wraps(command)
-    def with_data(**values: Any) -> None:
-        given = {name: values.pop(name) for name in OPTIONS}
-        command(**values, data={name: value for name, value in given.items() if value is not None})
+    def with_groups(**values: Any) -> None:
+        made: dict[str, Any] = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **made)
 
-    vars(with_data)["__signature__"] = signature.replace(parameters=[*own, *added])  # what typer reads
-    return with_data
+    vars(with_groups)["__signature__"] = inspect.Signature(options)  # what typer reads
+    return with_groups
 
 
 def is_setup(name: str) -> bool:
     return name.lower().endswith(".toml")
 
 
-def refuse_options(setup: str, data: dict[str, Any]) -> None:
+def refuse_options(setup: str, data: DataOptions) -> None:
     """A setup file says how its data are read: options that say so beside it are refused."""
     from suffice.support.errors import InputError
 
-    given = [name.replace("_", "-") for name in data if name != "max_memory"]
+    given = [name.replace("_", "-") for name in data.given() if name != "max_memory"]
     if given:
         raise InputError(f"--{given[0]}", setup, "a setup file says this in its [data] table; drop the option")
 
 
-def memory_limit(data: dict[str, Any]) -> dict[str, Any]:
+def memory_limit(data: DataOptions) -> dict[str, Any]:
     """`max_memory` as a number, where it is given."""
     from suffice.support.parse import parse_number
 
-    return {name: parse_number(name, text) for name, text in data.items() if name == "max_memory"}
+    return {} if data.max_memory is None else {"max_memory": parse_number("max_memory", data.max_memory)}
 
 
-def check_exists(setup: str) -> None:
-    """Raise `InputError` unless `setup` names a file, a folder or a set that comes with scikit-learn."""
+def read_table(setup: str, data: DataOptions) -> Any:
+    """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
     from suffice.simulate.data.embedded import PREFIX
     from suffice.simulate.data.memory import as_path
+    from suffice.simulate.problems.read import read
     from suffice.support.errors import InputError
+    from suffice.support.parse import as_label, parse_number
 
     if not (setup.startswith(PREFIX) or as_path("setup", setup).exists()):
         raise InputError("setup", setup, "no such file or folder")
-
-
-def read_table(setup: str, data: dict[str, Any]) -> Any:
-    """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
-    from suffice.simulate.problems.read import read
-    from suffice.support.parse import as_label, parse_number
-
-    check_exists(setup)
-    _check_data(setup, data)
-    data = data | memory_limit(data)
-    if "regularisation" in data:
-        data["regularisation"] = parse_number("regularisation", data["regularisation"])
-    if "positive" in data:
-        data["positive"] = [as_label(text) for text in data["positive"]]
-    return read(setup, **data)
+    given = data.given()
+    _check_data(setup, given)
+    if data.regularisation is not None:
+        given["regularisation"] = parse_number("regularisation", data.regularisation)
+    if data.positive is not None:
+        given["positive"] = [as_label(text) for text in data.positive]
+    return read(setup, **given | memory_limit(data))
 
 
 def _check_data(setup: str, data: dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Pat
     """Show the main features in about a minute: a figure, a plan for eight clients, verdicts, errata."""
     from suffice.figures.catalogue import figure
     from suffice.planning.plan import plan
-    from suffice.planning.tables.trials import exact_measured_table
+    from suffice.planning.tables.trials import measured_tables
     from suffice.verification import errata, verify
 
     from .errata import errata_table
@@ -63,7 +63,7 @@ def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Pat
     with progress("simulating the plan") as report:
         measured = advice.simulate(seeds=SEEDS, progress=report)
     advice.table().show()
-    exact_measured_table(measured).show()
+    measured_tables(measured)[0].show()
 
     screen.rule("All ten predictors, to a tenth of each client's excess over its best constant")
     plan(diabetes(list(range(10))), epsilon="10%").table().show()

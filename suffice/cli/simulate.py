@@ -13,7 +13,7 @@ from .app import Json, app
 from .arguments import words
 from .completion import algorithm_names
 from .console import print_json
-from .data_options import is_setup, memory_limit, read_table, refuse_options, takes_data
+from .data_options import DataOptions, grouped, is_setup, memory_limit, read_table, refuse_options
 
 if TYPE_CHECKING:
     from suffice.simulate.experiment import Experiment
@@ -26,7 +26,7 @@ LONGEST = 14
 
 
 @app.command()
-@takes_data
+@grouped
 def simulate(
     setup: Annotated[
         str, typer.Argument(help=r"A setup file with \[problem] or \[data], a table, a folder, or sklearn:NAME.")
@@ -52,7 +52,7 @@ def simulate(
     out: Annotated[Path | None, typer.Option(help="Save every path to this .npz file.")] = None,
     as_json: Json = False,
     *,
-    data: dict[str, Any],
+    data: DataOptions,
 ) -> None:
     """Simulate an algorithm with many seeds at once."""
     from suffice.simulate.experiment import simulated

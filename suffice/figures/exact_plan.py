@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.planning.number import Kind
-from suffice.planning.plan_row import Row
+from suffice.planning.plan_row import Kind, Row
 
 from .figure import Figure
 from .plan import curve_key
@@ -38,7 +37,7 @@ def exact_plan_figure(
     data: dict[str, dict[str, np.ndarray]] = {}
     panels = []
     for row in sorted(ranked, key=lambda row: row.client):
-        together, alone = row.plans[kind]
+        together, alone = row.both(kind)
         times = [one.iterations or 0 for one in (together, alone)]
         last = int(BEYOND * max(*times, 1)) + 1
         t = np.unique(np.concatenate((np.linspace(0, last, POINTS).round(), times))).astype(int)
@@ -56,7 +55,7 @@ def exact_plan_figure(
                 "epsilon": row.epsilon,
                 "iterations": together.iterations,
                 "alone": alone.iterations,
-                "guarantee": together.long_run.hitting and together.long_run.hitting["expected_iterations"],
+                "guarantee": together.hitting and together.hitting["expected_iterations"],
                 "weights": together.weights.tolist(),
             }
         )

@@ -45,8 +45,8 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
             assert row.schedules is not None
             assert row.local is not None
             for how, part, q, s2 in (
-                ("together", row.schedules, row.sufficient.step_ratio, row.sufficient.sufficient_variance),
-                ("alone", row.local, 1.0, row.sufficient.local_variance),
+                ("together", row.schedules, row.step_ratio, row.sufficient_variance),
+                ("alone", row.local, 1.0, row.local_variance),
             ):
                 assert constants is not None
                 data[curve_key(epsilon, row.name, how)] = {
@@ -56,8 +56,8 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
         panels.append(
             {
                 "epsilon": epsilon,
-                "similarity": [row.sufficient.similarity.tolist() for row in there],
-                "clusters": [list(row.sufficient.cluster) for row in there],
+                "similarity": [row.similarity.tolist() for row in there],
+                "clusters": [list(row.cluster) for row in there],
                 "names": [row.name for row in there],
                 "curves": [row.name for row in shown],
             }

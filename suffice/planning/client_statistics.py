@@ -43,9 +43,6 @@ class Estimate:
         shape = " x ".join(map(str, self.value.shape))
         return f"Estimate({shape} numbers, {self.trust}{where}; .value)"
 
-    def to_dict(self) -> dict[str, Any]:
-        return plain(vars(self))
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClientStatistics:
@@ -138,97 +135,71 @@ class ClientStatistics:
         return [found]
 
     def to_dict(self) -> dict[str, Any]:
-        return plain({
-            name: value.to_dict() if isinstance(value, Estimate) else value for name, value in vars(self).items()
-        })  # fmt: skip
+        return plain({name: vars(one) if isinstance(one, Estimate) else one for name, one in vars(self).items()})
 
 
 def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
     """Compute the constants behind a plan, of least squares or logistic regression on rows, and say how each is known.
 
-    Raises `InputError`, also for a problem without rows.
+    Without constants mu and beta of least squares are about the directions that rows see, and pairs unknown. Raises
+    `InputError`, also for a problem without rows.
     """
     if problem.row_counts is None:
         raise InputError("problem", type(problem).__name__, "its numbers are not those of rows; give client data")
-    constants, unknown = _constants(problem)
-    values = _values(problem, constants)
+    from suffice.simulate.problems.population import QuadraticPopulation
+
+    unknown = ""
+    try:
+        known = _of_constants(problem.constants())
+    except InputError as error:
+        if not isinstance(problem, QuadraticPopulation):
+            raise
+        known, unknown = _of_rows(problem), str(error)
+    floor, factor = problem.noise_growth()
     trust, region, sigma_region = problem.certainty()
-    rows: tuple[Trust, str] = ("exact", "")
-    growth: tuple[Trust, str] = (trust, "all models")
-    known: dict[str, tuple[Trust, str]] = {
-        "optimum": rows, "mu": (trust, region), "beta": rows, "excess": rows, "variance_start": rows,
-        "variance_optimum": rows, "sigma2": (trust, sigma_region), "floor": growth, "factor": growth,
-        "b": (trust, region), "c": (trust, region), "entry": (trust, region),
-    }  # fmt: skip
+    certified = {"sigma2": sigma_region, "floor": "all models", "factor": "all models"}
+    certified |= dict.fromkeys(("mu", *PAIRS), region)
+    values = known | {
+        "optimum": problem.optimum.double().cpu().numpy(),
+        "excess": problem.excess(problem.start[None])[0].double().cpu().numpy(),
+        "variance_start": np.diagonal(problem.variance(problem.start).double().cpu().numpy()),
+        "variance_optimum": np.diagonal(problem.variance(problem.optimum).double().cpu().numpy()),
+        "floor": floor,
+        "factor": factor,
+    }
+    n = len(problem.names)
+    useful = (values["entry"] < values["excess"][:, None]) & ~np.eye(n, dtype=bool)
     estimates: dict[str, Any] = {
-        name: Estimate(value=values[name], trust=how, region=where) for name, (how, where) in known.items()
+        name: Estimate(value=value, trust=trust if name in certified else "exact", region=certified.get(name, ""))
+        for name, value in values.items()
     }
     return ClientStatistics(
         names=problem.names,
         rows=problem.row_counts,
-        similar_pairs=float("nan") if unknown else _share_of_pairs(values["entry"], values["excess"]),
+        similar_pairs=float("nan") if unknown else float(useful.sum() / max(n * (n - 1), 1)),
         unknown=unknown,
         notes=problem.remarks,
         **estimates,
     )
 
 
-def _constants(problem: Any) -> tuple[Constants | None, str]:
-    """Of least squares None, and why, where some client has none: the rest is known all the same."""
-    from suffice.simulate.problems.population import QuadraticPopulation
-
-    try:
-        return problem.constants(), ""
-    except InputError as error:
-        if not isinstance(problem, QuadraticPopulation):
-            raise
-        return None, str(error)
-
-
-def _entry(constants: Constants) -> np.ndarray:
-    return entry_precisions(constants.heterogeneity, mu=constants.mu, threshold=ALIKE)
-
-
-def _dissimilarity(constants: Constants) -> dict[str, np.ndarray]:
-    """b and c of Assumption 3; the exact certificate of quadratics has none of its own."""
+def _of_constants(constants: Constants) -> dict[str, np.ndarray]:
+    """With b and c of Assumption 3; the exact certificate of quadratics has none of its own."""
     pair = constants.heterogeneity
+    entry = entry_precisions(pair, mu=constants.mu, threshold=ALIKE)
     if isinstance(pair, QuadraticCertificate):
         pair = property_1(pair.A, pair.xi)
     assert isinstance(pair, GradientDissimilarity)
-    return {"b": np.sqrt(pair.b2), "c": pair.c}
+    known = {name: getattr(constants, name) for name in ("mu", "beta", "sigma2")}
+    return known | {"b": np.sqrt(pair.b2), "c": pair.c, "entry": entry}
 
 
-def _share_of_pairs(entry: np.ndarray, excess: np.ndarray) -> float:
-    n = len(entry)
-    useful = (entry < excess[:, None]) & ~np.eye(n, dtype=bool)
-    return float(useful.sum() / (n * (n - 1))) if n > 1 else 0.0
-
-
-def _values(problem: Any, constants: Constants | None) -> dict[str, np.ndarray]:
-    """Without constants mu and beta of least squares are about the directions that rows see, and pairs unknown."""
-    if constants is not None and constants.excess is None:
-        raise InputError("excess", None, "give a problem with a start")
-    at_start, at_optimum = (
-        np.diagonal(problem.variance(points).double().cpu().numpy()) for points in (problem.start, problem.optimum)
-    )
-    floor, factor = problem.noise_growth()
-    if constants is None:
-        curvature = 2 * np.linalg.eigvalsh(problem.A.double().cpu().numpy())
-        seen = curvature > RANK * curvature[:, -1:]
-        known = {
-            **{name: np.full((len(seen), len(seen)), np.nan) for name in PAIRS},
-            "mu": np.where(seen, curvature, np.inf).min(1),
-            "beta": curvature[:, -1],
-            "excess": problem.excess(problem.start[None])[0].double().cpu().numpy(),
-            "sigma2": problem.sigma2.double().cpu().numpy(),
-        }
-    else:
-        known = {name: getattr(constants, name) for name in ("mu", "beta", "excess", "sigma2")}
-        known |= {"entry": _entry(constants), **_dissimilarity(constants)}
-    return known | {
-        "optimum": problem.optimum.double().cpu().numpy(),
-        "variance_start": at_start,
-        "variance_optimum": at_optimum,
-        "floor": floor,
-        "factor": factor,
+def _of_rows(problem: Any) -> dict[str, np.ndarray]:
+    curvature = 2 * np.linalg.eigvalsh(problem.A.double().cpu().numpy())
+    seen = curvature > RANK * curvature[:, -1:]
+    return {
+        **{name: np.full((len(seen), len(seen)), np.nan) for name in PAIRS},
+        "mu": np.where(seen, curvature, np.inf).min(1),
+        "beta": curvature[:, -1],
+        "sigma2": problem.sigma2.double().cpu().numpy(),
     }

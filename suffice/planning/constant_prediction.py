@@ -3,7 +3,8 @@ that is at most the precision, there is nothing to plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,6 @@ from scipy.special import expit
 from suffice.bounds import Constants
 from suffice.simulate.moments.gradient_moments import RANK
 from suffice.support.errors import InputError
-
-from .plan_row import Row
-from .precision import NOISE, Precision, Reference, entries, precisions
 
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic, Problem
@@ -53,48 +51,32 @@ def started(problem: Any, start: str | None) -> Any:
     return found.with_start(points)
 
 
-def referred(source: Any, epsilon: Any) -> float | str | Sequence[float | str | Precision]:
-    """The precisions of rows, with what shares are of and "noise" is, which is the default; of other sources those
-    that are given, by default "10%". Raises `InputError`."""
-    if epsilon is None:
-        rows = not isinstance(source, Constants) and source.row_counts is not None
-        epsilon = NOISE if rows else "10%"
-    asked = any(isinstance(one, str) and one.strip() == NOISE for one in entries(epsilon))
-    about = None if isinstance(source, Constants) else reference(source, noise=asked)
-    return epsilon if about is None else precisions(epsilon, about)
-
-
-def reference(problem: Any, *, noise: bool) -> Reference | None:
-    """What shares of a precision are of, on rows, and with `noise` what these can tell; None elsewhere."""
+def reference(source: Any) -> dict[str, Any]:
+    """What texts such as "10%" and "noise" refer to: arguments of `Precision.parse`. Rows with an intercept have the
+    excess of the best constant, other problems and constants that of their start."""
+    if isinstance(source, Constants):
+        return {"clients": source.clients, "excess": source.excess}
     from suffice.simulate import LeastSquares, Logistic
 
-    if not isinstance(problem, LeastSquares | Logistic):
-        return None
-    excess, of = problem.excess(problem.start[None])[0].double().cpu().numpy(), "start"
-    least = ROUNDING * _losses_of_zero(problem)
-    found = _with_intercept(problem)
+    excess = source.excess(source.start[None])[0].double().cpu().numpy()
+    if not isinstance(source, LeastSquares | Logistic):
+        return {"clients": source.clients, "excess": excess}
+    of, found = "start", _with_intercept(source)
     if found is not None:
         excess = _at(found, best_constants(found))
         of = "constant" if isinstance(found, LeastSquares) else "base rate"
-    told = statistical_precision(problem) if noise else None
-    return Reference(excess=excess, of=of, noise=told, least=np.maximum(least, 1e-300))
+    least = np.maximum(ROUNDING * _losses_of_zero(source), 1e-300)
+    told = partial(statistical_precision, source)
+    return {"clients": source.clients, "excess": excess, "of": of, "noise": told, "least": least}
 
 
-def served(problem: Problem | None, rows: Iterable[Row]) -> list[Row]:
-    """The rows whose precision is reached by an intercept alone, none where there is no intercept."""
-    found = None if problem is None else _with_intercept(problem)  # constants need no torch
-    if found is None:
-        return []
-    least = _at(found, best_constants(found))
-    return [row for row in rows if row.epsilon >= least[row.client]]
-
-
-def coarse(problem: Problem | None, rows: Iterable[Row]) -> tuple[str, ...]:
-    """The note that says at how many clients that is so."""
-    names = {row.name for row in served(problem, rows)}
-    if problem is None or not names:
-        return ()
-    return (f"At {len(names)} of {problem.clients} clients a constant model reaches eps: there is nothing to plan.",)
+def coarse(problem: Problem, rows: Iterable[Any]) -> tuple[str, ...]:
+    """The note that says at how many clients an intercept alone reaches the precision of some row of a plan."""
+    found = _with_intercept(problem)
+    least = np.full(problem.clients, np.inf) if found is None else _at(found, best_constants(found))
+    reached = {row.client for row in rows if row.epsilon >= least[row.client]}
+    said = f"At {len(reached)} of {problem.clients} clients a constant model reaches eps: there is nothing to plan."
+    return (said,) if reached else ()
 
 
 def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from suffice.simulate.data.standardisation import Coordinates
 
 
-TRAINER = r'''"""Train by plan.json beside this file: python train.py [DATA.csv] [SEED]; writes models.csv."""
+TRAINER = r'''"""Train by plan.json beside this file: python train.py [DATA.csv] [SEED]; writes models.csv, of each site
+a constant and slopes in the units of the columns of DATA.csv: NOTE."""
 
 import csv
 import json
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +45,12 @@ X = [(np.array([x for x, _ in mine]) - MEANS) / SCALES for k, mine in enumerate(
 y = [np.array([target for _, target in mine]) for mine in rows.values()]
 
 
+def loss(k, theta):
+    """Of all of client k's rows, in the plan's units."""
+    x, target = X[k], y[k]
+    return np.mean(LOSS) + plan["regularisation"] / 2 * theta @ theta
+
+
 def gradient(k, theta):
     """Of a batch of client k's rows, drawn with replacement, at another client's model: all that sees its data."""
     drawn = rng.integers(len(y[k]), size=plan["batch"])
@@ -50,16 +58,29 @@ def gradient(k, theta):
     return x.T @ (SLOPE) / plan["batch"] + plan["regularisation"] * theta
 
 
+def in_units_of_the_file(k, theta):
+    slopes, own = of["target_scale"] * theta / SCALES, of["names"].count("(intercept)")
+    return [of["target_mean"] - slopes @ np.array(MEANS) + slopes[:own].sum(), *slopes[own:]]
+
+
 with open(here / "models.csv", "w", newline="", encoding="utf-8") as file:
-    csv.writer(file).writerow([of["client"], *of["names"]])
-    for row in plan["clients"]:
-        rule, theta = row["measured"] or row["exact"], np.array(plan["start"][row["name"]])
-        matrix = np.array(plan["matrices"][rule["matrix"]]) if rule["matrix"] else np.eye(len(theta))
+    csv.writer(file).writerow([of["client"], "(intercept)", *(name for name in of["names"] if name != "(intercept)")])
+    for at, row in enumerate(plan["clients"]):
+        rule, theta, said = row["measured"] or row["exact"], np.array(plan["start"][row["name"]]), time.monotonic()
+        matrix, before = np.eye(len(theta)), loss(at, theta)
+        if rule["matrix"]:
+            matrix = np.array(plan["matrices"][rule["matrix"]])
+        whole, done = sum(stage["iterations"] for stage in rule["schedule"]), 0
         for stage in rule["schedule"]:  # one, unless the plan was asked for stages
             for _ in range(stage["iterations"]):
                 mean = sum(w * gradient(k, theta) for k, w in enumerate(stage["weights"]) if w)
-                theta = theta - stage["eta"] * matrix @ mean
-        csv.writer(file).writerow([row["name"], *theta])
+                theta, done = theta - stage["eta"] * matrix @ mean, done + 1
+                if time.monotonic() > said + 2 and done < whole:
+                    said = time.monotonic()
+                    print(f"{row['name']}: t = {done} of {whole}, loss {loss(at, theta):.4g}", flush=True)
+        said = f"T = {whole}, loss {before:.4g} -> {loss(at, theta):.4g}"
+        print(f"{row['name']} ({at + 1} of {len(y)}): {said}", flush=True)
+        csv.writer(file).writerow([row["name"], *in_units_of_the_file(at, theta)])
 '''
 """What train.py holds: plain Python and NumPy, that people read and change."""
 
@@ -70,9 +91,12 @@ def trainer(of: Coordinates, loss: str) -> str:
     label = "label" if of.positive and isinstance(of.positive[0], str) else "float(label)"
     if loss == "logistic":
         target, slope = f'1.0 if {label} in of["positive"] else -1.0', "-target / (1 + np.exp(target * (x @ theta)))"
+        each, note = "np.logaddexp(0, -target * (x @ theta))", "their sum is the log-odds of positive labels"
     else:
         target, slope = '(float(label) - of["target_mean"]) / of["target_scale"]', "2 * (x @ theta - target)"
-    names = {"TARGET": target, "SLOPE": slope, "MEANS": f'of["means"]{of_site}', "SCALES": f'of["scales"]{of_site}'}
+        each, note = "(x @ theta - target) ** 2", "their sum is the prediction"
+    names = {"TARGET": target, "SLOPE": slope, "LOSS": each, "NOTE": note}
+    names |= {"MEANS": f'of["means"]{of_site}', "SCALES": f'of["scales"]{of_site}'}
     text = TRAINER
     for name, code in names.items():
         text = text.replace(name, code)

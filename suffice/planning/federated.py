@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,19 +15,6 @@ from .plan_row import Row
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
-
-
-class Round(NamedTuple):
-    """theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i) for all clients i.
-
-    t         from 1
-    rates     (N, N) steps times weights [theta^2 / loss]; 0 in the rows of clients that have arrived
-    matrices  (N, d, d) the same in all rounds
-    """
-
-    t: int
-    rates: np.ndarray
-    matrices: np.ndarray
 
 
 LEAD = (
@@ -55,7 +42,7 @@ def without_rounds(problem: Problem | None, rows: Sequence[Row]) -> str:
 
 def followed(row: Row) -> ConstantPlan:
     """The plan that a client follows: measured, or exact. `InputError` where there is none that arrives."""
-    plan = row.measured or row.exact
+    plan, _ = row.constant()
     if plan is None:
         why = "there are only guarantees of the papers' schedules" if row.schedules is not None else row.refusal
         raise InputError("federated", row.name, f"no plan with weights and a step to follow: {why}")
@@ -64,8 +51,9 @@ def followed(row: Row) -> ConstantPlan:
     return plan
 
 
-def rounds(rows: Sequence[Row], features: int) -> Iterator[Round]:
-    """Those of all clients at one precision, until all have arrived."""
+def rounds(rows: Sequence[Row], features: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """t = 1, 2, ..., rates (N, N) [theta^2 / loss] and matrices (N, d, d), the same in all rounds, of all clients at
+    one precision, until all have arrived: rates are steps times weights, 0 in the rows of clients that have."""
     plans = [followed(row) for row in rows]
     each = np.stack([np.eye(features) if plan.matrix is None else plan.matrix for plan in plans])
     stages = [plan.stages or (plan,) for plan in plans]
@@ -76,15 +64,15 @@ def rounds(rows: Sequence[Row], features: int) -> Iterator[Round]:
             at = int(np.searchsorted(end, t))
             if at < len(parts):
                 rates[i] = parts[at].rates
-        yield Round(t, rates, each)
+        yield t, rates, each
 
 
 def matrices(rows: Sequence[Row]) -> dict[str, Any]:
     """Every matrix that a plan of these rows names, once, rows and columns in the order of the coordinates."""
     found = {}
     for row in rows:
-        for plan in (one for kind in ("exact", "measured") for one in row.plans.get(kind, ())):
-            name = plan.matrix_name(row.name)
-            if name is not None and name not in found:
-                found[name] = plan.matrix.tolist()
+        for plan in (row.exact, row.exact_local, row.measured, row.measured_local):
+            name = plan and plan.matrix_name(row.name)
+            if name and name not in found:
+                found[name] = plan.matrix
     return found

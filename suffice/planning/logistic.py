@@ -12,8 +12,7 @@ from suffice.simulate.moments.by_rows import MOST_FEATURES
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS
 from suffice.support.memory import Memory
 
-from .constant_plan import UNKNOWN, ConstantPlan
-from .number import Number
+from .constant_plan import ConstantPlan
 from .plan_rows import Grouped, moment_plans
 from .simulated import LONGEST_SIMULATION, still, weights_of
 
@@ -75,7 +74,8 @@ def with_measured(
         pairs = moment_plans(moments, levels, progress=progress, precondition=precondition)
         together, alone = (_measured(problem, list(plans), epsilon, start, seeds) for plans in zip(*pairs))
         found[key] = tuple(
-            row.planned("measured", _better(both, own), own) for row, both, own in zip(rows, together, alone)
+            replace(row, measured=_better(both, own), measured_local=own)
+            for row, both, own in zip(rows, together, alone)
         )
     return found
 
@@ -113,8 +113,11 @@ def _measured(
             missed = "" if first[0] is not None else _missed(float(m[at]), int(at), float(start[i]))
             found[i] = replace(
                 found[i],
-                time=Number(first[0], "measured", (first[1], first[2]), missed),
-                end=Number(float(m[at]), "measured", (float(m[at] - 2 * e[at]), float(m[at] + 2 * e[at]))),
+                iterations=first[0],
+                between=(first[1], first[2]),
+                note=missed,
+                excess=float(m[at]),
+                excess_se=float(e[at]),
                 seeds=many,
             )
     return found
@@ -122,9 +125,8 @@ def _measured(
 
 def _unmeasured(model: ConstantPlan, epsilon: float, start: float) -> ConstantPlan:
     """A plan of the loss itself with the weights and the step of its model; nothing is known of its time."""
-    none = Number(None, "measured", why_not=model.note)
-    known = {"time": none, "end": none, "long_run": UNKNOWN, "recursion": None}
-    return replace(model, epsilon=epsilon, start=start, model=model, **known)
+    taken = {name: getattr(model, name) for name in ("weights", "eta", "note", "preconditioner", "matrix")}
+    return ConstantPlan(epsilon=epsilon, start=start, model=model, **taken)
 
 
 def _missed(excess: float, end: int, start: float) -> str:

@@ -58,9 +58,6 @@ class Method:
     gradients: float | None = None
     why_not: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        return plain(vars(self))
-
 
 COLUMNS = (
     Column("method", lambda one: ", ".join(filter(None, (one.name, one.setting))), numeric=False),
@@ -73,10 +70,8 @@ COLUMNS = (
 
 
 def _time(one: Method) -> str:
-    if one.low is None and one.high is None:
-        return number(one.iterations)
-    ends = ("?" if end is None else str(end) for end in (one.low, one.high))
-    return f"{one.iterations} ({'-'.join(ends)})"
+    ends = "-".join("?" if end is None else str(end) for end in (one.low, one.high))
+    return number(one.iterations) if ends == "?-?" else f"{one.iterations} ({ends})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,29 +87,21 @@ class Comparison:
         return "".join(table._repr_html_() for table in self.tables())
 
     def tables(self) -> list[Table]:
-        return [_table(key, methods) for key, methods in self.precisions.items()]
+        """One for each precision, with the reasons why methods are not in it."""
+        found = []
+        for key, methods in self.precisions.items():
+            at = key if isinstance(key, str) else f"{key:.3g}"
+            title = f"Methods at their best steps, until the mean excess over clients is at most that of {at}"
+            lines = ["In brackets: measured, two standard errors."]
+            for why in dict.fromkeys(one.why_not for one in methods if one.why_not):
+                lines.append(f"{', '.join(one.name for one in methods if one.why_not == why)}: {why}.")
+            measured = [one for one in methods if not one.why_not]
+            found.append(Table.of(COLUMNS, measured, title=title, lines=lines, width=80))
+        return found
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The list `methods` of `suffice plan --methods --json`."""
-        return [{"epsilon": key} | one.to_dict() for key, methods in self.precisions.items() for one in methods]
-
-
-def _table(key: float | str, methods: Sequence[Method]) -> Table:
-    at = key if isinstance(key, str) else f"{key:.3g}"
-    reasons: dict[str, list[str]] = {}
-    for one in methods:
-        if one.why_not:
-            reasons.setdefault(one.why_not, []).append(one.name)
-    return Table.of(
-        COLUMNS,
-        [one for one in methods if not one.why_not],
-        title=f"Methods at their best steps, until the mean excess over clients is at most that of {at}",
-        lines=[
-            "In brackets: measured, two standard errors.",
-            *(f"{', '.join(names)}: {why}." for why, names in reasons.items()),
-        ],
-        width=80,
-    )
+        return [{"epsilon": key} | plain(vars(one)) for key, methods in self.precisions.items() for one in methods]
 
 
 def compare_methods(
@@ -141,107 +128,97 @@ def compare_methods(
     for name in only:
         if name not in ALGORITHMS:
             raise InputError("only", name, f"there are {', '.join(ALGORITHMS)}")
-    names, found = tuple(only) or ALGORITHMS, {}
+    names, found = tuple(only) or tuple(ALGORITHMS), {}
     for done, (key, rows) in enumerate(plan.precisions.items()):
-        run = Trials(plan.problem, rows, seeds, root)
         methods = []
         for at, name in enumerate(names, 1):
-            methods.append(run.best(name))
+            methods.append(_best(plan.problem, rows, name, range(FEW, FEW + seeds), root))
             if progress is not None:
                 progress(done * len(names) + at, len(plan.precisions) * len(names))
         methods.sort(key=lambda one: np.inf if one.iterations is None else one.iterations)
-        found[key] = (run.plan(), *methods)
+        found[key] = (_planned(plan.problem, rows), *methods)
     return Comparison(precisions=found)
 
 
-class Trials:
-    """Paths of methods on the problem of a plan, at one of its precisions; `rows` are all clients'."""
+def _planned(problem: Problem, rows: Sequence[Row]) -> Method:
+    """The plan as it stands: every client stops at its own time."""
+    plans = [plan for row in rows if (plan := row.constant()[0]) is not None and plan.iterations is not None]
+    if len(plans) < len(rows):
+        return Method(name=PLAN, why_not="some client has no exact or measured plan that arrives")
+    followed = np.array([np.count_nonzero(plan.weights) for plan in plans])
+    T, others = np.array([plan.iterations for plan in plans]), np.maximum(followed - 1, 0)
+    return Method(
+        name=PLAN,
+        eta=float(np.median([plan.eta for plan in plans])),
+        iterations=int(T.max()),
+        rounds=float((T * (others > 0)).max()),
+        vectors=2.0 * float(T @ others),
+        gradients=float(T @ followed) * problem.batch,
+    )
 
-    def __init__(self, problem: Problem, rows: Sequence[Row], seeds: int, root: int) -> None:
-        self.problem, self.rows, self.seeds, self.root = problem, rows, seeds, root
-        self.epsilon = float(np.mean([row.epsilon for row in rows]))
-        self.scale = 1 / _smoothness(problem)
-        known = [plan.iterations or 0 for row in rows for plan in self._plans(row) if plan is not None]
-        self.most = int(np.clip(PATIENCE * max(known), SHORTEST, LONGEST))
 
-    @staticmethod
-    def _plans(row: Row) -> Any:
-        return row.plans.get("measured") or row.plans.get("exact") or (None, None)
+def _best(problem: Problem, rows: Sequence[Row], name: str, seeds: range, root: int) -> Method:
+    """A method at the step and in the setting of the fewest iterations, measured on other paths than chose them."""
+    epsilon, scale = float(np.mean([row.epsilon for row in rows])), 1 / _smoothness(problem)
+    known = [plan.iterations or 0 for row in rows for plan in row.constant() if plan is not None]
+    most = int(np.clip(PATIENCE * max(known), SHORTEST, LONGEST))
+    soonest: tuple[Any, ...] = (np.inf, np.inf)
+    try:
+        for setting, rule_at in _settings(problem, name, epsilon, scale):
+            for eta in (scale * STEPS).tolist():
+                mean, _, _ = _curve(problem, rule_at(eta), eta, most, range(FEW), root)
+                first = _first(mean, epsilon)
+                trial = (np.inf if first is None else first, float(mean.min()), eta, setting, rule_at)
+                soonest = min(soonest, trial, key=lambda one: one[:2])
+    except InputError as error:
+        return Method(name=name, why_not=error.remedy)
+    time, _, eta, setting, rule_at = soonest
+    words = ", ".join(f"{option}={value:g}" for option, value in setting.items() if option in TRIED)
+    found = Method(name=name, setting=words, eta=eta)
+    if time == np.inf:
+        return replace(found, why_not=f"the precision is not reached within {most:,} iterations at any step")
+    rule, longest = rule_at(eta), min(most, int(2 * time) + 16)
+    mean, error, trace = _curve(problem, rule, eta, longest, seeds, root)
+    T, low, high = (_first(curve, epsilon) for curve in (mean, mean - 2 * error, mean + 2 * error))
+    if T is None:
+        return replace(found, why_not=f"the precision is not reached within {longest:,} iterations")
+    vectors = float(trace.vectors_sent[T])
+    period, chance = getattr(getattr(rule, "server", rule), "period", 1), getattr(rule, "p", 1.0)
+    rounds = T * float(chance) / period if vectors else 0.0
+    gradients = float(trace.oracle_calls[T]) * problem.batch
+    return replace(found, iterations=T, low=low, high=high, rounds=rounds, vectors=vectors, gradients=gradients)
 
-    def plan(self) -> Method:
-        """The plan as it stands: every client stops at its own time."""
-        plans = [self._plans(row)[0] for row in self.rows]
-        times = [None if plan is None else plan.iterations for plan in plans]
-        if None in times:
-            return Method(name=PLAN, why_not="some client has no exact or measured plan that arrives")
-        followed = np.array([np.count_nonzero(plan.weights) for plan in plans])
-        T, others = np.array(times), np.maximum(followed - 1, 0)
-        return Method(
-            name=PLAN,
-            eta=float(np.median([plan.eta for plan in plans])),
-            iterations=int(T.max()),
-            rounds=float((T * (others > 0)).max()),
-            vectors=2.0 * float(T @ others),
-            gradients=float(T @ followed) * self.problem.batch,
-        )
 
-    def best(self, name: str) -> Method:
-        """A method at the step and in the setting of the fewest iterations."""
-        soonest: tuple[Any, ...] | None = None
-        try:
-            for setting, rule_at in self._settings(name):
-                for eta in (self.scale * STEPS).tolist():
-                    mean, _, _ = self._curve(rule_at(eta), eta, self.most, range(FEW))
-                    first = _first(mean, self.epsilon)
-                    trial = (np.inf if first is None else first, float(mean.min()), eta, setting, rule_at)
-                    soonest = trial if soonest is None or trial[:2] < soonest[:2] else soonest
-        except InputError as error:
-            return Method(name=name, why_not=error.remedy)
-        assert soonest is not None
-        time, _, eta, setting, rule_at = soonest
-        words = ", ".join(f"{option}={value:g}" for option, value in setting.items() if option in TRIED)
-        found = Method(name=name, setting=words, eta=eta)
-        if time == np.inf:
-            return replace(found, why_not=f"the precision is not reached within {self.most:,} iterations at any step")
-        return self._measured(found, rule_at(eta), eta, min(self.most, int(2 * time) + 16))
+def _settings(
+    problem: Problem, name: str, epsilon: float, scale: float
+) -> Iterator[tuple[dict[str, Any], Callable[[float], Algorithm]]]:
+    """Those that are tried of a method, with the rule at a step."""
+    from suffice.simulate.catalogue import algorithm, options_of
+    from suffice.simulate.kernels import general_refusal
 
-    def _settings(self, name: str) -> Iterator[tuple[dict[str, Any], Callable[[float], Algorithm]]]:
-        from suffice.simulate.catalogue import algorithm, options_of
-        from suffice.simulate.kernels import general_refusal
+    tried = TRIED | {"epsilon": (epsilon,)}  # of fixed weights
+    options = {option: values for option, values in tried.items() if option in options_of(name)}
+    for values in product(*options.values()):
+        setting = dict(zip(options, values))
+        if general_refusal(problem, algorithm(name, problem, eta=scale, **setting)):
+            raise InputError("method", name, "not compared, as there are no compiled paths of it on this problem")
+        yield setting, lambda eta, setting=setting: algorithm(name, problem, eta=eta, **setting)
 
-        tried = TRIED | {"epsilon": (self.epsilon,)}  # of fixed weights
-        options = {option: values for option, values in tried.items() if option in options_of(name)}
-        for values in product(*options.values()):
-            setting = dict(zip(options, values))
-            if general_refusal(self.problem, algorithm(name, self.problem, eta=self.scale, **setting)):
-                raise InputError("method", name, "not compared, as there are no compiled paths of it on this problem")
-            yield setting, lambda eta, setting=setting: algorithm(name, self.problem, eta=eta, **setting)
 
-    def _measured(self, method: Method, rule: Algorithm, eta: Any, longest: int) -> Method:
-        """On paths other than those that chose the step."""
-        mean, error, trace = self._curve(rule, eta, longest, range(FEW, FEW + self.seeds))
-        T, low, high = (_first(curve, self.epsilon) for curve in (mean, mean - 2 * error, mean + 2 * error))
-        if T is None:
-            return replace(method, why_not=f"the precision is not reached within {longest:,} iterations")
-        vectors = float(trace.vectors_sent[T])
-        period, chance = getattr(getattr(rule, "server", rule), "period", 1), getattr(rule, "p", 1.0)
-        rounds = T * float(chance) / period if vectors else 0.0
-        gradients = float(trace.oracle_calls[T]) * self.problem.batch
-        return replace(method, iterations=T, low=low, high=high, rounds=rounds, vectors=vectors, gradients=gradients)
+def _curve(
+    problem: Problem, rule: Algorithm, eta: float, iterations: int, seeds: range, root: int
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The mean excess over clients at t = 0, 1, ..., its standard error over the seeds, and the paths."""
+    from suffice.simulate import run
 
-    def _curve(self, rule: Algorithm, eta: Any, iterations: int, seeds: range) -> tuple[np.ndarray, np.ndarray, Any]:
-        """The mean excess over clients at t = 0, 1, ..., its standard error over the seeds, and the paths."""
-        from suffice.simulate import run
-
-        work = float(len(seeds)) * iterations * self.problem.clients**2 * self.problem.gradient_cost
-        if work > WORK:
-            raise InputError("paths", f"{work:.0e} multiplications", "not measured, as that would take too long")
-        every = range(iterations + 1)
-        with np.errstate(all="ignore"):  # steps at which paths leave
-            trace = run(self.problem, rule, iterations=iterations, eta=eta, seeds=seeds, root=self.root, grid=every)
-            excess = trace.excess.astype(float).mean(2)
-            mean, error = excess.mean(0), excess.std(0, ddof=1) / np.sqrt(len(excess))
-        return np.where(np.isfinite(mean), mean, np.inf), np.nan_to_num(error, nan=0.0, posinf=0.0), trace
+    work = float(len(seeds)) * iterations * problem.clients**2 * problem.gradient_cost
+    if work > WORK:
+        raise InputError("paths", f"{work:.0e} multiplications", "not measured, as that would take too long")
+    with np.errstate(all="ignore"):  # steps at which paths leave
+        trace = run(problem, rule, iterations=iterations, eta=eta, seeds=seeds, root=root, grid=range(iterations + 1))
+        excess = trace.excess.astype(float).mean(2)
+        mean, error = excess.mean(0), excess.std(0, ddof=1) / np.sqrt(len(excess))
+    return np.where(np.isfinite(mean), mean, np.inf), np.nan_to_num(error, nan=0.0, posinf=0.0), trace
 
 
 def _smoothness(problem: Any) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,21 +19,26 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .break_even import BreakEven, break_even
+from .break_even import break_even
 from .constant_prediction import coarse, started
-from .federated import Round, matrices, rounds, without_rounds
+from .federated import matrices, rounds, without_rounds
 from .guaranteed.fixed_weights import everybody
 from .local_steps import fewer_rounds
 from .logistic import with_measured
-from .plan_row import Row, Rows
+from .plan_row import Row
 from .plan_rows import planned_rows
+from .precision import precisions
 from .simulated import Measured, measure, multiplications, path_work, paths
+from .tables.notes import sentence
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.data.standardisation import Coordinates
 
     from .client_statistics import ClientStatistics
+
+    Fitted = Any
+    """Models of a fit, whose `quadratics` can be planned for: `suffice.Fit`."""
 
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
@@ -44,13 +49,6 @@ MOST_WORK = 1e12
 
 DRAWN_WORK = 3e10
 """The same of paths that are simulated for a picture."""
-
-
-@runtime_checkable
-class Fitted(Protocol):
-    """Models that a fit found, which can be planned for: `suffice.Fit` has it."""
-
-    quadratics: Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +84,8 @@ class Plan:
         """Rows that one stochastic gradient averages."""
         return self._planned_for("batch").batch
 
-    def federated(self, precision: float | str | None = None) -> Iterator[Round]:
-        """Round by round what a trainer needs, for all clients; `precision` is one of the plan's (the first).
+    def federated(self, precision: float | str | None = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Round by round t, rates (N, N) and matrices (N, d, d); `precision` is one of the plan's (the first).
 
         theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i), g_k one stochastic gradient of client k at the
         model of client i. Rates are 0 from the round on in which a client has arrived. Raises `InputError`.
@@ -128,7 +126,7 @@ class Plan:
         return len(self.rows)
 
     def __getitem__(self, name: str) -> Any:
-        found = Rows(row for row in self if row.name == str(name))
+        found = tuple(row for row in self if row.name == str(name))
         if not found:
             names = self.rows[0].names
             near = nearest(str(name), names)
@@ -142,8 +140,7 @@ class Plan:
         return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
 
     def __str__(self) -> str:
-        first = [Table(columns=(), rows=(), lines=[self.lead])] if self.lead else []
-        return "\n\n".join(table.text() for table in (*first, *self.tables()))
+        return "\n\n".join(table.text() for table in (*sentence(self.lead), *self.tables()))
 
     @property
     def there(self) -> bool:
@@ -163,15 +160,16 @@ class Plan:
         from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
 
         if self.there:
-            return [Table(columns=(), rows=(), lines=[THERE])]
-        exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
-        if self.rows[0].measured is not None:
-            exact.append(measured_plan_table(self.precisions))
+            return sentence(THERE)
+        row = self.rows[0]
+        found = [exact_table(self.precisions)] if row.exact is not None else []
+        if row.measured is not None:
+            found.append(measured_plan_table(self.precisions))
         if any(row.exact is not None and row.exact.stages for row in self):
-            exact.append(stages_table(self.rows))
-        if self.rows[0].schedules is not None:
-            exact.append(plan_table(self.rows, everybody=self.all_for_all(), said=self.notes))
-        first, *others = exact
+            found.append(stages_table(self.rows))
+        if row.schedules is not None:
+            found.append(plan_table(self.rows, everybody=self.all_for_all(), said=self.notes))
+        first, *others = found or sentence(f"There is no plan: {row.refusal}.")
         return [noted_table(first, self.notes), *others]
 
     def table(self) -> Table:
@@ -179,10 +177,8 @@ class Plan:
         return self.tables()[0]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from .tables.plans import notebook_table
-
-        return notebook_table(self.rows, self.notes)._repr_html_()
+        """What a notebook shows: what is printed."""
+        return "".join(table._repr_html_() for table in (*sentence(self.lead), *self.tables()))
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
@@ -201,7 +197,7 @@ class Plan:
             "batch": self.batch,
             "coordinates": None if self.coordinates is None else self.coordinates.to_dict(),
             "start": dict(zip(names, self.start.tolist())),
-            "matrices": matrices(self.rows),
+            "matrices": plain(matrices(self.rows)),
         }
 
     def to_frame(self) -> Any:
@@ -241,7 +237,7 @@ class Plan:
         means = [float(np.mean([row.epsilon for row in rows])) for rows in self.precisions.values()]
         return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
 
-    def break_even(self) -> list[BreakEven]:
+    def break_even(self) -> list[dict[str, Any]]:
         """For each client the smallest of the plan's precisions at which peers help; none where there is only one."""
         return break_even(self.precisions)
 
@@ -315,7 +311,7 @@ def plan(
     where these are faster. A plan that needs more than `max_memory` bytes (2e9) is rejected. Raises `InputError`.
     """
     memory, notes = Memory(max_memory), ()
-    if isinstance(source, Fitted):
+    if hasattr(source, "quadratics"):  # a fit
         if source.quadratics is None:
             remedy = "models from a file, or of classes, know no second moments: plan from a fit of rows or messages by"
             raise InputError("source", repr(source), f"{remedy} least squares, or from sf.read of the table")
@@ -323,18 +319,15 @@ def plan(
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem or sf.Constants; what was measured is no guarantee")
     as_choice("gradients", gradients, ("preconditioned", "plain"))
-    source = source if isinstance(source, Constants) else started(source, start)
-    precondition = gradients != "plain"
+    problem: Any = None if isinstance(source, Constants) else started(source, start)
+    given: Any = source if problem is None else problem
+    how: dict[str, Any] = {"memory": memory, "progress": progress, "precondition": gradients != "plain"}
     rule = named(criterion) if isinstance(criterion, str) else criterion
-    found, constants = planned_rows(
-        source, epsilon, memory=memory, progress=progress, schedule=schedule, precondition=precondition,
-        criterion=rule, horizon=horizon, confidence=confidence,
-    )  # fmt: skip
-    problem = None if isinstance(source, Constants) else source
+    told: dict[str, Any] = {"schedule": schedule, "criterion": rule, "horizon": horizon, "confidence": confidence}
+    found, constants = planned_rows(given, precisions(given, epsilon), **how, **told)
     if problem is not None:
-        found = with_measured(found, problem, memory=memory, progress=progress, precondition=precondition)
-    notes += () if problem is None else problem.remarks
-    notes += () if problem is None else fewer_rounds(problem, next(iter(found.values())))
-    notes = coarse(problem, [row for there in found.values() for row in there]) + notes
-    how = {"criterion": rule, "notes": notes, "gradients": gradients}
-    return Plan(precisions=found, problem=problem, constants=constants, **how)
+        found = with_measured(found, problem, **how)
+        rows = [row for there in found.values() for row in there]
+        notes = (*coarse(problem, rows), *notes, *problem.remarks, *fewer_rounds(problem, next(iter(found.values()))))
+    known: dict[str, Any] = {"problem": problem, "constants": constants, "criterion": rule, "notes": notes}
+    return Plan(precisions=found, gradients=gradients, **known)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,18 +12,39 @@ from suffice.bounds.criteria import Binary, Criterion
 from suffice.support.numbers import plain
 from suffice.support.text import printable
 
-from .number import Kind
 from .precision import Precision
 from .schedules import Schedules
 
 SHOWN = 6
 """Collaborators that the short text of a row names."""
+Kind = Literal["measured", "exact", "guaranteed"]
+"""Times that are means over simulated paths; means from second moments; upper bounds that a theorem proves."""
+KINDS: dict[Kind, tuple[str, str]] = {
+    "measured": ("measured", "measured_local"),
+    "exact": ("exact", "exact_local"),
+    "guaranteed": ("schedules", "local"),
+}
+"""Of each kind the plans of a row with peers and alone."""
+
+
+CLUSTER = (
+    "criterion", "similarity", "weights", "cluster", "sufficient_variance", "definition_2_variance", "local_variance",
+    "step_ratio", "step_limit", "continuous",
+)  # fmt: skip
+"""Of a row what its client's constants alone say."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SufficientCluster:
-    """Whom a client may follow at one precision, by its constants alone.
+class Row:
+    """The plan of one client at one precision. Plans that there are not are None.
 
+    names       of all N clients
+    epsilon     precision [loss]; epsilon_given  as it was given, "10%", say; epsilon_of  of what: the excess of the
+                "start", of the best "constant" or the "base rate"; the "noise" of rows; or "loss", a number
+
+    Whom the client may follow, by its constants alone:
+
+    criterion            that weighs peers
     similarity           (N,) guaranteed before the precision is reached, rho_ik
     weights              (N,) of Definition 1 at these similarities: each path has its own, from the similarities along
                          it. A plan's rows make the network's collaboration matrix
@@ -32,8 +53,23 @@ class SufficientCluster:
                          value and the client's alone
     step_limit           step_ratio / beta [theta^2 / loss]
     continuous           variance, step ratio, step and expected iterations that continuous weights would give
+
+    What it should do:
+
+    schedules, local           `Schedules` of theorems, with peers and alone
+    exact, exact_local         `ConstantPlan`, where there are second moments
+    measured, measured_local   the same of logistic losses, with times from simulation
+    plain       the exact plan alone with plain gradients, where plans multiply them by matrices; of many clients some
+                have it. Each plan has a step `eta` and `iterations`
+    refusal     why the schedules do not hold here: there are none, or estimates where there is no exact plan
     """
 
+    client: int
+    name: str
+    names: tuple[str, ...]
+    epsilon: float
+    epsilon_given: str
+    epsilon_of: str
     criterion: Criterion
     similarity: np.ndarray
     weights: np.ndarray
@@ -44,96 +80,69 @@ class SufficientCluster:
     step_ratio: float
     step_limit: float | None
     continuous: dict[str, float | None]
-
-
-def _plan(kind: Kind, side: int) -> Any:
-    return property(lambda row: row.plans.get(kind, (None, None))[side])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """The plan of one client at one precision.
-
-    names          of all N clients
-    epsilon        precision [loss]; epsilon_given  as it was given, "10%", say; epsilon_of  of what: the excess of the
-                   "start", of the best "constant" or the "base rate"; the "noise" of rows; or "loss", a number
-    plain          the exact plan alone with plain gradients, where plans multiply them by matrices; of many clients
-                   some have it
-    sufficient     the cluster, with its variances and its step limit
-    plans          of each kind with peers and alone. guaranteed: `schedules` and `local`, of theorems; exact: `exact`
-                   and `exact_local`, where there are second moments; measured: `measured` and `measured_local`, of
-                   logistic losses, with times from simulation. Each has a step `eta` and a `time`, a `Number`
-    refusal        why the schedules do not hold here: there are none, or estimates where there is no exact plan
-    """
-
-    client: int
-    name: str
-    names: tuple[str, ...]
-    epsilon: float
-    epsilon_given: str = ""
-    epsilon_of: str = "loss"
-    sufficient: SufficientCluster
-    plans: Mapping[Kind, tuple[Any, Any]] = field(default_factory=dict)
+    schedules: Any = None
+    local: Any = None
+    exact: Any = None
+    exact_local: Any = None
+    measured: Any = None
+    measured_local: Any = None
     plain: Any = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     refusal: str = ""
 
-    schedules, local = _plan("guaranteed", 0), _plan("guaranteed", 1)
-    exact, exact_local = _plan("exact", 0), _plan("exact", 1)
-    measured, measured_local = _plan("measured", 0), _plan("measured", 1)
+    def both(self, kind: Kind) -> tuple[Any, Any]:
+        """The plans of a kind, with peers and alone."""
+        together, alone = KINDS[kind]
+        return getattr(self, together), getattr(self, alone)
 
-    def planned(self, kind: Kind, together: Any, alone: Any) -> Row:
-        """The row with plans of one more kind."""
-        return replace(self, plans={**self.plans, kind: (together, alone)})
+    def constant(self) -> tuple[Any, Any]:
+        """The plans of constant rates that are to be followed: measured ones, or exact ones."""
+        return self.both("exact" if self.measured is None else "measured")
 
     @property
     def followed(self) -> np.ndarray:
         """The weights of the guaranteed plan: fixed ones, or those of Definition 1 at the guaranteed similarities."""
         fixed = None if self.schedules is None else self.schedules.fixed
-        return self.sufficient.weights if fixed is None else fixed["weights"]
+        return self.weights if fixed is None else fixed["weights"]
 
     def peers(self, kind: Kind) -> tuple[str, ...]:
         """Names of those that the plan with peers of a kind follows, the client itself left out."""
-        if kind == "guaranteed" and self.followed is self.sufficient.weights:
-            members = self.sufficient.cluster
+        if kind == "guaranteed" and self.followed is self.weights:
+            members: Sequence[int] = self.cluster
         else:
-            weights = self.followed if kind == "guaranteed" else self.plans[kind][0].weights
+            weights = self.followed if kind == "guaranteed" else self.both(kind)[0].weights
             members = np.flatnonzero(weights).tolist()
         return tuple(self.names[k] for k in members if k != self.client)
 
-    @property
-    def collaborators(self) -> tuple[str, ...]:
-        """Names of the peers to follow: by the exact plan where there is one, else those of the sufficient cluster."""
-        return self.peers("guaranteed" if self.exact is None else "exact")
-
     def gain(self, kind: Kind) -> float | None:
         """Alone over together of the times of a kind."""
-        together, alone = self.plans.get(kind, (None, None))
-        return None if together is None else quotient(alone.time.value, together.time.value)
+        together, alone = self.both(kind)
+        return None if together is None else quotient(alone.iterations, together.iterations)
 
-    guaranteed_speedup = property(lambda row: row.gain("guaranteed"))
     exact_speedup = property(lambda row: row.gain("exact"))
     measured_speedup = property(lambda row: row.gain("measured"))
+    guaranteed_speedup = property(lambda row: row.gain("guaranteed"))
+
+    @property
+    def recommended(self) -> Kind:
+        """The plan to follow: the exact one, where there is one."""
+        return "guaranteed" if self.exact is None else "exact"
+
+    collaborators = property(lambda row: row.peers(row.recommended))
+    recommended_speedup = property(lambda row: row.gain(row.recommended))
 
     @property
     def speedup(self) -> float | None:
         """Of the guaranteed times, or of the exact ones where nothing is guaranteed."""
         return self.exact_speedup if self.schedules is None else self.guaranteed_speedup
 
-    @property
-    def recommended_speedup(self) -> float | None:
-        """Of the exact times, or of the guaranteed ones where nothing is exact."""
-        return self.guaranteed_speedup if self.exact is None else self.exact_speedup
-
     def times(self) -> tuple[str, float | None, float | None, float | None]:
         """What the plan recommends: a sign ("" exact, "<= " guaranteed), step, iterations alone and together."""
-        both = self.plans.get("exact") or self.plans.get("guaranteed")
-        if both is None:
+        together, alone = self.both(self.recommended)
+        if together is None:
             return "", None, None, None
-        together, alone = both
-        sign = "<= " if together.time.kind == "guaranteed" else ""
-        return sign, together.eta, alone.time.value, together.time.value
+        return "<= " if self.exact is None else "", together.eta, alone.iterations, together.iterations
 
     def __repr__(self) -> str:
         peers = ", ".join(self.collaborators[:SHOWN]) + (", ..." if len(self.collaborators) > SHOWN else "")
@@ -145,67 +154,30 @@ class Row:
         step = "no step" if eta is None else f"step {eta:.3g}"
         return printable(f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})")
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from suffice.support.html import facts, number, text
-
-        sign, eta, alone, together = self.times()
-        return facts(
-            {
-                "Client": text(self.name),
-                "Precision": number(self.epsilon),
-                "Collaborates with": text(", ".join(self.collaborators) or "nobody"),
-                "Criterion": text(repr(self.sufficient.criterion)),
-                "Step": number(eta),
-                "Iterations alone, together": f"{'at most ' if sign else ''}{number(alone)}, {number(together)}",
-                "Speed-up": number(self.recommended_speedup, 3),
-                "Warnings": "<br>".join(text(warning) for warning in self.warnings),
-            }
-        )
-
-    def _shown(self, plan: Any, speedup: float | None) -> dict[str, Any] | None:
-        return None if plan is None else plan.to_dict(self.name, self.names) | {"speedup": speedup}
-
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""
-        rule = self.sufficient.criterion
-        answer = {
-            "client": self.client,
-            "name": self.name,
-            "epsilon": self.epsilon,
-            "epsilon_given": self.epsilon_given or f"{self.epsilon:.12g}",
-            "epsilon_of": self.epsilon_of,
-            **vars(self.sufficient),
+        rule, local = self.criterion, self.local
+        exact, exact_local, measured, measured_local = (
+            plan and plan.to_dict(self.name, self.names) for kind in ("exact", "measured") for plan in self.both(kind)
+        )
+        answer = {name: getattr(self, name) for name in ("client", "name", "epsilon", "epsilon_given", "epsilon_of")}
+        answer |= {name: getattr(self, name) for name in CLUSTER} | {
             "criterion": {"kind": rule.kind, "threshold": getattr(rule, "threshold", None)},
             "schedules": None if self.schedules is None else self.schedules._asdict(),
-            "local": (dict.fromkeys(Schedules._fields) if self.local is None else self.local._asdict())
+            "local": (dict.fromkeys(Schedules._fields) if local is None else local._asdict())
             | {
-                "exact": None if self.exact_local is None else self.exact_local.to_dict(self.name, self.names),
-                "measured": None if self.measured_local is None else self.measured_local.to_dict(self.name, self.names),
-                "plain": None if self.plain is None else {"iterations": self.plain.iterations, "eta": self.plain.eta},
+                "exact": exact_local,
+                "measured": measured_local,
+                "plain": self.plain and {"iterations": self.plain.iterations, "eta": self.plain.eta},
             },
-            "exact": self._shown(self.exact, self.exact_speedup),
-            "measured": self._shown(self.measured, self.measured_speedup),
+            "exact": exact and exact | {"speedup": self.exact_speedup},
+            "measured": measured and measured | {"speedup": self.measured_speedup},
             "guaranteed": {"holds": not self.refusal, "reason": self.refusal},
             "speedup": self.speedup,
             "labels": LABELS,
             "warnings": self.warnings,
         }
         return plain(answer)
-
-
-class Rows(tuple[Row, ...]):
-    """The rows of one client, one per precision, in the order in which the precisions were given."""
-
-    def __getattr__(self, name: str) -> Any:
-        # an AttributeError, not an InputError: hasattr must go on working
-        if name.startswith("__") or (not hasattr(Row, name) and name not in Row.__dataclass_fields__):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        who, count = self[0].name, len(self)
-        raise AttributeError(
-            f"the plan has {count} precisions, so plan[{who!r}] has {count} rows: choose one, "
-            f"as plan[{who!r}][0].{name}, or go through them"
-        )
 
 
 LABELS = {
@@ -225,30 +197,21 @@ def quotient(alone: float | None, together: float | None) -> float | None:
     return 1.0 if together == 0 else alone / together
 
 
+def rows_of(names: Sequence[str], precision: Precision, clusters: Sequence[dict[str, Any]], refusal: str) -> list[Row]:
+    """Of all clients at one precision, without any plans yet; clusters  the fields CLUSTER of each"""
+    given: dict[str, Any] = {"epsilon_given": precision.given, "epsilon_of": precision.of, "names": tuple(names)}
+    return [
+        Row(client=i, name=name, epsilon=epsilon, refusal=refusal, **given, **cluster)
+        for i, (name, epsilon, cluster) in enumerate(zip(names, precision.each.tolist(), clusters))
+    ]
+
+
 def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
     """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
-    n = len(names)
-    alone = np.eye(n)  # once: each row keeps a view of all of it
-    return [
-        Row(
-            client=i,
-            name=name,
-            names=tuple(names),
-            epsilon=epsilon,
-            epsilon_given=precision.given,
-            sufficient=SufficientCluster(
-                criterion=Binary(threshold=0.5),
-                similarity=np.where(alone[i], 1.0, np.nan),
-                weights=alone[i],
-                cluster=(i,),
-                sufficient_variance=np.nan,
-                definition_2_variance=np.nan,
-                local_variance=np.nan,
-                step_ratio=np.nan,
-                step_limit=None,
-                continuous={},
-            ),
-            refusal=reason,
-        )
-        for i, (name, epsilon) in enumerate(zip(names, precision.levels(n).tolist()))
+    known = dict.fromkeys(CLUSTER, np.nan) | {"criterion": Binary(threshold=0.5), "step_limit": None, "continuous": {}}
+    alone = np.eye(len(names))  # once: each row keeps a view of all of it
+    clusters = [
+        known | {"similarity": np.where(own, 1.0, np.nan), "weights": own, "cluster": (i,)}
+        for i, own in enumerate(alone)
     ]
+    return rows_of(names, precision, clusters, reason)

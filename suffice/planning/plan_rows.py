@@ -15,12 +15,11 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from .constant_plan import ConstantPlan
-from .constant_prediction import referred
 from .exact.large_models import row_plans
 from .exact.plan import exact_plans, plain_plans
-from .guaranteed.plan import checked, plan_rows
+from .guaranteed.plan import checked, promised_rows
 from .plan_row import Row, unguaranteed_rows
-from .precision import entries, precisions
+from .precision import Precision
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
@@ -51,7 +50,7 @@ Grouped = dict[float | str, tuple[Row, ...]]
 
 def planned_rows(
     source: Problem | Constants,
-    epsilon: Any,
+    asked: Sequence[Precision],
     *,
     memory: Memory | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -61,7 +60,7 @@ def planned_rows(
 ) -> tuple[Grouped, Constants | None]:
     """The rows of all clients by precision, and the constants behind them, None where a client has none.
 
-    schedule  look for stages that are faster than constant rates; how  arguments of `bounds.plan_rows`
+    schedule  look for stages that are faster than constant rates; how  arguments of `promised_rows`
     precondition  let clients multiply gradients by a matrix; else all take them as they are
 
     Where there are second moments the constants stay as they are, and rows say why the schedules do not hold.
@@ -74,7 +73,6 @@ def planned_rows(
         raise InputError("schedule", schedule, f"stages are found from second moments, which there are not: {why}")
     if isinstance(moments, GradientRows) and not precondition:
         moments = moments.plain()
-    epsilon = referred(source, epsilon)
     constants, refusal = None, ""
     try:
         constants = source if isinstance(source, Constants) else source.constants()
@@ -82,31 +80,26 @@ def planned_rows(
         if moments is None and not hasattr(source, "quadratic_model"):  # nothing is known to plan with
             raise
         refusal = str(error)
+    checked(constants, **how)
     if constants is not None and moments is not None and constants.unbounded:
         n, d = moments.clients, moments.start.shape[1]
         if n > MOST_COMPARED or float(n) ** 2 * d**3 > COMPARED_WORK:
             refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
-            checked(constants, epsilon, **how)
-    excess = None if constants is None else constants.excess
-    if excess is None and not isinstance(source, Constants):
-        excess = source.excess(source.start[None])[0].double().cpu().numpy() if moments is None else moments.excess
     if constants is None or (moments is not None and refusal):
-        assert not isinstance(source, Constants)
-        rows = [row for one in precisions(epsilon, excess) for row in unguaranteed_rows(source.names, one, refusal)]
+        names = source.names
+        found = {one.key: unguaranteed_rows(names, one, refusal) for one in asked}
     else:
         if moments is None and not isinstance(source, Constants):
             refusal = SHARED if getattr(source, "shared_noise", False) else constants.unbounded
             constants = replace(constants, unbounded="", notes=(f"no exact plan: {why}", *constants.notes))
         if memory is not None:
-            memory.check(*_matrices(constants, len(entries(epsilon))))
-        rows = [replace(row, refusal=row.refusal or refusal) for row in plan_rows(constants, epsilon, **how)]
-    given = {one.given: one for one in precisions(epsilon, excess)}
-    grouped: dict[float | str, list[Row]] = {}
-    for row in rows:
-        one = given[row.epsilon_given]
-        grouped.setdefault(one.key, []).append(replace(row, epsilon_of=one.of))
-    found = {key: _with_exact(there, moments, progress, schedule, precondition) for key, there in grouped.items()}
-    return found, constants
+            memory.check(*_matrices(constants, len(asked)))
+        found = {one.key: promised_rows(constants, one, **how) for one in asked}
+    grouped = {}
+    for key, rows in found.items():
+        rows = [replace(row, refusal=row.refusal or refusal) for row in rows]
+        grouped[key] = _with_exact(rows, moments, progress, schedule, precondition)
+    return grouped, constants
 
 
 def _with_exact(
@@ -125,7 +118,9 @@ def _with_exact(
     plain = plain_plans(moments, [alone for _, alone in found]) if shown else [None] * len(rows)
     return tuple(
         replace(
-            row.planned("exact", together, alone),
+            row,
+            exact=together,
+            exact_local=alone,
             plain=by_itself,
             warnings=tuple(dict.fromkeys((*row.warnings, *filter(None, (together.note,))))),
         )

@@ -13,8 +13,6 @@ from suffice.bounds.constants import Constants
 from suffice.bounds.evaluate import evaluate, outward
 from suffice.bounds.theorems import find
 
-from .number import Number
-
 HITTING = "adaptive/corollary-1-expected-time"
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
@@ -24,7 +22,7 @@ class Schedules(NamedTuple):
     """The four step-size schedules of one client at one precision, with their stopped bounds, and fixed weights.
 
     Each is a dictionary as in the JSON contract; None marks what has no horizon, confidence or start. `fixed_weights`
-    are those of `guaranteed.fixed_weights`; what promises less time gives `eta`, `time`, `theorem` and `promise`.
+    are those of `guaranteed.fixed_weights`; what promises less time gives `eta`, `iterations`, `theorem` and `promise`.
     """
 
     constant: dict[str, Any]
@@ -49,15 +47,14 @@ class Schedules(NamedTuple):
 
     @property
     def eta(self) -> float:
-        """Of what promises fewest iterations, as `time` is; of two stages that of the first."""
+        """Of what promises fewest iterations, as `iterations` are; of two stages that of the first."""
         if self.fixed is None:
             return self.hitting["eta"]
         return self.fixed["stages"][0]["eta"] if self.fixed["stages"] else 0.0
 
     @property
-    def time(self) -> Number:
-        found = self.hitting["expected_iterations"] if self.fixed is None else self.fixed["rounds"]
-        return Number(found, "guaranteed")
+    def iterations(self) -> float | None:
+        return self.hitting["expected_iterations"] if self.fixed is None else self.fixed["rounds"]
 
 
 def schedules(

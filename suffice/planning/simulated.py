@@ -12,13 +12,12 @@ from suffice.bounds import Binary, Criterion
 from suffice.support.numbers import plain
 from suffice.support.text import printable
 
+from .constant_plan import ConstantPlan
 from .plan_row import Row
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.algorithms.base import Algorithm
-
-    from .constant_plan import ConstantPlan
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
@@ -56,12 +55,9 @@ class SimulatedPlan:
         return self.excess / self.exact if self.exact and self.excess is not None and np.isfinite(self.excess) else None
 
 
-_TIMES = {
-    "{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio",
-}  # fmt: skip
-_ENDS = {"iterations_{}": "iterations", "exact_{}": "exact", "excess_{}": "excess", "excess_{}_se": "excess_se"}
-FIELDS = {"alone": _TIMES | _ENDS, "together": _TIMES | _ENDS, "scheduled": _ENDS}
-"""Of each plan of `Measured` the numbers in JSON, and their names there."""
+TIMES = {"{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio"}
+ENDS = {"iterations_{}": "iterations", "exact_{}": "exact", "excess_{}": "excess", "excess_{}_se": "excess_se"}
+"""Names of the numbers of a simulated plan in JSON, and their fields."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,13 +83,10 @@ class Measured:
         return printable(f"Measured({who} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)")
 
     def to_dict(self) -> dict[str, Any]:
-        known = {"client": self.client, "name": self.name, "epsilon": self.epsilon, "seeds": self.seeds}
-        numbers = {
-            name.format(how): getattr(getattr(self, how), field)
-            for how, names in FIELDS.items()
-            for name, field in names.items()
-        }
-        return plain(known | numbers)
+        answer = {"client": self.client, "name": self.name, "epsilon": self.epsilon, "seeds": self.seeds}
+        for how, names in (("alone", TIMES | ENDS), ("together", TIMES | ENDS), ("scheduled", ENDS)):
+            answer |= {name.format(how): getattr(getattr(self, how), field) for name, field in names.items()}
+        return plain(answer)
 
 
 def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:
@@ -101,99 +94,87 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
 
     rows  those of all clients at one precision
     """
-    from suffice.simulate import AllForOne, Local
+    from suffice.simulate import AllForOne, Local, hitting_times
 
-    found: dict[str, list[dict[str, Any]]] = {"alone": [], "together": [], "scheduled": [{} for _ in rows]}
-    if any(row.exact is not None and row.exact.stages for row in rows):
+    promised = rows[0].schedules is not None
+    found: dict[str, list[dict[str, Any]]] = {"scheduled": [{} for _ in rows]}
+    if any(row.exact and row.exact.stages for row in rows):
         found["scheduled"] = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
-    times, lonely = np.empty(0), rows[0].schedules is not None and _lonely(problem, rows)
+    times, lonely, epsilon = np.empty(0), promised and _lonely(problem, rows), np.array([row.epsilon for row in rows])
     for how in ("alone", "together"):
-        if rows[0].schedules is not None:
+        plans = _constant(rows, how)
+        if promised:
             algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
-            hitting = [_promised(row, how).hitting for row in rows]
-            etas, expected = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
+            hitting = [row.both("guaranteed")[how == "alone"].hitting for row in rows]
         else:
-            plans = [_followed(row, how) for row in rows]
-            algorithm = weights_of(problem, plans)
-            bounds = [None if plan is None else plan.long_run.hitting for plan in plans]
-            etas = [_eta(plan) if bound is None else bound["eta"] for plan, bound in zip(plans, bounds)]
-            expected = [None if bound is None else bound["expected_iterations"] for bound in bounds]
+            algorithm, hitting = weights_of(problem, plans), [plan.hitting for plan in plans]
+        etas = still([plan.eta if bound is None else bound["eta"] for plan, bound in zip(plans, hitting)])
+        expected = [None if bound is None else bound["expected_iterations"] for bound in hitting]
+        # about how long each takes: what is promised, else the plan's own length
+        limit = _limit([plan.iterations or 1 if bound is None else bound for plan, bound in zip(plans, expected)])
         if how == "alone" or not lonely:
-            times = _hitting(problem, algorithm, rows, etas, _guess(rows, how, expected), seeds=seeds, root=root)
+            runs: dict[str, Any] = {"epsilon": epsilon, "eta": etas, "limit": limit, "seeds": seeds, "root": root}
+            times = hitting_times(problem, algorithm, **runs)
         ends = excesses(problem, rows, how, seeds=seeds, root=root)
         found[how] = [
             end | _summary(times[:, row.client]) | {"predicted": bound} for row, end, bound in zip(rows, ends, expected)
         ]
-    return [
-        Measured(
-            client=row.client,
-            name=row.name,
-            epsilon=row.epsilon,
-            seeds=seeds,
-            **{how: SimulatedPlan(**numbers[at]) for how, numbers in found.items()},
-        )
-        for at, row in enumerate(rows)
-    ]
+    measured = []
+    for row, *numbers in zip(rows, *found.values()):
+        runs = {how: SimulatedPlan(**some) for how, some in zip(found, numbers)}
+        measured.append(Measured(client=row.client, name=row.name, epsilon=row.epsilon, seeds=seeds, **runs))
+    return measured
 
 
 def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
     """Whether All-for-one as planned is local steps: only a peer with the same gradient would be followed."""
     for row in rows:
-        together, alone = (_promised(row, how).hitting["eta"] for how in ("together", "alone"))
+        together, alone = (plan.hitting["eta"] for plan in row.both("guaranteed"))
         # the same up to rounding
-        if abs(together - alone) > 1e-12 * alone or getattr(row.sufficient.criterion, "threshold", 0.0) < 1:
+        if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
             return False
     gap = problem.gradient_gap(problem.start[None])[0]
     return int((gap > 0).sum()) == gap.numel() - len(gap)
 
 
-def _promised(row: Row, how: str) -> Any:
-    return row.local if how == "alone" else row.schedules
+def _constant(rows: Sequence[Row], how: str) -> list[ConstantPlan]:
+    """The measured plans, or the exact ones, those with peers also in stages; without any, plans that stand still."""
+    own = np.eye(len(rows))
+    return [
+        row.constant()[how == "alone"] or ConstantPlan(epsilon=row.epsilon, start=np.nan, weights=own[i])
+        for i, row in enumerate(rows)
+    ]
 
 
-def _followed(row: Row, how: str) -> ConstantPlan | None:
-    """The measured plan, or the exact one."""
-    together, alone = row.plans.get("measured") or row.plans.get("exact") or (None, None)
-    return alone if how == "alone" else together
-
-
-def _eta(plan: ConstantPlan | None) -> float:
-    return 0.0 if plan is None else plan.eta
-
-
-def weights_of(problem: Problem, plans: Sequence[ConstantPlan | None]) -> Algorithm:
+def weights_of(problem: Problem, plans: Sequence[ConstantPlan]) -> Algorithm:
     """The rule that all the plans follow, each client with its weights and its preconditioner."""
     import torch
 
     from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
 
-    identity, alone = np.eye(problem.features), np.eye(problem.clients)
+    identity, own = np.eye(problem.features), np.eye(problem.clients)
+    alpha = [plan.weights if plan.eta else alone for plan, alone in zip(plans, own)]
+    matrices = [identity if plan.matrix is None else plan.matrix for plan in plans]
     return PreconditionedWeights(
-        alpha=torch.from_numpy(
-            np.stack([own if plan is None or not plan.eta else plan.weights for plan, own in zip(plans, alone)])
-        ),
-        preconditioners=torch.from_numpy(
-            np.stack([identity if plan is None or plan.matrix is None else plan.matrix for plan in plans])
-        ),
+        alpha=torch.from_numpy(np.stack(alpha)), preconditioners=torch.from_numpy(np.stack(matrices))
     )
 
 
-def _stages_of(problem: Problem, plans: Sequence[ConstantPlan | None]) -> tuple[Algorithm, Any]:
+def _stages_of(problem: Problem, plans: Sequence[ConstantPlan]) -> tuple[Algorithm, Any]:
     """The rule and its step sizes by iteration: each client's stages, or its constant plan as the only one."""
     import torch
 
     from suffice.simulate.algorithms.fixed_weights import StagedWeights
 
     base: Any = weights_of(problem, plans)
-    most = max(len(plan.stages) for plan in plans if plan is not None)
+    most = max(len(plan.stages or (plan,)) for plan in plans)
     alpha = base.alpha.repeat(most, 1, 1)
     ends, etas = np.zeros((2, most, len(plans)))
     for i, plan in enumerate(plans):
-        ends[:, i] = 0 if plan is None else plan.scheduled or 0
-        etas[:, i] = _eta(plan)
-        for j, stage in enumerate(() if plan is None or not plan.stages else plan.stages):
+        ends[:, i], etas[:, i] = plan.scheduled or 0, plan.eta
+        ends[: len(plan.stages), i] = np.cumsum([stage.iterations for stage in plan.stages])
+        for j, stage in enumerate(plan.stages):
             alpha[j, i], etas[j, i] = torch.from_numpy(stage.weights), stage.eta
-            ends[j, i] = sum(one.iterations for one in plan.stages[: j + 1]) if plan is not None else 0
     everyone = np.arange(len(plans))
 
     def eta(t: int) -> np.ndarray:
@@ -215,25 +196,21 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
     from suffice.simulate import run
 
-    plans, staged = [_followed(row, how) for row in rows], how == "scheduled"
-    ends = [None if plan is None else plan.scheduled if staged else plan.iterations for plan in plans]
+    plans, staged = _constant(rows, how), how == "scheduled"
+    ends = [plan.scheduled if staged else plan.iterations for plan in plans]
     grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
     if not grid or grid[-1] == 0:
         return [{} for _ in rows]
-    constant = weights_of(problem, plans), still([_eta(plan) for plan in plans])
+    constant = weights_of(problem, plans), still([plan.eta for plan in plans])
     algorithm, eta = _stages_of(problem, plans) if staged else constant
     trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=_fresh(rows, seeds), root=root, grid=grid)
-    found = []
-    for row, plan, end in zip(rows, plans, ends):
-        if plan is None or end not in grid:
-            found.append({})
-            continue
-        last = plan.last.end if staged else plan.end
-        exact = last.value if last.kind == "exact" else None
-        values = trace.excess[:, grid.index(end), row.client].astype(float)
-        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-        mean = float(values.mean())
-        found.append({"iterations": end, "exact": exact, "excess": mean, "excess_se": error})
+    found: list[dict[str, Any]] = [{} for _ in rows]
+    for i, (plan, end) in enumerate(zip(plans, ends)):
+        if end in grid:
+            exact = None if plan.model else plan.last.excess if staged else plan.excess
+            values = trace.excess[:, grid.index(end), i].astype(float)
+            error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+            found[i] = {"iterations": end, "exact": exact, "excess": float(values.mean()), "excess_se": error}
     return found
 
 
@@ -248,11 +225,10 @@ def paths(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0) -
 
     measured, excess = rows[0].measured is not None, []
     for how in ("together", "alone") if measured else ("together",):
-        plans = [_followed(row, how) for row in rows]
-        trace = run(
-            problem, weights_of(problem, plans), iterations=followed(rows), eta=still([_eta(plan) for plan in plans]),
-            seeds=_fresh(rows, seeds), root=root,
-        )  # fmt: skip
+        plans = _constant(rows, how)
+        etas = still([plan.eta for plan in plans])
+        many, rule = _fresh(rows, seeds), weights_of(problem, plans)
+        trace = run(problem, rule, iterations=followed(rows), eta=etas, seeds=many, root=root)
         excess.append(trace.excess.astype(float))
     ends = np.quantile(excess[0], [0.1, 0.9], axis=0)
     bands = {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
@@ -264,7 +240,7 @@ def paths(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0) -
 
 def _fresh(rows: Sequence[Row], seeds: int) -> range:
     """Seeds of paths other than those that chose the times of measured plans."""
-    used = max((plan.seeds for row in rows for plan in row.plans.get("measured", ())), default=0)
+    used = max((plan.seeds for row in rows for plan in row.both("measured") if plan), default=0)
     return range(used, used + seeds)
 
 
@@ -276,33 +252,8 @@ def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
 def followed(rows: Sequence[Row]) -> int:
     """Twice the longest plan that is drawn."""
     alone = ("alone",) if rows[0].measured is not None else ()  # drawn from paths, too
-    plans = [_followed(row, how) for row in rows for how in ("together", *alone)]
-    longest = max(1 if plan is None else plan.iterations or 1 for plan in plans)
+    longest = max(plan.iterations or 1 for how in ("together", *alone) for plan in _constant(rows, how))
     return min(2 * longest, LONGEST_SIMULATION)
-
-
-def _guess(rows: Sequence[Row], how: str, expected: Sequence[float | None]) -> list[float]:
-    """About how long each takes: what is promised, else the exact plan's own length."""
-    plans = [_followed(row, how) for row in rows]
-    known = [float(1 if plan is None else plan.iterations or 1) for plan in plans]
-    return [one if bound is None else bound for one, bound in zip(known, expected)]
-
-
-def _hitting(
-    problem: Problem, algorithm: Algorithm, rows: Sequence[Row], etas: Sequence[float], expected: Sequence[float],
-    *, seeds: int, root: int,
-) -> np.ndarray:  # fmt: skip
-    from suffice.simulate import hitting_times
-
-    return hitting_times(
-        problem,
-        algorithm,
-        epsilon=np.array([row.epsilon for row in rows]),
-        eta=still(etas),
-        limit=_limit(expected),
-        seeds=seeds,
-        root=root,
-    )
 
 
 def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> float:
@@ -318,7 +269,7 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
     """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
     import torch
 
-    rules = [row.sufficient.criterion for row in rows]
+    rules = [row.criterion for row in rows]
     if isinstance(rules[0], Binary):
         thresholds = torch.tensor([getattr(rule, "threshold") for rule in rules], dtype=problem.dtype)  # noqa: B009
         return Binary(threshold=thresholds[:, None])
@@ -326,8 +277,8 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
 
 
 def _longest(row: Row) -> float:
-    plans = row.plans.get("guaranteed") or row.plans.get("exact") or ()
-    return max((float(plan.time.value or 1) for plan in plans), default=1.0)
+    plans = row.both("exact" if row.schedules is None else "guaranteed")
+    return max(float((plan and plan.iterations) or 1) for plan in plans)
 
 
 def _limit(expected: Iterable[float]) -> int:

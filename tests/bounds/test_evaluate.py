@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import suffice as sf
 from suffice.bounds import (
     PARAMETERS,
     Binary,
@@ -22,7 +23,6 @@ from suffice.bounds import (
     find,
 )
 from suffice.bounds.theorems.adaptive import recursion
-from suffice.planning.guaranteed.plan import plan_rows
 from suffice.support.numbers import as_numbers
 
 NO_PEER = np.zeros((1, 1))
@@ -45,7 +45,7 @@ def test_similarity_is_never_above_the_truth_where_it_cancels():
 @pytest.mark.parametrize("mu", [3e-12, 1e-11, 3e-11, 1e-3])
 def test_the_decreasing_schedule_stays_above_its_recursion_over_a_long_horizon(mu):
     T, s2 = 100_000, 1e-30
-    row = plan_rows(alone(mu=mu, beta=1.0, sigma2=s2, excess=1.0), 1e-3, horizon=T)[0]
+    row = sf.plan(alone(mu=mu, beta=1.0, sigma2=s2, excess=1.0), 1e-3, horizon=T).rows[0]
     decreasing = row.schedules.decreasing
     with localcontext(prec=40):
         level, exact_mu, half = Decimal(1), Decimal(mu), Decimal(s2) / 2
@@ -98,14 +98,14 @@ def nobody():
 @pytest.mark.parametrize(
     ("field", "call"),
     [
-        ("criterion", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion="best")),
+        ("criterion", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion="best")),
         (
             "threshold",
-            lambda: plan_rows(alone(mu=1, beta=1, sigma2=1), 0.1, criterion=Binary(threshold=np.array([0.3, 0.5]))),
+            lambda: sf.plan(alone(mu=1, beta=1, sigma2=1), 0.1, criterion=Binary(threshold=np.array([0.3, 0.5]))),
         ),
-        ("epsilon", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),
-        ("horizon", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),
-        ("confidence", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),
+        ("epsilon", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),
+        ("horizon", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),
+        ("confidence", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),
         ("threshold", lambda: Binary(threshold="x")),
         ("b2", lambda: GradientDissimilarity(b2=[[0, 1], [1]], c=[[0, 0], [0, 0]])),
         ("clients", nobody),

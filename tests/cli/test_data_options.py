@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 
 import pytest
@@ -11,9 +12,10 @@ from suffice import read
 from suffice.bounds import InputError
 from suffice.cli import load
 from suffice.cli.app import app
-from suffice.cli.data_options import OPTIONS
+from suffice.cli.data_options import DataOptions
 
 COMMANDS = ("plan", "simulate")
+OPTIONS = [field.name for field in dataclasses.fields(DataOptions)]
 FLAGS = {
     "client": ["--client", "c"],
     "target": ["--target", "t"],

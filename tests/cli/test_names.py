@@ -12,7 +12,7 @@ import pytest
 
 import suffice as sf
 from suffice.figures import Figure
-from suffice.planning.tables.csv import write_csv
+from suffice.planning.tables.columns import write_csv
 from suffice.support.text import printable, unguarded
 
 ESCAPE = "a\x1b[31m\x07\x9b2J\x7f\u202e"

@@ -12,7 +12,7 @@ from client_data import near_and_far
 
 import suffice as sf
 from suffice.cli.demo import diabetes
-from suffice.planning.tables.csv import write_csv
+from suffice.planning.tables.columns import write_csv
 from suffice.support.text import csv_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -70,11 +70,11 @@ def test_a_row_carries_the_weights_of_definition_1():
     sigma2 = plan.constants.sigma2
     assert len(plan) == 3
     for row in plan:
-        member = row.sufficient.similarity >= row.sufficient.criterion.threshold * (1 - 1e-14)
-        expected = member / sigma2 / (member * row.sufficient.similarity / sigma2).sum()
-        np.testing.assert_allclose(row.sufficient.weights, expected, rtol=1e-12)
-        np.testing.assert_allclose(row.sufficient.weights @ row.sufficient.similarity, 1, rtol=1e-12)
-        assert tuple(np.flatnonzero(row.sufficient.weights)) == row.sufficient.cluster
+        member = row.similarity >= row.criterion.threshold * (1 - 1e-14)
+        expected = member / sigma2 / (member * row.similarity / sigma2).sum()
+        np.testing.assert_allclose(row.weights, expected, rtol=1e-12)
+        np.testing.assert_allclose(row.weights @ row.similarity, 1, rtol=1e-12)
+        assert tuple(np.flatnonzero(row.weights)) == row.cluster
 
 
 def test_the_table_and_the_figure_carry_the_plan(tmp_path):

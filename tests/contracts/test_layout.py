@@ -21,7 +21,6 @@ TESTS = [path for room in ROOMS for path in sorted((ROOT / "tests" / room).rglob
 LONGEST = 60
 """Lines of a function."""
 LONG = {
-    "cli/plan.py:plan": "its options are its signature",
     "simulate/runner.py:run": "each argument has a sentence",
     "verification/check.py:check": "each argument has a sentence",
 }

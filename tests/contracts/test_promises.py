@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity, Quantity, find
 from suffice.bounds.all_for_all_plan import ONE, TWO
 from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
-from suffice.planning.guaranteed.plan import plan_rows
 from suffice.planning.plan_row import LABELS
 from suffice.planning.schedules import HITTING
 from suffice.planning.tables.plans import plan_table
@@ -45,7 +45,7 @@ def test_a_record_that_a_plan_names_says_what_it_promises(key):
 @pytest.mark.parametrize("sigma2", [0.03, 1e-9])
 def test_every_promise_of_a_plan_is_that_of_its_theorem(sigma2):
     given = constants(3, sigma2=sigma2)
-    rows = plan_rows(given, 3e-5)
+    rows = sf.plan(given, 3e-5).rows
     assert {one.fixed_weights["theorem"] for row in rows for one in (row.schedules, row.local)} <= set(REACHED)
     for row in rows:
         for one in (row.schedules, row.local):
@@ -92,8 +92,8 @@ def slope(x):
 def test_the_last_model_of_two_stages_may_miss_the_precision_that_their_mean_keeps():
     epsilon, given = 3e-5, constants()
     ((plan, _),) = fixed_rounds(given, np.array([epsilon]))
-    assert plan.theorem == OPTIMAL
-    first, second = plan.stages
+    assert plan["theorem"] == OPTIMAL
+    first, second = plan["stages"]
     steps = [first["eta"]] * first["rounds"]
     steps += [2 / (second["mu"] * (second["offset"] + t + 2)) for t in range(second["rounds"])]
     kicks = np.linspace(0.003, 1.5, 400)
@@ -109,4 +109,4 @@ def test_the_last_model_of_two_stages_may_miss_the_precision_that_their_mean_kee
     last = (gain.max(1) / (1 - chosen)).sum() * np.prod(1 - chosen)
     assert chosen.max() < 0.01
     assert last > 1.15 * epsilon
-    assert "E[e_T]" not in find(plan.theorem).promise("eps")
+    assert "E[e_T]" not in find(plan["theorem"]).promise("eps")

@@ -11,8 +11,8 @@ from suffice.bounds import Binary
 from suffice.figures.figure import SEPARATOR
 from suffice.planning.logistic import NO_MODEL, mean_excess
 from suffice.planning.simulated import _lonely, measure
-from suffice.planning.tables.csv import write_csv
-from suffice.planning.tables.trials import repeated_table
+from suffice.planning.tables.columns import write_csv
+from suffice.planning.tables.trials import measured_tables
 from suffice.simulate import AllForOne, Local
 
 SEEDS, PATHS = 512, 4_000
@@ -54,7 +54,7 @@ def test_the_measured_time_is_that_of_the_loss_itself():
         for found in plans:
             model = found.model
             scale = 1.0 if model.matrix is None else model.matrix.item()
-            low, high = found.time.error
+            low, high = found.between
             mean = own_simulation(problem, model.weights, model.eta * scale, high, row.client)
             assert low <= np.argmax(mean <= row.epsilon) <= high  # its own error is a third
             assert low <= found.iterations <= high
@@ -96,8 +96,9 @@ def test_a_measured_plan_is_run_again_drawn_and_written(tmp_path):
             assert abs(mean - found.excess) > 1e-9 * mean  # other paths than those that chose T
             # 5 standard errors: once in a million for a normal mean
             assert abs(mean - found.excess) < 5 * np.hypot(error, found.excess_se)
-    table = repeated_table(again).text()
+    table = measured_tables(again)[0].text()
     assert "other paths" in table
+    assert "measured/eps" in table
     assert max(map(len, table.splitlines())) <= 80
     figure = plan.plot(seeds=64)
     assert figure.setup["simulated"]
@@ -116,13 +117,18 @@ def test_without_a_model_the_plan_says_why(monkeypatch):
     row = sf.plan(one_dimensional(), "10%")["A"]
     assert row.measured is None
     assert NO_MODEL in row.warnings
+    rows = {"client": list("AABB") * 5, "x": range(20), "target": [0, 1, 1, 0, 0] * 4}
+    neither = sf.plan(sf.read(rows, regularisation=0.0, loss="logistic"), "10%")
+    assert neither.rows[0].schedules is neither.rows[0].exact is None
+    assert str(neither).startswith("There is no plan: regularisation = 0.0")
+    assert len(neither.simulate(seeds=2)) == 2
 
 
 def test_all_for_one_that_follows_nobody_is_run_once():
     """At thresholds of 1 only a peer with the same gradient is followed: the paths are those of local steps."""
     problem = one_dimensional()
     rows = sf.plan(problem, 0.2).rows
-    assert [getattr(row.sufficient.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
+    assert [getattr(row.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
     both = measure(problem, rows, seeds=8, root=0)
     assert [entry.together.time for entry in both] == [entry.alone.time for entry in both]
     assert _lonely(problem, rows)

@@ -74,7 +74,7 @@ def assert_simulation_is_exact(problem, plans, seeds=SEEDS, quantile=None, root=
 
     Steps are at most half the limit: beyond, the excess has too heavy tails for a sampled standard error.
     """
-    eta = np.array([min(one.eta, one.long_run.step_limit / 2) for one in plans])
+    eta = np.array([min(one.eta, one.step_limit / 2) for one in plans])
     trace = run(
         problem, weights_of(problem, plans), iterations=GRID[-1], eta=eta, seeds=seeds, root=root, grid=list(GRID)
     )

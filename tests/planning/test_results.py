@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import pkgutil
+
 import numpy as np
 import pytest
 
 import suffice as sf
 import suffice.planning
-from suffice.planning.constant_plan import ConstantPlan, LongRun
-
-MOST_FIELDS = 12
+from suffice.planning.constant_plan import ConstantPlan
+from suffice.planning.plan_row import Row
+from suffice.planning.precision import Precision
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +32,29 @@ def logistic():
     return sf.plan(sf.from_arrays(X, y, loss="logistic", regularisation=0.1), "20%")
 
 
-def test_exact_and_measured_plans_are_of_one_class_whose_time_says_which(exact, logistic):
+def test_exact_and_measured_plans_are_of_one_class_and_measured_ones_have_a_model(exact, logistic):
     for row, kind in ((exact.rows[0], "exact"), (logistic.rows[0], "measured")):
-        for found in row.plans[kind]:
+        assert row.constant() == row.both(kind)
+        for found in row.constant():
             assert isinstance(found, ConstantPlan)
-            assert (found.time.kind, found.end.kind) == (kind, kind)
-            assert (found.iterations, found.note) == (found.time.value, found.time.why_not)
-    assert row.measured.model.time.kind == "exact"
+            assert (found.model is None) == (kind == "exact")
+    assert row.measured.model.model is None
+
+
+def test_what_a_table_shows_is_a_field_of_a_row_or_of_its_plans():
+    """No class of a plan makes up attributes, or computes what a column could read."""
+    kinds = set()
+    for module in pkgutil.walk_packages(suffice.planning.__path__, "suffice.planning."):
+        for kind in vars(importlib.import_module(module.name)).values():
+            if isinstance(kind, type) and kind.__module__.startswith("suffice.planning"):
+                kinds.add(kind)
+                assert "__getattr__" not in vars(kind)
+    outside = {kind for kind in kinds if ".exact." not in kind.__module__}
+    assert len(outside) <= 11
+    numbers = {"iterations", "excess", "note", "matrix", "step_limit", "floor", "holds", "hitting", "between"}
+    assert numbers <= {field.name for field in dataclasses.fields(ConstantPlan)}
+    plans = {"schedules", "local", "exact", "exact_local", "measured", "measured_local", "plain"}
+    assert plans <= {field.name for field in dataclasses.fields(Row)}
 
 
 def test_a_measured_plan_claims_nothing_that_is_known_of_its_model_alone(logistic):
@@ -43,10 +63,9 @@ def test_a_measured_plan_claims_nothing_that_is_known_of_its_model_alone(logisti
         np.testing.assert_allclose(found.model.curve(3)[0], found.model.start, rtol=1e-12)
         with pytest.raises(sf.InputError, match="only whole exact plans have an exact curve"):
             found.curve(3)
-        assert found.long_run == LongRun()
-        assert found.model.long_run.step_limit > 0
-        low, high = found.end.error
-        np.testing.assert_allclose([(low + high) / 2, (high - low) / 4], [found.excess, found.excess_se], rtol=1e-12)
+        assert found.step_limit is found.floor is found.holds is found.hitting is None
+        assert found.model.step_limit > 0
+        assert 0 < found.excess_se < found.excess
 
 
 def test_a_stage_begins_where_the_last_one_ended(exact):
@@ -72,15 +91,15 @@ def test_a_break_even_is_read_off_the_rows_of_the_plan(kind):
     else:
         plan = sf.plan(_constants(), precisions)
     found = plan.break_even()
-    assert {entry.name for entry in found} == {row.name for row in plan}
+    assert {entry["name"] for entry in found} == {row.name for row in plan}
     for entry in found:
-        rows = sorted(plan[entry.name], key=lambda row: row.epsilon)
+        rows = sorted(plan[entry["name"]], key=lambda row: row.epsilon)
         faster = [row.epsilon for row in rows if row.times()[2] - row.times()[3] >= 1]
-        assert entry.helped == (min(faster) if faster else None)
+        assert entry["helped"] == (min(faster) if faster else None)
         smaller = [row.epsilon for row in rows if faster and row.epsilon < min(faster)]
-        assert entry.stopped == (max(smaller) if smaller else None)
-    assert any(entry.helped for entry in found)
-    assert any(entry.stopped for entry in found)
+        assert entry["stopped"] == (max(smaller) if smaller else None)
+    assert any(entry["helped"] for entry in found)
+    assert any(entry["stopped"] for entry in found)
     assert sf.plan(_constants(), 0.1).break_even() == []
 
 
@@ -90,3 +109,22 @@ def _constants():
     return sf.Constants(
         mu=np.ones(3), beta=np.ones(3), sigma2=np.ones(3), heterogeneity=heterogeneity, excess=np.ones(3)
     )
+
+
+def test_a_precision_is_parsed_once_at_the_door(monkeypatch):
+    parsed = []
+
+    def parse(entry, **about):
+        parsed.append(entry)
+        return once(entry, **about)
+
+    once = Precision.parse
+    monkeypatch.setattr(Precision, "parse", parse)
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(20, 1)) for _ in range(2)]
+    plan = sf.plan(sf.from_arrays(X, [x[:, 0] + rng.normal(size=20) for x in X]), ["10%", 0.1, "noise", " 10% "])
+    assert parsed == ["10%", 0.1, "noise", " 10% "]
+    assert [(row.epsilon_given, row.epsilon_of) for row in plan.rows[::2]] == [
+        ("10%", "constant"), ("0.1", "loss"), ("noise", "noise"),
+    ]  # fmt: skip
+    assert list(plan.precisions) == ["10%", 0.1, "noise"]

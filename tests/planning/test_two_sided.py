@@ -81,11 +81,11 @@ def test_a_guaranteed_plan_promises_what_its_record_says_and_no_step_promises_mo
     for row in sf.plan(constants, [1.0, 0.1]):
         i, step, promised = row.client, row.schedules.hitting["eta"], row.schedules.hitting["expected_iterations"]
         values = {"mu": constants.mu[i], "beta": constants.beta[i], "e0": 4.0, "eps": row.epsilon}
-        values |= {"q": row.sufficient.step_ratio, "s2": row.sufficient.sufficient_variance}
+        values |= {"q": row.step_ratio, "s2": row.sufficient_variance}
         least = digits(find("adaptive/corollary-1-best-step"), **values)
         assert least <= promised <= least * (1 + 1e-11)  # rounded outward
         at = find("adaptive/corollary-1-expected-time")
-        longer = [s for s in SCAN if s * step <= row.sufficient.step_limit]
+        longer = [s for s in SCAN if s * step <= row.step_limit]
         bounds = [digits(at, **values, eta=s * step) for s in longer]
         assert min(bounds) >= least * (1 - 1e-12)
         assert longer[bounds.index(min(bounds))] == pytest.approx(1, abs=1e-9)

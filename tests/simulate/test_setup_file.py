@@ -49,7 +49,7 @@ def test_a_stream_is_given_by_its_moments(tmp_path):
     np.testing.assert_allclose(chosen.optimum, theta)
     np.testing.assert_allclose(chosen.label_noise, [0.1, 0.2, 0.3])
     assert chosen.batch == 3
-    np.testing.assert_allclose([row.sufficient.local_variance for row in same], chosen.sigma2)
+    np.testing.assert_allclose([row.local_variance for row in same], chosen.sigma2)
 
 
 @pytest.mark.parametrize(

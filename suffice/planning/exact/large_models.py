@@ -13,8 +13,7 @@ import numpy as np
 
 from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 
-from ..constant_plan import IDENTITY, ConstantPlan, LongRun, Preconditioner
-from ..number import Number
+from ..constant_plan import ConstantPlan
 from .many_clients import modelled_rates
 from .plan import HORIZON, start_of_plan
 from .starts import start_directions
@@ -92,9 +91,11 @@ def _exactly(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most
         plan,
         weights=v / v.sum(),
         eta=eta,
-        time=Number(int(np.ceil(best[0])), "exact", why_not=NOTE),
-        end=Number(best[1], "exact"),
-        long_run=LongRun(step_limit=eta * limit / best[2]),
-        conditioning=IDENTITY if rows.scale else Preconditioner("pooled", rows.basis @ rows.basis.T),
+        iterations=int(np.ceil(best[0])),
+        excess=best[1],
+        note=NOTE,
+        step_limit=eta * limit / best[2],
+        preconditioner="none" if rows.scale else "pooled",
+        matrix=None if rows.scale else rows.basis @ rows.basis.T,
         recursion=_Followed(rows, i, best[2] * v),
     )

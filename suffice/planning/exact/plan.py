@@ -15,8 +15,7 @@ from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own
 from suffice.simulate.moments.recursion import DENSE, ExactRecursion, orbit
 from suffice.simulate.moments.reduced import subspaces
 
-from ..constant_plan import UNKNOWN, ConstantPlan, LongRun, Preconditioner
-from ..number import Number
+from ..constant_plan import ConstantPlan
 from .arrivals import arrival
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
@@ -101,7 +100,7 @@ def plain_plans(
         if one.steps is not None:
             recursion = list(given.own_recursions(i).values())[one.choice]
             steps = np.ceil(arrival(recursion, one.v, alone[i].epsilon, horizon))  # single precision is a few off
-            plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), time=Number(int(steps), "exact"))
+            plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), iterations=int(steps))
         plans[i] = plan
     return plans
 
@@ -128,7 +127,7 @@ class _Coordinates:
     def recursion(self, i: int, plan: ConstantPlan) -> ExactRecursion:
         """Of client i with all its peers in the coordinates of a plan."""
         bases = self.shared | own_bases(self.moments, i)
-        name = plan.conditioning.name
+        name = plan.preconditioner
         return ExactRecursion(moments=_in_coordinates(self.moments, name, bases[name]), client=i)
 
     def own_recursions(self, i: int, name: str | None = None) -> Choices:
@@ -190,9 +189,9 @@ def _with_stages(
     for j, (choices, own) in recursions.items():
         together, alone = pairs[j]
         if together.iterations is not None:  # it may be the plan alone, in coordinates that peers do not share
-            joint[j] = choices.get(together.conditioning.name) or given.recursion(clients[j], together)
+            joint[j] = choices.get(together.preconditioner) or given.recursion(clients[j], together)
         if alone.iterations is not None:
-            single[j] = own[alone.conditioning.name]
+            single[j] = own[alone.preconditioner]
     both = dict(zip(joint, _staged([pairs[j][0] for j in joint], [*joint.values()])))
     by_itself = dict(zip(single, _staged([pairs[j][1] for j in single], [*single.values()])))
     return [(both.get(j, together), by_itself.get(j, alone)) for j, (together, alone) in enumerate(pairs)]
@@ -219,9 +218,12 @@ def _staged(plans: Sequence[ConstantPlan], recursions: Sequence[ExactRecursion])
                 start=float(curve[end - part]),
                 weights=rates / rates.sum() @ own,
                 eta=float(rates.sum()),
-                time=Number(part, "exact"),
-                end=Number(float(curve[end]), "exact"),
-                long_run=UNKNOWN,
+                iterations=part,
+                excess=float(curve[end]),
+                step_limit=None,
+                floor=None,
+                holds=None,
+                hitting=None,
                 recursion=None,
             )
             for rates, part, end in zip(v, lengths(steps), ends)
@@ -278,16 +280,11 @@ def _plans_alone(
 
 def start_of_plan(clients: int, epsilon: float, start: float) -> ConstantPlan:
     """A plan to be made from an excess of `start`, or one that says why there is none to make."""
-    none = Number(None, "exact")
-    plan = ConstantPlan(epsilon=epsilon, start=start, weights=np.zeros(clients), eta=0.0, time=none, end=none)
+    plan = ConstantPlan(epsilon=epsilon, start=start, weights=np.zeros(clients))
     if start <= epsilon:
         note = "the start is already below this precision: 0 iterations, alone or together"
-        return replace(
-            plan,
-            time=Number(0, "exact", why_not=note),
-            end=Number(start, "exact"),
-            long_run=LongRun(floor=start, holds=True, hitting={"eta": 0.0, "expected_iterations": 0.0}),
-        )
+        hitting = {"eta": 0.0, "expected_iterations": 0.0}
+        return replace(plan, iterations=0, excess=start, note=note, floor=start, holds=True, hitting=hitting)
     if epsilon < ROUNDING * start:
         return plan.noted(f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
     return plan
@@ -327,17 +324,16 @@ def _described(
         plan,
         weights=v / eta if peers is None else v / eta @ peers,
         eta=eta,
-        time=Number(steps, "exact"),
-        end=Number(float(merged.loss @ end), "exact"),
-        long_run=LongRun(
-            step_limit=eta * limit,
-            floor=floor,
-            holds=floor <= plan.epsilon and _stays(M, end, merged, plan.epsilon, floor, steps),
-            hitting=None
-            if certified is None
-            else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
-        ),
-        conditioning=Preconditioner(name, None if name == "none" else basis @ basis.T),
+        iterations=steps,
+        excess=float(merged.loss @ end),
+        step_limit=eta * limit,
+        floor=floor,
+        holds=floor <= plan.epsilon and _stays(M, end, merged, plan.epsilon, floor, steps),
+        hitting=None
+        if certified is None
+        else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
+        preconditioner=name,
+        matrix=None if name == "none" else basis @ basis.T,
         recursion=merged,
     )
 

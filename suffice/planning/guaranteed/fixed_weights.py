@@ -15,7 +15,8 @@ All-for-all promises the mean over clients alone: `everybody` has its plan.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -40,27 +41,18 @@ MOST_BIAS = 0.99
 """Largest mean c that adaptive/theorem-1-fixed-weights takes."""
 
 
-class FixedRounds(NamedTuple):
-    """What one theorem promises one client after `rounds` with `weights` (N,).
-
-    stages  each with its rounds and step; one of decreasing steps 2/(mu (n + 2)), n = offset, offset + 1, ..., has
-            `mu` and `offset`, and its output is the mean of its models with weights n (n + 1)/(n + 2)
-    """
-
-    theorem: str
-    rounds: int
-    weights: np.ndarray
-    stages: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def eta(self) -> float:
-        return self.stages[0]["eta"] if self.stages else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self._asdict(), "promise": find(self.theorem).promise("epsilon")}
+Promise = dict[str, Any]
+"""What one theorem promises one client after `rounds` with `weights` (N,): its key and its words, and the `stages`,
+each with its rounds and step; one of decreasing steps 2/(mu (n + 2)), n = offset, offset + 1, ..., has `mu` and
+`offset`, and its output is the mean of its models with weights n (n + 1)/(n + 2)."""
 
 
-def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[FixedRounds, FixedRounds]]:
+def _promise(key: str, weights: np.ndarray, *stages: dict[str, Any]) -> Promise:
+    rounds, promise = sum(stage["rounds"] for stage in stages), find(key).promise("epsilon")
+    return {"theorem": key, "rounds": rounds, "weights": weights, "stages": stages, "promise": promise}
+
+
+def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[Promise, Promise]]:
     """Of every client together with peers and alone, at precisions (N,) of its own; the starting excess is known."""
     assert constants.excess is not None
     b2, c = affine_pairs(constants, levels)
@@ -69,7 +61,8 @@ def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[FixedRo
     found = []
     for i, epsilon in enumerate(levels.tolist()):
         by_itself = _fewest(constants, i, epsilon, alone[i], np.zeros_like(alone[i]), alone[i])
-        found.append((min(by_itself, _fewest(constants, i, epsilon, b2[i], c[i], uniform[i]), key=_rounds), by_itself))
+        with_peers = _fewest(constants, i, epsilon, b2[i], c[i], uniform[i])
+        found.append((min(by_itself, with_peers, key=itemgetter("rounds")), by_itself))
     return found
 
 
@@ -88,10 +81,6 @@ def strongly_convex(constants: Constants) -> bool:
     return constants.strongly_convex or isinstance(constants.heterogeneity, QuadraticCertificate)
 
 
-def _rounds(one: FixedRounds) -> int:
-    return one.rounds
-
-
 def affine_pairs(constants: Constants, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """b^2 and c (N, N) of Assumption 3; of quadratics the pair that is best where the excess is the precision."""
     pairs, diagonal = constants.heterogeneity, np.eye(constants.clients, dtype=bool)
@@ -105,14 +94,14 @@ def affine_pairs(constants: Constants, levels: np.ndarray) -> tuple[np.ndarray, 
 
 def _fewest(
     constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: np.ndarray, uniform: np.ndarray
-) -> FixedRounds:
+) -> Promise:
     assert constants.excess is not None
     if constants.excess[i] <= epsilon:
-        return FixedRounds(OPTIMAL if strongly_convex(constants) else UNIFORM, 0, np.eye(constants.clients)[i])
+        return _promise(OPTIMAL if strongly_convex(constants) else UNIFORM, np.eye(constants.clients)[i])
     found = [one_stage(constants, i, epsilon, b2, c)]
     if strongly_convex(constants):
         found.append(two_stages(constants, i, epsilon, uniform))
-    return min(found, key=_rounds)
+    return min(found, key=itemgetter("rounds"))
 
 
 # With weights w, V = sum w_k^2 sigma_k^2, cbar = sum w_k c_k and B^2 = sum w_k b_k^2 (its square root sum w_k b_k where
@@ -121,7 +110,7 @@ def _fewest(
 # room/(beta V), room = 2 mu (1 - cbar) epsilon - B^2: shares of it are tried.
 
 
-def one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: np.ndarray) -> FixedRounds:
+def one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: np.ndarray) -> Promise:
     assert constants.excess is not None
     mu, beta, e0 = constants.mu[i], constants.beta[i], constants.excess[i]
     apart = b2 / (2 * mu * epsilon) + c
@@ -152,7 +141,7 @@ def one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: n
         key = AFFINE
         given |= {"V": 1 / total[last], "Q": 0.0, "split": 0.0, "bias2": bias2[last], "c": mean_c[last]}
     rounds += int(evaluate(key, T=rounds, **given) > epsilon)  # outward rounding
-    return FixedRounds(key, rounds, weights, ({"rounds": rounds, "eta": step},))
+    return _promise(key, weights, {"rounds": rounds, "eta": step})
 
 
 # The record knows one sigma. Only s = sum lambda_j^2 sigma_j^2 enters its proof, and with lambda_j ~ (c - b_j)_+
@@ -161,7 +150,7 @@ def one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: n
 # puts x_0 within sqrt(2 e_0/mu_i) of x_i*, which is within B/mu of the mixture's minimiser.
 
 
-def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> FixedRounds:
+def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> Promise:
     assert constants.excess is not None
     own = constants.mu[i]
     mu = constants.mu[b < np.sqrt(2 * own * epsilon)].min()
@@ -183,11 +172,10 @@ def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> F
     first = int(np.ceil(kappa / 4 * max(0.0, np.log(beta * mu * distance**2 / steady))))
     second = int(max(0, np.ceil(4 / signal + 3))) if signal <= 2 else 0
     assert first + second <= bound, (first, second, bound)
-    stages = ({"rounds": first, "eta": float(2 / (beta + mu))},)
+    stages = [{"rounds": first, "eta": float(2 / (beta + mu))}]
     if second:
-        decreasing = {"rounds": second, "eta": float(1 / (beta + mu)), "mu": float(mu), "offset": float(2 * kappa)}
-        stages += (decreasing,)
-    return FixedRounds(OPTIMAL, first + second, weights, stages)
+        stages.append({"rounds": second, "eta": float(1 / (beta + mu)), "mu": float(mu), "offset": float(2 * kappa)})
+    return _promise(OPTIMAL, weights, *stages)
 
 
 def everybody(constants: Constants, epsilon: float) -> dict[str, Any] | None:
@@ -202,7 +190,7 @@ def everybody(constants: Constants, epsilon: float) -> dict[str, Any] | None:
     b = np.maximum(b, b.T)
     spectrum = {"mu": constants.mu.min(), "beta": constants.beta.max(), "smin": 1.0, "smax": 1.0}
     e0 = float(constants.excess.mean())
-    best: tuple[float, dict[str, Any]] | None = None
+    best: tuple[float, dict[str, Any], np.ndarray] = (np.inf, {}, b)
     for threshold in _merging(b):
         Lambda = component_weights(b=b, threshold=threshold)
         inside = np.where(Lambda > 0, b, 0.0)
@@ -214,26 +202,17 @@ def everybody(constants: Constants, epsilon: float) -> dict[str, Any] | None:
         sigma2 = float(np.diag(Lambda) @ constants.sigma2 / np.trace(Lambda))
         given: dict[str, Any] = {**spectrum, "eps": epsilon, "e0": e0, "sigma2": sigma2, "peer_excess": phi}
         rounds = min(evaluate(ONE, **given, weight2=lambda2), evaluate(TWO, **given, lambda2=lambda2))
-        if best is None or rounds < best[0]:
-            best = float(rounds), given | {"lambda2": lambda2, "weight2": lambda2, "weights": Lambda}
-    if best is None:
+        if rounds < best[0]:
+            best = float(rounds), given | {"lambda2": lambda2, "weight2": lambda2}, Lambda
+    if not best[1]:
         return None
-    weights = best[1].pop("weights")
-    found = all_for_all_plan(**best[1])
+    found, m = all_for_all_plan(**best[1]), best[1]["mu"]
     stages = [{"rounds": found.first, "eta": found.eta}]
     if found.offset is not None:
-        m = best[1]["mu"]
-        stages.append(
-            {"rounds": found.rounds - found.first, "eta": 2 / (m * (found.offset + 2)), "mu": m, "offset": found.offset}
-        )
-    return {
-        "epsilon": epsilon,
-        "theorem": found.key,
-        "rounds": found.rounds,
-        "weights": weights,
-        "stages": stages,
-        "promise": find(found.key).promise("epsilon") + "; from a common start",
-    }
+        eta = 2 / (m * (found.offset + 2))
+        stages.append({"rounds": found.rounds - found.first, "eta": eta, "mu": m, "offset": found.offset})
+    promised = _promise(found.key, best[2], *stages)
+    return {"epsilon": epsilon} | promised | {"promise": f"{promised['promise']}; from a common start"}
 
 
 def _merging(b: np.ndarray) -> Sequence[float]:

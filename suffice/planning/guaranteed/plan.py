@@ -5,77 +5,42 @@ Every number is a bound of the stopped process, it holds until tau = min{t: e_t 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from suffice.bounds.collaboration_weights import collaboration_weights
 from suffice.bounds.constants import Constants
-from suffice.bounds.criteria import Binary, Continuous, Criterion, named
+from suffice.bounds.criteria import Binary, Continuous, Criterion
 from suffice.bounds.sufficient_cluster import best_threshold, sufficient_cluster
 from suffice.bounds.sufficient_variance import sufficient_variance, tight_variance
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from ..plan_row import Row, SufficientCluster, quotient
-from ..precision import Precision, precisions
-from ..schedules import Schedules, schedules
+from ..plan_row import Row, rows_of
+from ..precision import Precision
+from ..schedules import schedules
 from .fixed_weights import fixed_rounds
 
 
-def plan_rows(
-    constants: Constants,
-    epsilon: float | str | Sequence[float | str | Precision],
-    *,
-    criterion: Criterion | str | None = None,
-    horizon: int | None = None,
-    confidence: float | None = None,
-) -> list[Row]:
-    """One row per client and precision: cluster, step limit, four schedules, the same alone, speed-up.
-
-    epsilon     precisions [loss], > 0; "10%" is a tenth of each client's own starting excess
-    criterion   a criterion or the name of one; None or "binary" chooses for each row the binary threshold of least
-                sufficient variance
-    horizon     iterations T of the constant, horizon and decreasing schedules
-    confidence  delta in (0, 1]: allowed probability of not having reached epsilon
-
-    Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
-    """
-    wanted, rule = checked(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence)
-    return [row for one in wanted for row in _rows(constants, one, rule, horizon, confidence)]
-
-
 def checked(
-    constants: Constants,
-    epsilon: float | str | Sequence[float | str | Precision],
-    *,
-    criterion: Criterion | str | None = None,
-    horizon: int | None = None,
-    confidence: float | None = None,
-) -> tuple[list[Precision], Criterion | None]:
-    """The precisions and the criterion that `plan_rows` is asked for; `InputError` where it is asked for nonsense."""
-    wanted = precisions(epsilon, constants.excess)
-    if isinstance(criterion, str):
-        criterion = named(criterion)
+    constants: Constants | None, criterion: Criterion | None, horizon: int | None, confidence: float | None
+) -> None:
+    """`InputError` where `promised_rows` would be asked for nonsense."""
     if horizon is not None and (
         isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 1 <= horizon <= 10**9
     ):
         raise InputError("horizon", horizon, "give a whole number of iterations from 1 to 10^9")
-    if confidence is not None:
-        confidence = float(as_numbers("confidence", confidence, (), positive=True))
-        if confidence > 1:
-            raise InputError("confidence", confidence, "give a probability in (0, 1]")
-    if (constants.sigma2 < 1e-60).any():
-        raise InputError(
-            "sigma",
-            np.sqrt(constants.sigma2.min()).item(),
-            "Definition 1 weighs clients by 1/sigma^2: give sigma >= 1e-30",
-        )
+    if confidence is not None and as_numbers("confidence", confidence, (), positive=True) > 1:
+        raise InputError("confidence", confidence, "give a probability in (0, 1]")
+    if constants is not None and (constants.sigma2 < 1e-60).any():
+        least = np.sqrt(constants.sigma2.min()).item()
+        raise InputError("sigma", least, "Definition 1 weighs clients by 1/sigma^2: give sigma >= 1e-30")
     if not (criterion is None or isinstance(criterion, Criterion)) or isinstance(criterion, type):
         raise InputError("criterion", criterion, "give binary, continuous, sharp or a criterion object")
     if isinstance(criterion, Binary) and np.ndim(criterion.threshold) != 0:
         raise InputError("threshold", criterion.threshold, "give one number for all rows, or binary to choose for each")
-    return wanted, criterion
 
 
 def weighing(
@@ -92,54 +57,54 @@ def weighing(
         yield chosen, s2, float(chosen.step_ratio(share))
 
 
-def _rows(
+def promised_rows(
     constants: Constants,
     precision: Precision,
-    criterion: Criterion | None,
-    horizon: int | None,
-    confidence: float | None,
+    *,
+    criterion: Criterion | None = None,
+    horizon: int | None = None,
+    confidence: float | None = None,
 ) -> list[Row]:
-    levels = precision.levels(constants.clients)
+    """One row per client: cluster, step limit, four schedules and fixed weights, the same alone.
+
+    criterion   None: the binary threshold of least sufficient variance, chosen for each row
+    horizon     iterations T of the constant, horizon and decreasing schedules
+    confidence  delta in (0, 1]: allowed probability of not having reached epsilon
+
+    Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
+    """
+    levels, refused = precision.each, bool(constants.unbounded)
     similarity = constants.heterogeneity.similarity(2 * constants.mu * levels)
     weighed = list(weighing(constants, similarity, criterion))
     s2, q = np.array([(s2, q) for _, s2, q in weighed]).T
     both = schedules(constants, s2, q, levels, horizon, confidence)
     own = schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
-    if constants.excess is not None and not constants.unbounded:
+    if constants.excess is not None and not refused:
         fixed = fixed_rounds(constants, levels)
-        both = [one._replace(fixed_weights=found.to_dict()) for one, (found, _) in zip(both, fixed)]
-        own = [one._replace(fixed_weights=found.to_dict()) for one, (_, found) in zip(own, fixed)]
-    rows = []
-    for i, (together, alone, continuous) in enumerate(zip(both, own, _continuous(constants, similarity, levels))):
-        chosen, rho, epsilon = weighed[i][0], similarity[i], levels[i].item()
-        speedup = quotient(alone.time.value, together.time.value)
-        refused = bool(constants.unbounded)
-        rows.append(
-            Row(
-                client=i,
-                name=constants.names[i],
-                names=constants.names,
-                epsilon=epsilon,
-                epsilon_given=precision.given,
-                sufficient=SufficientCluster(
-                    criterion=chosen,
-                    similarity=rho,
-                    weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
-                    cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
-                    sufficient_variance=s2[i].item(),
-                    definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
-                    local_variance=constants.sigma2[i].item(),
-                    step_ratio=q[i].item(),
-                    step_limit=None if refused else (q[i] / constants.beta[i]).item(),
-                    continuous={name: None if refused else value for name, value in continuous.items()},
-                ),
-                plans={} if refused else {"guaranteed": (together, alone)},
-                notes=() if refused else constants.notes,
-                warnings=() if refused else _warnings(constants, chosen, rho, together, continuous, speedup),
-                refusal=constants.unbounded,
-            )
+        both = [one._replace(fixed_weights=found) for one, (found, _) in zip(both, fixed)]
+        own = [one._replace(fixed_weights=found) for one, (_, found) in zip(own, fixed)]
+    others = _continuous(constants, similarity, levels)
+    clusters = [
+        dict(
+            criterion=chosen,
+            similarity=rho,
+            weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
+            cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
+            sufficient_variance=s2[i].item(),
+            definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
+            local_variance=constants.sigma2[i].item(),
+            step_ratio=q[i].item(),
+            step_limit=None if refused else (q[i] / constants.beta[i]).item(),
+            continuous=dict.fromkeys(others[i]) if refused else others[i],
         )
-    return rows
+        for i, ((chosen, _, _), rho) in enumerate(zip(weighed, similarity))
+    ]
+    rows = rows_of(constants.names, precision, clusters, constants.unbounded)
+    if refused:
+        return rows
+    plans = zip(rows, both, own)
+    rows = [replace(row, schedules=one, local=other, notes=constants.notes) for row, one, other in plans]
+    return [replace(row, warnings=_warnings(constants, row)) for row in rows]
 
 
 def _continuous(constants: Constants, similarity: np.ndarray, epsilon: np.ndarray) -> list[dict[str, float | None]]:
@@ -158,16 +123,9 @@ def _continuous(constants: Constants, similarity: np.ndarray, epsilon: np.ndarra
     ]
 
 
-def _warnings(
-    constants: Constants,
-    criterion: Criterion,
-    rho: np.ndarray,
-    together: Schedules,
-    continuous: dict[str, float | None],
-    speedup: float | None,
-) -> tuple[str, ...]:
-    warnings = list(constants.notes)
-    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (rho > 0).sum() > 1:
+def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
+    warnings, criterion, speedup = list(constants.notes), row.criterion, row.guaranteed_speedup
+    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (row.similarity > 0).sum() > 1:
         warnings.append(
             "threshold below 1/2: after tau the variance may exceed the local one, up to a factor "
             f"{1 / (4 * criterion.threshold * (1 - criterion.threshold)):.3g}"
@@ -177,7 +135,7 @@ def _warnings(
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
-    planned, other = together.time.value, continuous["expected_iterations"]
+    planned, other = row.times()[3], row.continuous["expected_iterations"]
     if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
         warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
     if planned == 0:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from suffice.support.tables import Table, gathered, number
+from suffice.support.tables import Column, Table, gathered, number
 
 from ..plan_row import Row
 
 NOTES, LONGEST = 3, 320
 """A table has at most so many notes, of so many characters each; all are in --json."""
+MOST_ROWS = 20
+"""Clients up to which each has its line."""
 WORTH = (
     "Iterations are exact means. {plain}Peers save a factor {peers} (alone / together, median over {where}). Multiply "
     "the averaged gradient by the client's matrix, which is in `matrices` of --json and in --out DIR."
@@ -24,6 +27,20 @@ WORTH_PLAIN = (
 )
 NOTHING = "nothing to plan"
 MORE = ". More notes are in --json."
+
+
+def sentence(text: str) -> list[Table]:
+    """A table of nothing but a line of text; none without it."""
+    return [Table(columns=(), rows=(), lines=[text])] if text else []
+
+
+def first_rows(
+    columns: Sequence[Column], rows: Sequence[Any], clients: int, *, title: str, lines: Sequence[str]
+) -> Table:
+    """All rows, or the first ones where there are many clients."""
+    shown = rows[:MOST_ROWS] if clients > MOST_ROWS else rows
+    more = [f"{len(rows) - len(shown)} more rows are in --csv FILE and --json."] if len(shown) < len(rows) else []
+    return Table.of(columns, shown, title=title, lines=[*lines, *more], width=80)
 
 
 def noted(text: str) -> str:
@@ -68,7 +85,7 @@ def worth(rows: Sequence[Row]) -> list[str]:
 
 def idle(row: Row) -> bool:
     """Whether the start is enough."""
-    plan = row.measured or row.exact
+    plan, _ = row.constant()
     return plan is not None and plan.iterations == 0
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.support.tables import Column, Table, number
 
-from ..break_even import BreakEven
-from .plans import MOST_ROWS
+from .notes import first_rows, sentence
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..simulated import Measured, SimulatedPlan
@@ -27,84 +26,55 @@ HITTING = (
     Column("/bound ", lambda entry: entry.together.ratio, digits=2),
     Column("speed-up", lambda entry: entry.alone.time / entry.together.time if entry.together.time else None),
 )
-THREE_NUMBERS = (
-    CLIENT,
-    EPSILON,
-    Column("T", lambda entry: entry.together.iterations),
-    Column("exact", lambda entry: entry.together.exact),
-    Column("measured/exact", lambda entry: _over_exact(entry.together)),
-    Column("E[tau] <=", lambda entry: entry.together.predicted),
-    Column("E[tau]", lambda entry: f"{number(entry.together.time)} ({number(entry.together.time_se, 2)})"),
-)
-REPEATED = (
-    CLIENT,
-    EPSILON,
-    Column("T alone", lambda entry: number(entry.alone.iterations)),
-    Column("excess/eps", lambda entry: _over(entry.alone, entry.epsilon)),
-    Column("T together", lambda entry: number(entry.together.iterations)),
-    Column("excess/eps ", lambda entry: _over(entry.together, entry.epsilon)),
-)
 BREAK_EVEN = (
-    CLIENT,
-    Column("help at eps", lambda one: one.helped),
-    Column("no longer at", lambda one: one.stopped),
+    Column("client", lambda one: one["name"], numeric=False),
+    Column("help at eps", lambda one: one["helped"]),
+    Column("no longer at", lambda one: one["stopped"]),
 )
 
 
-def measured_table(measured: Sequence[Measured]) -> Table:
-    """Hitting times beside the predicted ones."""
+def measured_tables(measured: Sequence[Measured]) -> list[Table]:
+    """Excesses at the end of constant plans, where there are some, and hitting times beside the predicted ones."""
     partial = any(min(entry.alone.arrived, entry.together.arrived) < 1 for entry in measured)
-    return Table.of(
-        HITTING,
-        measured,
-        title=f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound",
-        lines=["Where a share in % stands, the mean is over the paths that arrived."] if partial else (),
-        width=80,
-    )
+    lines = ["A time is measured at the step for which its bound is guaranteed, often below the plan's step."]
+    lines += ["Where a share in % stands, the mean is over the paths that arrived."] if partial else []
+    title = f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound"
+    clients = len({entry.client for entry in measured})
+    return [*_ends(measured), first_rows(HITTING, measured, clients, title=title, lines=lines)]
 
 
-def exact_measured_table(measured: Sequence[Measured]) -> Table:
-    """What is exact, guaranteed and measured side by side, with peers; the last line is about both, alone too."""
-    many = len({entry.client for entry in measured}) > MOST_ROWS
-    lines = ["E[tau] is measured at the step for which the bound beside it is guaranteed, often below the plan's step."]
-    for how in ("alone", "together", "scheduled"):
-        ratios = [ratio for entry in measured if (ratio := getattr(entry, how).excess_ratio) is not None]
+def _ends(measured: Sequence[Measured]) -> list[Table]:
+    known = {how: [getattr(entry, how) for entry in measured] for how in ("alone", "together", "scheduled")}
+    if all(plan.iterations is None for plans in known.values() for plan in plans):
+        return []
+    exact = any(plan.exact is not None for plan in known["together"])
+    lines = [] if exact else ["The plans ran on other paths than those that told their T."]
+    for how, plans in known.items():
+        ratios = [ratio for plan in plans if (ratio := plan.excess_ratio) is not None]
         if ratios:
             lines.append(
                 f"The mean excess at T, {how}, is {min(ratios):.3f} to {max(ratios):.3f} times the exact one, "
                 f"{np.median(ratios):.3f} in the median."
             )
-    if many:
-        lines.append(f"{len(measured) - MOST_ROWS} more rows are in --csv FILE and --json.")
-    return Table.of(
-        THREE_NUMBERS,
-        measured[:MOST_ROWS] if many else measured,
-        title=f"With peers, {measured[0].seeds} seeds (standard error): mean excess at T, and hitting time",
-        lines=lines,
-        width=80,
+    over = f"measured/{'exact' if exact else 'eps'}"
+    columns = (
+        CLIENT,
+        EPSILON,
+        Column("T alone", lambda entry: entry.alone.iterations),
+        Column(over, lambda entry: _over(entry.alone, entry.alone.exact if exact else entry.epsilon)),
+        Column("T together", lambda entry: entry.together.iterations),
+        Column(f"{over} ", lambda entry: _over(entry.together, entry.together.exact if exact else entry.epsilon)),
     )
+    title = f"Mean excess at the plan's T over {measured[0].seeds} seeds (standard error)"
+    return [first_rows(columns, measured, len({entry.client for entry in measured}), title=title, lines=lines)]
 
 
-def repeated_table(measured: Sequence[Measured]) -> Table:
-    """Measured plans, run on other paths than those that told their T."""
-    return Table.of(
-        REPEATED,
-        measured[:MOST_ROWS],
-        title=f"The measured plans on {measured[0].seeds} other paths: mean excess at T over eps (standard error)",
-        lines=[f"{len(measured) - MOST_ROWS} more rows are in --json."] if len(measured) > MOST_ROWS else (),
-        width=80,
-    )
-
-
-def break_even_table(entries: Sequence[BreakEven]) -> Table:
+def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
     """At which of the plan's precisions peers help each client last; nothing of a plan at one precision."""
-    if not entries:
-        return Table(columns=(), rows=(), lines=[])
-    if all(entry.helped is None for entry in entries):
-        return Table(columns=(), rows=(), lines=["Peers save no client an iteration at any of these precisions."])
-    more = [f"{len(entries) - MOST_ROWS} more clients are in --json."] if len(entries) > MOST_ROWS else []
+    if all(entry["helped"] is None for entry in entries):
+        return sentence("Peers save no client an iteration at any of these precisions." if entries else "")
     title = "Break-even: the smallest of these precisions at which peers save an iteration"
-    return Table.of(BREAK_EVEN, entries[:MOST_ROWS], title=title, lines=more, width=80)
+    return [first_rows(BREAK_EVEN, entries, len(entries), title=title, lines=())]
 
 
 def _time(plan: SimulatedPlan) -> str:
@@ -117,7 +87,3 @@ def _over(plan: SimulatedPlan, whole: float | None) -> str:
     if not whole or plan.excess is None or plan.excess_se is None:
         return "-"
     return f"{plan.excess / whole:.3f} ({number(plan.excess_se / whole, 2)})"
-
-
-def _over_exact(plan: SimulatedPlan) -> str:
-    return "-" if plan.excess_ratio is None else _over(plan, plan.exact)

@@ -29,9 +29,9 @@ def test_times_are_exact_and_near_those_of_the_full_search():
             curve = one.curve(one.iterations)
             assert curve[-1] <= one.epsilon < curve[-2]
             np.testing.assert_allclose(curve[[0, -1]], [one.start, one.excess], rtol=1e-12)
-            assert one.eta < one.long_run.step_limit
+            assert one.eta < one.step_limit
             assert one.note == NOTE
-            assert one.long_run.floor is one.long_run.hitting is None
+            assert one.floor is one.hitting is None
         assert np.flatnonzero(alone.weights).tolist() == [i]
         assert fast.iterations <= together.iterations <= max(fast.iterations + 2, 1.5 * fast.iterations)
         assert lone.iterations <= alone.iterations <= 2 * lone.iterations

@@ -9,7 +9,7 @@ import pytest
 
 from suffice.planning.exact.plan import exact_plans
 from suffice.planning.plan_row import unguaranteed_rows
-from suffice.planning.precision import precisions
+from suffice.planning.precision import Precision
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.gram_model import GramModel
 
@@ -33,7 +33,7 @@ def test_many_are_planned_nearly_as_fast_as_few_and_exactly(groups, monkeypatch)
         for one in (together, alone):
             curve = one.curve(one.iterations)
             assert curve[-1] <= one.epsilon < curve[-2]
-            assert one.eta < one.long_run.step_limit
+            assert one.eta < one.step_limit
         assert together.iterations <= alone.iterations
         assert np.flatnonzero(alone.weights).tolist() == [i]
         assert best.iterations <= together.iterations <= max(best.iterations + 1, 1.2 * best.iterations)
@@ -68,7 +68,7 @@ def test_times_of_many_clients_are_found_in_parts_and_are_the_same(monkeypatch):
 
 @pytest.mark.parametrize("clients", [200, 400])
 def test_rows_keep_one_matrix_of_pairs_and_not_one_each(clients):
-    (one,) = precisions([0.1], np.ones(clients))
+    one = Precision.parse(0.1, clients=clients)
     most, rows = peak(lambda: unguaranteed_rows([f"s{i}" for i in range(clients)], one, "unknown"))
-    assert all(row.sufficient.weights[row.client] == 1 for row in rows)
+    assert all(row.weights[row.client] == 1 for row in rows)
     assert most < 8e-6 * 6 * clients**2 + 2

@@ -38,10 +38,10 @@ def test_the_plan_is_what_its_curve_says_and_never_slower_than_alone(plans):
         for one in (together, alone):
             curve = one.curve(one.iterations)
             assert curve[-1] <= one.epsilon < curve[-2]
-            assert one.eta < one.long_run.step_limit
+            assert one.eta < one.step_limit
             np.testing.assert_allclose(curve[0], one.start, rtol=1e-12)
             np.testing.assert_allclose([one.weights.sum(), one.excess], [1, curve[-1]], rtol=1e-12)
-            assert one.long_run.holds == (one.curve(3000)[one.iterations :].max() <= one.epsilon)
+            assert one.holds == (one.curve(3000)[one.iterations :].max() <= one.epsilon)
     assert sum(together.iterations < alone.iterations for together, alone in plans) == 3
 
 
@@ -60,7 +60,7 @@ def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
 def test_a_choice_of_coordinates_is_never_slower_than_none(problem, plans):
     moments = problem.gradient_moments()
     for (together, alone), (plain, lone) in zip(plans, exact_plans(moments, 0.1 * moments.excess, precondition=False)):
-        assert plain.conditioning.name == lone.conditioning.name == "none"
+        assert plain.preconditioner == lone.preconditioner == "none"
         assert together.iterations <= max(plain.iterations, int(1.05 * plain.iterations))
         assert alone.iterations <= max(lone.iterations, int(1.05 * lone.iterations))
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_planned_is_said(problem):
     (above, alone), (below, _), (ordinary, _) = exact_plans(
         moments, moments.excess * [2.0, 1e-15, 0.5], precondition=False
     )
-    assert (above.iterations, alone.iterations, above.eta, above.long_run.holds) == (0, 0, 0, True)
+    assert (above.iterations, alone.iterations, above.eta, above.holds) == (0, 0, 0, True)
     assert "already below" in above.note
     assert (below.iterations, below.weights.sum()) == (None, 0)
     assert "below rounding" in below.note

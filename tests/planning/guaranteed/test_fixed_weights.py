@@ -67,9 +67,9 @@ def one_hessian(rng):
 
 def ratio_of(found, h, optima, start, sigma2, along, client, epsilon):
     """The exact excess over epsilon; all noise is `along` one coordinate."""
-    w = found.weights
+    w = found["weights"]
     spread = np.eye(2)[along] * (w**2 @ sigma2)
-    mean, variance = exact_end(found.stages, h, w @ optima, start, spread)
+    mean, variance = exact_end(found["stages"], h, w @ optima, start, spread)
     return ((h / 2) * ((mean - optima[client]) ** 2 + variance)).sum() / epsilon
 
 
@@ -81,8 +81,8 @@ def test_what_one_hessian_leaves_is_at_most_the_precision(along):
         levels = constants.excess * np.exp(rng.uniform(-4, -0.5, constants.clients))
         for i, pair in enumerate(fixed_rounds(constants, levels)):
             for found in pair:
-                if found.rounds < MOST:
-                    keys.add(found.theorem)
+                if found["rounds"] < MOST:
+                    keys.add(found["theorem"])
                     ratios.append(ratio_of(found, h, optima, start, constants.sigma2, along, i, levels[i]))
     assert max(ratios) <= ROUNDING
     assert max(ratios) > 0.3  # not vacuous: a tenth of the rounds would not do
@@ -105,14 +105,14 @@ def test_what_different_curvatures_leave_is_at_most_the_precision():
         )  # fmt: skip
         levels = excess * np.exp(rng.uniform(-4, -0.5, n))
         for i, pair in enumerate(fixed_rounds(constants, levels)):
-            for found in (one for one in pair if one.rounds < MOST):
-                w = found.weights
+            for found in (one for one in pair if one["rounds"] < MOST):
+                w = found["weights"]
                 curvature, centre = np.array([w @ h]), np.array([w @ (h * optima) / (w @ h)])
                 mean, variance = exact_end(
-                    found.stages, curvature, centre, np.array([start]), np.array([w**2 @ sigma2])
+                    found["stages"], curvature, centre, np.array([start]), np.array([w**2 @ sigma2])
                 )
                 end = h[i] / 2 * ((mean - optima[i]) ** 2 + variance)
-                ratios[found.theorem].append(end.item() / levels[i])
+                ratios[found["theorem"]].append(end.item() / levels[i])
     assert all(max(of) <= ROUNDING for of in ratios.values())
     assert min(max(of) for of in ratios.values()) > 0.3
     assert len(ratios[AFFINE]) > 20
@@ -160,8 +160,8 @@ def test_a_row_takes_the_fewest_rounds_and_says_by_which_theorem():
     for row in sf.plan(constants, "5%"):
         told = row.to_dict()
         fixed, hitting = told["schedules"]["fixed_weights"], told["schedules"]["hitting"]["expected_iterations"]
-        together, alone = row.plans["guaranteed"]
-        assert together.time.value == min(fixed["rounds"], hitting) <= alone.time.value
+        together, alone = row.both("guaranteed")
+        assert together.iterations == min(fixed["rounds"], hitting) <= alone.iterations
         assert together.theorem == (
             fixed["theorem"] if fixed["rounds"] < hitting else "adaptive/corollary-1-expected-time"
         )
@@ -178,8 +178,8 @@ def test_alone_two_stages_are_the_record_itself():
     bound = evaluate(
         OPTIMAL, mu=0.1, beta=10.0, eps=0.05, distance2=2 * 5 / 0.1, sigma2=4.0, lambda2=1.0, signal2=2 * 0.1 * 0.05
     )
-    assert found.theorem == OPTIMAL
-    assert bound - 2 <= found.rounds <= bound
+    assert found["theorem"] == OPTIMAL
+    assert bound - 2 <= found["rounds"] <= bound
 
 
 def test_noise_that_all_share_is_promised_nothing():
@@ -198,5 +198,5 @@ def test_without_strong_convexity_no_second_stage_is_promised():
         **{name: getattr(constants, name) for name in ("mu", "beta", "sigma2", "excess", "heterogeneity")}
     )
     levels = constants.excess / 20
-    assert {found.theorem for pair in fixed_rounds(loose, levels) for found in pair} == {UNIFORM}
+    assert {found["theorem"] for pair in fixed_rounds(loose, levels) for found in pair} == {UNIFORM}
     assert sf.plan(loose, "5%").all_for_all() == []

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+import suffice as sf
 from suffice.bounds import Binary, Constants, Continuous, GradientDissimilarity, InputError, Sharp, tight_variance
-from suffice.planning.guaranteed.plan import plan_rows
 from suffice.planning.plan_row import quotient
 
 RTOL = 1e-9  # up to 400 steps of a recursion, the outward rounding (4.5e-13), the nudge of 2^-46 per contraction
@@ -113,18 +113,18 @@ def test_plan_agrees_with_the_second_calculator(seed):
     values = random_constants(seed)
     eps, T, delta = [0.5, 0.02, 1e-3], None if seed % 7 == 6 else 7 * seed + 1, None if seed % 6 == 5 else 0.05
     n = len(values["mu"])
-    rows = plan_rows(build(values), eps, horizon=T, confidence=delta)
+    rows = sf.plan(build(values), eps, horizon=T, confidence=delta)
     assert [(row.epsilon, row.client) for row in rows] == [(e, i) for e in eps for i in range(n)]
     plain = {name: None if value is None else value.tolist() for name, value in values.items()}
     for row in rows:
         rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
-        np.testing.assert_allclose(row.sufficient.similarity, rho, rtol=RTOL, atol=1e-14)
-        assert (row.sufficient.criterion.kind, list(row.sufficient.cluster)) == ("binary", members)
+        np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
+        assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
         fixed = None if row.schedules.fixed is None else np.flatnonzero(row.schedules.fixed["weights"])
         followed = members if fixed is None else fixed
         assert list(row.collaborators) == [str(k) for k in followed if k != row.client]
-        assert row.sufficient.local_variance == plain["sigma2"][row.client]
-        one = row.sufficient
+        assert row.local_variance == plain["sigma2"][row.client]
+        one = row
         got = [one.criterion.threshold, one.definition_2_variance, one.sufficient_variance, one.step_ratio]
         times = (part.hitting["expected_iterations"] for part in (row.local, row.schedules))
         got += [one.step_limit, quotient(*times), *one.continuous.values()]
@@ -135,17 +135,17 @@ def test_plan_agrees_with_the_second_calculator(seed):
 
 
 def test_random_plans_meet_every_branch():
-    rows = [row for seed in range(20) for row in plan_rows(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
-    assert {len(row.sufficient.cluster) for row in rows} >= {1, 2, 3, 4}
+    rows = [row for seed in range(20) for row in sf.plan(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
+    assert {len(row.cluster) for row in rows} >= {1, 2, 3, 4}
     assert {row.schedules.horizon["eta"] == 0 for row in rows} == {True, False}
-    assert {row.schedules.hitting["eta"] < row.sufficient.step_limit for row in rows} == {True, False}
-    chosen = [row.sufficient for row in rows]
+    assert {row.schedules.hitting["eta"] < row.step_limit for row in rows} == {True, False}
+    chosen = [row for row in rows]
     assert {one.sufficient_variance < 0.999 * one.definition_2_variance for one in chosen} == {True, False}
     assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
 
 
 def test_start_at_the_precision_still_takes_iterations():
-    row = plan_rows(simple(e0=0.2), 0.2, confidence=1.0)[0]
+    row = sf.plan(simple(e0=0.2), 0.2, confidence=1.0).rows[0]
     step = row.local.hitting["eta"]
     drift = step * 0.5 - step**2 * 1.0 * 2.0 / (2 * 0.2)
     np.testing.assert_allclose(row.local.hitting["expected_iterations"], 1 / drift, rtol=1e-12)
@@ -154,8 +154,8 @@ def test_start_at_the_precision_still_takes_iterations():
 
 def test_a_client_alone_plans_as_local():
     zero = np.zeros((1, 1))
-    row = plan_rows(simple(b2=zero, c=zero), 0.1, horizon=30, confidence=0.2)[0]
-    one = row.sufficient
+    row = sf.plan(simple(b2=zero, c=zero), 0.1, horizon=30, confidence=0.2).rows[0]
+    one = row
     assert (one.cluster, row.speedup, one.step_ratio, one.sufficient_variance) == ((0,), 1, 1, 2)
     assert row.schedules == row.local
 
@@ -192,12 +192,12 @@ def described(*, b2=((0, 0), (0, 0)), c=((0, 0), (0, 0)), **more):
 )
 def test_impossible_requests_are_refused_by_name(field, epsilon, options):
     with pytest.raises(InputError, match=f"^{field} = "):
-        plan_rows(simple(), epsilon, **options)
+        sf.plan(simple(), epsilon, **options)
 
 
 def test_a_client_without_noise_is_refused():
     with pytest.raises(InputError, match=r"^sigma = 0"):
-        plan_rows(simple(sigma2=[1.0, 0.0]), 0.1)
+        sf.plan(simple(sigma2=[1.0, 0.0]), 0.1)
 
 
 @pytest.mark.parametrize("criterion", [Binary(threshold=0.25), Continuous(), Sharp()], ids=lambda each: each.kind)
@@ -206,7 +206,7 @@ def test_a_given_criterion_replaces_the_best_threshold(criterion, seed):
     """Variances and step ratios are those of the criterion, schedules those of the second calculator."""
     values = random_constants(seed)
     sigma2 = values["sigma2"]
-    for row in plan_rows(build(values), [0.7, 0.05, 4e-3], criterion=criterion, horizon=40, confidence=0.1):
+    for row in sf.plan(build(values), [0.7, 0.05, 4e-3], criterion=criterion, horizon=40, confidence=0.1):
         i = row.client
         G = 2 * values["mu"][i] * row.epsilon
         rho = np.maximum(1 - values["b2"][i] / G - values["c"][i], 0)
@@ -214,7 +214,7 @@ def test_a_given_criterion_replaces_the_best_threshold(criterion, seed):
         own_first = np.roll(np.arange(len(rho)), -i)
         s2 = tight_variance(criterion, similarity=rho[own_first], sigma2=sigma2[own_first])
         q = criterion.step_ratio(1 / sigma2[i] / (1 / sigma2).sum())
-        np.testing.assert_allclose([row.sufficient.sufficient_variance, row.sufficient.step_ratio], [s2, q], rtol=RTOL)
+        np.testing.assert_allclose([row.sufficient_variance, row.step_ratio], [s2, q], rtol=RTOL)
         scalars = (None if values["e0"] is None else values["e0"][i], row.epsilon, 40, 0.1)
         assert_schedules(row.schedules, schedules(values["mu"][i], values["beta"][i], float(q), float(s2), *scalars))
-    assert plan_rows(simple(), 0.2, criterion="binary")[0].to_dict() == plan_rows(simple(), 0.2)[0].to_dict()
+    assert sf.plan(simple(), 0.2, criterion="binary").rows[0].to_dict() == sf.plan(simple(), 0.2).rows[0].to_dict()
