@@ -13,19 +13,23 @@ import numpy as np
 from suffice.simulate.data.folds import FOLDS
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
+from suffice.support.parse import nearest
 
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
 from .groups import groups_of
 from .robust import Robust, emptied, fitted_robustly, gained, unsuspected
-from .screen import kept_sites, suspects
-from .unlike import unlike
+from .suspects import Suspects
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
+    from suffice.simulate.data.encoding import Encoding
     from suffice.simulate.data.folds import Fold
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
+
+LOOKED_AT = 5
+"""Rows are read once more for so many sites, to name one."""
 
 
 def fit(
@@ -99,20 +103,24 @@ def _least_squares(
     """`sent`: numbers in each site's message, none where there are rows."""
     folds = [site.folds for site in sites.sites]
     counts = np.array([site.count for site in sites.sites])
-    kept = kept_sites(sites.names, keep)
-    suspected = suspects(typically_filled(sites, folds), counts, kept)
+    for name in keep:
+        if name not in sites.names:
+            near = nearest(name, sites.names)
+            raise InputError("keep", name, f"did you mean {near}?" if near else "name a site of the table")
+    kept = np.isin(np.array(sites.names, dtype=object), list(keep))
+    suspected = Suspects.among(typically_filled(sites, folds), counts, kept)
     encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
     if units.constant[-1]:
         remedy = (
             "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
         )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
-    found = fitted_robustly(encoded, counts, suspected, kept, progress)
-    group, network = found.group, found.network
-    columns, units = encoding.columns, network.units
-    trusted = [emptied(site, out) for site, out in zip(encoded, found.out.folds)]
+    found = fitted_robustly(encoded, counts, kept, progress)
+    group, units = found.network.group, found.network.units
+    columns, fitted = encoding.columns, replace(found.network.fitted, influences=found.influences)
+    trusted = [emptied(site, out & (not out.all())) for site, out in zip(encoded, found.out)]
     models = [(dict(zip(columns, row.tolist())), float(at)) for row, at in zip(found.slopes, found.intercepts)]
-    shared_slopes, shared_intercept = units.given(network.fitted.population)
+    shared_slopes, shared_intercept = units.given(fitted.population)
     if len(group) == 1:  # two sites that were fitted apart: no network has a population
         shared_slopes, shared_intercept = found.slopes.mean(0), found.intercepts.mean()
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
@@ -120,13 +128,37 @@ def _least_squares(
 
     exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
     return assemble(
-        sites, client, "least-squares", replace(network.fitted, influences=found.influences),
-        gained(found, counts), models, shared,
+        sites, client, "least-squares", fitted, gained(found, encoded, counts), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
-        expected=partial(_expected_losses, found, trusted, sites.names), unlike=unlike(found, sites, encoding),
-        groups=groups_of(units.messages(trusted), units, sites.names, columns, group),
+        expected=partial(_expected_losses, found, trusted, sites.names), suspects=_looked_at(found, sites, encoding),
+        groups=groups_of(trusted, sites.names, columns, group),
     )  # fmt: skip
+
+
+def _looked_at(found: Robust, sites: Sites, encoding: Encoding) -> list[dict[str, Any]]:
+    """An entry per site to look at: `left_out` "site", "fold", or None where a row has most of its squared error;
+    `folds` from 1, `times` by how much its root mean square residuals are larger than the others' (or the fold's than
+    the site's), `units` by how much the deviation of a column is, `row` the place of that row and `row_share`. Rows are
+    read once more, for so many sites."""
+    entries, heavy = [], found.losses.max(1) > 0.5 * found.losses.sum(1)  # of one fold of five
+    for k in np.argsort(-found.losses.sum(1), kind="stable"):
+        out, rows = found.out[k], sites.sites[k].count
+        left = "site" if out.all() else "fold" if out.any() else None
+        place = share = None
+        if sites.again is not None and (left or heavy[k]) and len(entries) < LOOKED_AT and rows >= 2 * FOLDS:
+            X, y, _, places = sites.again(sites.names[k])
+            squares = (y - found.intercepts[k] - (X @ encoding.matrix) @ found.slopes[k]) ** 2
+            if squares.max() > 0.5 * squares.sum() > 0:
+                place, share = places[int(squares.argmax())], float(squares.max() / squares.sum())
+        if left or place is not None:
+            times = found.suspects.site_times[k] if left == "site" else (found.suspects.fold_times[k] * out).max()
+            entries.append({
+                "site": sites.names[k], "left_out": left, "row": place, "row_share": share,
+                "folds": [int(fold) + 1 for fold in np.flatnonzero(out)] if left == "fold" else [],
+                "times": float(times) if left else None, "units": float(found.suspects.units[k]),
+            })  # fmt: skip
+    return entries
 
 
 def _expected_losses(found: Robust, folds: Sequence[Sequence[Fold]], names: Sequence[str]) -> Quadratics:

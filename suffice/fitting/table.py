@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suffice.simulate.data.design import CHANGED, NOTE
+from suffice.simulate.data.folds import FOLDS
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
 from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import EASY
-from .unlike import words
 
 if TYPE_CHECKING:
     from .site_models import SiteModel, SiteModels
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
+WRONG = 10.0
+"""A site whose residuals, or deviations of a column, are so many times the others' is told to look at its data: one of
+another law is seldom so far."""
 MOST_GROUPS, WIDEST = 3, 16
 """The names of collaborators take at most so many characters."""
 COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")
@@ -108,8 +111,37 @@ def findings(fit: SiteModels) -> list[str]:
     if power is not None:
         scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
         said = [f"Rows of {fit.target} {scatter}: try log(1 + {fit.target})."]
-    rows = {model.name: model.rows for model in fit}
-    return [*words(fit.rule.get("suspects", ()), rows, grows=bool(said)), *_groups(fit), *said]
+    return [*_suspects(fit, grows=power is not None), *_groups(fit), *said]
+
+
+def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
+    """A site that is only apart is not said to be wrong, nor any of many rows where the target `grows` noisier with its
+    size."""
+    lines = []
+    for entry in fit.rule["suspects"]:
+        name, rows = entry["site"], fit[entry["site"]].rows
+        times = f"{float(number(entry['times'] or 1.0, 2)):,.6g} times"
+        if entry["left_out"] == "site" and len(fit) == 2:
+            lines.append(
+                f"{name} is fitted apart: the other's model is {times} as far from its rows as one of its own. "
+                "Of two sites nobody can tell which is wrong: compare their units, signs and labels."
+            )
+        elif entry["left_out"] == "site":
+            few = rows <= FOLDS
+            wrong = few or (not grows and max(entry["times"], entry["units"]) >= WRONG)
+            which = "its row is" if rows == 1 else "a row of it is" if few else "its rows are"
+            remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
+            what = f"left out: {which} {times}" if wrong else f"alone: {which} {times}"
+            lines.append(f"{name} is {what} as far from the others' models as others'{f'; {remedy}' * wrong}.")
+            if len(fit) == 3:
+                lines.append("Of three sites, two that are wrong alike would be believed.")
+        for fold in entry["folds"]:
+            which = f"its rows {fold}, {fold + FOLDS}, {fold + 2 * FOLDS} and so on"
+            lines.append(f"Fold {fold} of {name} ({which}) is left out: it is {times} as far as its other rows.")
+        if entry["row"] is not None:
+            share = min(100 * entry["row_share"], 99.9)  # never all of what is less
+            lines.append(f"{entry['row']} has {share:.3g} % of the squared error of {name}.")
+    return lines
 
 
 def _gains(fit: SiteModels) -> list[str]:
