@@ -84,6 +84,7 @@ def assemble(
         "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
         "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
         "spread_power": groups["power"] if groups else None,
+        "fewest_numbers": None,
         **exchanged,
     }
     fit = Fit(

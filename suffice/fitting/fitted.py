@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,7 @@ class Fit(SiteModels):
         )
 
     def save(self, path: str | Path) -> Path:
-        """To a .json or .npz file, read back by `suffice.load`; `InputError`."""
+        """To a .json file, read back by `suffice.load`; `InputError`."""
         return write_models(self, path)
 
     def plot(self, path: str | Path | None = None) -> Picture:
@@ -69,5 +68,4 @@ def load(path: str | Path) -> Fit:
 
     Raises `InputError`, also for a damaged file.
     """
-    found = read_models(path)
-    return Fit(**{field.name: getattr(found, field.name) for field in fields(found)})
+    return read_models(path, Fit)

@@ -8,7 +8,8 @@ are left out unless it is below -4: they are hardly missed, and a moderate fault
 noise. Beside what is 1e5 times as far as others, sums of the fit with all have lost the digits of the others' losses,
 and there is no vote. Of two sites that do not fit each other nobody can tell which is wrong: each is fitted by itself.
 What is left out changes nothing of the others: units, centre, folds and weights are those of a fit without it. A site
-left out has the model of its own rows, or the others' common one below three rows per coefficient.
+left out has the model of its own rows, or the others' common one below three rows per coefficient; or that of the fit
+with all, where it loses less on the site's held-out rows.
 """
 
 from __future__ import annotations
@@ -22,21 +23,26 @@ from suffice.simulate.data.folds import FOLDS, Fold, Messages, Units, dealt
 
 from .candidates import Fitted, collaborate
 from .gain import PER_COEFFICIENT, Gains, gains
-from .suspects import Suspects
+from .suspects import Suspects, emptied
 
 FOLDS_OUT, SITES_IN, NO_DIGITS = 8.0, -4.0, 1e5
 Folds = Sequence[Sequence[Fold]]
+OF_SITES = ("slopes", "intercepts", "influences", "losses")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Network:
-    """The rule's answer for the sites of `group`: `messages` in standardised `units`, and of all sites held-out
-    `losses` (N, F) in the target's own, by the site's own folds, 0 outside the group."""
+    """The rule's answer for the sites of `group`, and their `messages` in standardised `units`. Of all sites, 0 where
+    they have none: models in the units of the columns as `slopes` (N, q) and `intercepts` (N,), `influences` (N, N),
+    and held-out squared errors `losses` (N, F) by the site's own folds."""
 
     group: np.ndarray
     units: Units
     messages: Messages
     fitted: Fitted
+    slopes: np.ndarray
+    intercepts: np.ndarray
+    influences: np.ndarray
     losses: np.ndarray
 
     @classmethod
@@ -46,39 +52,24 @@ class Network:
         """Of what is not `out` (N, F); of the first site where all is."""
         group = np.flatnonzero(~out.all(1)) if not out.all() else np.arange(1)
         kept = [emptied(folds[k], out[k] & (not out.all())) for k in group]
-        moved = dealt(kept, counts[group])
-        units = Units.pooled(kept)
+        moved, units, sites = dealt(kept, counts[group]), Units.pooled(kept), len(out)
         messages = units.messages([_turned(site, by) for site, by in zip(kept, moved)])
-        fitted, losses = collaborate(messages, progress=progress), np.zeros(out.shape)
+        fitted = collaborate(messages, progress=progress)
+        slopes, intercepts = np.zeros((sites, len(units.mean) - 1)), np.zeros(sites)
+        influences, losses = np.zeros((sites, sites)), np.zeros(out.shape)
+        slopes[group], intercepts[group] = units.given(fitted.models)
+        influences[np.ix_(group, group)] = fitted.influences
         found = messages.held_out.loss(fitted.held_out).T * units.scale[-1] ** 2
         losses[group] = found[np.arange(len(group))[:, None], (np.arange(FOLDS) + moved[:, None]) % FOLDS]
-        return cls(group=group, units=units, messages=messages, fitted=fitted, losses=losses)
+        return cls(
+            group=group, units=units, messages=messages, fitted=fitted, slopes=slopes, intercepts=intercepts,
+            influences=influences, losses=losses,
+        )  # fmt: skip
 
 
 def _turned(site: Sequence[Fold], by: int) -> Sequence[Fold]:
     """Fold f as fold f + by; a single one stays."""
     return site if len(site) == 1 else [site[(f - by) % FOLDS] for f in range(FOLDS)]
-
-
-def emptied(site: Sequence[Fold], out: np.ndarray) -> list[Fold]:
-    """The folds of a site, those `out` (F,) with no rows."""
-    nothing = Fold(rows=0.0, mean=np.zeros_like(site[0].mean), products=np.zeros_like(site[0].products))
-    return [nothing if gone else fold for fold, gone in zip(site, out)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Robust:
-    """`network` is the rule's answer for those who are left in, `out` (N, F) what is left out. Of all sites, in the
-    units of the columns: models as `slopes` (N, q) and `intercepts` (N,), `influences` (N, N), held-out squared errors
-    `losses` (N, F)."""
-
-    network: Network
-    suspects: Suspects
-    out: np.ndarray
-    slopes: np.ndarray
-    intercepts: np.ndarray
-    influences: np.ndarray
-    losses: np.ndarray
 
 
 def unsuspected(folds: Folds, found: Suspects) -> list[list[Fold]]:
@@ -89,24 +80,34 @@ def unsuspected(folds: Folds, found: Suspects) -> list[list[Fold]]:
 
 def fitted_robustly(
     folds: Folds, counts: np.ndarray, kept: np.ndarray, progress: Callable[[int, int], None] | None = None
-) -> Robust:
-    """Of all sites' messages in the columns of an `Encoding`; those `kept` (N,) stay."""
-    found = Suspects.among(folds, counts, kept)
-    out = np.zeros(found.folds.shape, dtype=bool)
+) -> tuple[Network, Suspects, np.ndarray]:
+    """Of all sites' messages in the columns of an `Encoding`, of which those `kept` (N,) stay: the network with a model
+    of every site, who was suspected, and what is left out (N, F)."""
+    found, rows = Suspects.among(folds, counts, kept), held_out(folds)
+    out, sites = np.zeros(found.folds.shape, dtype=bool), np.broadcast_to(found.sites[:, None], found.folds.shape)
     best = whole = Network.of(folds, counts, out, progress)
-    rows = _rows(folds)
-    sites = np.broadcast_to(found.sites[:, None], out.shape)
     for more, times, limit in ((found.folds, found.fold_times, FOLDS_OUT), (sites, found.site_times[:, None], SITES_IN)):
         tried = out | more
         if more.any() and (tried.all() or (rows * ~tried).any()):
-            part, asked = Network.of(folds, counts, tried), rows * ~tried
-            gain = vote(best.losses * ~tried, part.losses * ~tried, asked).sum()
+            part = Network.of(folds, counts, tried)
+            gain = vote(best.losses * ~tried, part.losses * ~tried, rows * ~tried).sum()
             if (times * more).max() > NO_DIGITS or gain > limit:
                 whole, best, out = best, part, tried
-    return _with_the_rest(folds, counts, found, whole, best, out)
+    for k in np.setdiff1d(np.arange(len(out)), best.group):
+        if counts[k] >= PER_COEFFICIENT * len(best.units.mean):
+            own = Network.of(folds, counts, (np.arange(len(out)) != k)[:, None] | found.folds)
+        else:
+            own, shared, units = best, best.fitted.population, best.units
+            own.influences[k] = own.influences[best.group].mean(0)
+            own.slopes[k], own.intercepts[k] = units.given(shared)
+            own.losses[k] = units.messages([folds[k]]).held_out.loss(shared)[:, 0] * units.scale[-1] ** 2
+        chosen = whole if k in whole.group and whole.losses[k].sum() < own.losses[k].sum() else own
+        for name in OF_SITES:
+            getattr(best, name)[k] = getattr(chosen, name)[k]
+    return best, found, out
 
 
-def _rows(folds: Folds) -> np.ndarray:
+def held_out(folds: Folds) -> np.ndarray:
     """Rows (N, F) that are held out."""
     return np.array([[fold.rows for fold in site] if len(site) == FOLDS else [0.0] * FOLDS for site in folds])
 
@@ -121,42 +122,14 @@ def vote(before: np.ndarray, after: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.where(n > 0, old - new, 0.0) / np.maximum(noise, 1e-300 + 1e-12 * np.maximum(old, new))
 
 
-def _with_the_rest(
-    folds: Folds, counts: np.ndarray, found: Suspects, whole: Network, network: Network, out: np.ndarray
-) -> Robust:
-    """The network's models, and those of the sites that are left out of it: of their own rows, or below three per
-    coefficient the others' common one; or that of the fit with all, where it loses less on their held-out rows."""
-    group, size, losses = network.group, len(network.units.mean) - 1, network.losses.copy()
-    influences, slopes, intercepts = np.zeros((len(out),) * 2), np.zeros((len(out), size)), np.zeros(len(out))
-    influences[np.ix_(group, group)] = network.fitted.influences
-    slopes[group], intercepts[group] = network.units.given(network.fitted.models)
-    for k in np.setdiff1d(np.arange(len(out)), group):
-        if counts[k] >= PER_COEFFICIENT * (size + 1):
-            own = Network.of(folds[k : k + 1], counts[k : k + 1], found.folds[k : k + 1])
-            members, share, units, model, losses[k] = k, 1.0, own.units, own.fitted.models[0], own.losses[0]
-        else:
-            model, units = network.fitted.population, network.units
-            members, share = group, network.fitted.influences.mean(0)
-            losses[k] = units.messages([folds[k]]).held_out.loss(model)[:, 0] * units.scale[-1] ** 2
-        at = np.flatnonzero(whole.group == k)
-        if len(at) and whole.losses[k].sum() < losses[k].sum():
-            model, units, losses[k] = whole.fitted.models[at[0]], whole.units, whole.losses[k]
-            members, share = whole.group, whole.fitted.influences[at[0]]
-        influences[k, members], (slopes[k], intercepts[k]) = share, units.given(model)
-    return Robust(
-        network=network, suspects=found, out=out, slopes=slopes, intercepts=intercepts, influences=influences,
-        losses=losses,
-    )  # fmt: skip
-
-
-def gained(found: Robust, folds: Folds, counts: np.ndarray) -> Gains:
-    """What the network's sites gain, in its units; the others, and a single site, have a loss and nothing to gain."""
-    group, network = found.network.group, found.network
+def gained(network: Network, rows: np.ndarray, counts: np.ndarray) -> Gains:
+    """What the network's sites gain, in its units; the others, and a single site, have a loss on their held-out `rows`
+    (N, F) and nothing to gain."""
+    group = network.group
     answer = gains(network.messages, network.fitted.held_out, counts[group])
     if len(group) == len(counts):
         return answer
-    rows = _rows(folds).sum(1)
-    own = found.losses.sum(1) / np.where(rows > 0, rows, np.nan) / network.units.scale[-1] ** 2
+    own = network.losses.sum(1) / np.where(rows.any(1), rows.sum(1), np.nan) / network.units.scale[-1] ** 2
     nothing = np.full(len(counts), np.nan)
     parts = {"together": own, "alone": own.copy(), "gain": nothing, "error": nothing.copy()}
     if len(group) == 1:

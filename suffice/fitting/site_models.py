@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 import msgspec
 import numpy as np
 
+from suffice.simulate.data.design import Design
 from suffice.simulate.data.encoding import Encoding
 from suffice.support.errors import InputError
 from suffice.support.parse import nearest
@@ -20,7 +21,6 @@ from .gain import beyond_chance
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.design import Design
 
 Whole = Annotated[int, msgspec.Meta(ge=0)]
 Loss = Annotated[float, msgspec.Meta(ge=0)]
@@ -30,6 +30,69 @@ POPULATION = "(a new site)"
 
 EASY = "its columns nearly tell the class"
 LEFT_OUT = "it is left out of the other sites' models: see what the fit says of its data"
+
+
+class CandidateEntry(TypedDict):
+    """A candidate's weight in the average and its held-out loss."""
+
+    family: str
+    setting: str
+    weight: float
+    score: float
+
+
+class Suspect(TypedDict):
+    """A site to look at: `left_out`, or where this is None with most of its squared error in one `row`, the share
+    `row_share`; `folds` from 1. `times` is by how much its root mean square residuals are larger than the others' (or
+    the fold's than the site's), `units` by how much the deviation of its most unusual column differs."""
+
+    site: str
+    left_out: Literal["site", "fold"] | None
+    folds: list[int]
+    times: float | None
+    units: Loss
+    row: str | None
+    row_share: float | None
+
+
+class Group(TypedDict):
+    """Sites that are alike, or one that is like no other, the column that tells them most apart, its coefficient there
+    and at the others, and what they gain per row."""
+
+    sites: list[str]
+    column: str
+    own: float
+    others: float
+    gain: float | None
+    gain_se: Loss | None
+
+
+class Distances(TypedDict):
+    """Of sites that are `compared`: in units of what chance explains."""
+
+    compared: list[str]
+    distances: list[list[Loss]]
+
+
+class Rule(TypedDict):
+    """What was averaged and exchanged, and what was found on the way; `network_gain` is per row of all
+    `network_gain_sites`, `spread_power` the power of sites' means that residuals grow with."""
+
+    name: str
+    candidates: list[CandidateEntry]
+    families: dict[str, float]
+    network_gain: float | None
+    network_gain_se: Loss | None
+    network_gain_sites: Whole
+    network_gain_decided_by: str | None
+    network_gain_without: float | None
+    suspects: list[Suspect]
+    groups: list[Group]
+    distances: Distances | None
+    spread_power: float | None
+    rounds: Whole
+    numbers_per_site: Whole
+    fewest_numbers: Whole | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +115,7 @@ class SiteModel:
     collaborators: tuple[str, ...]
     weights: Mapping[str, float]
     coefficients: Mapping[str, Any]
-    intercept: Any
+    intercept: float | Mapping[str, float]
     expected_loss: Loss | None
     expected_loss_alone: Loss | None
     gain: float | None
@@ -91,19 +154,7 @@ class SiteModel:
         return f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row over working alone{sure}."
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            "collaborators": list(self.collaborators),
-            "weights": dict(self.weights),
-            "coefficients": dict(self.coefficients),
-            "intercept": self.intercept,
-            "expected_loss": self.expected_loss,
-            "expected_loss_alone": self.expected_loss_alone,
-            "gain": self.gain,
-            "gain_se": self.gain_se,
-            "notes": list(self.notes),
-        }
+        return msgspec.to_builtins(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +164,7 @@ class SiteModels:
     loss        "least-squares", "logistic" or "multinomial"
     rule        what was averaged: candidates with weight and score, and what was exchanged
     population  the model that a site gets that was not fitted
-    expected    makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked for; None for
+    expected    None, or a function that makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked for; None for
                 classes and for models from a file
     """
 
@@ -123,12 +174,12 @@ class SiteModels:
     classes: tuple[str, ...]
     clients: tuple[SiteModel, ...]
     population: SiteModel
-    rule: Mapping[str, Any]
+    rule: Rule
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
     design: Design
     encoding: Encoding
-    expected: Callable[[], Quadratics] | None = field(default=None, compare=False, repr=False)
+    expected: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def quadratics(self) -> Quadratics | None:

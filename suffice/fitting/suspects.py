@@ -97,11 +97,6 @@ class Cells:
             own[:, pair] = np.minimum(own, loss)[:, pair]
         return own
 
-    def without(self, out: np.ndarray) -> Cells:
-        """Without the folds `out` (N, F)."""
-        n, products = np.where(out, 0.0, self.rows), np.where(out[..., None, None], 0.0, self.products)
-        return Cells(rows=n, mean=self.mean, products=products, centre=self.centre, unit=self.unit)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Suspects:
@@ -119,18 +114,25 @@ class Suspects:
     def among(cls, folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
         """Of all sites' messages in any units, but those that are `kept` (N,); `counts` (N,) how many rows they have."""
         ones, cells = np.ones((len(folds), FOLDS)), Cells.of(folds)
-        if cells is None:
-            found = (ones < 0, ones[:, 0] < 0, ones, ones[:, 0], ones[:, 0])
-        else:
-            least = PER_COEFFICIENT * cells.mean.shape[-1]
-            apart, wild = _folds(cells, counts >= least + FOLDS)
-            cells = cells.without(wild)
-            above, far = _sites(cells, counts >= least)
-            ratio = np.diagonal(cells.sites[2], axis1=1, axis2=2) / np.maximum(cells.sites[0], 1.0)[:, None]
-            ratio = np.where((ratio > LEAST**2) & (counts >= 2 * FOLDS)[:, None], ratio, 1.0)
-            units = np.exp(np.abs(np.log(ratio)).max(1) / 2)
-            found = (wild & ~np.reshape(kept, (-1, 1)), far & ~np.asarray(kept), np.exp(apart / 2), above, units)
-        return cls(**dict(zip(("folds", "sites", "fold_times", "site_times", "units"), found)))
+        wild, far, apart, times, units = ones < 0, ones[:, 0] < 0, ones, ones[:, 0], ones[:, 0]
+        if cells is not None:
+            apart, wild = _folds(cells, counts >= 2 * FOLDS)
+            cells = Cells.of([emptied(site, out) for site, out in zip(folds, wild)])
+        if cells is not None:
+            n, mean, second = cells.sites
+            times, far = _sites(cells, counts >= PER_COEFFICIENT * mean.shape[1])
+            ratio = np.diagonal(second, axis1=1, axis2=2) / np.maximum(n, 1.0)[:, None]
+            units = np.exp(np.abs(np.log(ratio, where=ratio > LEAST**2, out=0 * ratio)).max(1) / 2)
+        return cls(
+            folds=wild & ~np.reshape(kept, (-1, 1)), sites=far & ~np.asarray(kept), fold_times=apart, site_times=times,
+            units=np.where(counts >= 2 * FOLDS, units, 1.0),
+        )  # fmt: skip
+
+
+def emptied(site: Sequence[Fold], out: np.ndarray) -> list[Fold]:
+    """The folds of a site, those `out` (F,) with no rows."""
+    nothing = Fold(rows=0.0, mean=np.zeros_like(site[0].mean), products=np.zeros_like(site[0].products))
+    return [nothing if gone else fold for fold, gone in zip(site, out)]
 
 
 def judging(n: np.ndarray, enough: np.ndarray) -> np.ndarray:
@@ -149,15 +151,14 @@ def residual(second: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _folds(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far each fold is from the median of its site's, in logarithms, and which are suspected (N, F)."""
+    """By which factor each fold is farther than the median of its site's, and which are suspected (N, F)."""
     n, there = cells.rows, (cells.rows > 0) & enough[:, None]
-    apart = np.zeros(n.shape)
     if not there.any():
-        return apart, there
+        return np.ones(n.shape), there
     typical = np.median(cells.own[enough].sum(1) / n[enough].sum(1))
     logs = np.log((cells.own + 2 * typical) / (n + 2) + LEAST)
     apart = np.where(there, logs - _median(logs, there)[:, None], 0.0)
-    return apart, apart > max(np.log(FOLD), _beyond(apart[there], int(there.sum()) - int(enough.sum())))
+    return np.exp(apart / 2), apart > max(np.log(FOLD), _beyond(apart[there], int(there.sum()) - int(enough.sum())))
 
 
 def _sites(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -184,7 +185,7 @@ def _sites(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if two:  # beside its own slopes: by the other's alone there is nothing to compare with; few rows judge badly
             far[:] = (nearest - noise).max() > np.log(TWO) * (1 + PER_COEFFICIENT * size / n.min())
         else:
-            limit = np.log(SITE * chdtri(n, 0.01 * CHANCE / len(n)) / np.maximum(n, 1.0))
+            limit = np.log(SITE * chdtri(n, CHANCE / len(n)) / np.maximum(n, 1.0))
             nearest -= np.median(nearest[at])
             far = nearest > np.maximum(limit, _beyond(nearest[at], len(at) - 2))
             beside = nearest[at] - noise + np.median(noise - nearest[at])
