@@ -60,7 +60,7 @@ def assemble(
     scale: float,
     encoding: Encoding,
     left_out: Sequence[str],
-    exchanged: dict[str, int],
+    exchanged: dict[str, Any],
     expected: Callable[[], Quadratics] | None = None,
     suspects: Sequence[dict[str, Any]] = (),
     groups: dict[str, Any] | None = None,
@@ -79,7 +79,7 @@ def assemble(
         name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
         expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
     )  # fmt: skip
-    rule = _averaged(fitted, found, names, scale) | {
+    rule: Any = _averaged(fitted, found, names, scale) | {
         "suspects": list(suspects),
         "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
         "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,

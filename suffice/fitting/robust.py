@@ -9,7 +9,7 @@ noise. Beside what is 1e5 times as far as others, sums of the fit with all have 
 and there is no vote. Of two sites that do not fit each other nobody can tell which is wrong: each is fitted by itself.
 What is left out changes nothing of the others: units, centre, folds and weights are those of a fit without it. A site
 left out has the model of its own rows, or the others' common one below three rows per coefficient; or that of the fit
-with all, where it loses less on the site's held-out rows.
+with all, where it loses less on the site's held-out rows, or half as much as the common one.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def fitted_robustly(
     found, rows = Suspects.among(folds, counts, kept), held_out(folds)
     out, sites = np.zeros(found.folds.shape, dtype=bool), np.broadcast_to(found.sites[:, None], found.folds.shape)
     best = whole = Network.of(folds, counts, out, progress)
-    for more, times, limit in ((found.folds, found.fold_times, FOLDS_OUT), (sites, found.site_times[:, None], SITES_IN)):
+    tries = (found.folds, found.fold_times, FOLDS_OUT), (sites, found.site_times[:, None], SITES_IN)
+    for more, times, limit in tries:
         tried = out | more
         if more.any() and (tried.all() or (rows * ~tried).any()):
             part = Network.of(folds, counts, tried)
@@ -94,14 +95,15 @@ def fitted_robustly(
             if (times * more).max() > NO_DIGITS or gain > limit:
                 whole, best, out = best, part, tried
     for k in np.setdiff1d(np.arange(len(out)), best.group):
-        if counts[k] >= PER_COEFFICIENT * len(best.units.mean):
+        if enough := counts[k] >= PER_COEFFICIENT * len(best.units.mean):
             own = Network.of(folds, counts, (np.arange(len(out)) != k)[:, None] | found.folds)
         else:
             own, shared, units = best, best.fitted.population, best.units
             own.influences[k] = own.influences[best.group].mean(0)
             own.slopes[k], own.intercepts[k] = units.given(shared)
             own.losses[k] = units.messages([folds[k]]).held_out.loss(shared)[:, 0] * units.scale[-1] ** 2
-        chosen = whole if k in whole.group and whole.losses[k].sum() < own.losses[k].sum() else own
+        most = own.losses[k].sum() * (1.0 if enough else 0.5)
+        chosen = whole if k in whole.group and whole.losses[k].sum() < most else own
         for name in OF_SITES:
             getattr(best, name)[k] = getattr(chosen, name)[k]
     return best, found, out

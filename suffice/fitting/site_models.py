@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
@@ -115,7 +115,7 @@ class SiteModel:
     collaborators: tuple[str, ...]
     weights: Mapping[str, float]
     coefficients: Mapping[str, Any]
-    intercept: float | Mapping[str, float]
+    intercept: Any
     expected_loss: Loss | None
     expected_loss_alone: Loss | None
     gain: float | None
@@ -164,8 +164,8 @@ class SiteModels:
     loss        "least-squares", "logistic" or "multinomial"
     rule        what was averaged: candidates with weight and score, and what was exchanged
     population  the model that a site gets that was not fitted
-    expected    None, or a function that makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked for; None for
-                classes and for models from a file
+    expected    a function that makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked
+                for; None for classes and for models from a file
     """
 
     loss: str

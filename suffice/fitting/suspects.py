@@ -8,9 +8,9 @@ takes levels far apart. t is the median over sites of their losses by own slopes
   out a second bad fold), is 25 times the median of its site's folds, and beyond what scatters: above the 1 - 0.1/N
   quantile of Student's t times the spread of the logarithms. What follows is without these folds.
 - A *site* is as far as its loss by the nearest site, of two the larger loss of one by the other's slopes: no member of
-  a group is far, since it fits another. It is suspected where this, or its ratio to the loss by own slopes, in which the
-  site's noise cancels, is four times what chance makes of so many rows' mean square beside the sites' median, and beyond
-  what scatters. Where sites are unrelated or differ in noise, all are spread and nobody stands out.
+  a group is far, since it fits another. It is suspected where this, or its ratio to the loss by own slopes, in which
+  the site's noise cancels, is beside the sites' median four times what chance makes of the mean square of so many rows,
+  and beyond what scatters. Where sites are unrelated or differ in noise, all are spread and nobody stands out.
 - A site with *few rows* judges nobody, and has no level of its own either: its rows are off by the judge's level too,
   which counts t/(t + a), a the median square of how far judges' levels are from each other.
 - A *level*, in the target or a column, is suspected a thousand deviations from the sites' median and fifty times as far
@@ -112,7 +112,7 @@ class Suspects:
 
     @classmethod
     def among(cls, folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
-        """Of all sites' messages in any units, but those that are `kept` (N,); `counts` (N,) how many rows they have."""
+        """Of all sites' messages in any units, but those `kept` (N,); `counts` (N,) are the sites' rows."""
         ones, cells = np.ones((len(folds), FOLDS)), Cells.of(folds)
         wild, far, apart, times, units = ones < 0, ones[:, 0] < 0, ones, ones[:, 0], ones[:, 0]
         if cells is not None:
@@ -145,8 +145,9 @@ def residual(second: np.ndarray, n: np.ndarray) -> np.ndarray:
     """(..., p): minus least-squares slopes, then 1, so that products of n (...,) rows about their mean have the
     residuals of rows @ these. The ridge is half a row of the site, or of the others where its own hardly vary."""
     own = np.diagonal(second, axis1=-2, axis2=-1)[..., :-1] / np.maximum(n, 1.0)[..., None]
-    ridge = HALF_A_ROW * np.where(own > LEAST_SQUARE, np.minimum(own, 1.0), 1.0)[..., None] * np.eye(second.shape[-1] - 1)
-    slopes = np.linalg.solve(second[..., :-1, :-1] + ridge, second[..., :-1, -1:])[..., 0]
+    ridge = HALF_A_ROW * np.where(own > LEAST_SQUARE, np.minimum(own, 1.0), 1.0)
+    whole = second[..., :-1, :-1] + ridge[..., None] * np.eye(ridge.shape[-1])
+    slopes = np.linalg.solve(whole, second[..., :-1, -1:])[..., 0]
     return np.concatenate((-slopes, np.ones((*slopes.shape[:-1], 1))), axis=-1)
 
 
@@ -207,4 +208,4 @@ def _beyond(apart: np.ndarray, free: int) -> float:
 
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:
     """Over the folds (axis 1) that are there; 0 where none is."""
-    return np.nanmedian(np.where(there, values, np.where(there.any(1)[:, None], np.nan, 0.0)), axis=1)
+    return np.nanmedian(np.where(there, values, np.where(there.any(1, keepdims=True), np.nan, 0.0)), axis=1)

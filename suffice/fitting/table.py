@@ -128,7 +128,7 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
             )
         elif entry["left_out"] == "site":
             few = rows <= FOLDS
-            wrong = few or (not grows and max(entry["times"], entry["units"]) >= WRONG)
+            wrong = few or (not grows and max(entry["times"] or 1.0, entry["units"]) >= WRONG)
             which = "its row is" if rows == 1 else "a row of it is" if few else "its rows are"
             remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
             what = f"left out: {which} {times}" if wrong else f"alone: {which} {times}"
@@ -138,7 +138,7 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
         for fold in entry["folds"]:
             which = f"its rows {fold}, {fold + FOLDS}, {fold + 2 * FOLDS} and so on"
             lines.append(f"Fold {fold} of {name} ({which}) is left out: it is {times} as far as its other rows.")
-        if entry["row"] is not None:
+        if entry["row_share"]:
             share = min(100 * entry["row_share"], 99.9)  # never all of what is less
             lines.append(f"{entry['row']} has {share:.3g} % of the squared error of {name}.")
     return lines
@@ -195,7 +195,7 @@ def _groups(fit: SiteModels) -> list[str]:
     groups = fit.rule.get("groups", ())
     for entry in groups[:MOST_GROUPS]:
         gain, error = entry["gain"], entry["gain_se"]
-        gains = "" if gain is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
+        gains = "" if gain is None or error is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
         several = len(entry["sites"]) > 1
         who = "are alike and differ from the others" if several else "is like no other site"
         values = f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"

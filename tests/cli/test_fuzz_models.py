@@ -7,7 +7,6 @@ the documented sign of a number that is not known.
 from __future__ import annotations
 
 import functools
-import io
 import json
 import random
 import re

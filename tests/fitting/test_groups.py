@@ -8,8 +8,8 @@ import pytest
 import suffice as sf
 from suffice import InputError
 from suffice.fitting.groups import groups_of
-from suffice.fitting.screen import suspects
-from suffice.simulate.data.folds import FOLDS, Fold, Units
+from suffice.fitting.suspects import Suspects
+from suffice.simulate.data.folds import FOLDS, Fold
 
 
 def drawn(seed, sizes, rows=50, noise=0.7):
@@ -40,7 +40,7 @@ def test_no_site_of_a_group_is_suspected(sizes, rows):
     """Nor any of its folds at fifty rows, in 200 draws each."""
     for seed in range(200):
         sites, group = drawn(seed, sizes, rows)
-        found = suspects(folded(sites), np.full(len(sites), rows))
+        found = Suspects.among(folded(sites), np.full(len(sites), rows))
         single = np.bincount(group)[group] == 1
         assert not found.sites[~single].any(), seed
         assert rows < 50 or not found.folds.any(), seed
@@ -52,9 +52,8 @@ def test_groups_are_those_that_were_drawn(sizes):
     for seed in range(50):
         sites, group = drawn(seed, sizes)
         folds = folded(sites)
-        units = Units.pooled(folds)
         names = [f"c{k}" for k in range(len(sites))]
-        found = groups_of(units.messages(folds), units, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
+        found = groups_of(folds, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
         wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
         right += sorted(entry["sites"] for entry in found) == sorted(wanted)
     assert right >= 40, right
