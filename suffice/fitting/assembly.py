@@ -64,6 +64,7 @@ def assemble(
     expected: Callable[[], Quadratics] | None = None,
     suspects: Sequence[dict[str, Any]] = (),
     groups: dict[str, Any] | None = None,
+    power: float | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
@@ -83,7 +84,7 @@ def assemble(
         "suspects": list(suspects),
         "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
         "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
-        "spread_power": groups["power"] if groups else None,
+        "spread_power": power,
         "fewest_numbers": None,
         **exchanged,
     }

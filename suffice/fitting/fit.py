@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.simulate.data.encoding import pooled_mean
 from suffice.simulate.data.folds import FOLDS
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
@@ -17,7 +18,7 @@ from suffice.support.parse import nearest
 
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
-from .groups import groups_of
+from .groups import groups_of, spread_power
 from .robust import Network, fitted_robustly, gained, held_out, unsuspected
 from .suspects import Suspects, emptied
 
@@ -125,14 +126,17 @@ def _least_squares(
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
     from suffice.simulate.data.message import numbers_of
 
+    rows = held_out(encoded)
+    noise = found.losses.sum(1) / np.maximum(rows.sum(1), 1.0)
+    power = spread_power(np.array([pooled_mean([site])[-1] for site in folds]), noise)
     exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
     return assemble(
-        sites, client, "least-squares", fitted, gained(found, held_out(encoded), counts), models, shared,
+        sites, client, "least-squares", fitted, gained(found, rows, counts), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | {"fewest_numbers": min(sent, default=None)},
         expected=partial(_expected_losses, found, trusted, sites.names),
         suspects=_looked_at(found, suspected, out, sites, encoding),
-        groups=groups_of(trusted, sites.names, columns, found.group),
+        groups=groups_of(trusted, sites.names, columns, found.group), power=power,
     )  # fmt: skip
 
 

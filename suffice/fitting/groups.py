@@ -31,12 +31,12 @@ def groups_of(
 ) -> dict[str, Any]:
     """`distances` of the sites that are `compared`, in units of what chance explains; `groups`, where there are
     several, perhaps of a single site, the largest first, each with the column that tells it most apart from the other
-    rows of `group` and both coefficients; `power` of the target's mean that its spread grows with, or None."""
+    rows of `group` and both coefficients."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
     from scipy.special import fdtri
 
-    found: dict[str, Any] = {"compared": [], "distances": [], "groups": [], "power": None}
+    found: dict[str, Any] = {"compared": [], "distances": [], "groups": []}
     cells = Cells.of(folds)
     if cells is None or not columns:
         return found
@@ -57,7 +57,7 @@ def groups_of(
         chance = fdtri(size, free[i + 1 :] + free[i], 1 - 2 * CHANCE / len(at) / (len(at) - 1))
         far[i, i + 1 :] = np.maximum(((off @ A[i]) * half).sum(1), 0.0) / size / chance
     far += far.T
-    found |= {"distances": far.tolist(), "power": _power(cells.centre[-1] + cells.unit[-1] * mean[at, -1], noise)}
+    found["distances"] = far.tolist()
     label = fcluster(linkage(squareform(far, checks=False), "average"), 1.0, "distance")
     clusters = [np.flatnonzero(label == value) for value in range(1, label.max() + 1)]
     for each in sorted(clusters, key=lambda each: (-len(each), each[0])):
@@ -84,9 +84,12 @@ def _told_apart(parts: Sequence[tuple[np.ndarray, float]]) -> tuple[int, float, 
     return most, float(slopes[0][most]), float(slopes[1][most])
 
 
-def _power(mean: np.ndarray, noise: np.ndarray) -> float | None:
-    """Of positive means (N,) the power of them that the deviations of rows about their models are proportional to."""
-    if len(mean) < LEAST_SITES or (mean <= 0).any():
+def spread_power(mean: np.ndarray, noise: np.ndarray) -> float | None:
+    """The power of sites' means (N,), none negative, that the deviations of rows about their models, of variance `noise`
+    (N,), are proportional to; None where none is sure."""
+    chosen = (noise > 0) & (mean != 0)  # of no held-out row, or all 0
+    mean, noise = mean[chosen], noise[chosen]
+    if len(mean) < LEAST_SITES or (mean < 0).any():
         return None
     x, y = np.log(mean) - np.log(mean).mean(), np.log(noise) / 2 - np.log(noise).mean() / 2
     power = (x @ y) / max(x @ x, 1e-300)

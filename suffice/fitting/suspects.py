@@ -196,7 +196,7 @@ def _sites(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     limit = np.maximum(FAR, BEYOND * np.median(off[n > 0], axis=0) * (len(off) > 2))  # of two, both are as far
     wide = (off > limit).any(1) & (n > 0)
     far |= wide.any() if two else wide
-    return np.where(wide, np.maximum(times, (off / np.maximum(limit / BEYOND, 1.0)).max(1)), times), far & (n > 0)
+    return np.where(wide, np.maximum(times, (off / limit).max(1)), times), far & (n > 0)
 
 
 def _beyond(apart: np.ndarray, free: int) -> float:

@@ -116,8 +116,9 @@ def findings(fit: SiteModels) -> list[str]:
 
 def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
     """A site that is only apart is not said to be wrong, nor any of many rows where the target `grows` noisier with its
-    size."""
-    lines = []
+    size, nor where fewer than two sites have rows enough to judge."""
+    lines, enough = [], PER_COEFFICIENT * (len(fit.encoding.columns) + 1)
+    judged = sum(model.rows >= enough for model in fit) > 1
     for entry in fit.rule["suspects"]:
         name, rows = entry["site"], fit[entry["site"]].rows
         times = f"{float(number(entry['times'] or 1.0, 2)):,.6g} times"
@@ -128,7 +129,7 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
             )
         elif entry["left_out"] == "site":
             few = rows <= FOLDS
-            wrong = few or (not grows and max(entry["times"] or 1.0, entry["units"]) >= WRONG)
+            wrong = judged and not grows and (few or max(entry["times"] or 1.0, entry["units"]) >= WRONG)
             which = "its row is" if rows == 1 else "a row of it is" if few else "its rows are"
             remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
             what = f"left out: {which} {times}" if wrong else f"alone: {which} {times}"
