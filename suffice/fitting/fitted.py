@@ -32,16 +32,7 @@ class Fit(SiteModels):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from suffice.support.html import listed, number, table, text
-
-        rows = [
-            (text(model.name), number(model.rows), text(", ".join(model.collaborators) or "nobody"),
-             number(model.expected_loss_alone), number(model.expected_loss), number(model.gain), number(model.gain_se))
-            for model in self
-        ]  # fmt: skip
-        columns = ("site", "rows", "collaborates with", "loss alone", "loss together", "gain", "standard error")
-        notes = [line if isinstance(line, str) else line[0] for line in self.table().lines]
-        return table(columns, rows, caption="Expected loss on new rows, from held-out folds") + listed(notes)
+        return self.table()._repr_html_()
 
     def to_frame(self) -> Any:
         """A row per site, as pandas' or polars' data frame, else a mapping of columns."""

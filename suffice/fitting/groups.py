@@ -85,7 +85,7 @@ def _told_apart(parts: Sequence[tuple[np.ndarray, float]]) -> tuple[int, float, 
 
 
 def spread_power(mean: np.ndarray, noise: np.ndarray) -> float | None:
-    """The power of sites' means (N,), none negative, that the deviations of rows about their models, of variance `noise`
+    """The power of the means (N,), none negative, that the deviations of rows about models, of variance `noise`
     (N,), are proportional to; None where none is sure."""
     chosen = (noise > 0) & (mean != 0)  # of no held-out row, or all 0
     mean, noise = mean[chosen], noise[chosen]

@@ -18,6 +18,7 @@ from suffice.support.errors import InputError
 from suffice.support.parse import nearest
 
 from .gain import beyond_chance
+from .local_quadratics import probabilities as of_classes
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
@@ -121,19 +122,6 @@ class SiteModel:
     gain: float | None
     gain_se: Loss | None
     notes: tuple[str, ...] = ()
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from suffice.support.html import facts, number, table, text
-
-        losses = f"{number(self.expected_loss_alone)}, {number(self.expected_loss)}"
-        known = {"Model": text(self.words), "Loss alone, together": losses}
-        classes = self.intercept if isinstance(self.intercept, Mapping) else {"coefficient": self.intercept}
-        slopes = self.coefficients if isinstance(self.intercept, Mapping) else {"coefficient": self.coefficients}
-        names = next(iter(slopes.values()))
-        rows = [[text(name), *(number(slopes[kind][name]) for kind in classes)] for name in names]
-        rows += [["intercept", *map(number, classes.values())]]
-        return facts(known) + table(["column", *map(str, classes)], rows)
 
     @property
     def words(self) -> str:
@@ -244,7 +232,7 @@ class SiteModels:
         """Predictions (n,) for the rows of a table or of a CSV file, numbers or labels; `site` where there is no column
         of sites.
 
-        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`). Warns of a level
+        Raises `InputError`. A site that was not fitted gets the population's model. Warns of a level
         that no row had, which is predicted as the reference, and of a gap in a column that had none, which is filled
         with the column's mean.
         """
@@ -271,25 +259,6 @@ class SiteModels:
             warnings.warn(line, stacklevel=3)
         return found.scores
 
-    def unknown(self, table: Any) -> tuple[str, ...]:
-        """Sites of a table that were not fitted."""
-        from .new_rows import frames
-
-        pieces = frames(self, table, lambda name: name == self.client)
-        names = (name for frame in pieces for name in frame.texts(self.client).tolist())
-        return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
-
-    def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
-        """Of each category the levels of a table that no row had when the models were fitted. Their rows have 0 in all
-        of the category's columns, as the reference level has."""
-        from .new_rows import frames, new_levels
-
-        found: dict[str, dict[str, None]] = {}
-        for frame in frames(self, table, self.needed.__contains__):
-            for name, levels in new_levels(self.design, frame).items():
-                found.setdefault(name, {}).update(dict.fromkeys(levels))
-        return {name: tuple(levels) for name, levels in found.items()}
-
     @cached_property
     def needed(self) -> frozenset[str]:
         """The columns that predictions need."""
@@ -298,7 +267,5 @@ class SiteModels:
 
 def probabilities(scores: np.ndarray) -> np.ndarray:
     """Of linear predictions (n, 1) or (n, K), as (n, 2) or (n, K)."""
-    if scores.shape[1] == 1:
-        scores = np.column_stack((np.zeros(len(scores)), scores))
-    shifted = np.exp(scores - scores.max(1, keepdims=True))
-    return shifted / shifted.sum(1, keepdims=True)
+    found = of_classes(scores)
+    return np.column_stack((of_classes(-scores), found)) if scores.shape[1] == 1 else found

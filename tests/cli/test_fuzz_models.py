@@ -123,7 +123,6 @@ def checked(fitted: Any) -> None:
     finite(fitted.to_dict())
     for model in fitted:
         told(model.words)
-        model._repr_html_()
     fitted._repr_html_()
     told(str(fitted))
 
@@ -218,7 +217,6 @@ def predict(rng: random.Random, folder: Path, seen: Seen) -> None:
         shares = fitted.probabilities(source, site=site)
         finite(shares)
         np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-12)  # a division by their own sum
-    fitted.unknown_levels(source)
 
 
 def damaged(rng: random.Random, value: Any, share: float) -> Any:
