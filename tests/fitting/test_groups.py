@@ -101,13 +101,28 @@ def test_a_site_that_is_kept_has_a_name():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed):
+@pytest.mark.parametrize(("count", "rows"), [(10, 40), (59, 4)])
+def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed, count, rows):
     rng = np.random.default_rng(seed)
     sites = []
-    for k in range(10):
-        X = rng.normal(size=(40, 3))
-        sites.append((X, rng.poisson(np.exp(1 + 4 * k / 9 + 0.2 * X[:, 0])).astype(float)))
+    for k in range(count):
+        X = rng.normal(size=(rows, 3))
+        sites.append((X, rng.poisson(np.exp(1 + 4 * k / (count - 1) + 0.2 * X[:, 0])).astype(float)))
     said = str(sf.fit(table(sites))).replace("\n", " ")
     assert "try log(1 + target)" in said
     assert "check its units" not in said
+    assert "look for a slip" not in said
     assert "try log(1 + target)" not in str(sf.fit(table(drawn(seed, (7,))[0])))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_is_told_to_check_units_where_rows_are_few_or_a_share_hardly_varies(seed):
+    """Ten states in seven years, of ten columns; one is a share that creeps, and far at one of them."""
+    rng = np.random.default_rng(seed)
+    for columns in (3, 10):
+        sites = []
+        for k in range(10):
+            X = rng.normal(size=(20 if columns == 3 else 7, columns))
+            X[:, 1] = (60 if k == 9 else 0.1 * k) + 0.005 * rng.normal(size=len(X))
+            sites.append((X, X[:, 0] + 3 * rng.normal() + rng.normal(size=len(X))))
+        assert "check its units" not in str(sf.fit(table(sites))).replace("\n", " ")
