@@ -14,7 +14,7 @@ from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import EASY
 
 if TYPE_CHECKING:
-    from .site_models import SiteModel, SiteModels
+    from .site_models import SiteModels
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
@@ -107,7 +107,7 @@ def _lines(fit: SiteModels) -> list[str]:
 
 def findings(fit: SiteModels) -> list[str]:
     """What the sites' data show: who is alone or wrong, who is alike, whether a logarithm would do better."""
-    power, said = fit.rule.get("spread_power"), []
+    power, said = fit.rule["spread_power"], []
     if power is not None:
         scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
         said = [f"Rows of {fit.target} {scatter}: try log(1 + {fit.target})."]
@@ -115,8 +115,8 @@ def findings(fit: SiteModels) -> list[str]:
 
 
 def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
-    """A site that is only apart is not said to be wrong, nor any of many rows where the target `grows` noisier with its
-    size, nor where fewer than two sites have rows enough to judge."""
+    """A site that is only apart is not said to be wrong, nor any where the target `grows` noisier with its size, or
+    fewer than two sites have rows enough to judge."""
     lines, enough = [], PER_COEFFICIENT * (len(fit.encoding.columns) + 1)
     judged = sum(model.rows >= enough for model in fit) > 1
     for entry in fit.rule["suspects"]:
@@ -154,12 +154,12 @@ def _gains(fit: SiteModels) -> list[str]:
     if gain is not None and error is not None:
         sure = "collaboration pays off" if gain > 0 else "working alone is better"
         verdict = sure if abs(gain) > 2 * error else "not significant"
-        among = fit.rule.get("network_gain_sites") or len(held)  # of a file that does not say
+        among = fit.rule["network_gain_sites"]
         which = "All sites" if among == len(fit) else f"Over {among} of {len(fit)} sites"
         lines.append(f"{which}, weighted by rows, gain {beside(gain, error)} +- {rounded(2 * error, 2)}: {verdict}.")
     elif held:
         lines.append(f"No site has {LEAST_ROWS} rows, so nobody can tell what all gain.")
-    decisive = fit.rule.get("network_gain_decided_by")
+    decisive = fit.rule["network_gain_decided_by"]
     if decisive is not None:
         without = fit.rule["network_gain_without"]
         rows = fit[decisive].rows
@@ -168,9 +168,8 @@ def _gains(fit: SiteModels) -> list[str]:
             "per row."
         )
     if len(held) < len(fit):
-        lines.append(
-            f"Where all rows came in one part, none is held out and no loss is known: {some(_without(fit, held))}."
-        )
+        unheld = some([model.name for model in fit if model.expected_loss is None])
+        lines.append(f"Where all rows came in one part, none is held out and no loss is known: {unheld}.")
     known = [model for model in held if model.gain is not None]
     size = len(fit.encoding.columns) + 1
     if any(model.gain is None and model.rows < PER_COEFFICIENT * size for model in held):
@@ -193,7 +192,7 @@ def _gains(fit: SiteModels) -> list[str]:
 def _groups(fit: SiteModels) -> list[str]:
     """What tells a group, or a site that is like no other, apart, and what it gains; the largest come first."""
     lines: list[str] = []
-    groups = fit.rule.get("groups", ())
+    groups = fit.rule["groups"]
     for entry in groups[:MOST_GROUPS]:
         gain, error = entry["gain"], entry["gain_se"]
         gains = "" if gain is None or error is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
@@ -205,14 +204,9 @@ def _groups(fit: SiteModels) -> list[str]:
     return [*lines, f"So are {some([' with '.join(sites) for sites in more])} (--json)."] if more else lines
 
 
-def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:
-    names = {model.name for model in known}
-    return [model.name for model in fit if model.name not in names]
-
-
 def _exchanged(fit: SiteModels) -> str:
     """What the sites sent, or would send."""
-    most, least = fit.rule["numbers_per_site"], fit.rule.get("fewest_numbers")
+    most, least = fit.rule["numbers_per_site"], fit.rule["fewest_numbers"]
     if least is not None:
         return f"Each site sent one message of {most if least == most else f'{least} to {most}'} numbers, and no rows."
     if fit.classes:
