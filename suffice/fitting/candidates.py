@@ -18,8 +18,9 @@ large mass, not one for each penalty: with 20 rows in all, four fifths of them f
 chance among candidates that differ by factors in risk, and 4 s/n log(1/b) is what the sites may lose beside it. (The
 inverse second moment above draws all directions to the centre alike; where there is no centre worth the name, a site
 that has about as many rows as columns needs the directions in which its rows hardly vary drawn to 0 more than others.)
-*Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d).
-*All-for-one* with three precisions, for groups too. It takes the coefficients of columns that never vary at a site from
+*Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
+3, 6 groups, of little mass: with few rows some grouping always fits the folds by chance, and true groups win by far.
+*All-for-one* with three precisions. Both take the coefficients of columns that never vary at a site from
 the centre of the random coefficients (see `posterior`); influences leave this out.
 """
 
@@ -34,6 +35,7 @@ import numpy as np
 from suffice.simulate.data.folds import Messages
 
 from .all_for_one import PRECISIONS, all_for_one
+from .clusters import clusters
 from .local_quadratics import LocalQuadratics
 from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
@@ -51,6 +53,7 @@ PENALTIES_OF_CLASSES = (1e4, 100.0, 10.0, 1.0)
 weights by log-losses can."""
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
+GROUPS = (2, 3, 6)
 MASSES = {
     "pooled": 0.3,
     "scatter": 1.0,
@@ -58,7 +61,8 @@ MASSES = {
     "same slopes": 0.5,
     "alone": 0.5,
     "random": 1.6,
-    "all-for-one": 0.4,
+    "clusters": 0.1,
+    "all-for-one": 0.3,
 }
 """A family has this weight before any row is seen; that of random coefficients is multiplied by N/(N + d)."""
 LEAST_START = 1.0
@@ -172,7 +176,7 @@ def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Ite
 def _learnt(
     fits: Messages, metric: np.ndarray, free: np.ndarray, noise: float, pair: Pair, dispersion: float | None
 ) -> Iterator[Candidate]:
-    """*Random*, which begins at the scatter `pair`, and *all-for-one*."""
+    """*Random*, which begins at the scatter `pair`, *clusters* and *all-for-one*, which begin at its models."""
     sites, size, first = fits.sites, fits.size, _first(fits)
     scatter = np.zeros((size, size))
     scatter[0, 0] = noise * max(pair[0], LEAST_START)
@@ -191,13 +195,17 @@ def _learnt(
             models=models,
             shares=partial(_shares, first, root_of(omega), free[:1], variance),
         )
-    middle = learnt[0][1]
+    start, middle = learnt[0][:2]
     precise = all_for_one(fits, metric, free, dispersion) if sites > 1 else []
-    for precision, models, shares in precise:
+    grouped = [("all-for-one", f"precision {precision:g}", models, shares) for precision, models, shares in precise]
+    for groups in (count for count in reversed(GROUPS) if count < sites):
+        found = clusters(fits, start, metric, free, groups, least=LEAST_NOISE, dispersion=dispersion)
+        grouped.insert(0, ("clusters", f"{groups} groups", *found))
+    for family, setting, models, shares in grouped:
         yield Candidate(
-            family="all-for-one",
-            setting=f"precision {precision:g}",
-            mass=MASSES["all-for-one"] / len(precise),
+            family=family,
+            setting=setting,
+            mass=MASSES[family] / (len(GROUPS) if family == "clusters" else len(precise)),
             models=with_centre(fits, models, middle),
             shares=partial(np.asarray, shares),
         )
@@ -252,7 +260,7 @@ def average(
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
     fixed = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL)
     fixed += 3 if dispersion is None else len(PENALTIES_OF_CLASSES)
-    total = fixed + 2 + len(PRECISIONS)
+    total = fixed + 2 + len(GROUPS) + len(PRECISIONS)
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:
