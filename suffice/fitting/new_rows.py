@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from suffice.simulate.data.frame import Frame, frame_of
 from suffice.simulate.data.memory import as_path
 from suffice.support.errors import InputError
 from suffice.support.tables import some
-
-if TYPE_CHECKING:
-    from .site_models import SiteModels
 
 
 @dataclass(kw_only=True)
@@ -34,7 +31,7 @@ class NewRows:
     filled: Counter[str] = field(default_factory=Counter)
     far: dict[str, list[float]] = field(default_factory=dict)
 
-    def warnings(self, models: SiteModels) -> list[str]:
+    def warnings(self, models: Any) -> list[str]:
         """What a user should know of them, a line each."""
         lines = []
         for name, levels in self.levels.items():
@@ -55,7 +52,7 @@ class NewRows:
         return lines
 
 
-def frames(models: SiteModels, table: Any) -> Iterator[Frame]:
+def frames(models: Any, table: Any) -> Iterator[Frame]:
     """A table in pieces: a data frame, a mapping of columns, or the path of a CSV."""
     if isinstance(table, Frame):
         yield table
@@ -65,7 +62,7 @@ def frames(models: SiteModels, table: Any) -> Iterator[Frame]:
         yield frame_of(table, models.needed.__contains__, [models.client, *models.design.categories[0]])
 
 
-def new_rows(models: SiteModels, table: Any, site: str | None) -> NewRows:
+def new_rows(models: Any, table: Any, site: str | None) -> NewRows:
     """All rows of a table, which are of one `site` or name theirs in a column."""
     rows, scores = NewRows(scores=np.empty((0, 1))), []
     for frame in frames(models, table):
@@ -87,7 +84,7 @@ def new_rows(models: SiteModels, table: Any, site: str | None) -> NewRows:
     return rows
 
 
-def sites_of(models: SiteModels, frame: Frame, site: str | None) -> np.ndarray:
+def sites_of(models: Any, frame: Frame, site: str | None) -> np.ndarray:
     """The site of each row (n,), None where it has none."""
     if site is not None:
         try:
@@ -114,7 +111,7 @@ def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
     return {name: levels for name, levels in found.items() if levels}
 
 
-def _filled(models: SiteModels, frame: Frame, gone: np.ndarray) -> dict[str, int]:
+def _filled(models: Any, frame: Frame, gone: np.ndarray) -> dict[str, int]:
     """How many gaps (n, p) there are in columns that had none in the fit."""
     found = {column.source: gone[:, at] for at, column in enumerate(models.design.columns) if gone[:, at].any()}
     return {name: int(rows.sum()) for name, rows in found.items()}

@@ -94,7 +94,7 @@ class Cells:
             off = (self.mean * slopes).sum(-1)
             off = off - _median(off, self.rows > 0)[:, None]
             loss = (slopes * (self.products @ slopes[..., None])[..., 0]).sum(-1) + self.rows * off**2
-            own[:, pair] = np.minimum(own, loss)[:, pair]
+            own[:, pair] = np.minimum(own, np.maximum(loss, 0.0))[:, pair]  # below 0 only by rounding
         return own
 
 
@@ -178,7 +178,7 @@ def _sites(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         own = cells.own.sum(1)[at] / n[at]
         typical = (own.min() if two else np.median(own)) + LEAST
         share = typical / (typical + np.median(off[at][~np.eye(len(at), dtype=bool)]))
-        loss = loss / np.maximum(n, 1.0)[:, None] + np.where(enough, 0.0, share)[:, None] * off
+        loss = np.maximum(loss, 0.0) / np.maximum(n, 1.0)[:, None] + np.where(enough, 0.0, share)[:, None] * off
         loss[at] = np.maximum(loss[at], loss[at].T)  # two that fit each other, each by the other's slopes
         loss[at, column] = np.inf
         nearest = np.log(loss.min(1) + typical) - np.log(2 * typical)
