@@ -13,8 +13,7 @@ import numpy as np
 
 from suffice.fitting.gain import PER_COEFFICIENT, best_penalty
 from suffice.fitting.ridge import alone_models
-from suffice.fitting.robust import fitted_robustly, gained
-from suffice.fitting.screen import suspects
+from suffice.fitting.robust import fitted_robustly, gained, held_out
 from suffice.simulate.data.folds import FOLDS, Fold, Units
 
 KINDS = ("identical", "scatter", "groups", "low rank", "outlier", "unrelated")
@@ -79,12 +78,12 @@ class Population:
 def once(population: Population, draw: int) -> tuple[float, float, list[bool]]:
     """Total risk of ours and of ridge alone, and whether each gain that is given holds the true one."""
     folds, counts = population.folds(draw), population.rows
-    found = fitted_robustly(folds, counts, suspects(folds, counts), np.zeros(len(folds), dtype=bool))
+    found, _, _ = fitted_robustly(folds, counts, np.zeros(len(folds), dtype=bool))
     units = Units.pooled(folds)
     made = units.messages(folds)
     alone = population.risks(*units.given(alone_models(made.fits, best_penalty(made.fits, made.held_out))[0]))
     ours = population.risks(found.slopes, found.intercepts)
-    gain, scale = gained(found, counts), found.network.units.scale[-1] ** 2
+    gain, scale = gained(found, held_out(folds), counts), found.units.scale[-1] ** 2
     given = np.isfinite(gain.gain) & np.isfinite(gain.error)
     given &= counts >= PER_COEFFICIENT * (population.slopes.shape[1] + 1)
     inside = np.abs(gain.gain * scale - (alone - ours)) <= 2 * gain.error * scale

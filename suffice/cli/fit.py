@@ -31,7 +31,7 @@ def fit(
     seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="A site that is not left out, however far it is.")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the table (default 2e9).")] = None,
-    out: Annotated[Path | None, typer.Option(help="Save the models to this file (.json or .npz).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Save the models to this .json file.")] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Plot influence and gains: a .pdf, .png or .svg file, or a folder.")
     ] = None,
@@ -43,8 +43,8 @@ def fit(
     from suffice.support.parse import parse_number
     from suffice.support.tables import console
 
-    if out is not None and out.suffix.lower() not in (".json", ".npz"):
-        raise InputError("out", str(out), "name a .json or .npz file")
+    if out is not None and out.suffix.lower() != ".json":
+        raise InputError("out", str(out), "name a .json file")
     given: dict[str, Any] = {
         "client": client, "target": target, "loss": loss, "drop": drop, "split": split, "seed": seed,
         "keep": keep,

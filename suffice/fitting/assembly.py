@@ -60,17 +60,18 @@ def assemble(
     scale: float,
     encoding: Encoding,
     left_out: Sequence[str],
-    exchanged: dict[str, int],
+    exchanged: dict[str, Any],
     expected: Callable[[], Quadratics] | None = None,
-    unlike: Sequence[dict[str, Any]] = (),
+    suspects: Sequence[dict[str, Any]] = (),
     groups: dict[str, Any] | None = None,
+    power: float | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
     if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
         found = replace(found, alone=found.together, gain=np.full(1, np.nan), error=np.full(1, np.nan), decisive=None)
         found = replace(found, network=np.nan, network_error=np.nan)
-    apart = {entry["site"] for entry in unlike if entry["left_out"] == "site"}
+    apart = {entry["site"] for entry in suspects if entry["left_out"] == "site"}
     clients = tuple(
         _site_model(site, at, fitted, found, models[at], names, scale, apart=site.name in apart)
         for at, site in enumerate(sites.sites)
@@ -79,11 +80,12 @@ def assemble(
         name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
         expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
     )  # fmt: skip
-    rule = _averaged(fitted, found, names, scale) | {
-        "suspects": list(unlike),
+    rule: Any = _averaged(fitted, found, names, scale) | {
+        "suspects": list(suspects),
         "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
         "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
-        "spread_power": groups["power"] if groups else None,
+        "spread_power": power,
+        "fewest_numbers": None,
         **exchanged,
     }
     fit = Fit(

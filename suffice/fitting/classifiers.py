@@ -175,7 +175,6 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         network_error=error,
         decisive=decisive,
         among=int(enough.sum()),
-        penalty=float(penalty),
     )
 
 

@@ -10,22 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.simulate.data.encoding import pooled_mean
 from suffice.simulate.data.folds import FOLDS
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
+from suffice.support.parse import nearest
 
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
-from .groups import groups_of
-from .robust import Robust, emptied, fitted_robustly, gained, unsuspected
-from .screen import kept_sites, suspects
-from .unlike import unlike
+from .groups import groups_of, spread_power
+from .robust import Network, fitted_robustly, gained, held_out, unsuspected
+from .suspects import Suspects, emptied
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
+    from suffice.simulate.data.encoding import Encoding
     from suffice.simulate.data.folds import Fold
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
+
+LOOKED_AT = 5
+"""Rows are read once more for so many sites, to name one."""
 
 
 def fit(
@@ -99,48 +104,79 @@ def _least_squares(
     """`sent`: numbers in each site's message, none where there are rows."""
     folds = [site.folds for site in sites.sites]
     counts = np.array([site.count for site in sites.sites])
-    kept = kept_sites(sites.names, keep)
-    suspected = suspects(typically_filled(sites, folds), counts, kept)
+    for name in keep:
+        if name not in sites.names:
+            near = nearest(name, sites.names)
+            raise InputError("keep", name, f"did you mean {near}?" if near else "name a site of the table")
+    kept = np.isin(np.array(sites.names, dtype=object), list(keep))
+    suspected = Suspects.among(typically_filled(sites, folds), counts, kept)
     encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
     if units.constant[-1]:
         remedy = (
             "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
         )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
-    found = fitted_robustly(encoded, counts, suspected, kept, progress)
-    group, network = found.group, found.network
-    columns, units = encoding.columns, network.units
-    trusted = [emptied(site, out) for site, out in zip(encoded, found.out.folds)]
+    found, suspected, out = fitted_robustly(encoded, counts, kept, progress)
+    columns, units, fitted = encoding.columns, found.units, replace(found.fitted, influences=found.influences)
+    trusted = [emptied(site, gone & (not gone.all())) for site, gone in zip(encoded, out)]
     models = [(dict(zip(columns, row.tolist())), float(at)) for row, at in zip(found.slopes, found.intercepts)]
-    shared_slopes, shared_intercept = units.given(network.fitted.population)
-    if len(group) == 1:  # two sites that were fitted apart: no network has a population
+    shared_slopes, shared_intercept = units.given(fitted.population)
+    if len(found.group) == 1:  # two sites that were fitted apart: no network has a population
         shared_slopes, shared_intercept = found.slopes.mean(0), found.intercepts.mean()
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
     from suffice.simulate.data.message import numbers_of
 
+    rows = held_out(encoded)
+    noise = found.losses.sum(1) / np.maximum(rows.sum(1), 1.0)
+    power = spread_power(np.array([pooled_mean([site])[-1] for site in folds]), noise)
     exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
     return assemble(
-        sites, client, "least-squares", replace(network.fitted, influences=found.influences),
-        gained(found, counts), models, shared,
+        sites, client, "least-squares", fitted, gained(found, rows, counts), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
-        exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
-        expected=partial(_expected_losses, found, trusted, sites.names), unlike=unlike(found, sites, encoding),
-        groups=groups_of(units.messages(trusted), units, sites.names, columns, group),
+        exchanged=exchanged | {"fewest_numbers": min(sent, default=None)},
+        expected=partial(_expected_losses, found, trusted, sites.names),
+        suspects=_looked_at(found, suspected, out, sites, encoding),
+        groups=groups_of(trusted, sites.names, columns, found.group), power=power,
     )  # fmt: skip
 
 
-def _expected_losses(found: Robust, folds: Sequence[Sequence[Fold]], names: Sequence[str]) -> Quadratics:
+def _looked_at(
+    found: Network, suspected: Suspects, out: np.ndarray, sites: Sites, encoding: Encoding
+) -> list[dict[str, Any]]:
+    """A `Suspect` for each site to look at, those with most of the squared error first."""
+    entries, losses = [], found.losses.sum(1)
+    heavy = found.losses.max(1) > 0.5 * losses  # one fold of five
+    for k in np.argsort(-losses, kind="stable"):
+        left = "site" if out[k].all() else "fold" if out[k].any() else None
+        place = share = times = None
+        if sites.again is not None and (left or heavy[k]) and len(entries) < LOOKED_AT:
+            X, y, _, places = sites.again(sites.names[k])
+            squares = (y - found.intercepts[k] - (X @ encoding.matrix) @ found.slopes[k]) ** 2
+            if len(y) >= 2 * FOLDS and squares.max() > 0.5 * squares.sum() > 0:
+                place, share = places[int(squares.argmax())], float(squares.max() / squares.sum())
+        if left:
+            times = float(suspected.site_times[k] if left == "site" else (suspected.fold_times[k] * out[k]).max())
+        if left or place is not None:
+            entries.append({
+                "site": sites.names[k], "left_out": left, "times": times, "units": float(suspected.units[k]),
+                "folds": [int(fold) + 1 for fold in np.flatnonzero(out[k])] if left == "fold" else [],
+                "row": place, "row_share": share,
+            })  # fmt: skip
+    return entries
+
+
+def _expected_losses(found: Network, folds: Sequence[Sequence[Fold]], names: Sequence[str]) -> Quadratics:
     """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
     second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
     gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.
     """
     from suffice.simulate import Quadratics
 
-    units, network = found.network.units, found.network.messages
+    units, network = found.units, found.messages
     messages = units.messages(folds)
     second, rows = messages.second.sum(0), messages.rows.sum(0)
     size = messages.size
     A = (second + size * network.metric) / (rows + size)[:, None, None]
-    noise = np.maximum(network.fits.loss(found.network.fitted.models)[0], 0.0).sum() / network.rows.sum()
+    noise = np.maximum(network.fits.loss(found.fitted.models)[0], 0.0).sum() / network.rows.sum()
     models = units.standard(found.slopes, found.intercepts)
     return Quadratics.of(A, -models, sigma2=4 * max(noise, 1e-12) * np.trace(A, axis1=1, axis2=2), names=names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +32,7 @@ class Fit(SiteModels):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from suffice.support.html import listed, number, table, text
-
-        rows = [
-            (text(model.name), number(model.rows), text(", ".join(model.collaborators) or "nobody"),
-             number(model.expected_loss_alone), number(model.expected_loss), number(model.gain), number(model.gain_se))
-            for model in self
-        ]  # fmt: skip
-        columns = ("site", "rows", "collaborates with", "loss alone", "loss together", "gain", "standard error")
-        notes = [line if isinstance(line, str) else line[0] for line in self.table().lines]
-        return table(columns, rows, caption="Expected loss on new rows, from held-out folds") + listed(notes)
+        return self.table()._repr_html_()
 
     def to_frame(self) -> Any:
         """A row per site, as pandas' or polars' data frame, else a mapping of columns."""
@@ -53,7 +43,7 @@ class Fit(SiteModels):
         )
 
     def save(self, path: str | Path) -> Path:
-        """To a .json or .npz file, read back by `suffice.load`; `InputError`."""
+        """To a .json file, read back by `suffice.load`; `InputError`."""
         return write_models(self, path)
 
     def plot(self, path: str | Path | None = None) -> Picture:
@@ -69,5 +59,4 @@ def load(path: str | Path) -> Fit:
 
     Raises `InputError`, also for a damaged file.
     """
-    found = read_models(path)
-    return Fit(**{field.name: getattr(found, field.name) for field in fields(found)})
+    return read_models(path, Fit)

@@ -53,7 +53,6 @@ class Gains:
     network_error: float
     decisive: tuple[int, float] | None
     among: int
-    penalty: float
 
 
 def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
@@ -84,7 +83,6 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
         network_error=spread,
         decisive=decisive,
         among=int(enough.sum()),
-        penalty=penalty,
     )
 
 

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from suffice.simulate.data.csv.reader import csv_source
 from suffice.simulate.data.design import Design
-from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.frame import Frame, frame_of
 from suffice.simulate.data.memory import as_path
 from suffice.support.errors import InputError
 from suffice.support.tables import some
-
-
-class Models(Protocol):
-    """What rows are scored by."""
-
-    @property
-    def client(self) -> str: ...
-    @property
-    def design(self) -> Design: ...
-    @property
-    def encoding(self) -> Encoding: ...
-    @property
-    def needed(self) -> frozenset[str]: ...
-    def scores(self, X: np.ndarray, sites: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(kw_only=True)
@@ -46,7 +31,7 @@ class NewRows:
     filled: Counter[str] = field(default_factory=Counter)
     far: dict[str, list[float]] = field(default_factory=dict)
 
-    def warnings(self, models: Models) -> list[str]:
+    def warnings(self, models: Any) -> list[str]:
         """What a user should know of them, a line each."""
         lines = []
         for name, levels in self.levels.items():
@@ -67,20 +52,20 @@ class NewRows:
         return lines
 
 
-def frames(models: Models, table: Any, read: Callable[[str], bool]) -> Iterator[Frame]:
+def frames(models: Any, table: Any) -> Iterator[Frame]:
     """A table in pieces: a data frame, a mapping of columns, or the path of a CSV."""
     if isinstance(table, Frame):
         yield table
     elif isinstance(table, str | Path):
-        yield from csv_source(as_path("file", table), read, (models.client,))()
+        yield from csv_source(as_path("file", table), models.needed.__contains__, (models.client,))()
     else:
-        yield frame_of(table, read, [models.client, *models.design.categories[0]])
+        yield frame_of(table, models.needed.__contains__, [models.client, *models.design.categories[0]])
 
 
-def new_rows(models: Models, table: Any, site: str | None) -> NewRows:
+def new_rows(models: Any, table: Any, site: str | None) -> NewRows:
     """All rows of a table, which are of one `site` or name theirs in a column."""
     rows, scores = NewRows(scores=np.empty((0, 1))), []
-    for frame in frames(models, table, models.needed.__contains__):
+    for frame in frames(models, table):
         for name, levels in new_levels(models.design, frame).items():
             rows.levels.setdefault(name, {}).update(dict.fromkeys(levels))
         X = models.design.apply(frame)
@@ -99,7 +84,7 @@ def new_rows(models: Models, table: Any, site: str | None) -> NewRows:
     return rows
 
 
-def sites_of(models: Models, frame: Frame, site: str | None) -> np.ndarray:
+def sites_of(models: Any, frame: Frame, site: str | None) -> np.ndarray:
     """The site of each row (n,), None where it has none."""
     if site is not None:
         try:
@@ -126,7 +111,7 @@ def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
     return {name: levels for name, levels in found.items() if levels}
 
 
-def _filled(models: Models, frame: Frame, gone: np.ndarray) -> dict[str, int]:
+def _filled(models: Any, frame: Frame, gone: np.ndarray) -> dict[str, int]:
     """How many gaps (n, p) there are in columns that had none in the fit."""
     found = {column.source: gone[:, at] for at, column in enumerate(models.design.columns) if gone[:, at].any()}
     return {name: int(rows.sum()) for name, rows in found.items()}

@@ -4,23 +4,24 @@ them."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
 import msgspec
 import numpy as np
 
+from suffice.simulate.data.design import Design
 from suffice.simulate.data.encoding import Encoding
 from suffice.support.errors import InputError
 from suffice.support.parse import nearest
 
 from .gain import beyond_chance
+from .local_quadratics import probabilities as of_classes
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.design import Design
 
 Whole = Annotated[int, msgspec.Meta(ge=0)]
 Loss = Annotated[float, msgspec.Meta(ge=0)]
@@ -30,6 +31,69 @@ POPULATION = "(a new site)"
 
 EASY = "its columns nearly tell the class"
 LEFT_OUT = "it is left out of the other sites' models: see what the fit says of its data"
+
+
+class CandidateEntry(TypedDict):
+    """A candidate's weight in the average and its held-out loss."""
+
+    family: str
+    setting: str
+    weight: float
+    score: float
+
+
+class Suspect(TypedDict):
+    """A site to look at: `left_out`, or where this is None with most of its squared error in one `row`, the share
+    `row_share`; `folds` from 1. `times` is by how much its root mean square residuals are larger than the others' (or
+    the fold's than the site's), `units` by how much the deviation of its most unusual column differs."""
+
+    site: str
+    left_out: Literal["site", "fold"] | None
+    folds: list[int]
+    times: float | None
+    units: Loss
+    row: str | None
+    row_share: float | None
+
+
+class Group(TypedDict):
+    """Sites that are alike, or one that is like no other, the column that tells them most apart, its coefficient there
+    and at the others, and what they gain per row."""
+
+    sites: list[str]
+    column: str
+    own: float
+    others: float
+    gain: float | None
+    gain_se: Loss | None
+
+
+class Distances(TypedDict):
+    """Of sites that are `compared`: in units of what chance explains."""
+
+    compared: list[str]
+    distances: list[list[Loss]]
+
+
+class Rule(TypedDict):
+    """What was averaged and exchanged, and what was found on the way; `network_gain` is per row of all
+    `network_gain_sites`, `spread_power` the power of sites' means that residuals grow with."""
+
+    name: str
+    candidates: list[CandidateEntry]
+    families: dict[str, float]
+    network_gain: float | None
+    network_gain_se: Loss | None
+    network_gain_sites: Whole
+    network_gain_decided_by: str | None
+    network_gain_without: float | None
+    suspects: list[Suspect]
+    groups: list[Group]
+    distances: Distances | None
+    spread_power: float | None
+    rounds: Whole
+    numbers_per_site: Whole
+    fewest_numbers: Whole | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,19 +123,6 @@ class SiteModel:
     gain_se: Loss | None
     notes: tuple[str, ...] = ()
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from suffice.support.html import facts, number, table, text
-
-        losses = f"{number(self.expected_loss_alone)}, {number(self.expected_loss)}"
-        known = {"Model": text(self.words), "Loss alone, together": losses}
-        classes = self.intercept if isinstance(self.intercept, Mapping) else {"coefficient": self.intercept}
-        slopes = self.coefficients if isinstance(self.intercept, Mapping) else {"coefficient": self.coefficients}
-        names = next(iter(slopes.values()))
-        rows = [[text(name), *(number(slopes[kind][name]) for kind in classes)] for name in names]
-        rows += [["intercept", *map(number, classes.values())]]
-        return facts(known) + table(["column", *map(str, classes)], rows)
-
     @property
     def words(self) -> str:
         """The same in a sentence or two."""
@@ -91,19 +142,7 @@ class SiteModel:
         return f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row over working alone{sure}."
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            "collaborators": list(self.collaborators),
-            "weights": dict(self.weights),
-            "coefficients": dict(self.coefficients),
-            "intercept": self.intercept,
-            "expected_loss": self.expected_loss,
-            "expected_loss_alone": self.expected_loss_alone,
-            "gain": self.gain,
-            "gain_se": self.gain_se,
-            "notes": list(self.notes),
-        }
+        return msgspec.to_builtins(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +152,8 @@ class SiteModels:
     loss        "least-squares", "logistic" or "multinomial"
     rule        what was averaged: candidates with weight and score, and what was exchanged
     population  the model that a site gets that was not fitted
-    expected    makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked for; None for
-                classes and for models from a file
+    expected    a function that makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked
+                for; None for classes and for models from a file
     """
 
     loss: str
@@ -123,12 +162,12 @@ class SiteModels:
     classes: tuple[str, ...]
     clients: tuple[SiteModel, ...]
     population: SiteModel
-    rule: Mapping[str, Any]
+    rule: Rule
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
     design: Design
     encoding: Encoding
-    expected: Callable[[], Quadratics] | None = field(default=None, compare=False, repr=False)
+    expected: Any = field(default=None, compare=False, repr=False)
 
     @cached_property
     def quadratics(self) -> Quadratics | None:
@@ -193,7 +232,7 @@ class SiteModels:
         """Predictions (n,) for the rows of a table or of a CSV file, numbers or labels; `site` where there is no column
         of sites.
 
-        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`). Warns of a level
+        Raises `InputError`. A site that was not fitted gets the population's model. Warns of a level
         that no row had, which is predicted as the reference, and of a gap in a column that had none, which is filled
         with the column's mean.
         """
@@ -220,25 +259,6 @@ class SiteModels:
             warnings.warn(line, stacklevel=3)
         return found.scores
 
-    def unknown(self, table: Any) -> tuple[str, ...]:
-        """Sites of a table that were not fitted."""
-        from .new_rows import frames
-
-        pieces = frames(self, table, lambda name: name == self.client)
-        names = (name for frame in pieces for name in frame.texts(self.client).tolist())
-        return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
-
-    def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
-        """Of each category the levels of a table that no row had when the models were fitted. Their rows have 0 in all
-        of the category's columns, as the reference level has."""
-        from .new_rows import frames, new_levels
-
-        found: dict[str, dict[str, None]] = {}
-        for frame in frames(self, table, self.needed.__contains__):
-            for name, levels in new_levels(self.design, frame).items():
-                found.setdefault(name, {}).update(dict.fromkeys(levels))
-        return {name: tuple(levels) for name, levels in found.items()}
-
     @cached_property
     def needed(self) -> frozenset[str]:
         """The columns that predictions need."""
@@ -247,7 +267,5 @@ class SiteModels:
 
 def probabilities(scores: np.ndarray) -> np.ndarray:
     """Of linear predictions (n, 1) or (n, K), as (n, 2) or (n, K)."""
-    if scores.shape[1] == 1:
-        scores = np.column_stack((np.zeros(len(scores)), scores))
-    shifted = np.exp(scores - scores.max(1, keepdims=True))
-    return shifted / shifted.sum(1, keepdims=True)
+    found = of_classes(scores)
+    return np.column_stack((of_classes(-scores), found)) if scores.shape[1] == 1 else found

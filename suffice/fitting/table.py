@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suffice.simulate.data.design import CHANGED, NOTE
+from suffice.simulate.data.folds import FOLDS
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
 from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import EASY
-from .unlike import words
 
 if TYPE_CHECKING:
-    from .site_models import SiteModel, SiteModels
+    from .site_models import SiteModels
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
+WRONG = 10.0
+"""A site whose residuals, or deviations of a column, are so many times the others' is told to look at its data: one of
+another law is seldom so far."""
 MOST_GROUPS, WIDEST = 3, 16
 """The names of collaborators take at most so many characters."""
 COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")
@@ -104,12 +107,42 @@ def _lines(fit: SiteModels) -> list[str]:
 
 def findings(fit: SiteModels) -> list[str]:
     """What the sites' data show: who is alone or wrong, who is alike, whether a logarithm would do better."""
-    power, said = fit.rule.get("spread_power"), []
+    power, said = fit.rule["spread_power"], []
     if power is not None:
         scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
         said = [f"Rows of {fit.target} {scatter}: try log(1 + {fit.target})."]
-    rows = {model.name: model.rows for model in fit}
-    return [*words(fit.rule.get("suspects", ()), rows, grows=bool(said)), *_groups(fit), *said]
+    return [*_suspects(fit, grows=power is not None), *_groups(fit), *said]
+
+
+def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
+    """A site that is only apart is not said to be wrong, nor any where the target `grows` noisier with its size, or
+    fewer than two sites have rows enough to judge."""
+    lines, enough = [], PER_COEFFICIENT * (len(fit.encoding.columns) + 1)
+    judged = sum(model.rows >= enough for model in fit) > 1
+    for entry in fit.rule["suspects"]:
+        name, rows = entry["site"], fit[entry["site"]].rows
+        times = f"{float(number(entry['times'] or 1.0, 2)):,.6g} times"
+        if entry["left_out"] == "site" and len(fit) == 2:
+            lines.append(
+                f"{name} is fitted apart: the other's model is {times} as far from its rows as one of its own. "
+                "Of two sites nobody can tell which is wrong: compare their units, signs and labels."
+            )
+        elif entry["left_out"] == "site":
+            few = rows <= FOLDS
+            wrong = judged and not grows and (few or max(entry["times"] or 1.0, entry["units"]) >= WRONG)
+            which = "its row is" if rows == 1 else "a row of it is" if few else "its rows are"
+            remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
+            what = f"left out: {which} {times}" if wrong else f"alone: {which} {times}"
+            lines.append(f"{name} is {what} as far from the others' models as others'{f'; {remedy}' * wrong}.")
+            if len(fit) == 3:
+                lines.append("Of three sites, two that are wrong alike would be believed.")
+        for fold in entry["folds"]:
+            which = f"its rows {fold}, {fold + FOLDS}, {fold + 2 * FOLDS} and so on"
+            lines.append(f"Fold {fold} of {name} ({which}) is left out: it is {times} as far as its other rows.")
+        if entry["row_share"]:
+            share = min(100 * entry["row_share"], 99.9)  # never all of what is less
+            lines.append(f"{entry['row']} has {share:.3g} % of the squared error of {name}.")
+    return lines
 
 
 def _gains(fit: SiteModels) -> list[str]:
@@ -121,12 +154,12 @@ def _gains(fit: SiteModels) -> list[str]:
     if gain is not None and error is not None:
         sure = "collaboration pays off" if gain > 0 else "working alone is better"
         verdict = sure if abs(gain) > 2 * error else "not significant"
-        among = fit.rule.get("network_gain_sites") or len(held)  # of a file that does not say
+        among = fit.rule["network_gain_sites"]
         which = "All sites" if among == len(fit) else f"Over {among} of {len(fit)} sites"
         lines.append(f"{which}, weighted by rows, gain {beside(gain, error)} +- {rounded(2 * error, 2)}: {verdict}.")
     elif held:
         lines.append(f"No site has {LEAST_ROWS} rows, so nobody can tell what all gain.")
-    decisive = fit.rule.get("network_gain_decided_by")
+    decisive = fit.rule["network_gain_decided_by"]
     if decisive is not None:
         without = fit.rule["network_gain_without"]
         rows = fit[decisive].rows
@@ -135,9 +168,8 @@ def _gains(fit: SiteModels) -> list[str]:
             "per row."
         )
     if len(held) < len(fit):
-        lines.append(
-            f"Where all rows came in one part, none is held out and no loss is known: {some(_without(fit, held))}."
-        )
+        unheld = some([model.name for model in fit if model.expected_loss is None])
+        lines.append(f"Where all rows came in one part, none is held out and no loss is known: {unheld}.")
     known = [model for model in held if model.gain is not None]
     size = len(fit.encoding.columns) + 1
     if any(model.gain is None and model.rows < PER_COEFFICIENT * size for model in held):
@@ -160,10 +192,10 @@ def _gains(fit: SiteModels) -> list[str]:
 def _groups(fit: SiteModels) -> list[str]:
     """What tells a group, or a site that is like no other, apart, and what it gains; the largest come first."""
     lines: list[str] = []
-    groups = fit.rule.get("groups", ())
+    groups = fit.rule["groups"]
     for entry in groups[:MOST_GROUPS]:
         gain, error = entry["gain"], entry["gain_se"]
-        gains = "" if gain is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
+        gains = "" if gain is None or error is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
         several = len(entry["sites"]) > 1
         who = "are alike and differ from the others" if several else "is like no other site"
         values = f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"
@@ -172,14 +204,9 @@ def _groups(fit: SiteModels) -> list[str]:
     return [*lines, f"So are {some([' with '.join(sites) for sites in more])} (--json)."] if more else lines
 
 
-def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:
-    names = {model.name for model in known}
-    return [model.name for model in fit if model.name not in names]
-
-
 def _exchanged(fit: SiteModels) -> str:
     """What the sites sent, or would send."""
-    most, least = fit.rule["numbers_per_site"], fit.rule.get("fewest_numbers")
+    most, least = fit.rule["numbers_per_site"], fit.rule["fewest_numbers"]
     if least is not None:
         return f"Each site sent one message of {most if least == most else f'{least} to {most}'} numbers, and no rows."
     if fit.classes:

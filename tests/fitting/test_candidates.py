@@ -9,9 +9,8 @@ import pytest
 from populations import draw, folded, messages
 
 from suffice.fitting.candidates import collaborate, noise_of
-from suffice.fitting.gain import gains
 from suffice.fitting.posterior import posterior
-from suffice.fitting.ridge import alone_models, shared_models
+from suffice.fitting.ridge import alone_models, best_penalty, shared_models
 from suffice.simulate.data.folds import Units
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +128,7 @@ def risks(truth, rows, noise, seed):
     units = Units.pooled(folds)
     made = units.messages(folds)
     fitted = collaborate(made)
-    penalty = gains(made, fitted.held_out, np.full(len(truth), rows)).penalty
+    penalty = best_penalty(made.fits, made.held_out)
     given = [units.given(models) for models in (fitted.models, alone_models(made.fits, penalty)[0])]
     return [noise**2 + float((((b - truth) ** 2).sum(1) + (b0 - 1) ** 2).mean()) for b, b0 in given]
 
@@ -194,7 +193,7 @@ def test_sites_without_a_common_centre_are_as_good_as_their_own_ridge():
         units = Units.pooled(folds)
         made = units.messages(folds)
         fitted = collaborate(made)
-        penalty = gains(made, fitted.held_out, np.full(3, 10)).penalty
+        penalty = best_penalty(made.fits, made.held_out)
         for models in (fitted.models, alone_models(made.fits, penalty)[0]):
             slopes, intercepts = units.given(models)
             loss = float(((np.einsum("knd,kd->kn", X, slopes) + intercepts[:, None] - y)[:, 10:] ** 2).mean())

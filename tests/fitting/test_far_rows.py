@@ -34,7 +34,7 @@ def test_far_rows_are_said_once_with_their_column_and_its_range(tmp_path, comman
         "x1": [0.0, 0.1, np.nan, 0.2],
         "flag": [0, 1, 1, 0],
     }
-    for models in (fit, sf.load(fit.save(tmp_path / "m.json")), sf.load(fit.save(tmp_path / "m.npz"))):
+    for models in (fit, sf.load(fit.save(tmp_path / "m.json"))):
         far = [line for line in lines(lambda m=models: m.predict(rows)) if "far outside" in line]
         seen = np.delete(X[:, 0], 7)
         assert len(far) == 1

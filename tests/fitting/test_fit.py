@@ -181,9 +181,9 @@ def test_auto_takes_the_loss_from_the_target_and_predicts_probabilities(tmp_path
     assert (logistic.loss, logistic.classes) == ("logistic", ("no", "yes"))
     assert logistic["a"].coefficients["x"] > 0.5
     assert logistic.predict({"x": [5.0, -5.0]}, site="a").tolist() == ["yes", "no"]
-    logistic.save(tmp_path / "m.npz")
+    logistic.save(tmp_path / "m.json")
     new = written(tmp_path / "new.csv", {"client": ["a", "z"], "x": [0.5, -1]})
-    _, *rows = csv.reader(command("predict", tmp_path / "m.npz", new, "--probabilities").stdout.splitlines())
+    _, *rows = csv.reader(command("predict", tmp_path / "m.json", new, "--probabilities").stdout.splitlines())
     of_yes = [1 / (1 + np.exp(-m.intercept - m.coefficients["x"] * x)) for m, x in ((logistic["a"], 0.5),
               (logistic.population, -1))]  # fmt: skip
     np.testing.assert_allclose([float(row[4]) for row in rows], of_yes, rtol=1e-12)
@@ -211,7 +211,7 @@ def test_bad_tables_are_refused_in_one_line(tmp_path, refused):
     assert "name the site of every row" in line("client,x,target\n,1,5\n,2,6\n,2,7\n")
     assert "no predictor is left" in line("client,target\na,1\nb,2\nb,4\n")
     assert "least squares needs numbers" in line("client,x,target\na,1,u\nb,2,v\nc,1,w\n", "--loss", "least-squares")
-    assert "name a .json or .npz file" in refused("fit", "x.csv", "--out", "m.pkl")
+    assert "name a .json file" in refused("fit", "x.csv", "--out", "m.pkl")
 
 
 def test_a_target_with_gaps_and_a_site_without_any():
@@ -236,17 +236,6 @@ def test_a_folder_an_npz_a_problem_and_a_setup_file_are_the_same_rows(sites, tmp
     problem = sf.from_arrays([X for X, _ in sites], [y for _, y in sites], standardise="none",
                              names=["s0", "s1", "s2", "s3"])  # fmt: skip
     np.testing.assert_allclose(models(sf.fit(problem)), by_table, rtol=1e-8)
-
-
-def test_a_file_comes_back_with_the_rule_and_what_is_no_model_is_refused(sites, tmp_path):
-    fit = sf.fit(table(sites))
-    back = sf.load(fit.save(tmp_path / "m.npz"))
-    assert (back.clients, back.population, back.rule, type(back)) == (fit.clients, fit.population, fit.rule, type(fit))
-    (tmp_path / "bad.json").write_text("{}")
-    np.savez(tmp_path / "bad.npz", x=np.ones(3))
-    for name in ("bad.json", "bad.npz"):
-        with pytest.raises(InputError, match="no models of suffice fit"):
-            sf.load(tmp_path / name)
 
 
 def test_it_beats_pooled_and_alone_on_a_real_table():
@@ -295,10 +284,10 @@ def test_the_page_runs(tmp_path, monkeypatch):
 
 
 def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
-    done = command("fit", written(tmp_path / "t.csv", table(sites)), "--out", tmp_path / "m.npz")
+    done = command("fit", written(tmp_path / "t.csv", table(sites)), "--out", tmp_path / "m.json")
     assert done.returncode == 0
     assert done.stderr == ""
-    assert (tmp_path / "m.npz").exists()
+    assert (tmp_path / "m.json").exists()
     assert "new rows" in done.stdout
     assert sys.stderr is not None
 

@@ -8,8 +8,8 @@ import pytest
 import suffice as sf
 from suffice import InputError
 from suffice.fitting.groups import groups_of
-from suffice.fitting.screen import suspects
-from suffice.simulate.data.folds import FOLDS, Fold, Units
+from suffice.fitting.suspects import Suspects
+from suffice.simulate.data.folds import FOLDS, Fold
 
 
 def drawn(seed, sizes, rows=50, noise=0.7):
@@ -40,7 +40,7 @@ def test_no_site_of_a_group_is_suspected(sizes, rows):
     """Nor any of its folds at fifty rows, in 200 draws each."""
     for seed in range(200):
         sites, group = drawn(seed, sizes, rows)
-        found = suspects(folded(sites), np.full(len(sites), rows))
+        found = Suspects.among(folded(sites), np.full(len(sites), rows))
         single = np.bincount(group)[group] == 1
         assert not found.sites[~single].any(), seed
         assert rows < 50 or not found.folds.any(), seed
@@ -52,9 +52,8 @@ def test_groups_are_those_that_were_drawn(sizes):
     for seed in range(50):
         sites, group = drawn(seed, sizes)
         folds = folded(sites)
-        units = Units.pooled(folds)
         names = [f"c{k}" for k in range(len(sites))]
-        found = groups_of(units.messages(folds), units, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
+        found = groups_of(folds, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
         wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
         right += sorted(entry["sites"] for entry in found) == sorted(wanted)
     assert right >= 40, right
@@ -102,13 +101,28 @@ def test_a_site_that_is_kept_has_a_name():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed):
+@pytest.mark.parametrize(("count", "rows"), [(10, 40), (59, 4)])
+def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed, count, rows):
     rng = np.random.default_rng(seed)
     sites = []
-    for k in range(10):
-        X = rng.normal(size=(40, 3))
-        sites.append((X, rng.poisson(np.exp(1 + 4 * k / 9 + 0.2 * X[:, 0])).astype(float)))
+    for k in range(count):
+        X = rng.normal(size=(rows, 3))
+        sites.append((X, rng.poisson(np.exp(1 + 4 * k / (count - 1) + 0.2 * X[:, 0])).astype(float)))
     said = str(sf.fit(table(sites))).replace("\n", " ")
     assert "try log(1 + target)" in said
     assert "check its units" not in said
+    assert "look for a slip" not in said
     assert "try log(1 + target)" not in str(sf.fit(table(drawn(seed, (7,))[0])))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_is_told_to_check_units_where_rows_are_few_or_a_share_hardly_varies(seed):
+    """Ten states in seven years, of ten columns; one is a share that creeps, and far at one of them."""
+    rng = np.random.default_rng(seed)
+    for columns in (3, 10):
+        sites = []
+        for k in range(10):
+            X = rng.normal(size=(20 if columns == 3 else 7, columns))
+            X[:, 1] = (60 if k == 9 else 0.1 * k) + 0.005 * rng.normal(size=len(X))
+            sites.append((X, X[:, 0] + 3 * rng.normal() + rng.normal(size=len(X))))
+        assert "check its units" not in str(sf.fit(table(sites))).replace("\n", " ")

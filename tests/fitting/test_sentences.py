@@ -107,22 +107,20 @@ def heavy(seed, spread):
 
 
 @pytest.mark.parametrize("spread", [1.0, 1.5, 2.0])
-def test_rows_of_heavy_tails_are_no_slips(spread):
-    """Over fifteen tables of five sites each at most one is called so; and nobody's units are doubted for one row."""
+def test_rows_of_heavy_tails_are_told_and_nobody_is_accused(spread):
     texts = [said(sf.fit(table(heavy(seed, spread)))) for seed in range(15)]
     assert sum("of the squared error of s" in text for text in texts) >= 2  # the facts are told
-    assert sum("look for a slip" in text for text in texts) <= 1
-    assert not any("squared error of all sites; check its units" in text for text in texts)
+    assert not any("check its units" in text for text in texts)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_filled_gap_is_no_slip_and_a_mistyped_number_is(seed):
+def test_a_mistyped_number_is_named_and_nobody_s_units_are_doubted_for_a_filled_gap(seed):
     sites = {name: (X * [30, 1], y + 29 * X[:, 0]) for name, (X, y) in drawn(seed).items()}
     X, y = sites["s2"]
     gap = X.copy()
     gap[7, 0] = np.nan
     text = said(sf.fit(table(sites | {"s2": (gap, np.where(np.arange(40) == 7, y + 90, y))})))
-    assert "look for a slip" not in text
+    assert "check its units" not in text
+    assert "of the squared error of s2" in text
     wrong = np.where(np.arange(40) == 7, y + 1e3, y)
     assert "row 88 has " in said(sf.fit(table(sites | {"s2": (X, wrong)})))
-    assert "look for a slip" in said(sf.fit(table(sites | {"s2": (X, wrong)})))

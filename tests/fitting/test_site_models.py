@@ -10,7 +10,6 @@ import suffice as sf
 from suffice import InputError
 from suffice.fitting.groups import groups_of
 from suffice.fitting.table import listed
-from suffice.simulate.data.folds import Units
 from suffice.simulate.data.frame import frame_of
 
 
@@ -122,8 +121,7 @@ def test_a_site_that_differs_is_named_unless_chance_may_be_the_reason():
     named = 0
     for seed in range(200):
         folds = folded(draw(seed, np.ones((5, 2)), 20))
-        units = Units.pooled(folds)
-        named += bool(groups_of(units.messages(folds), units, tuple("abcde"), ["x0", "x1"], np.arange(5))["groups"])
+        named += bool(groups_of(folds, tuple("abcde"), ["x0", "x1"], np.arange(5))["groups"])
     assert named <= 2  # one in a thousand each, of which three or more have the probability 0.001
 
 

@@ -35,8 +35,7 @@ QUICK = {
     "plan-table": f"plan {TABLE} --epsilon 10% --epsilon 1000 --json",
     "simulate": f"simulate {TABLE} --algorithm all-for-one --iterations 50 --seeds 16 --json",
     "fit": f"fit {TABLE} --json",
-    "predict": "predict tests/golden/models-2.json examples/diabetes_by_age.csv --client age_group --json",
-    "predict-arrays": "predict tests/golden/models-2.npz examples/diabetes_by_age.csv --client age_group --json",
+    "predict": "predict tests/golden/models-3.json examples/diabetes_by_age.csv --client age_group --json",
 }
 SLOW = {
     "verify": "verify --json",

@@ -56,11 +56,11 @@ def test_a_plan_shows_a_row_per_client_and_precision_with_names_escaped():
     assert "$x$" not in text  # MathJax would take it for a formula
 
 
-def test_a_site_shows_a_row_per_coefficient_and_a_problem_one_line():
+def test_a_fit_shows_a_row_per_site_and_a_problem_one_line():
     rows = {"site": ["a<b>", "c"] * 8, "x": range(16), "target": [k % 5 for k in range(16)]}
-    seen = Balanced(sf.fit(rows, client="site")["a<b>"]._repr_html_()).seen
-    assert "a<b>: " in seen
-    assert "columncoefficientx" in seen
+    text = sf.fit(rows, client="site")._repr_html_()
+    assert text.count("<tr>") == 1 + 2
+    assert "a<b>" in Balanced(text).seen
     assert (
         repr(sf.from_arrays([np.eye(4, 1)] * 2, [[1.0, 2, 3, 4]] * 2)) == "LeastSquares(2 clients, 8 rows, 2 features)"
     )
