@@ -9,6 +9,7 @@ An instance outside the hypotheses counts as ratio 0, so ascent stays within the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +34,16 @@ _SPREAD = 8.0
 def search(
     theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int, corners: int = 0
 ) -> Evidence:
-    """Instances reached from `restarts` of `draws` random ones and `corners` by `ascents` improvements each.
+    """What `searched` reaches."""
+    *_, reached = searched(theorem, family, draws=draws, restarts=restarts, ascents=ascents, root=root, corners=corners)
+    return reached
+
+
+def searched(
+    theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int, corners: int = 0
+) -> Iterator[Evidence]:
+    """`draws` random instances and `corners`, then those reached from `restarts` of them by `ascents` improvements
+    each.
 
     Half of the starts are the best draws, half are spread over the ranks: the best ones often share a ridge where a
     bound is nearly attained without being wrong. With `corners` twice as many more are the best at the
@@ -41,7 +51,8 @@ def search(
     best ill-conditioned ones, at the longest T and at any. Of a family that has few instances all are returned.
     """
     if (whole := family.whole()) is not None:
-        return family.evidence(whole)
+        yield family.evidence(whole)
+        return
     u = family.quantiles(draws, seed=root)
     if corners:
         u = np.concatenate((u, family.corners(corners, seed=root)))
@@ -49,6 +60,7 @@ def search(
             u = np.concatenate((u, pairs_of_ends(family, root)))
     climb = _Climb(theorem, family)
     tried = climb.scored(np.concatenate((u, _edges(theorem, family, u))))
+    yield climb.batches[-1]
     best, half = [tried.rows(_starts(tried.score, restarts))], (restarts + 1) // 2
     late = _at_last(family, tried.u) if corners else u[:0]
     if corners:
@@ -58,7 +70,7 @@ def search(
         apart = climb.ill_conditioned(late)
         best += [late.best(half, ~apart), late.best(2 * half, apart)]
     # anew: where paths are sampled, those that led here were lucky
-    return family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
+    yield family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
 
 
 def drawn_and_searched(
