@@ -2,15 +2,15 @@
 
 SymPy's symbols answer every question: `T == 7777` is False of a symbol, `bool(T)` True. A formula read from them is the
 function itself only where it asks nothing. A tracer carries an expression and refuses what is no arithmetic; that is
-kept, so that no `except` or `finally` hides it. The copy sees nothing that could tell one call from another: what it
-holds is copied too, of modules, classes and objects only attributes are read, the unknown is refused once it is used.
-What it holds must be the same after the call. As numbers may fail where tracers do not (1 / 0), each operation is made
-to fail once: the function must not catch it.
+kept, so that `finally` does not hide it. The copy sees nothing that could tell one call from another: what it holds is
+copied too, of modules, classes and objects only attributes are read, and the unknown is refused once it is used. What
+it holds must be the same after the call.
 """
 
 from __future__ import annotations
 
 import builtins
+import dis
 import fractions
 import inspect
 import math
@@ -44,6 +44,8 @@ _SAFE += [each for each in vars(builtins).values() if isinstance(each, type) and
 _KNOWN = {id(each): each for each in (*_SAFE, *filter(callable, vars(math).values()))} | {id(np.float64): float}
 """They do arithmetic with tracers, or ask them."""
 _PLAIN = (bool, int, float, complex, str, Fraction, type(None), type(...))
+_INSTRUCTIONS = {"PUSH_EXC_INFO": "it catches exceptions", "IS_OP": "it asks which object a value is"}
+"""What no object can refuse: numbers may fail where tracers do not (1 / 0), and `max` may return its own argument."""
 _LOOKING = {"gi_frame", "cr_frame", "ag_frame", "tb_frame", "format", "format_map"}
 """Attributes by which code sees who calls it, or reads further attributes, as all do that begin and end with "__"."""
 
@@ -54,10 +56,6 @@ class NoFormula(Exception):
 
 class _Asked(BaseException):
     """A question that is no arithmetic; `except Exception` does not catch it."""
-
-
-class _Fault(ZeroDivisionError, OverflowError, ValueError, TypeError):
-    """What an operation with numbers may raise."""
 
 
 class _Silent:
@@ -142,7 +140,7 @@ def _of_tracer(self: Tracer, operation: Callable[..., Any], *others: Any) -> Any
         return NotImplemented
     formula, own = _own(self)
     numbers = list(map(formula.number, others))
-    return formula.result(lambda: operation(own, *numbers))
+    return Tracer(formula, operation(own, *numbers))
 
 
 def _of_row(self: Row, operation: Callable[..., Any], *others: Any) -> Any:
@@ -230,32 +228,19 @@ class Formula(Copy):
     def __init__(self, function: Callable[..., Any], answers: Mapping[int, Any]) -> None:
         super().__init__(function, answers)
         self.watched: list[tuple[Any, list[Any]]] = []  # with the contents that it had
-        self.codes: list[CodeType] = []
         self.asked: list[str] = []
-        self.operations = self.failing = 0
-        self.fault = _Fault()
         self.builtins = {name: self.of(each) for name, each in vars(builtins).items()}
 
     def value(self, fraction: Callable[[Fraction], Any] = Fraction, **values: Any) -> Any:
         """What it returns of expressions or numbers by keyword, with fractions as `fraction` makes them, or
         `NoFormula`."""
-        self.fraction = fraction
-        traced = {name: Tracer(self, value) for name, value in values.items()}
-        found = self.called(traced)
-        if any(code.co_exceptiontable for code in self.codes):
-            for place in range(self.operations):
-                self.failing = place + 1
-                self.called(traced)
-            self.failing = 0
-        return found
-
-    def called(self, values: Mapping[str, Tracer]) -> Any:
-        self.operations, found, failed = 0, None, ""
+        self.fraction, found, failed = fraction, None, "copying it"
         try:
-            found = _plain(self.of(self.function)(**values))
-            failed = "it catches exceptions" if self.failing else ""
+            function, failed = self.of(self.function), ""
+            found = _plain(function(**{name: Tracer(self, value) for name, value in values.items()}))
         except (Exception, _Asked) as error:
-            failed = "" if error is self.fault else f"{type(error).__name__}: {error}"
+            self.asked += [f"{failed} {error}"] if failed else []
+            failed = f"{type(error).__name__}: {error}"
         for each, before in self.watched:
             after = _contents(each)
             if len(before) != len(after) or any(map(operator.is_not, before, after)):
@@ -278,12 +263,6 @@ class Formula(Copy):
         if type(value) not in (Tracer, bool, int, float):
             return self.refuse(f"it calculates with {type(value).__name__}")
         return int(value) if type(value) is bool else _plain(value)
-
-    def result(self, calculate: Callable[[], Any]) -> Tracer:
-        self.operations += 1
-        if self.operations == self.failing:
-            raise self.fault
-        return Tracer(self, calculate())
 
     def of(self, value: Any) -> Any:
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
@@ -318,11 +297,14 @@ class Formula(Copy):
         return tuple(map(self.of, value)) if type(value) is tuple else Held(self, value)
 
     def names(self, code: CodeType) -> Iterator[str]:
-        self.codes.append(code)
+        used, at = code.co_code[::2], f"(line {code.co_firstlineno} of {code.co_name})"
+        for name, what in _INSTRUCTIONS.items():
+            if dis.opmap[name] in used:
+                self.refuse(f"{what} {at}")
         constant = [each for entry in code.co_consts if type(entry) is tuple for each in entry if type(each) is str]
         for name in (*code.co_names, *constant):
             if name in _LOOKING or (name.startswith("__") and name.endswith("__")):
-                self.refuse(f"it reads {name} of a value (line {code.co_firstlineno} of {code.co_name})")
+                self.refuse(f"it reads {name} of a value {at}")
         return super().names(code)
 
     def far(self, value: Any, function: FunctionType) -> bool:
@@ -340,7 +322,7 @@ class Formula(Copy):
                     [*map(self.number, values)],
                     {name: self.number(each) for name, each in named.items()},
                 )
-                return self.result(lambda: function(*numbers, **options))
+                return Tracer(self, function(*numbers, **options))
             result = function(*values, **named)
             return result.item() if isinstance(result, np.generic) else result
 

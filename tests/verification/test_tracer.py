@@ -9,6 +9,7 @@ import functools
 import inspect
 import itertools
 import math
+import numbers
 import operator
 import random
 import sys
@@ -163,6 +164,22 @@ def of_class(T):
     return 1
 
 
+def in_an_abstract_class(T):
+    try:
+        match T:
+            case numbers.Real():
+                return 0
+    except TypeError:
+        return 1
+
+
+def method_of_a_number(T):
+    try:
+        return NUMBER.item() * T
+    except AttributeError:
+        return 1
+
+
 def fails_at_an_index(T):
     try:
         return T[0]
@@ -239,6 +256,7 @@ class Guesses:
         return len(STATE)
 
 
+NUMBER = np.float64(2)
 WEIGHTS, COUNT, COUNTS, GUESSES = np.array([0.25, 0.75]), itertools.count(), Counts(), Guesses()
 LATEST = collections.deque([0.0])
 ASKING = {
@@ -263,6 +281,10 @@ ASKING = {
     "a queue": lambda T: LATEST.append(T) or len(LATEST) < 50,
     "an object that makes its attributes": lambda T: GUESSES.share,
     "attributes in a text": lambda T: len("{.__class__}".format(T)),  # noqa: UP032
+    "is": lambda T: T is None,
+    "the larger one": lambda T: max(T, 7777) is T,
+    "a class of a module, caught": in_an_abstract_class,
+    "a number of NumPy's, caught": method_of_a_number,
     "a walrus": lambda T: (found := T - 7777) and found / found,
     "recursion": lambda T: ASKING["recursion"](T - 1) if T > 0 else 1,
     "time": lambda T: time.time() > 0,
@@ -411,8 +433,12 @@ def honest() -> dict[str, Any]:
     def with_functions(*, eta, mu, e0, T):
         return math.exp(-eta * mu) * e0 + np.sqrt(T) * math.pi + max(e0, eta) + survive(eta * mu, T) + float(np.pi)
 
-    def with_objects(*, eta, mu, e0, T, constants=CONSTANTS, class_=Constants):
-        return constants.rate(eta, mu) ** (constants.powers[1] * T) * e0 + CONSTANTS.twice * mu + (class_ is Constants)
+    def with_objects(*, eta, mu, e0, T, constants=CONSTANTS, twice=True):
+        return (
+            constants.rate(eta, mu) ** (constants.powers[1] * T) * e0
+            + CONSTANTS.twice * mu
+            + (2 if class_ is None else 1)
+        )
 
     def with_a_list_of_its_own(*, eta, mu, e0, T):
         terms = []
@@ -429,17 +455,10 @@ def honest() -> dict[str, Any]:
     def with_arrays(*, eta, mu, e0, T):
         return sum(WEIGHTS * (1 - eta * mu * WEIGHTS[:2]) ** 2) * e0 + T * len(WEIGHTS) + np.float64(0.5)
 
-    def with_try(*, eta, mu, e0, T):
-        try:
-            known = [1.0][3]
-        except IndexError:
-            known = 2.0
-        return known * (eta + mu * e0) / T
-
     first = functools.partial(with_objects, constants=Constants(share=0.16))
     named = (with_constants, with_lists, with_functions, with_objects, with_a_list_of_its_own, with_helpers)
-    named = {each.__name__: each for each in (*named, with_fractions, with_arrays, with_try)}
-    return named | {"partial": functools.partial(first, class_=None), "method": Method(0.3).bound}
+    named = {each.__name__: each for each in (*named, with_fractions, with_arrays)}
+    return named | {"partial": functools.partial(first, twice=False), "method": Method(0.3).bound}
 
 
 @pytest.mark.parametrize("name", honest())
@@ -465,12 +484,6 @@ def test_fifty_digits_reach_through_helpers():
         x = mpmath.mpf(1) / 3
         exact = mpmath.exp(-x) + mpmath.sqrt(1 + x) + mpmath.log(2 + x)
         assert abs(read.bound(e0=x, T=mpmath.mpf(1)) - exact) < mpmath.mpf(10) ** -48
-
-
-def test_what_is_the_same_for_all_arguments_is_a_formula():
-    """No object is another one after arithmetic, in numbers and tracers alike."""
-    formula = record(lambda *, e0, T: e0 * (1 + (T is None)) + (T is e0)).expression()
-    assert str(formula.doit()) == "e0"
 
 
 def test_a_copy_leaves_what_the_function_holds_as_it_is():
