@@ -434,11 +434,8 @@ def honest() -> dict[str, Any]:
         return math.exp(-eta * mu) * e0 + np.sqrt(T) * math.pi + max(e0, eta) + survive(eta * mu, T) + float(np.pi)
 
     def with_objects(*, eta, mu, e0, T, constants=CONSTANTS, twice=True):
-        return (
-            constants.rate(eta, mu) ** (constants.powers[1] * T) * e0
-            + CONSTANTS.twice * mu
-            + (2 if class_ is None else 1)
-        )
+        rate = constants.rate(eta, mu) ** (constants.powers[1] * T)
+        return rate * e0 + (mu * CONSTANTS.twice if twice else mu)
 
     def with_a_list_of_its_own(*, eta, mu, e0, T):
         terms = []
