@@ -239,8 +239,9 @@ class Formula(Copy):
             function, failed = self.of(self.function), ""
             found = _plain(function(**{name: Tracer(self, value) for name, value in values.items()}))
         except (Exception, _Asked) as error:
-            self.asked += [f"{failed} {error}"] if failed else []
-            failed = f"{type(error).__name__}: {error}"
+            says = [type(error).__name__, *(each for each in error.args if type(each) is str)]  # none of a tracer
+            self.asked += says if failed else []
+            failed = ": ".join(says)
         for each, before in self.watched:
             after = _contents(each)
             if len(before) != len(after) or any(map(operator.is_not, before, after)):

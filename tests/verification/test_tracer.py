@@ -164,6 +164,10 @@ def of_class(T):
     return 1
 
 
+def raised(T):
+    raise ValueError(T)
+
+
 def in_an_abstract_class(T):
     try:
         match T:
@@ -285,6 +289,7 @@ ASKING = {
     "the larger one": lambda T: max(T, 7777) is T,
     "a class of a module, caught": in_an_abstract_class,
     "a number of NumPy's, caught": method_of_a_number,
+    "an exception of its argument": lambda T: {}[raised(T)],
     "a walrus": lambda T: (found := T - 7777) and found / found,
     "recursion": lambda T: ASKING["recursion"](T - 1) if T > 0 else 1,
     "time": lambda T: time.time() > 0,
