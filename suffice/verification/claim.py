@@ -21,7 +21,7 @@ from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
 from .regime import Sharpness, where_attained
 from .sampled import SampledResult
-from .search import drawn_and_searched, searched
+from .search import drawn_and_searched, search
 from .verdict import Verdict
 from .widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
 
@@ -177,7 +177,7 @@ class Claim:
                 values = ends(self.theorem, family, seed=root)
                 if len(next(iter(values.values()))):
                     yield family.evidence(values)
-            yield from searched(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
+            yield from search(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
 
     def _refutes(self, piece: Evidence) -> bool:
         """Whether an instance violates by more than rounding could."""

@@ -34,13 +34,13 @@ def explained(theorem: Theorem, unmet: str) -> tuple[bool, str]:
     if found is not None:
         at = ", ".join(f"{name} = {value:.7g}" for name, value in found.items())
         return True, f"numbers do ({at}); give a family with such instances"
-    for name in names:
-        if len(names) > 1 and _search(theorem, (name,)) is None:
-            return False, unmet
-    for pair in combinations(names, 2) if 2 < len(names) <= _MOST else ():
-        if _search(theorem, pair) is None:
-            return False, f"{pair[0]} contradicts {pair[1]}; {unmet}"
-    return False, unmet if len(names) < 2 else f"{' and '.join(names)} contradict each other; {unmet}"
+    pairs = combinations(names, 2) if 2 < len(names) <= _MOST else ()
+    some = [*((name,) for name in names if len(names) > 1), *pairs, names]
+    apart = next(each for each in some if each is names or _search(theorem, each) is None)
+    if len(apart) < 2:
+        return False, unmet
+    said = f"{' and '.join(names)} contradict each other" if apart is names else f"{apart[0]} contradicts {apart[1]}"
+    return False, f"{said}; {unmet}"
 
 
 def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | None:
@@ -50,10 +50,8 @@ def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | Non
     for each in needed:
         low, high = each.typical[0] / BEYOND, min(each.typical[1] * BEYOND, each.upper)
         zero = 0.1 if each.lower == 0 and not each.open_lower else 0.0
-        limits = (
-            {"low": -high, "high": high} if each.lower < 0 else {"low": max(low, each.lower), "high": high, "log": True}
-        )
-        domains[each.name] = Domain(**limits, integer=each.integer, zero=zero)
+        low, log = (-high, False) if each.lower < 0 else (max(low, each.lower), True)
+        domains[each.name] = Domain(low=low, high=high, log=log, integer=each.integer, zero=zero)
 
     @wraps(theorem.conditions)
     def some(**given: Any) -> dict[str, Any]:

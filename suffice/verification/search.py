@@ -33,14 +33,6 @@ _SPREAD = 8.0
 
 def search(
     theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int, corners: int = 0
-) -> Evidence:
-    """What `searched` reaches."""
-    *_, reached = searched(theorem, family, draws=draws, restarts=restarts, ascents=ascents, root=root, corners=corners)
-    return reached
-
-
-def searched(
-    theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int, corners: int = 0
 ) -> Iterator[Evidence]:
     """`draws` random instances and `corners`, then those reached from `restarts` of them by `ascents` improvements
     each.

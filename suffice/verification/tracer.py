@@ -166,11 +166,17 @@ for _name, _operation in _ARITHMETIC.items():
 
 
 class Copy:
-    """One of somebody's functions, copied: `answers` serve in place of functions and modules with their ids."""
+    """One of somebody's functions, copied: `answers` serve in place of functions and modules with their ids.
+
+    Where it is `near` the functions of another module, such as a library's, are left as they are.
+    """
+
+    near = True
 
     def __init__(self, function: Callable[..., Any], answers: Mapping[int, Any]) -> None:
         self.answers = answers
         self.made: dict[int, tuple[Any, Any]] = {}  # id -> copy, and the original, so that no id is used twice
+        self.watched: list[tuple[Any, list[Any]]] = []  # what may change, with the contents that it had
         self.function = function
 
     def of(self, value: Any) -> Any:
@@ -195,7 +201,8 @@ class Copy:
         copy.__doc__, copy.__module__ = function.__doc__, function.__module__
         copy.__dict__.update(self.of(vars(function)))  # a decorator keeps the keywords in `__wrapped__`
         for name in known.keys() & set(self.names(code)):
-            scope[name] = known[name] if self.far(known[name], function) else self.of(known[name])
+            far = type(known[name]) is FunctionType and known[name].__module__ != function.__module__
+            scope[name] = known[name] if far and self.near else self.of(known[name])
         self.watch(copy.__dict__, scope)
         return copy
 
@@ -214,20 +221,17 @@ class Copy:
             self.watch(copy)
         return self.made[id(cell)][0]
 
-    def far(self, value: Any, function: FunctionType) -> bool:
-        """Whether it is a function of another module, such as a library's, which is left as it is."""
-        return type(value) is FunctionType and value.__module__ != function.__module__
-
     def watch(self, *copies: Any) -> None:
-        """Called with what may change."""
+        self.watched += [(each, _contents(each)) for each in copies]
 
 
 class Formula(Copy):
     """A copy that may be called with tracers: it holds nothing that is not copied or known."""
 
+    near = False
+
     def __init__(self, function: Callable[..., Any], answers: Mapping[int, Any]) -> None:
         super().__init__(function, answers)
-        self.watched: list[tuple[Any, list[Any]]] = []  # with the contents that it had
         self.asked: list[str] = []
         self.builtins = {name: self.of(each) for name, each in vars(builtins).items()}
 
@@ -281,10 +285,7 @@ class Formula(Copy):
         if type(value) in (list, dict):
             self.made[id(value)] = copy, _ = type(value)(), value
             made = map(self.of, _contents(value))
-            if type(value) is list:
-                copy.extend(made)
-            else:
-                copy.update(zip(*[iter(made)] * 2))
+            copy.extend(made) if type(value) is list else copy.update(zip(made, made))  # key and value in turn
             self.watch(copy)
             return copy
         if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "biuf":
@@ -307,12 +308,6 @@ class Formula(Copy):
             if name in _LOOKING or (name.startswith("__") and name.endswith("__")):
                 self.refuse(f"it reads {name} of a value {at}")
         return super().names(code)
-
-    def far(self, value: Any, function: FunctionType) -> bool:
-        return False
-
-    def watch(self, *copies: Any) -> None:
-        self.watched += [(each, _contents(each)) for each in copies]
 
     def lifted(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """One that takes tracers too."""

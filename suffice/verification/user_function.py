@@ -14,7 +14,7 @@ import math
 import os
 import random
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType, SimpleNamespace
@@ -249,22 +249,16 @@ def settings_kept() -> Generator[None]:
     numbers (Python's, NumPy's, torch's), torch's default type, the folder, the precision of decimal and mpmath."""
     import mpmath
 
-    shared = np.random.get_state()  # noqa: NPY002
-    states = random.getstate(), shared, torch.get_rng_state(), torch.get_default_dtype()
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was deleted
-        folder = ""
-    try:
-        with np.errstate(), decimal.localcontext(), mpmath.workprec(mpmath.mp.prec):
-            yield
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
-        torch.set_rng_state(states[2])
-        torch.set_default_dtype(states[3])
-        if folder:
-            os.chdir(folder)
+    with ExitStack() as kept:
+        for each in (np.errstate(), decimal.localcontext(), mpmath.workprec(mpmath.mp.prec)):
+            kept.enter_context(each)
+        kept.callback(random.setstate, random.getstate())
+        kept.callback(np.random.set_state, np.random.get_state())  # noqa: NPY002
+        kept.callback(torch.set_rng_state, torch.get_rng_state())
+        kept.callback(torch.set_default_dtype, torch.get_default_dtype())
+        with suppress(OSError):  # it was deleted
+            kept.callback(os.chdir, os.getcwd())
+        yield
 
 
 def _joined(rows: list[Any]) -> Any:
@@ -304,11 +298,7 @@ _UNREADABLE = "no formula can be read from it: "
 def _opaque(bound: Callable[..., Any]) -> str:
     """Why it gives no expression of SymPy symbols; "" where it does."""
     try:
-        value = on_symbols(bound)
+        as_expression(on_symbols(bound))
     except InputError as error:
         return str(error).rpartition(_UNREADABLE)[2]
-    try:
-        as_expression(value)
-    except InputError:
-        return f"it returns {type(value).__name__}"
     return ""
