@@ -54,13 +54,14 @@ def search(
     tried = climb.scored(np.concatenate((u, _edges(theorem, family, u))))
     yield climb.batches[-1]
     best, half = [tried.rows(_starts(tried.score, restarts))], (restarts + 1) // 2
-    late = _at_last(family, tried.u) if corners else u[:0]
     if corners:
         best += [tried.best(half, climb.ill_conditioned(tried))]
-    if len(late):
-        late = climb.scored(late)
-        apart = climb.ill_conditioned(late)
-        best += [late.best(half, ~apart), late.best(2 * half, apart)]
+    if corners and "T" in family.places:
+        late = tried.u.copy()
+        late[:, family.places["T"][1]] = 1
+        last = climb.scored(np.unique(late, axis=0))
+        apart = climb.ill_conditioned(last)
+        best += [last.best(half, ~apart), last.best(2 * half, apart)]
     # anew: where paths are sampled, those that led here were lucky
     yield family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
 
@@ -118,11 +119,10 @@ def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
 
     inside = u[covered(u)]
     inside = inside[np.unique(np.linspace(0, len(inside) - 1, min(_EDGES, len(inside))).astype(int))]
-    moves = [(at, end) for at in scalars for end in (0.0, 1.0)]
-    inside = np.repeat(inside, len(moves), axis=0)
-    coordinate, end = (np.tile(column, len(inside) // max(len(moves), 1)) for column in zip(*moves or [(0, 0.0)]))
-    rows, outside = np.arange(len(inside)), inside.copy()
-    outside[rows, coordinate] = end[rows]
+    inside, moves = inside[:, None].repeat(2 * len(scalars), 1), inside[:, None].repeat(2 * len(scalars), 1)
+    for turn, (at, end) in enumerate((at, end) for at in scalars for end in (0.0, 1.0)):
+        moves[:, turn, at] = end
+    inside, outside = (each.reshape(-1, u.shape[1]) for each in (inside, moves))
     leaves = ~covered(outside)
     low, high = inside[leaves], outside[leaves]
     for _ in range(_HALVINGS):
@@ -130,15 +130,6 @@ def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
         good = covered(middle)[:, None]
         low, high = np.where(good, middle, low), np.where(good, high, middle)
     return low
-
-
-def _at_last(family: Family, u: np.ndarray) -> np.ndarray:
-    """The points with the longest T; none where the family has no T of its own."""
-    if "T" not in family.places:
-        return u[:0]
-    late = u.copy()
-    late[:, family.places["T"][1]] = 1
-    return np.unique(late, axis=0)
 
 
 class _Climb:

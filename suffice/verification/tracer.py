@@ -146,9 +146,7 @@ def _of_tracer(self: Tracer, operation: Callable[..., Any], *others: Any) -> Any
 def _of_row(self: Row, operation: Callable[..., Any], *others: Any) -> Any:
     formula, own = _own(self)
     columns = [own, *(_own(each)[1] if type(each) is Row else [each] * len(own) for each in others)]
-    if any(len(each) != len(own) for each in columns):
-        return formula.refuse("it combines arrays of different lengths")
-    return Row(formula, [operation(*each) for each in zip(*columns)])
+    return Row(formula, [operation(*each) for each in zip(*columns, strict=True)])
 
 
 def _method(action: Callable[..., Any], given: Any) -> Callable[..., Any]:

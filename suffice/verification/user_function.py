@@ -11,6 +11,7 @@ import builtins
 import decimal
 import inspect
 import math
+import operator
 import os
 import random
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -39,33 +40,21 @@ def _exp(x: Any) -> Any:
     return np.exp(x) if library is None else library.exp(x)
 
 
-def _expm1(x: Any) -> Any:
-    return np.expm1(x) if library_of(x) is None else _exp(x) - 1
-
-
 def _log(x: Any, base: Any = None) -> Any:
     return elementary.log(x) if base is None else elementary.log(x) / elementary.log(base)
 
 
-def _power(x: Any, y: Any) -> Any:
-    return x**y
-
-
-def _square(x: Any) -> Any:
-    return x**2
-
-
 _SHARED: dict[str, Callable[..., Any]] = {
-    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": elementary.log1p, "log2": lambda x: _log(x, 2),
-    "log10": lambda x: _log(x, 10), "sqrt": elementary.sqrt, "pow": _power, "fabs": abs,
+    "exp": _exp, "expm1": lambda x: np.expm1(x) if library_of(x) is None else _exp(x) - 1, "log": _log,
+    "log1p": elementary.log1p, "log2": lambda x: _log(x, 2), "log10": lambda x: _log(x, 10), "sqrt": elementary.sqrt,
+    "pow": operator.pow, "fabs": abs,
 }  # fmt: skip
 _NUMPY = _SHARED | {
     "maximum": elementary.maximum, "minimum": elementary.minimum, "fmax": elementary.maximum,
-    "fmin": elementary.minimum, "power": _power, "float_power": _power, "square": _square, "abs": abs, "absolute": abs,
+    "fmin": elementary.minimum, "power": operator.pow, "float_power": operator.pow, "square": lambda x: x**2,
+    "abs": abs, "absolute": abs,
 }  # fmt: skip
-_BUILTIN = {"max": extreme(elementary.maximum, max), "min": extreme(elementary.minimum, min), "pow": _power}
-
-
+_BUILTIN = {"max": extreme(elementary.maximum, max), "min": extreme(elementary.minimum, min), "pow": operator.pow}
 _STAND_INS: dict[int, Any] = {
     id(getattr(module, name)): entry
     for module, table in ((math, _SHARED), (np, _NUMPY), (builtins, _BUILTIN))
