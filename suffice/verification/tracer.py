@@ -164,10 +164,8 @@ for _name, _operation in _ARITHMETIC.items():
 
 
 class Copy:
-    """One of somebody's functions, copied: `answers` serve in place of functions and modules with their ids.
-
-    Where it is `near` the functions of another module, such as a library's, are left as they are.
-    """
+    """One of somebody's functions, copied: `answers` serve in place of functions and modules with their ids. Where it
+    is `near` the functions of another module, such as a library's, are left as they are."""
 
     near = True
 
@@ -234,8 +232,7 @@ class Formula(Copy):
         self.builtins = {name: self.of(each) for name, each in vars(builtins).items()}
 
     def value(self, fraction: Callable[[Fraction], Any] = Fraction, **values: Any) -> Any:
-        """What it returns of expressions or numbers by keyword, with fractions as `fraction` makes them, or
-        `NoFormula`."""
+        """What it returns of expressions or numbers, fractions as `fraction` makes them; else `NoFormula`."""
         self.fraction, found, failed = fraction, None, "copying it"
         try:
             function, failed = self.of(self.function), ""
