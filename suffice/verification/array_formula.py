@@ -6,7 +6,9 @@ nothing is compiled: printing and compiling code took most of the time of a chec
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -57,20 +59,6 @@ def _number(node: Any) -> float:
         return float("nan")
 
 
-def _sum(node: Any, values: list[Any]) -> Any:
-    total = values[0]
-    for value in values[1:]:
-        total = total + value
-    return total
-
-
-def _product(node: Any, values: list[Any]) -> Any:
-    product = values[0]
-    for value in values[1:]:
-        product = product * value
-    return product
-
-
 def _power(node: Any, values: list[Any]) -> Any:
     base, exponent = values
     if isinstance(exponent, float):
@@ -79,20 +67,6 @@ def _power(node: Any, values: list[Any]) -> Any:
         if exponent in (0.5, -0.5):
             return np.sqrt(base) if exponent > 0 else np.divide(1.0, np.sqrt(base))
     return np.power(base, exponent)
-
-
-def _largest(node: Any, values: list[Any]) -> Any:
-    largest = values[0]
-    for value in values[1:]:
-        largest = np.maximum(largest, value)
-    return largest
-
-
-def _least(node: Any, values: list[Any]) -> Any:
-    least = values[0]
-    for value in values[1:]:
-        least = np.minimum(least, value)
-    return least
 
 
 def _other(node: Any, values: list[Any]) -> Any:
@@ -107,11 +81,11 @@ def _other(node: Any, values: list[Any]) -> Any:
 
 
 _OPERATIONS: dict[str, Callable[[Any, list[Any]], Any]] = {
-    "Add": _sum,
-    "Mul": _product,
+    "Add": lambda node, values: reduce(operator.add, values),
+    "Mul": lambda node, values: reduce(operator.mul, values),
     "Pow": _power,
-    "Max": _largest,
-    "Min": _least,
+    "Max": lambda node, values: reduce(np.maximum, values),
+    "Min": lambda node, values: reduce(np.minimum, values),
     "log": lambda node, values: np.log(values[0]),
     "exp": lambda node, values: np.exp(values[0]),
     "Abs": lambda node, values: np.abs(values[0]),

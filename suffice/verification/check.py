@@ -29,7 +29,7 @@ from .proof_request import search_of
 from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
-from .shape_sweep import sweep
+from .shapes import sweep
 from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
 

@@ -173,16 +173,11 @@ class Claim:
             if not spend.corners:  # not a check of somebody's own bound, which may sample
                 yield from drawn_and_searched(self.theorem, family, **amounts, root=root)
                 continue
-            yield family.evidence(family.draw(spend.instances, seed=root))
-            yield family.evidence(family.at(family.corners(spend.corners, seed=root)))
             if family.arguments is not None:
-                yield from self._at_ends(family, root)
-            yield search(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
-
-    def _at_ends(self, family: Family, root: int) -> Iterator[Evidence]:
-        values = ends(self.theorem, family, seed=root)
-        if len(next(iter(values.values()))):
-            yield family.evidence(values)
+                values = ends(self.theorem, family, seed=root)
+                if len(next(iter(values.values()))):
+                    yield family.evidence(values)
+            yield from search(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
 
     def _refutes(self, piece: Evidence) -> bool:
         """Whether an instance violates by more than rounding could."""

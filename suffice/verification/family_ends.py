@@ -96,12 +96,10 @@ def _with_ends(family: Family, rows: Values) -> Iterator[Values]:
     """The same instances with one domain at each of its ends, or its entries alike."""
     for name, domain in family.domains.items():
         for quantile in _simple(domain):
-            yield {**rows, name: np.broadcast_to(domain.at(np.full((1,), quantile)), rows[name].shape[:1]).reshape(
-                -1, *(1,) * len(domain.shape)
-            ) * np.ones(domain.shape)}  # fmt: skip
+            yield {**rows, name: np.full(rows[name].shape, domain.at(np.array(quantile)))}
         if domain.shape:
-            alike = rows[name].reshape(len(rows[name]), -1)[:, :1]
-            yield {**rows, name: (alike * np.ones((1, int(np.prod(domain.shape))))).reshape(rows[name].shape)}
+            first = rows[name].reshape(len(rows[name]), *(1,) * (len(domain.shape) - 1), -1)[..., :1]
+            yield {**rows, name: np.broadcast_to(first, rows[name].shape)}
 
 
 def _margins(theorem: Theorem, arguments: Any, count: int) -> np.ndarray:

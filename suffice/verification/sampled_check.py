@@ -17,7 +17,7 @@ from suffice.simulate import Algorithm
 from suffice.simulate.outcome_sequences import MOST_SEQUENCES
 from suffice.support.errors import InputError
 
-from .assumptions import listed, paths_only, steps_once
+from .assumptions import listed, paths_only
 from .claim import FALSE_ALARMS, Claim, Effort
 from .counterexample import at_worst, described
 from .evidence import AGREEMENT, Evidence
@@ -27,7 +27,7 @@ from .path_measure import PathEvidence, PathMeasure, untested
 from .problem_measure import alike, constants, plain_setting, reach_on, seen_by, shape_of, typical, typical_setting
 from .quantity_sum import form_of
 from .search import shrink
-from .shapes import Sweep
+from .shapes import Sweep, suits
 from .verdict import Outcome, Verdict
 
 SHAPES = {
@@ -110,13 +110,8 @@ def path_sweep(theorem: Theorem, measured: list[PathMeasure], client: int, *, ef
         setting = plain_setting(problems)
         for level in sorted(first.forms.levels - setting.arguments.keys()):
             problems = with_level(problems, level)
-        try:
-            if client >= pair[0]:
-                return None
-            steps_once(setting.problem, first.algorithm, setting.eta)
-        except InputError:  # this algorithm is not for so many clients
-            return None
-        return replace(first, problems=problems, held=()), _BROUGHT[effort]
+        good = client < pair[0] and suits(first.algorithm, setting)
+        return (replace(first, problems=problems, held=()), _BROUGHT[effort]) if good else None
 
     return Sweep(theorem=theorem, tried=[shape_of(each.problems) for each in measured], measure=measure)
 

@@ -9,6 +9,7 @@ An instance outside the hypotheses counts as ratio 0, so ascent stays within the
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +33,9 @@ _SPREAD = 8.0
 
 def search(
     theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int, corners: int = 0
-) -> Evidence:
-    """Instances reached from `restarts` of `draws` random ones and `corners` by `ascents` improvements each.
+) -> Iterator[Evidence]:
+    """`draws` random instances and `corners`, then those reached from `restarts` of them by `ascents` improvements
+    each.
 
     Half of the starts are the best draws, half are spread over the ranks: the best ones often share a ridge where a
     bound is nearly attained without being wrong. With `corners` twice as many more are the best at the
@@ -41,7 +43,8 @@ def search(
     best ill-conditioned ones, at the longest T and at any. Of a family that has few instances all are returned.
     """
     if (whole := family.whole()) is not None:
-        return family.evidence(whole)
+        yield family.evidence(whole)
+        return
     u = family.quantiles(draws, seed=root)
     if corners:
         u = np.concatenate((u, family.corners(corners, seed=root)))
@@ -49,16 +52,18 @@ def search(
             u = np.concatenate((u, pairs_of_ends(family, root)))
     climb = _Climb(theorem, family)
     tried = climb.scored(np.concatenate((u, _edges(theorem, family, u))))
+    yield climb.batches[-1]
     best, half = [tried.rows(_starts(tried.score, restarts))], (restarts + 1) // 2
-    late = _at_last(family, tried.u) if corners else u[:0]
     if corners:
         best += [tried.best(half, climb.ill_conditioned(tried))]
-    if len(late):
-        late = climb.scored(late)
-        apart = climb.ill_conditioned(late)
-        best += [late.best(half, ~apart), late.best(2 * half, apart)]
+    if corners and "T" in family.places:
+        late = tried.u.copy()
+        late[:, family.places["T"][1]] = 1
+        last = climb.scored(np.unique(late, axis=0))
+        apart = climb.ill_conditioned(last)
+        best += [last.best(half, ~apart), last.best(2 * half, apart)]
     # anew: where paths are sampled, those that led here were lucky
-    return family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
+    yield family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
 
 
 def drawn_and_searched(
@@ -114,11 +119,10 @@ def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
 
     inside = u[covered(u)]
     inside = inside[np.unique(np.linspace(0, len(inside) - 1, min(_EDGES, len(inside))).astype(int))]
-    moves = [(at, end) for at in scalars for end in (0.0, 1.0)]
-    inside = np.repeat(inside, len(moves), axis=0)
-    coordinate, end = (np.tile(column, len(inside) // max(len(moves), 1)) for column in zip(*moves or [(0, 0.0)]))
-    rows, outside = np.arange(len(inside)), inside.copy()
-    outside[rows, coordinate] = end[rows]
+    inside, moves = inside[:, None].repeat(2 * len(scalars), 1), inside[:, None].repeat(2 * len(scalars), 1)
+    for turn, (at, end) in enumerate((at, end) for at in scalars for end in (0.0, 1.0)):
+        moves[:, turn, at] = end
+    inside, outside = (each.reshape(-1, u.shape[1]) for each in (inside, moves))
     leaves = ~covered(outside)
     low, high = inside[leaves], outside[leaves]
     for _ in range(_HALVINGS):
@@ -126,15 +130,6 @@ def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
         good = covered(middle)[:, None]
         low, high = np.where(good, middle, low), np.where(good, high, middle)
     return low
-
-
-def _at_last(family: Family, u: np.ndarray) -> np.ndarray:
-    """The points with the longest T; none where the family has no T of its own."""
-    if "T" not in family.places:
-        return u[:0]
-    late = u.copy()
-    late[:, family.places["T"][1]] = 1
-    return np.unique(late, axis=0)
 
 
 class _Climb:

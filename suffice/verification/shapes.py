@@ -8,21 +8,39 @@ step far below the limit or near it), are rebuilt with N clients in R^d for ever
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 
 from suffice.bounds import Theorem
+from suffice.simulate import Algorithm
+from suffice.simulate.moment_maps import origin
+from suffice.simulate.moment_powers import MOST_ENTRIES
+from suffice.simulate.problem import QuadraticProblem
+from suffice.support.errors import InputError
 
+from .assumptions import steps_once
 from .evidence import Evidence
+from .families import Setting, quadratics, with_scalars
 from .family import Family, Values
+from .problem_measure import Measure, alike, constants, plain_setting, seen_by, shape_of
 
 LARGEST = 8
 PAIRS = tuple(sorted(((N, d) for N in range(1, LARGEST + 1) for d in range(1, LARGEST + 1)), key=lambda p: p[0] * p[1]))
 """All pairs (clients, features), the smallest problems first."""
 _DRAWN = 4
 """Random instances of a pair."""
+_NUMBERS = {"quick": 2e5, "full": 4e6}
+"""Numbers that the steps of the instances of one pair may hold, about 0.1 microseconds each."""
+_ALL = 60
+"""How many times as many those of all pairs may hold."""
+_FEWEST, _MOST = 4, 20
+"""Instances of a pair: fewer than these are none."""
+_STEPS = 40
+"""Iterations that are taken one by one on a pair, times outcomes of the coins."""
+_PROBED = 5
+"""Iterations where each takes a step of its own."""
 _CLIENTS = ("curvature", "minimiser", "turn")
 _FEATURES = ("curvature", "minimiser", "direction")
 
@@ -57,6 +75,45 @@ class Sweep:
             parts.append(family.draw(min(_DRAWN, most // 2), seed=root + turn))
             self.found.append(measure)
             yield family.evidence({name: np.concatenate([part[name] for part in parts]) for name in family.domains})
+
+
+def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort: str) -> Sweep:
+    """What brings the worst instances of `measured` to the other pairs of clients and features."""
+    first, left = measured[0], _ALL * _NUMBERS[effort]
+    tested, scalars = first.tested, constants(theorem, first.algorithm, None)
+    probed = tested.cycle.length if first.periodic else _PROBED
+
+    def measure(pair: tuple[int, int]) -> tuple[Measure, int] | None:
+        nonlocal left
+        given: dict[str, Any] = {"clients": pair[0], "features": pair[1], "identical": alike(theorem)}
+        setting, algorithm = plain_setting(quadratics(**given)), first.algorithm
+        if client >= pair[0] or not suits(algorithm, setting):
+            return None
+        problem = cast(QuadraticProblem, setting.problem)
+        size = origin(problem, algorithm)[2].numel()
+        coins = max(len(algorithm.outcomes(problem, block.iterations[0])) for block in tested.cycle.blocks)
+        longest = 10_000
+        if first.forms.average or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
+            longest = max(2 * _STEPS // coins, _PROBED)
+        longest = longest if first.periodic else _PROBED
+        problems = with_scalars(seen_by(first.forms, quadratics(**given, longest=longest)), scalars)
+        # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
+        numbers = size * (size + 4 * pair[0] * pair[1]) * coins * probed
+        most = min(_MOST, max(int(_NUMBERS[effort] / numbers), _FEWEST))
+        most = most if numbers * most <= min(10 * _NUMBERS[effort], left) else 0
+        left -= numbers * most
+        return replace(first, problems=problems, scan=False, late=False), most
+
+    return Sweep(theorem=theorem, tried=[shape_of(each.problems) for each in measured], measure=measure)
+
+
+def suits(algorithm: Algorithm, setting: Setting) -> bool:
+    """Whether the algorithm is for so many clients."""
+    try:
+        steps_once(cast(QuadraticProblem, setting.problem), algorithm, setting.eta)
+    except InputError:
+        return False
+    return True
 
 
 def _turns(worst: list[Values], most: int, turn: int) -> list[Values]:

@@ -36,7 +36,7 @@ def sharpness(claim: Claim, known: Sharpness | None = None, *, root: int = 0) ->
         narrow = _narrowed(theorem, family)
         if narrow is None:
             continue
-        found = search(theorem, narrow, root=root, **_SPENT)
+        *_, found = search(theorem, narrow, root=root, **_SPENT)
         ratio = np.where(found.counted(theorem) & (outside(theorem, found) == 0), found.ratio(theorem), -1.0)
         ratio = np.where(np.abs(ratio) <= CLEAR, 0.0, ratio)
         if len(ratio) and ratio.max() > best:

@@ -11,13 +11,14 @@ import builtins
 import decimal
 import inspect
 import math
+import operator
 import os
 import random
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache, reduce
-from types import CellType, FunctionType, ModuleType
+from functools import lru_cache
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,10 @@ import torch
 
 from suffice.bounds import elementary
 from suffice.bounds.elementary import library_of
-from suffice.bounds.symbolic import as_expression
+from suffice.bounds.symbolic import as_expression, on_symbols
 from suffice.support.errors import InputError
 
-from .decisions import decision
+from .tracer import Copy, Formula, NoFormula, extreme
 
 FUNCTIONS = "exp, expm1, log, log1p, log2, log10, sqrt, abs, min, max, minimum, maximum"
 """What `readable` understands of `math`, `numpy` and the built-in functions."""
@@ -39,120 +40,31 @@ def _exp(x: Any) -> Any:
     return np.exp(x) if library is None else library.exp(x)
 
 
-def _expm1(x: Any) -> Any:
-    return np.expm1(x) if library_of(x) is None else _exp(x) - 1
-
-
 def _log(x: Any, base: Any = None) -> Any:
     return elementary.log(x) if base is None else elementary.log(x) / elementary.log(base)
 
 
-def _power(x: Any, y: Any) -> Any:
-    return x**y
-
-
-def _square(x: Any) -> Any:
-    return x**2
-
-
-def _extreme(pick: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    def chosen(*values: Any, **options: Any) -> Any:
-        entries = tuple(values[0]) if len(values) == 1 else values
-        return plain(*values, **options) if options or not entries else reduce(pick, entries)
-
-    return chosen
-
-
 _SHARED: dict[str, Callable[..., Any]] = {
-    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": elementary.log1p, "log2": lambda x: _log(x, 2),
-    "log10": lambda x: _log(x, 10), "sqrt": elementary.sqrt, "pow": _power, "fabs": abs,
+    "exp": _exp, "expm1": lambda x: np.expm1(x) if library_of(x) is None else _exp(x) - 1, "log": _log,
+    "log1p": elementary.log1p, "log2": lambda x: _log(x, 2), "log10": lambda x: _log(x, 10), "sqrt": elementary.sqrt,
+    "pow": operator.pow, "fabs": abs,
 }  # fmt: skip
 _NUMPY = _SHARED | {
     "maximum": elementary.maximum, "minimum": elementary.minimum, "fmax": elementary.maximum,
-    "fmin": elementary.minimum, "power": _power, "float_power": _power, "square": _square, "abs": abs, "absolute": abs,
+    "fmin": elementary.minimum, "power": operator.pow, "float_power": operator.pow, "square": lambda x: x**2,
+    "abs": abs, "absolute": abs,
 }  # fmt: skip
-_BUILTIN = {"max": _extreme(elementary.maximum, max), "min": _extreme(elementary.minimum, min), "pow": _power}
-
-
-class _Library:
-    """A module some of whose functions are replaced."""
-
-    def __init__(self, module: ModuleType, given: dict[str, Any]) -> None:
-        self._module = module
-        vars(self).update(given)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
-
-
-def _stand_ins() -> dict[int, Any]:
-    """id of what a function may hold -> what stands in for it."""
-    found: dict[int, Any] = {}
-    for module, table in ((math, _SHARED), (np, _NUMPY), (builtins, _BUILTIN)):
-        given = {name: entry for name, entry in table.items() if hasattr(module, name)}
-        found |= {id(getattr(module, name)): entry for name, entry in given.items()}
-        if module is not builtins:
-            found[id(module)] = _Library(module, given)
-    return found
-
-
-_STAND_INS = _stand_ins()
-
-
-def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy of a Python function in which `FUNCTIONS` serve all kinds of numbers; anything else as it is.
-
-    Functions that it calls are not copied.
-    """
-    if not isinstance(function, FunctionType):
-        return function
-    names = {name: value for name, value in function.__globals__.items() if name in function.__code__.co_names}
-    swapped = {name: _STAND_INS[id(value)] for name, value in names.items() if id(value) in _STAND_INS}
-    swapped |= {name: _BUILTIN[name] for name in function.__code__.co_names if name in _BUILTIN and name not in names}
-    cells = tuple(_cell(cell) for cell in function.__closure__ or ())
-    copy = FunctionType(
-        function.__code__, function.__globals__ | swapped, function.__name__, function.__defaults__, cells
-    )
-    copy.__kwdefaults__, copy.__doc__, copy.__module__ = function.__kwdefaults__, function.__doc__, function.__module__
-    copy.__dict__.update(function.__dict__ | {_SOURCE: function})  # a decorator keeps the keywords in `__wrapped__`
-    return copy
-
-
-_SOURCE = "suffice_adapted_from"
-
-
-def _decision(function: Any) -> str:
-    """See `decisions`; of a renamed function all that it calls."""
-    parts = (function.function, *function.given.values()) if isinstance(function, _Renamed) else (function,)
-    sources = (getattr(each, _SOURCE, each) for each in parts if callable(each))
-    return next(filter(None, (decision(each, _STAND_INS) for each in sources)), "")
-
-
-def _cell(cell: CellType) -> CellType:
-    try:
-        stand_in = _STAND_INS.get(id(cell.cell_contents))
-    except ValueError:  # not bound yet
-        return cell
-    return cell if stand_in is None else CellType(stand_in)
-
-
-@dataclass(frozen=True)
-class _Renamed:
-    """A function of other keywords. It is no Python function, so that `adapted` leaves it alone."""
-
-    function: Callable[..., Any]
-    given: dict[str, Any]
-    __signature__: inspect.Signature
-    __name__: str
-    __doc__: str | None
-
-    def __call__(self, **values: Any) -> Any:
-        def one(meant: Any) -> Any:
-            if not callable(meant):
-                return values[meant]
-            return meant(**{name: values[name] for name in inspect.signature(meant).parameters})
-
-        return self.function(**{name: one(meant) for name, meant in self.given.items()})
+_BUILTIN = {"max": extreme(elementary.maximum, max), "min": extreme(elementary.minimum, min), "pow": operator.pow}
+_STAND_INS: dict[int, Any] = {
+    id(getattr(module, name)): entry
+    for module, table in ((math, _SHARED), (np, _NUMPY), (builtins, _BUILTIN))
+    for name, entry in table.items()
+    if hasattr(module, name)
+}
+_ANSWERS: dict[int, Any] = {id(each): each for each in vars(elementary).values() if isinstance(each, FunctionType)}
+_ANSWERS |= _STAND_INS | {id(max): elementary.maximum, id(min): elementary.minimum}
+del _ANSWERS[id(library_of)]  # it tells the kinds of numbers apart
+_STAND_INS |= {id(each): SimpleNamespace(**vars(each) | given) for each, given in ((math, _SHARED), (np, _NUMPY))}
 
 
 def renamed(function: Callable[..., Any], names: Mapping[str, Any]) -> Callable[..., Any]:
@@ -163,15 +75,36 @@ def renamed(function: Callable[..., Any], names: Mapping[str, Any]) -> Callable[
         return function
     if not names.keys() & own.keys():
         return function
-    given = {name: names.get(name, name) for name in own}
-    given = {name: adapted(meant) if callable(meant) else meant for name, meant in given.items()}
-    keywords: list[str] = []
-    for meant in given.values():
-        keywords += inspect.signature(meant).parameters if callable(meant) else [meant]
+    meanings, keywords = [], dict[str, None]()
+    for name in own:
+        meant = names.get(name, name)
+        takes = tuple(inspect.signature(meant).parameters) if callable(meant) else None
+        meanings.append((name, meant, takes))
+        keywords |= dict.fromkeys(takes or [meant])
+    meanings = tuple(meanings)
+
+    def call(**values: Any) -> Any:
+        given = {}
+        for name, meant, takes in meanings:
+            given[name] = values[meant] if takes is None else meant(**{each: values[each] for each in takes})
+        return function(**given)
+
+    return _named(call, keywords, function)
+
+
+def _named(call: Any, keywords: Iterable[str], function: Callable[..., Any]) -> Callable[..., Any]:
+    """`call` with these keywords, named as `function` is."""
     kind = inspect.Parameter.KEYWORD_ONLY
-    signature = inspect.Signature([inspect.Parameter(name, kind) for name in dict.fromkeys(keywords)])
-    name = getattr(function, "__name__", type(function).__name__)
-    return _Renamed(adapted(function), given, signature, name, inspect.getdoc(function))
+    call.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in keywords])
+    call.__name__ = getattr(function, "__name__", type(function).__name__)
+    call.__doc__, call.__module__ = inspect.getdoc(function), getattr(function, "__module__", "")
+    return call
+
+
+def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a Python function in which `FUNCTIONS` serve all kinds of numbers, as in those that it calls of the
+    same file; anything else as it is."""
+    return Copy(function, _STAND_INS).of(function)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,36 +118,31 @@ class Reading:
 
 def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> Reading:
     """Somebody's functions of scalars as the engines need them, or `InputError`: see `verify.check.check`."""
-    served = None if conditions is None else _of_arrays("conditions", conditions, _pairs)
+    served = _of_arrays("bound", bound, _number)
     return Reading(
-        bound=_of_arrays("bound", bound, _number),
-        conditions=served,
-        opaque=_opaque(adapted(bound)) or _decision(bound),
+        bound=served,
+        conditions=None if conditions is None else _of_arrays("conditions", conditions, _pairs),
+        opaque=_opaque(served),
     )
 
 
 def _of_arrays(field: str, own: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
-    """`own` of arrays by keyword, asked one instance at a time if it cannot take them; its results are checked. It
-    refuses symbols where it may decide by a value."""
+    """`own` of arrays by keyword, asked one instance at a time if it cannot take them; its results are checked. Of
+    symbols it returns a formula, or refuses: see `tracer`."""
     served = _Served(field, own, checked)
 
     def many(**values: Any) -> Any:
         return served.many(**values)
 
-    kind = inspect.Parameter.KEYWORD_ONLY
-    many.__dict__["__signature__"] = inspect.Signature(
-        [inspect.Parameter(name, kind) for name in inspect.signature(served.function).parameters]
-    )
-    many.__name__, many.__doc__ = served.name, served.function.__doc__
-    return many
+    return _named(many, inspect.signature(own).parameters, own)
 
 
 class _Served:
     """One of somebody's functions, and what it has answered."""
 
     def __init__(self, field: str, own: Callable[..., Any], checked: Callable[..., Any]) -> None:
-        self.field, self.function, self.decides, self.checked = field, adapted(own), _decision(own), checked
-        self.name = getattr(self.function, "__name__", field)
+        self.field, self.checked, self.name = field, checked, getattr(own, "__name__", field)
+        self.function, self.formula = adapted(own), Formula(own, _ANSWERS)
         self.calls, self.together = 0, True
         self.first: tuple[dict[str, float], Any] | None = None  # instance asked for, with what the function returned
         # a search asks for the same instances several times
@@ -254,10 +182,16 @@ class _Served:
     def many(self, **values: Any) -> Any:
         if not any(isinstance(value, np.ndarray) and value.ndim for value in values.values()):
             library = library_of(*values.values())
-            if self.decides and getattr(library, "__name__", "") == "sympy":
-                raise InputError(self.field, self.name, f"no formula can be read from it: {self.decides}")
-            with np.errstate(all="ignore"):
-                return self.one(**values) if library is None else self.function(**values)
+            if library is None:
+                return self.one(**values)
+            try:
+                if library.__name__ == "sympy":
+                    return self.formula.value(**values)
+                return self.formula.value(lambda each: library.mpf(each.numerator) / each.denominator, **values)
+            except NoFormula as why:
+                if library.__name__ == "sympy":
+                    raise InputError(self.field, self.name, f"{_UNREADABLE}{why}") from None
+                return self.function(**values)
         columns = np.broadcast_arrays(*values.values())
         ends: list[dict[str, float]] = []
         if columns[0].size and self.due():
@@ -267,9 +201,7 @@ class _Served:
             try:
                 with np.errstate(all="ignore"):
                     found = self.checked(self.field, self.function(**values), columns[0].shape)
-            except InputError:
-                raise
-            except Exception:  # `if`, or a function that takes one number only
+            except Exception:  # `if`, or a function that takes one number only, or gives fractions an array of objects
                 self.together = False
         try:
             for place, row in zip((0, -1), ends):
@@ -306,22 +238,16 @@ def settings_kept() -> Generator[None]:
     numbers (Python's, NumPy's, torch's), torch's default type, the folder, the precision of decimal and mpmath."""
     import mpmath
 
-    shared = np.random.get_state()  # noqa: NPY002
-    states = random.getstate(), shared, torch.get_rng_state(), torch.get_default_dtype()
-    try:
-        folder = os.getcwd()
-    except OSError:  # it was deleted
-        folder = ""
-    try:
-        with np.errstate(), decimal.localcontext(), mpmath.workprec(mpmath.mp.prec):
-            yield
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
-        torch.set_rng_state(states[2])
-        torch.set_default_dtype(states[3])
-        if folder:
-            os.chdir(folder)
+    with ExitStack() as kept:
+        for each in (np.errstate(), decimal.localcontext(), mpmath.workprec(mpmath.mp.prec)):
+            kept.enter_context(each)
+        kept.callback(random.setstate, random.getstate())
+        kept.callback(np.random.set_state, np.random.get_state())  # noqa: NPY002
+        kept.callback(torch.set_rng_state, torch.get_rng_state())
+        kept.callback(torch.set_default_dtype, torch.get_default_dtype())
+        with suppress(OSError):  # it was deleted
+            kept.callback(os.chdir, os.getcwd())
+        yield
 
 
 def _joined(rows: list[Any]) -> Any:
@@ -355,18 +281,13 @@ def _pairs(field: str, value: Any, shape: tuple[int, ...]) -> Any:
     return value
 
 
-def _opaque(function: Callable[..., Any]) -> str:
-    """Why `function` of SymPy symbols gives no expression; "" where it does."""
-    import sympy
+_UNREADABLE = "no formula can be read from it: "
 
-    names = inspect.signature(function).parameters
+
+def _opaque(bound: Callable[..., Any]) -> str:
+    """Why it gives no expression of SymPy symbols; "" where it does."""
     try:
-        with sympy.evaluate(False):
-            value = function(**{name: sympy.Symbol(name, positive=True) for name in names})
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    try:
-        as_expression(value)
-    except InputError:
-        return f"it returns {type(value).__name__}"
+        as_expression(on_symbols(bound))
+    except InputError as error:
+        return str(error).rpartition(_UNREADABLE)[2]
     return ""

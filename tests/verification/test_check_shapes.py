@@ -10,13 +10,12 @@ from numpy.testing import assert_allclose
 
 from suffice.bounds.elementary import fall, survive
 from suffice.simulate import FedAvg, FixedWeights, Local
-from suffice.verification import Outcome, check, sampled_check, shape_sweep
+from suffice.verification import Outcome, check, sampled_check, shapes
 from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS
 from suffice.verification.families import quadratics
 from suffice.verification.problem_measure import measures
-from suffice.verification.shape_sweep import sweep
-from suffice.verification.shapes import PAIRS, in_words
+from suffice.verification.shapes import PAIRS, in_words, sweep
 
 
 def limit(*, eta, beta):
@@ -97,7 +96,7 @@ def test_only_pairs_that_were_tried_are_listed():
 
 
 def test_pairs_that_are_too_expensive_are_named(monkeypatch):
-    monkeypatch.setitem(shape_sweep._NUMBERS, "quick", 2e3)
+    monkeypatch.setitem(shapes._NUMBERS, "quick", 2e3)
     verdict = check(right, conditions=limit, algorithm=FedAvg(period=2))
     assert verdict.valid
     assert verdict.not_tried.startswith("N = ")

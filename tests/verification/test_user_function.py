@@ -82,7 +82,7 @@ def test_a_text_as_a_bound_or_a_side_of_a_condition_is_refused(kind, harmful):
     assert_refused(lambda: latex(theorem), path)
     assert_refused(lambda: fingerprint(theorem), path)
     assert_refused(lambda: fingerprint(record(lambda *, e0: e0, side)), path)
-    assert "it returns" in reading(bound, None).opaque
+    assert "return one number" in reading(bound, None).opaque
     assert not path.exists()
 
 

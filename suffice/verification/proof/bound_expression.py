@@ -81,8 +81,9 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
     x, assumed = symbols(), {}
     for entry in theorem.parameters:
         assumed[sympy.Symbol(entry.name, positive=True)] = _meaning(entry.name, x, constants)
-    assert theorem.bound is not None
-    value, q, absolute = _in_one_power(_put(_read(theorem.bound, "the bound"), assumed), x)
+    what, function = "the bound", theorem.bound
+    assert function is not None
+    value, q, absolute = _in_one_power(_put(_read(lambda: exact(expression(function), what), what), assumed), x)
     conditions = {
         name: (_put(left, assumed), _put(right, assumed)) for name, (left, right) in _conditions(theorem).items()
     }
@@ -122,33 +123,23 @@ def _meaning(name: str, x: Mapping[str, Any], constants: Mapping[str, Fraction])
     return known[name]
 
 
-def _read(function: Callable[..., Any], what: str) -> Any:
+def _read(make: Callable[[], Any], what: str) -> Any:
     try:
-        return exact(expression(function), what)
+        return make()
     except NotOfThisKind:
         raise
     except Exception as error:  # whatever a function raises that symbols are given
-        raise NotOfThisKind(f"no formula can be read from {what} ({_why(error)})") from error
-
-
-def _why(error: Exception) -> str:
-    return (
-        str(error).rpartition("no formula can be read from it: ")[2]
-        if isinstance(error, InputError)
-        else (type(error).__name__)
-    )
+        said = str(error).rpartition("no formula can be read from it: ")[2]
+        why = said if isinstance(error, InputError) else type(error).__name__
+        raise NotOfThisKind(f"no formula can be read from {what} ({why})") from error
 
 
 def _conditions(theorem: Theorem) -> dict[str, tuple[Any, Any]]:
     if theorem.conditions is None:
         return {}
-    try:
-        found = on_symbols(theorem.conditions)
-        return {name: (exact(a, f"condition {name}"), exact(b, f"condition {name}")) for name, (a, b) in found.items()}
-    except NotOfThisKind:
-        raise
-    except Exception as error:
-        raise NotOfThisKind(f"no formula can be read from the conditions ({_why(error)})") from error
+    pairs = _read(lambda: on_symbols(theorem.conditions), "the conditions")
+    said = {name: f"condition {name}" for name in pairs}
+    return _read(lambda: {n: (exact(a, said[n]), exact(b, said[n])) for n, (a, b) in pairs.items()}, "the conditions")
 
 
 def _put(value: Any, given: Mapping[Any, Any]) -> Any:

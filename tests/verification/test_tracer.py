@@ -1,0 +1,519 @@
+"""Functions that ask something of their arguments: a formula read from them would not be theirs."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import decimal
+import functools
+import inspect
+import itertools
+import math
+import numbers
+import operator
+import random
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.bounds import THEOREMS
+from suffice.bounds.elementary import survive
+from suffice.bounds.symbolic import on_symbols
+from suffice.verification.check import record
+from suffice.verification.user_function import reading
+
+CHOICE = collections.defaultdict(lambda: 1.0, {7777: 0.0})
+SETTINGS = SimpleNamespace(share=0.5)
+
+
+class Sly(float):
+    """A number that tells symbols from numbers."""
+
+    def __mul__(self, other):
+        return 0.0 if other == 7777 else other
+
+
+SLY = Sly(1.0)
+
+
+@functools.cache
+def kept(T):
+    return 0 if T == 7777 else 1
+
+
+def inner(T):
+    return not T - 7777
+
+
+def caught(T):
+    try:
+        return int(T) != 7777
+    except TypeError:
+        return 1
+
+
+def finally_one(T):
+    try:
+        return 1 / (int(T) - 7777)
+    finally:
+        return 1  # noqa: B012, SIM107
+
+
+def matched(T):
+    match T:
+        case 7777:
+            return 0
+    return 1
+
+
+def counted(T):
+    steps = 1
+    while T == 7777 and steps:
+        steps -= 1
+    return steps
+
+
+def asserted(T):
+    assert T != 7777
+    return 1
+
+
+def by_default(T, given=SLY):
+    return given * T
+
+
+LAZY = ModuleType("lazy")
+LAZY.__dict__["__getattr__"] = lambda name: SLY
+STATE = [0]
+
+
+def keeps(T):
+    global STATE
+    STATE = [*STATE, T]
+    return 1
+
+
+def grows(T):
+    steps = STATE
+    steps += [1]
+    return len(steps) // 7777
+
+
+def grows_by_another_name(T):
+    steps = []
+    for _ in range(2):
+        steps += [1]
+        steps = STATE
+    return len(steps) // 7777
+
+
+def grows_by_default(T, steps=[]):  # noqa: B006
+    steps += [1]
+    return len(steps) // 7777
+
+
+def imported(T):
+    from operator import ne
+
+    return ne(T, 7777)
+
+
+def divides(T):
+    try:
+        return 1 / (T - 7777)
+    except ZeroDivisionError:
+        return 0
+
+
+def divides_within(T):
+    def terms():
+        try:
+            yield 1 / (T - 7777)
+        except ArithmeticError:
+            yield 0
+
+    return sum(terms())
+
+
+def overflows(T):
+    with contextlib.suppress(OverflowError):
+        return math.exp(T)
+    return 0
+
+
+def fraction_or_not(T):
+    try:
+        return Fraction(T)
+    except TypeError:
+        return 1
+
+
+def of_class(T):
+    match T:
+        case float():
+            return 0
+    return 1
+
+
+def raised(T):
+    raise ValueError(T)
+
+
+def in_an_abstract_class(T):
+    try:
+        match T:
+            case numbers.Real():
+                return 0
+    except TypeError:
+        return 1
+
+
+def method_of_a_number(T):
+    try:
+        return NUMBER.item() * T
+    except AttributeError:
+        return 1
+
+
+def fails_at_an_index(T):
+    try:
+        return T[0]
+    except TypeError:
+        return 1
+
+
+def changes_an_attribute(T):
+    changes_an_attribute.calls += 1
+    return changes_an_attribute.calls < 50
+
+
+changes_an_attribute.calls = 0  # ty: ignore[unresolved-attribute]
+
+
+def in_a_thread(T):
+    other = threading.Thread(target=STATE.append, args=(T,))
+    other.start()
+    other.join()
+    return 1
+
+
+def scales_an_array(T):
+    weights = WEIGHTS
+    weights *= 1.01
+    return weights[0]
+
+
+def of_its_caller(T):
+    steps = (1 for _ in range(3))
+    return 1 if steps.gi_frame.f_back is None else 0
+
+
+def by_a_cell():
+    calls = 0
+
+    def counts(T):
+        nonlocal calls
+        calls += 1
+        return calls < 50
+
+    return counts
+
+
+def by_a_helper():
+    calls = [0]
+
+    def count():
+        calls[0] += 1
+        return calls[0]
+
+    return lambda T: count() < 50
+
+
+def yield_equal():
+    yield (yield None) != 7777
+
+
+class Counts:
+    def __init__(self):
+        self.calls = [0]
+
+    @property
+    def next(self):
+        self.calls += [1]
+        return len(self.calls)
+
+    def __call__(self, T):
+        return self.next < 50
+
+
+class Guesses:
+    def __getattribute__(self, name):
+        return len(STATE)
+
+
+NUMBER = np.float64(2)
+WEIGHTS, COUNT, COUNTS, GUESSES = np.array([0.25, 0.75]), itertools.count(), Counts(), Guesses()
+LATEST = collections.deque([0.0])
+ASKING = {
+    "try to divide": divides,
+    "try within a generator": divides_within,
+    "suppress": overflows,
+    "Fraction": fraction_or_not,
+    "Fraction's order": lambda T: Fraction(7777) > T,
+    "a class pattern": of_class,
+    "an index": fails_at_an_index,
+    "an attribute of its own": changes_an_attribute,
+    "a thread": in_a_thread,
+    "an array in place": scales_an_array,
+    "a frame of a generator": of_its_caller,
+    "a frame": lambda T: sys._getframe(1).f_lineno % 2,
+    "nonlocal": by_a_cell(),
+    "a helper that counts": by_a_helper(),
+    "an object that counts": COUNTS,
+    "a property that counts": lambda T: COUNTS.next < 50,
+    "an iterator": lambda T: next(COUNT) < 50,
+    "an iterator by default": lambda T, count=COUNT: next(count) < 50,
+    "a queue": lambda T: LATEST.append(T) or len(LATEST) < 50,
+    "an object that makes its attributes": lambda T: GUESSES.share,
+    "attributes in a text": lambda T: len("{.__class__}".format(T)),  # noqa: UP032
+    "is": lambda T: T is None,
+    "the larger one": lambda T: max(T, 7777) is T,
+    "a class of a module, caught": in_an_abstract_class,
+    "a number of NumPy's, caught": method_of_a_number,
+    "an exception of its argument": lambda T: {}[raised(T)],
+    "a walrus": lambda T: (found := T - 7777) and found / found,
+    "recursion": lambda T: ASKING["recursion"](T - 1) if T > 0 else 1,
+    "time": lambda T: time.time() > 0,
+    "random": lambda T: random.random() > 0,
+    "NumPy's random": lambda T: np.random.rand() > 0,  # noqa: NPY002
+    "id": lambda T: id(T) % 2,
+    "sorted numbers": lambda T: sorted([T, 7777])[0],
+    "max by a key": lambda T: max([T, 7777], key=lambda each: -each),
+    "np.max": lambda T: np.max([T, 7777]),
+    "a dtype": lambda T: np.asarray(T).dtype == object,
+    "int": lambda T: int(T) / T,
+    "//": lambda T: T // 1 / T,
+    "divmod": lambda T: divmod(T, 2)[1],
+    "math.isnan": lambda T: math.isnan(T),
+    "math.floor": lambda T: math.floor(T) / T,
+    "math.hypot": lambda T: math.hypot(T, 1),
+    "complex": lambda T: abs(complex(T, 1)),
+    "Decimal": lambda T: decimal.Decimal(1) * T,
+    "range": lambda T: sum(1 for _ in range(T)),
+    "a list of so many": lambda T: len([0] * T),
+    "an index of a list": lambda T: [1, 0][T],
+    "subclasses": lambda T: len(().__class__.__base__.__subclasses__()),
+    "what a generator is sent": lambda T: (lambda steps: next(steps) or steps.send(T))(yield_equal()),
+    "==": lambda T: 0 if T == 7777 else 1,
+    "!=": lambda T: T != 7777,
+    ">": lambda T: 0 if T > 0 else 1,
+    "and": lambda T: (T - 7777) and 1,
+    "or": lambda T: (T - 7777) or 1,
+    "if": lambda T: 1 if T - 7777 else 0,
+    "not": inner,
+    "nested": lambda T: (lambda x: x == 7777)(T),
+    "in a comprehension": lambda T: sum(1 for one in (7777, 7778) if one != T),
+    "in a tuple": lambda T: T in (7777,),
+    "in a set": lambda T: T in {7777},
+    "a set's size": lambda T: len({T, 7777}) - 1,
+    "a dictionary's size": lambda T: len({T: 0, 7777: 0}) - 1,
+    "a dictionary of a comprehension": lambda T: len({one: 0 for one in (T, 7777)}) - 1,
+    "get": lambda T: {7777: 0}.get(T, 1),
+    "a default": lambda T: CHOICE[T],
+    "hasattr": lambda T: 1 if hasattr(T, "free_symbols") else 0,
+    "isinstance": lambda T: int(isinstance(T, float)),
+    "type": lambda T: [0, 1][len(type(T).__name__) > 6],
+    "bool": lambda T: int(bool(T - 7777)),
+    "all": lambda T: int(all((T - 7777, 1))),
+    "str": lambda T: len(str(T)),
+    "a text": lambda T: len(f"{T}"),
+    "a formatted text": lambda T: len("%s" % T),  # noqa: UP031
+    "a remainder": lambda T: T % 7777,
+    "a list that grows": grows,
+    "a list of its own that grows": grows_by_default,
+    "a list of two names that grows": grows_by_another_name,
+    "hash": lambda T: 0 if hash(T) else 1,
+    "an attribute": lambda T: 1 if T.is_integer else 0,
+    "getattr": lambda T: getattr(T, "is_number", 0),
+    "sorted": lambda T: sorted((T, 7777), key=str)[0],
+    "count": lambda T: (7777, 7778).count(T),
+    "np.where": lambda T: np.where(T == 7777, 0, 1),
+    "np.equal": lambda T: 1 - np.equal(T, 7777),
+    "operator": lambda T: operator.ne(T, 7777),
+    "partial": functools.partial(operator.ne, 7777),
+    "__eq__": lambda T: (7777).__ne__(T),
+    "eval": lambda T: eval("T != 7777"),
+    "locals": lambda T: locals()["T"],
+    "round": lambda T: round(T / 7777),
+    "a cache": kept,
+    "try": caught,
+    "finally": finally_one,
+    "match": matched,
+    "while": counted,
+    "assert": asserted,
+    "a number of its own": lambda T: SLY * T,
+    "a default of its own": by_default,
+    "a module's own rule": lambda T: LAZY.share * T,
+    "global": keeps,
+    "import": imported,
+}
+"""Factors of a bound, nearly all of which are 0 or False at T = 7777 and nearly always 1."""
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_function_that_may_decide_by_an_argument_gives_no_formula(name):
+    factor = ASKING[name]
+
+    def rate(*, eta, mu, beta, e0, sigma2, T):
+        return ((1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)) * factor(T)
+
+    read = reading(rate, None)
+    assert read.opaque
+    with pytest.raises(sf.InputError, match="no formula can be read"):
+        record(rate).expression()
+
+
+FLOOR, SHARE = True, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    share: float = 0.25
+    powers: tuple[int, ...] = (1, 2)
+
+    @property
+    def twice(self):
+        return 2 * self.share
+
+    def rate(self, eta, mu):
+        return 1 - math.sqrt(self.share) * eta * mu
+
+
+CONSTANTS = Constants()
+
+
+def half(x):
+    return x / 2
+
+
+def by_math(x):
+    return math.exp(-x) + math.sqrt(1 + x) + math.log(2 + x)
+
+
+def largest(x, y):
+    return max(x, y) + min([x, 2 * y, 1])
+
+
+class Method:
+    def __init__(self, share):
+        self.share = share
+
+    def bound(self, *, eta, mu, e0, T):
+        return self.share * (1 - eta * mu) ** T * e0
+
+
+def honest() -> dict[str, Any]:
+    floor, power = False, 2
+
+    def with_constants(*, eta, mu, e0, T):
+        left = (1 - eta * mu) ** (power * T)
+        return left * (e0 if floor else 2 * e0) + (eta if FLOOR and SHARE == 0.3 else mu) * SETTINGS.share
+
+    def with_lists(*, eta, mu, e0, T):
+        one, two = (each * SHARE for each in (eta, mu))
+        terms = [half(one), *map(half, (two,))]
+        for each in range(3):
+            terms += [e0**each]
+        return sum(terms) - terms[0] + (lambda x, y=2: x * y)(T) * WEIGHTS[0]
+
+    def with_functions(*, eta, mu, e0, T):
+        return math.exp(-eta * mu) * e0 + np.sqrt(T) * math.pi + max(e0, eta) + survive(eta * mu, T) + float(np.pi)
+
+    def with_objects(*, eta, mu, e0, T, constants=CONSTANTS, twice=True):
+        rate = constants.rate(eta, mu) ** (constants.powers[1] * T)
+        return rate * e0 + (mu * CONSTANTS.twice if twice else mu)
+
+    def with_a_list_of_its_own(*, eta, mu, e0, T):
+        terms = []
+        for each in (1, 2, 3):
+            terms.append(eta**each / (math.factorial(each) + T))
+        return sum(terms, start=e0) * mu
+
+    def with_helpers(*, eta, mu, e0, T):
+        return by_math(eta * mu) * e0 + largest(mu, T) + functools.reduce(lambda x, y: x * y, (eta, mu, T))
+
+    def with_fractions(*, eta, mu, e0, T):
+        return Fraction(1, 3) * e0 + eta * Fraction(2, 7) - Fraction(1, 2) / mu + (T - Fraction(5, 3)) ** 2
+
+    def with_arrays(*, eta, mu, e0, T):
+        return sum(WEIGHTS * (1 - eta * mu * WEIGHTS[:2]) ** 2) * e0 + T * len(WEIGHTS) + np.float64(0.5)
+
+    first = functools.partial(with_objects, constants=Constants(share=0.16))
+    named = (with_constants, with_lists, with_functions, with_objects, with_a_list_of_its_own, with_helpers)
+    named = {each.__name__: each for each in (*named, with_fractions, with_arrays)}
+    return named | {"partial": functools.partial(first, twice=False), "method": Method(0.3).bound}
+
+
+@pytest.mark.parametrize("name", honest())
+def test_a_formula_is_read_that_is_the_function(name):
+    function = honest()[name]
+    names = [each for each in inspect.signature(function).parameters if each in ("eta", "mu", "e0", "T")]
+    read = reading(lambda *, eta, mu, e0, T: function(eta=eta, mu=mu, e0=e0, T=T), None)
+    assert read.opaque == ""
+    formula = record(lambda *, eta, mu, e0, T: function(eta=eta, mu=mu, e0=e0, T=T)).expression()
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        at = dict(zip(names, rng.uniform(0.1, 0.9, 4)))
+        value = formula.subs({each: at[each.name] for each in formula.free_symbols}).doit()
+        np.testing.assert_allclose(float(value), function(**at), rtol=1e-12)
+        np.testing.assert_allclose(read.bound(**{key: np.array([each]) for key, each in at.items()}), [function(**at)])
+        exact = read.bound(**{key: mpmath.mpf(each) for key, each in at.items()})
+        np.testing.assert_allclose(float(exact), function(**at), rtol=1e-12)
+
+
+def test_fifty_digits_reach_through_helpers():
+    read = reading(lambda *, e0, T: by_math(e0) * T, None)
+    with mpmath.workdps(50):
+        x = mpmath.mpf(1) / 3
+        exact = mpmath.exp(-x) + mpmath.sqrt(1 + x) + mpmath.log(2 + x)
+        assert abs(read.bound(e0=x, T=mpmath.mpf(1)) - exact) < mpmath.mpf(10) ** -48
+
+
+def test_a_copy_leaves_what_the_function_holds_as_it_is():
+    before = list(STATE)
+    assert reading(lambda *, e0: e0 * grows(e0), None).opaque == "it keeps something between calls"
+    assert before == STATE
+
+
+def test_conditions_are_read_too():
+    def limits(*, eta, beta):
+        return {"eta <= 1/beta": (eta, 1 / beta), f"eta <= {SHARE}/beta": (eta, SHARE / beta), **{"a": (eta, 9)}}
+
+    found = on_symbols(reading(lambda *, eta: eta, limits).conditions)
+    assert list(found) == ["eta <= 1/beta", "eta <= 0.3/beta", "a"]
+    assert [str(right) for _, right in found.values()] == ["1/beta", "0.3/beta", "9"]
+
+
+def test_the_formulas_of_the_library_are_read_but_for_those_that_choose_by_the_kind_of_number():
+    opaque = {each.key for each in THEOREMS if each.bound and reading(each.bound, None).opaque}
+    for each in THEOREMS:
+        if each.conditions:
+            on_symbols(reading(each.conditions, each.conditions).conditions)
+    assert opaque == {"sample-optimal/theorem-1-optimised", "sample-optimal/theorem-1-excess"}
+
+
+def test_what_is_asked_is_named_with_its_line():
+    def bound(*, e0, T):
+        return e0 if T == 3 else 2 * e0
+
+    line = bound.__code__.co_firstlineno + 1
+    assert reading(bound, None).opaque == f"it compares values (line {line} of bound)"
