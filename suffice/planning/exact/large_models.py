@@ -15,9 +15,8 @@ from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 
 from ..constant_plan import IDENTITY, ConstantPlan, LongRun, Preconditioner
 from ..number import Number
-from .many_clients import modelled_rates
+from .search import start_directions
 from .plan import HORIZON, start_of_plan
-from .starts import start_directions
 
 LENGTHS = (1.0, 0.8)
 SHORTER = 0.5

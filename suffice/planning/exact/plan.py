@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
 from suffice.simulate.moments.recursion import DENSE, ExactRecursion, orbit
@@ -19,10 +18,7 @@ from ..constant_plan import UNKNOWN, ConstantPlan, LongRun, Preconditioner
 from ..number import Number
 from .arrivals import arrival
 from .hitting_certificate import certified_rates
-from .many_clients import fastest_of_many
-from .search import HORIZON, NUMBERS, Rates, fastest
-from .single_rates import SINGLE_RATES
-from .stages import faster_stages, lengths, staged_curve
+from .search import HORIZON, Rates, fastest, fastest_single
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
@@ -65,44 +61,36 @@ def exact_plans(
     """
     from threadpoolctl import threadpool_limits
 
-    N, D, n = moments.noise.shape
-    part = max(1, int(NUMBERS / (N * D * n * (len(SHARED) + len(OWN)))))
-    if _cost(moments) > WORK:
-        part = N
-    found = []
+    N, excess, pairs = moments.clients, np.maximum(moments.excess, 0.0), []
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
         given = _Coordinates(moments, precondition=precondition)
-        for first in range(0, N, part):
-            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon, schedule)
-            if progress is not None:
-                progress(len(found), N)
-    return found
+        for first in range(0, N, TOGETHER):
+            part = range(first, min(first + TOGETHER, N))
+            plans = [start_of_plan(N, float(epsilon[i]), float(excess[i])) for i in part]
+            pairs += _clients(given, part, plans, horizon, schedule, lambda done: progress and progress(done, N))
+    return pairs
 
 
 def plain_plans(
     moments: GradientMoments, alone: Sequence[ConstantPlan], *, horizon: int = HORIZON
 ) -> list[ConstantPlan | None]:
     """Of every client its plan alone with gradients as they are, beside the one that `exact_plans` found: what its
-    matrix is worth. The step is searched more coarsely, so that the time may be a percent too long. Where there are
-    more than `SAMPLED`, so many have one, which is enough for a median, and the others None."""
+    matrix is worth. Where there are more than `SAMPLED`, so many have one, which is enough for a median, and the others
+    None."""
     from threadpoolctl import threadpool_limits
 
     N = moments.clients
     some = range(N) if N <= SAMPLED else np.linspace(0, N - 1, SAMPLED).astype(int).tolist()
     plans = [plan if i in some else None for i, plan in enumerate(alone)]
-    todo = [i for i in some if alone[i].matrix is not None]
     with threadpool_limits(1):
         given = _Coordinates(moments, precondition=False)
-        choices = [list(given.own_recursions(i).values()) for i in todo]
-        epsilon, everybody = np.array([alone[i].epsilon for i in todo]), np.ones((len(todo), 1), dtype=bool)
-        found = fastest(choices, epsilon, everybody, [horizon] * len(todo), single_precision=True) if todo else []
-    for i, one in zip(todo, found):
-        plan = start_of_plan(N, alone[i].epsilon, alone[i].start)
-        if one.steps is not None:
-            recursion = list(given.own_recursions(i).values())[one.choice]
-            steps = np.ceil(arrival(recursion, one.v, alone[i].epsilon, horizon))  # single precision is a few off
-            plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), time=Number(int(steps), "exact"))
-        plans[i] = plan
+        for i in [i for i in some if alone[i].matrix is not None]:
+            found = fastest_single(given.own(i), alone[i].epsilon, horizon)
+            plan = start_of_plan(N, alone[i].epsilon, alone[i].start)
+            if found.steps is not None:
+                time = Number(found.steps, "exact")
+                plan = replace(plan, weights=np.eye(N)[i], eta=float(found.v[0]), time=time)
+            plans[i] = plan
     return plans
 
 
@@ -113,6 +101,7 @@ class _Coordinates:
         self.moments, self.precondition = moments, precondition
         self.shared = shared_bases(moments) if precondition else {"none": np.eye(moments.features)}
         self.many = _cost(moments) > WORK
+        self.won: list[str] = []
 
     @cached_property
     def everybody(self) -> dict[str, GradientMoments]:
@@ -131,12 +120,15 @@ class _Coordinates:
         name = plan.conditioning.name
         return ExactRecursion(moments=_in_coordinates(self.moments, name, bases[name]), client=i)
 
-    def own_recursions(self, i: int, name: str | None = None) -> Choices:
-        """Of client i by itself, in all coordinates or one, turned to the eigenvectors of its own second moment."""
+    def own(self, i: int) -> Choices:
+        """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment; of many, only
+        the first few try all, and the others what suits most of these."""
         only = self.moments.only([i])
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
-        names = list(bases) if name is None else [name]
-        turned = {one: bases[one] @ np.linalg.eigh(bases[one].T @ only.A[0] @ bases[one])[1] for one in names}
+        if self.many and len(self.won) >= PILOTS:
+            name = max(sorted(set(self.won)), key=self.won.count)
+            bases = {name: bases[name]}
+        turned = {one: basis @ np.linalg.eigh(basis.T @ only.A[0] @ basis)[1] for one, basis in bases.items()}
         return {one: ExactRecursion(moments=only.in_basis(basis), client=0) for one, basis in turned.items()}
 
 
@@ -145,38 +137,31 @@ def _in_coordinates(moments: GradientMoments, name: str, basis: np.ndarray) -> G
 
 
 def _clients(
-    moments: GradientMoments,
     given: _Coordinates,
     clients: Sequence[int],
-    epsilon: np.ndarray,
+    plans: Sequence[ConstantPlan],
     horizon: int,
     schedule: bool,
+    progress: Callable[[int], None],
 ) -> list[tuple[ConstantPlan, ConstantPlan]]:
-    excess = np.maximum(moments.excess, 0.0)
-    plans = [start_of_plan(moments.clients, float(epsilon[i]), float(excess[i])) for i in clients]
-    pairs = [(plan, plan) for plan in plans]
-    todo = [j for j, plan in enumerate(plans) if not plan.note]
-    if not todo:
-        return pairs
-    chosen, levels = [clients[j] for j in todo], np.array([plans[j].epsilon for j in todo])
-    alone, singles = _plans_alone(given, chosen, levels, horizon)
-    faster = [horizon if one.steps is None else one.steps - 1 for one in alone]
-    choices = [given.joint(i) for i in chosen]
-    if given.many:
-        (there,) = given.everybody.values()
-        joint = fastest_of_many(there, np.array(chosen), levels, faster)
-    else:
-        everybody = np.ones((len(todo), moments.clients), dtype=bool)
-        joint = fastest([list(of.values()) for of in choices], levels, everybody, faster)
-    noises = _noises(given, chosen, joint) if given.many else itertools.repeat(None)
-    for j, i, single, of, of_one, both, noise in zip(todo, chosen, singles, choices, alone, joint, noises):
-        own = _described(plans[j], single, of_one, horizon, np.eye(moments.clients)[[i]])
-        together = None if both.steps is None else _described(plans[j], of, both, horizon, noise=noise)
+    pairs = []
+    for i, plan in zip(clients, plans):
+        if plan.note:
+            pairs.append((plan, plan))
+            continue
+        N, single = given.moments.clients, given.own(i)
+        rate = fastest_single(single, plan.epsilon, horizon)
+        given.won.append(rate.choice)
+        own = _described(plan, single, rate, horizon, np.eye(N)[[i]])
+        choices = given.joint(i)
+        both = fastest(choices, plan.epsilon, horizon if rate.steps is None else rate.steps - 1)
+        together = None if both.steps is None else _described(plan, choices, both, horizon)
         # peers are followed only where this saves a step
         faster_than = horizon + 1 if own.iterations is None else own.iterations
         usable = together is not None and together.iterations is not None and together.iterations < faster_than
-        pairs[j] = (together if usable and together is not None else own, own)
-    return _with_stages(pairs, clients, dict(zip(todo, zip(choices, singles))), given) if schedule else pairs
+        pairs.append((together if usable and together is not None else own, own))
+        progress(i + 1)
+    return pairs
 
 
 def _with_stages(
@@ -231,49 +216,10 @@ def _staged(plans: Sequence[ConstantPlan], recursions: Sequence[ExactRecursion])
     return shorter
 
 
-def _noises(given: _Coordinates, clients: Sequence[int], rates: Sequence[Rates]) -> Iterator[np.ndarray]:
-    """What `ExactRecursion.merged` takes, of all clients by a few products of matrices."""
-    (there,) = given.everybody.values()
-    for first in range(0, len(clients), TOGETHER):
-        part = slice(first, first + TOGETHER)
-        maps = MomentMaps.sharing(there, np.array(clients[part]))
-        yield from maps.noises(np.stack([one.v for one in rates[part]])[:, None])[:, 0].copy()
-
-
 def _cost(moments: GradientMoments) -> float:
     """Multiplications that all clients' moments in one client's coordinates take, for every client."""
     N, D, n = moments.noise.shape
     return float(N) ** 2 * D * n * (D + n)
-
-
-def _plans_alone(
-    given: _Coordinates, clients: Sequence[int], epsilon: np.ndarray, horizon: int
-) -> tuple[list[Rates], list[Choices]]:
-    """The fastest rates of every client by itself, and its recursions; of many, only some try everything."""
-
-    def search(parts: list[Choices], levels: np.ndarray, lengths: np.ndarray = SINGLE_RATES) -> list[Rates]:
-        allowed = np.ones((len(parts), 1), dtype=bool)
-        most = [horizon] * len(parts)
-        return fastest([list(of.values()) for of in parts], levels, allowed, most, lengths, single_precision=given.many)
-
-    if not given.many or len(clients) <= PILOTS:
-        singles = [given.own_recursions(i) for i in clients]
-        return search(singles, epsilon), singles
-    pilots = np.linspace(0, len(clients) - 1, PILOTS).astype(int)
-    tried = [given.own_recursions(clients[j]) for j in pilots]
-    found = search(tried, epsilon[pilots])
-    wins = [list(of)[one.choice] for of, one in zip(tried, found)]
-    name = max(sorted(set(wins)), key=wins.count)
-    shares = [
-        1 / of[name].limit(one.v)
-        for of, one, win in zip(tried, found, wins)
-        if win == name and one.steps is not None and one.v.any()
-    ]
-    lengths = SINGLE_RATES
-    if shares:  # about those that suit the pilots
-        lengths = np.geomspace(max(min(shares) / 1.2, SINGLE_RATES[0]), min(1.2 * max(shares), SINGLE_RATES[-1]), CLOSE)
-    singles = [given.own_recursions(i, name) for i in clients]
-    return search(singles, epsilon, lengths), singles
 
 
 def start_of_plan(clients: int, epsilon: float, start: float) -> ConstantPlan:
@@ -305,7 +251,7 @@ def _described(
     """peers  (n, N), which of all clients the n rates are of, if they are not of all; noise  as `merged` takes it"""
     if rates.steps is None:
         return plan.noted(f"no constant weights and step tried arrive within {horizon:,} iterations")
-    name = list(choices)[rates.choice]
+    name = rates.choice
     recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
     basis, merged, one = recursion.moments.basis, recursion.merged(v, noise), np.array([0.0, 1.0])
     limit = merged.limit(one)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.simulate.moments.batched import MomentMaps
+
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
 
-from .descent import Descent
-from .search import WORK, without_small
+
+from .search import without_small
 
 STAGES = 3
 ROUNDS = 40

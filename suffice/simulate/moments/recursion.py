@@ -33,6 +33,8 @@ DIVERGED = 1e12
 """An excess of so many times its start has left."""
 DENSE = 150
 """Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
+LONG = 6
+"""Times as many steps as numbers from which on sums over steps are doubled, not added up step by step."""
 DIRECTIONS = 400
 """An iteration looks in at most so many directions."""
 CACHE = 100_000
@@ -84,16 +86,15 @@ class ExactRecursion:
     def _shift(self) -> np.ndarray:
         return recentred(self.moments.optimum[self.client])
 
+    def noises(self, V: np.ndarray) -> np.ndarray:
+        """The matrices of z -> pack(sum u_k C_k), (K, D, n), of several rates (K, N)."""
+        u, flat = V**2 / self.moments.batch, self.moments.noise.reshape(self.moments.clients, -1)
+        kept = np.flatnonzero(V.any(0))
+        total = u[:, kept] @ flat[kept] if 2 * len(kept) < len(flat) else u @ flat  # few are read by themselves
+        return self.about_minimiser(total.reshape(len(V), *self.moments.noise.shape[1:]))
+
     def _noise(self, v: np.ndarray) -> np.ndarray:
-        """The matrix of z -> pack(sum u_k C_k)."""
-        u, kept = v**2 / self.moments.batch, np.flatnonzero(v)
-        if len(kept) == 1:
-            total = u[kept[0]] * self.moments.noise[kept[0]]
-        elif 2 * len(kept) < len(v):  # reads the kept clients' matrices only
-            total = np.tensordot(u[kept], self.moments.noise[kept], 1)
-        else:
-            total = np.tensordot(u, self.moments.noise, 1)
-        return self.about_minimiser(total)
+        return self.noises(v[None])[0]
 
     def merged(self, v: np.ndarray, noise: np.ndarray | None = None) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
@@ -115,10 +116,51 @@ class ExactRecursion:
         )
         return ExactRecursion(moments=pair, client=0)
 
+    def matrices(self, V: np.ndarray, noises: np.ndarray | None = None) -> np.ndarray:
+        """M(v), (K, n, n), of several rates (K, N)."""
+        B = np.eye(self.features) - 2 * np.tensordot(V, self.moments.A, 1)
+        return step_matrix(B, V @ self.h, self.noises(V) if noises is None else noises)
+
     def matrix(self, v: np.ndarray) -> np.ndarray:
         """M(v), (1 + d + d(d+1)/2) squared."""
-        B = np.eye(self.features) - 2 * np.tensordot(v, self.moments.A, 1)
-        return step_matrix(B, v @ self.h, self._noise(v))
+        return self.matrices(v[None])[0]
+
+    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
+        noises = self.noises(V)
+        forth, back = self.matrices(V, noises), self.matrices(-V, noises)
+        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
+
+    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+        """E e_t after so many steps and its derivatives by the rates (N,)."""
+        G, end = orbit_sum(self.matrix(v), self.start, self.loss, steps)
+        return float(self.loss @ end), self.contract(v, G)
+
+    def stable(self, v: np.ndarray) -> bool:
+        """Whether the second moment contracts, or rests where no row sees anything."""
+        block = self.matrix(v)[1 + self.features :, 1 + self.features :]
+        return bool(np.linalg.eigvalsh((block + block.T) / 2)[-1] <= 1 + 1e-12)
+
+    def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
+        """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n): each part of M contracted with its own part of G.
+
+        With G = sum_t p_t z_t', p = (k, l, pack(L)), z = (1, m, pack(S)), these are sum_t of tr(L B S B'), 4 m'B'L h,
+        4 h'L h, l'(B m + 2 h) and <4 L, sum u_k C_k>.
+        """
+        d, moments = self.features, self.moments
+        B, h = np.eye(d) - 2 * np.tensordot(v, moments.A, 1), v @ self.h
+        one, mean, rest = G[1 + d :, 0], G[1 + d :, 1 : 1 + d], G[1 + d :, 1 + d :]
+        Lm = unpack(mean.T, d)  # (k, i, j): sum m_k L_ij
+        LS = unpack(np.moveaxis(unpack(rest, d), 0, -1), d)  # (k, m, i, j): sum S_km L_ij
+        by_B = 2 * np.einsum("kmij,jm->ik", LS, B) + 4 * (Lm @ h).T + G[1 : 1 + d, 1 : 1 + d]
+        by_h = 4 * np.einsum("kij,ik->j", Lm, B) + 8 * unpack(one, d) @ h + 2 * G[1 : 1 + d, 0]
+        by_noise = G[1 + d :].copy()
+        if moments.optimum[self.client].any():  # about the moments' centre
+            by_noise[:, 1 + d :] = rest
+            by_noise[:, : 1 + d] = 0
+            by_noise += G[1 + d :, : 1 + d] @ self._shift.T
+        noise = moments.noise.reshape(moments.clients, -1) @ by_noise.ravel()
+        return 8 * v / moments.batch * noise + self.h @ by_h - 2 * np.tensordot(moments.A, by_B)
 
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps, (steps + 1,) [loss]."""
@@ -268,26 +310,22 @@ def orbit(M: np.ndarray, z: np.ndarray, steps: int, powers: list[np.ndarray] | N
     return np.moveaxis(out, 0, -1)
 
 
-def curve(M: np.ndarray, z: np.ndarray, loss: np.ndarray, steps: int) -> np.ndarray:
-    """loss . M^t z, t = 0..steps, (..., steps + 1), without the models in between: BLOCK looks at every BLOCK-th."""
-    looks = orbit(M.swapaxes(-1, -2), loss, BLOCK - 1).swapaxes(-1, -2)
-    e = looks @ orbit(np.linalg.matrix_power(M, BLOCK), z, steps // BLOCK)
-    return e.swapaxes(-1, -2).reshape(*z.shape[:-1], -1)[..., : steps + 1]
-
-
-def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> np.ndarray:
-    """sum_t (M')^(steps-1-t) p (M^t z)' over t < steps, (..., n, n), by doubling: S_2m = (M^m)' S_m + S_m (M^m)'."""
-    later = max(steps.bit_length() - 6, 0)
-    m, turned = steps >> later, M.swapaxes(-1, -2)
-    total = orbit(turned, p, m - 1)[..., ::-1] @ orbit(M, z, m - 1).swapaxes(-1, -2)
+def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """sum_t (M')^(steps-1-t) p (M^t z)' over t < steps, (n, n), and M^steps z: of many steps by doubling,
+    S_2m = (M^m)' S_m + S_m (M^m)'."""
+    later = max(steps.bit_length() - 6, 0) if steps >= LONG * len(z) else 0
+    m = steps >> later
+    Z = orbit(M, z, m)
+    total = orbit(M.T, p, m - 1)[:, ::-1] @ Z[:, :-1].T
+    if not later:
+        return total, Z[:, -1]
     power = np.linalg.matrix_power(M, m)
     for j in reversed(range(later)):
-        back = power.swapaxes(-1, -2)
-        total, power = back @ total + total @ back, power @ power
+        total, power = power.T @ total + total @ power.T, power @ power
         if steps >> j & 1:
-            total = turned @ total + p[..., :, None] * (power @ z[..., None]).swapaxes(-1, -2)
+            total = M.T @ total + np.outer(p, power @ z)
             power = power @ M
-    return total
+    return total, power @ z
 
 
 def krylov(
