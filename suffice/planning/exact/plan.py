@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from suffice.simulate.moments.gradient_moments import GradientMoments
-from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
-from suffice.simulate.moments.recursion import DENSE, ExactRecursion, orbit
+from suffice.simulate.moments.orbits import orbit
+from suffice.simulate.moments.preconditioning import own_bases, own_coordinates, shared_bases
+from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
-from ..constant_plan import UNKNOWN, ConstantPlan, LongRun, Preconditioner
+from ..constant_plan import ConstantPlan, LongRun, Preconditioner
 from ..number import Number
-from .arrivals import arrival
 from .hitting_certificate import certified_rates
-from .search import HORIZON, Rates, fastest, fastest_single
+from .search import HORIZON, POOLED, Rates, fastest, fastest_of_many, fastest_single
+from .stages import in_stages
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
@@ -32,8 +32,6 @@ CERTIFICATES = 5e8
 """Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
 TOGETHER = 64
 """Clients whose noises are added up at a time where there are many."""
-CLOSE = 8
-"""Lengths tried about those that suited the pilots."""
 SAMPLED = 20
 """Clients of many whose plans with plain gradients are found."""
 PILOTS = 4
@@ -61,13 +59,17 @@ def exact_plans(
     """
     from threadpoolctl import threadpool_limits
 
-    N, excess, pairs = moments.clients, np.maximum(moments.excess, 0.0), []
+    N, excess = moments.clients, np.maximum(moments.excess, 0.0)
+    plans = [start_of_plan(N, float(e), float(of)) for e, of in zip(epsilon, excess)]
+    pairs, todo = [(plan, plan) for plan in plans], [i for i, plan in enumerate(plans) if not plan.note]
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
         given = _Coordinates(moments, precondition=precondition)
-        for first in range(0, N, TOGETHER):
-            part = range(first, min(first + TOGETHER, N))
-            plans = [start_of_plan(N, float(epsilon[i]), float(excess[i])) for i in part]
-            pairs += _clients(given, part, plans, horizon, schedule, lambda done: progress and progress(done, N))
+        for first in range(0, len(todo), TOGETHER):
+            part = todo[first : first + TOGETHER]
+            for i, pair in zip(part, _pairs(given, part, [plans[i] for i in part], horizon, schedule)):
+                pairs[i] = pair
+                if progress is not None:
+                    progress(i + 1, N)
     return pairs
 
 
@@ -101,12 +103,12 @@ class _Coordinates:
         self.moments, self.precondition = moments, precondition
         self.shared = shared_bases(moments) if precondition else {"none": np.eye(moments.features)}
         self.many = _cost(moments) > WORK
-        self.won: list[str] = []
+        self.suited: list[str] = []
 
     @cached_property
     def everybody(self) -> dict[str, GradientMoments]:
         """The moments in common coordinates; of many clients in those of a pooled second moment alone."""
-        names = ["pooled"] if self.many and self.precondition else list(self.shared)
+        names = [POOLED] if self.many and self.precondition else list(self.shared)
         return {name: _in_coordinates(self.moments, name, self.shared[name]) for name in names}
 
     def joint(self, i: int) -> Choices:
@@ -114,19 +116,13 @@ class _Coordinates:
         own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
         return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
 
-    def recursion(self, i: int, plan: ConstantPlan) -> ExactRecursion:
-        """Of client i with all its peers in the coordinates of a plan."""
-        bases = self.shared | own_bases(self.moments, i)
-        name = plan.conditioning.name
-        return ExactRecursion(moments=_in_coordinates(self.moments, name, bases[name]), client=i)
-
     def own(self, i: int) -> Choices:
         """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment; of many, only
         the first few try all, and the others what suits most of these."""
         only = self.moments.only([i])
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
-        if self.many and len(self.won) >= PILOTS:
-            name = max(sorted(set(self.won)), key=self.won.count)
+        if self.many and len(self.suited) >= PILOTS:
+            name = max(sorted(set(self.suited)), key=self.suited.count)
             bases = {name: bases[name]}
         turned = {one: basis @ np.linalg.eigh(basis.T @ only.A[0] @ basis)[1] for one, basis in bases.items()}
         return {one: ExactRecursion(moments=only.in_basis(basis), client=0) for one, basis in turned.items()}
@@ -136,84 +132,34 @@ def _in_coordinates(moments: GradientMoments, name: str, basis: np.ndarray) -> G
     return moments if name == "none" else moments.in_basis(basis)
 
 
-def _clients(
-    given: _Coordinates,
-    clients: Sequence[int],
-    plans: Sequence[ConstantPlan],
-    horizon: int,
-    schedule: bool,
-    progress: Callable[[int], None],
-) -> list[tuple[ConstantPlan, ConstantPlan]]:
-    pairs = []
-    for i, plan in zip(clients, plans):
-        if plan.note:
-            pairs.append((plan, plan))
-            continue
-        N, single = given.moments.clients, given.own(i)
-        rate = fastest_single(single, plan.epsilon, horizon)
-        given.won.append(rate.choice)
-        own = _described(plan, single, rate, horizon, np.eye(N)[[i]])
-        choices = given.joint(i)
-        both = fastest(choices, plan.epsilon, horizon if rate.steps is None else rate.steps - 1)
-        together = None if both.steps is None else _described(plan, choices, both, horizon)
+def _pairs(
+    given: _Coordinates, clients: Sequence[int], plans: Sequence[ConstantPlan], horizon: int, schedule: bool
+) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
+    """Of clients that need a plan, which is to be completed."""
+    epsilon, singles, alone = [plan.epsilon for plan in plans], [], []
+    for i, e in zip(clients, epsilon):
+        singles.append(given.own(i))
+        alone.append(fastest_single(singles[-1], e, horizon))
+        given.suited.append(alone[-1].choice)
+    faster, joint = [horizon if one.steps is None else one.steps - 1 for one in alone], None
+    if given.many:
+        (there,) = given.everybody.values()
+        joint = fastest_of_many(there, clients, epsilon, faster)
+    for at, (i, plan, single) in enumerate(zip(clients, plans, singles)):
+        choices, only, everybody = given.joint(i), np.eye(len(plan.weights))[[i]], np.eye(len(plan.weights))
+        own = _described(plan, single, alone[at], horizon, only)
+        rates, noise = joint[at] if joint else (fastest(choices, epsilon[at], faster[at]), None)
+        together = own if rates.steps is None else _described(plan, choices, rates, horizon, everybody, noise=noise)
         # peers are followed only where this saves a step
-        faster_than = horizon + 1 if own.iterations is None else own.iterations
-        usable = together is not None and together.iterations is not None and together.iterations < faster_than
-        pairs.append((together if usable and together is not None else own, own))
-        progress(i + 1)
-    return pairs
-
-
-def _with_stages(
-    pairs: Sequence[tuple[ConstantPlan, ConstantPlan]],
-    clients: Sequence[int],
-    recursions: Mapping[int, tuple[Choices, Choices]],
-    given: _Coordinates,
-) -> list[tuple[ConstantPlan, ConstantPlan]]:
-    """The pairs, whose recursions together and alone are given by position, in stages where these are faster."""
-    joint, single = {}, {}
-    for j, (choices, own) in recursions.items():
-        together, alone = pairs[j]
-        if together.iterations is not None:  # it may be the plan alone, in coordinates that peers do not share
-            joint[j] = choices.get(together.conditioning.name) or given.recursion(clients[j], together)
-        if alone.iterations is not None:
-            single[j] = own[alone.conditioning.name]
-    both = dict(zip(joint, _staged([pairs[j][0] for j in joint], [*joint.values()])))
-    by_itself = dict(zip(single, _staged([pairs[j][1] for j in single], [*single.values()])))
-    return [(both.get(j, together), by_itself.get(j, alone)) for j, (together, alone) in enumerate(pairs)]
-
-
-def _staged(plans: Sequence[ConstantPlan], recursions: Sequence[ExactRecursion]) -> list[ConstantPlan]:
-    """The plans with stages, where these are faster; recursions of all clients, or of the client alone."""
-    if not plans:
-        return []
-    N, of_one = len(plans[0].weights), recursions[0].moments.clients == 1
-    rates = np.stack([plan.rates[plan.rates > 0][:1] if of_one else plan.rates for plan in plans])
-    epsilon = np.array([plan.epsilon for plan in plans])
-    found = faster_stages(recursions, rates, epsilon, [plan.iterations or 0 for plan in plans])
-    shorter = []
-    for plan, recursion, (v, steps) in zip(plans, recursions, found):
-        if not steps or steps == plan.iterations:
-            shorter.append(plan)
-            continue
-        own = np.eye(N)[plan.weights > 0] if of_one else np.eye(N)
-        curve, ends = staged_curve(recursion, v, steps), np.cumsum(lengths(steps))
-        stages = tuple(
-            replace(
-                plan,
-                start=float(curve[end - part]),
-                weights=rates / rates.sum() @ own,
-                eta=float(rates.sum()),
-                time=Number(part, "exact"),
-                end=Number(float(curve[end]), "exact"),
-                long_run=UNKNOWN,
-                recursion=None,
-            )
-            for rates, part, end in zip(v, lengths(steps), ends)
-            if part
-        )
-        shorter.append(replace(plan, stages=stages))
-    return shorter
+        followed = (together.iterations or horizon) < (own.iterations or horizon + 1)
+        if schedule and own.iterations:
+            own = in_stages(own, single[own.conditioning.name], only)
+        if not followed:
+            yield own, own
+        elif schedule:
+            yield in_stages(together, choices[together.conditioning.name], everybody), own
+        else:
+            yield together, own
 
 
 def _cost(moments: GradientMoments) -> float:
@@ -244,11 +190,11 @@ def _described(
     choices: Choices,
     rates: Rates,
     horizon: int,
-    peers: np.ndarray | None = None,
+    peers: np.ndarray,
     *,
     noise: np.ndarray | None = None,
 ) -> ConstantPlan:
-    """peers  (n, N), which of all clients the n rates are of, if they are not of all; noise  as `merged` takes it"""
+    """peers  (n, N), which of all clients the n rates are of; noise  as `merged` takes it"""
     if rates.steps is None:
         return plan.noted(f"no constant weights and step tried arrive within {horizon:,} iterations")
     name = rates.choice
@@ -257,21 +203,21 @@ def _described(
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         slower = (1 - 1e-3) * limit
-        time = arrival(merged, slower * one, plan.epsilon, horizon)
+        time = merged.arrival(slower * one, plan.epsilon, horizon)
         return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
     M, floor = merged.matrix(one), merged.floor(one, limit)
     # a search in single precision knows times to about one in a million
     path = orbit(M, merged.start, steps + 1 + steps // 50)[:, 1:]
     below = np.flatnonzero(merged.loss @ path <= plan.epsilon)
     if not below.size:
-        time = arrival(merged, one, plan.epsilon, horizon)
+        time = merged.arrival(one, plan.epsilon, horizon)
         later = replace(rates, time=time if time > path.shape[1] else np.inf)
         return _described(plan, choices, later, horizon, peers, noise=noise)
     steps, end = int(below[0]) + 1, path[:, below[0]]
     certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
     return replace(
         plan,
-        weights=v / eta if peers is None else v / eta @ peers,
+        weights=v / eta @ peers,
         eta=eta,
         time=Number(steps, "exact"),
         end=Number(float(merged.loss @ end), "exact"),
@@ -293,7 +239,7 @@ def _stays(M: np.ndarray, z: np.ndarray, of: ExactRecursion, epsilon: float, flo
     map on a subspace, on which the next excess is exact."""
     loss = of.loss
     if len(z) > DENSE:
-        W = subspaces(M[None, None], z[None], loss[None], of.features)[0]
+        W = subspaces(M[None], z, loss, of.features)
         M, z, loss = W.T @ M @ W, z @ W, loss @ W
     done, part = 0, max(steps, 16)
     while done < 10 * steps + 1000:

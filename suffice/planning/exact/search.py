@@ -5,23 +5,24 @@ lengths of v. E e_T is not convex in v, so that two kinds of work follow one ano
 1. starts: nested families of peers by the distance of their minimisers, equal weights or half of it the client's own,
    at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
 2. polish: from the best few of these, arriving or not, SciPy's L-BFGS-B minimises E e_g at a time g below the best one;
-   where this reaches the precision, g falls again.
+   where this reaches the precision, g falls again. What is found allows for other starts, good for its shorter time.
 Whether one step is enough is asked before, of the minimum of E e_1, which is convex. What comes out is never slower
 than any start, and a local optimum: no proof that nothing is faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
-from suffice.simulate.moments.gradient_moments import moments_at
-from suffice.simulate.moments.recursion import ExactRecursion, share_of_step
-
-from .arrivals import arrival, arrivals
+from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
+from suffice.simulate.moments.gram_model import GramModel
+from suffice.simulate.moments.orbits import arrivals, share_of_step
+from suffice.simulate.moments.recursion import DENSE, ExactRecursion
+from suffice.simulate.moments.reduced import subspaces
 
 HORIZON = 100_000
 """Steps after which a plan counts as never arriving, unless told otherwise."""
@@ -30,29 +31,53 @@ STEADY = 0.999
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
-"""Shares tried where none of the others arrives."""
-SINGLE_SHARES = np.geomspace(0.02, 0.95, 12)
+"""Shares tried where none of the others arrives within so many steps that these may."""
+SINGLE_SHARES = np.geomspace(0.02, 0.95, 20)
 """Of single rates."""
-CLOSER = (0.86, 0.86, 0.93, 0.98)
-"""Factors on either side of the best single rate, one after the other; the first two are repeated up to AGAIN times."""
+CLOSER, AGAIN = (0.86, 0.93, 0.98), 16
+"""Factors on either side of the best single rate, the first as often as it leads to an end of what is tried."""
 SAFE = 0.97
 """Of the limit: no single rate beyond is tried."""
+SPANNED = np.array([0.15, 0.6])
+"""Of the limit, at which subspaces are found on which single rates of large maps are searched."""
 FINALISTS, RACING = 2, 3
 """Coordinates, and directions beside the best start, from which rates are polished."""
 ROUNDS, FIRST = 60, 8
-"""Iterations of a polish, and of the race that decides which start is worth it."""
+"""Iterations of a polish, and of the race that decides which starts are worth one."""
+WORK = 4e9
+"""Multiplications of the polishes of all clients, where they are too many for a search each."""
+LEGS = 5
+"""Races at most, as long as the last one found something faster."""
+FINER = 0.07
+"""Of a time: goals are so much below it, and at least one step."""
 NEGLIGIBLE = 0.02
 """Of the largest rate: a smaller one is dropped if this costs nothing."""
-LEGS = 5
-EARLY = float(__import__('os').environ.get('EARLY', 0)); FINER = float(__import__('os').environ.get('FINER', .07))
-PATIENCE = float(__import__('os').environ.get('PAT', 40))
+MODELLED = 20
+"""Iterations of a polish of a model, which only tells where to start."""
+LENGTHS = np.geomspace(0.5, 1.6, 12)
+"""Of the model's rates, that are followed exactly."""
+POOLED = "pooled"
+"""Coordinates of clients too many for a search each."""
+PATIENCE = 40
 """Iterations at the present pace within which the precision has to be in reach."""
+UNKNOWN = 1e3
+"""ln(E e_T / epsilon) of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
 
 
 class Curve(Protocol):
-    """What tells the excess of rates: the exact recursion, or a model of it."""
+    """What tells the excess of rates: the exact recursion of one client, or a model of it."""
 
-    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]: ...
+    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+        """E e_t after so many steps and its derivatives by the rates."""
+        ...
+
+    def stable(self, v: np.ndarray) -> bool:
+        """Whether rates are below their step limit."""
+        ...
+
+    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
+        """The time of rates, inf beyond `most`."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +85,8 @@ class Rates:
     """Constant rates v (N,) [theta^2 / loss] and the time they take.
 
     time    steps until E e_t <= epsilon, to a fraction of a step; inf where it never is
-    choice  which of the client's recursions (coordinates) they are for
-    lowest  least E e_t before the first start of the client arrives, where the rates are a start, and `when` it is
+    choice  the name of the coordinates that they are for
+    lowest  of a start, the least E e_t before any start arrives, and when that is
     """
 
     v: np.ndarray
@@ -74,104 +99,106 @@ class Rates:
     def steps(self) -> int | None:
         return None if not np.isfinite(self.time) else int(np.ceil(self.time))
 
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Of those that do not arrive the nearest to it comes first."""
+        return self.time, self.lowest
 
-def fastest(choices: dict[str, ExactRecursion], epsilon: float, most: int) -> Rates:
+
+def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) -> Rates:
     """The fastest constant rates found of one client, in the best of its coordinates and below the step limit.
 
     most  steps that are of interest
     """
-    first = next(iter(choices.values()))
-    N = first.moments.clients
-    if first.excess <= epsilon or most <= 0:
-        return Rates(v=np.zeros(N), time=0.0 if first.excess <= epsilon else np.inf)
-    families = start_directions(first.moments.optimum, first.moments.A[first.client], first.client)
-    spread = {}
+    one = next(iter(choices.values()))
+    best, known = Rates(v=np.zeros(one.moments.clients)), {}
+    if one.excess <= epsilon or most <= 0:
+        return replace(best, time=0.0 if one.excess <= epsilon else np.inf)
+    families = start_directions(one.moments.optimum, one.moments.A[one.client], one.client)
     for name, recursion in choices.items():
         v, excess = one_step(recursion)
-        if excess <= epsilon and (at_once := _arrives_at_once(recursion, v, epsilon)):
-            return Rates(v=at_once[0], time=at_once[1], choice=name)
+        if excess <= epsilon:
+            safe = min(1.0, STEADY * recursion.limit(v)) * v
+            before, after = recursion.curve(safe, 1)
+            if after <= epsilon:
+                return Rates(v=safe, time=float(share_of_step(before, after, epsilon)), choice=name)
         V = np.vstack((families, v / v.sum())) if v.any() else families
         M1, M2 = recursion.expansion(V)
-        limits = step_limits(M1, M2, 1 + recursion.features)
-        M1, M2 = limits[:, None, None] * M1, limits[:, None, None] ** 2 * M2
-        spread[name] = limits[:, None] * V, (M1, M2, recursion.start, recursion.loss)
-    tried, best, goal = [], Rates(v=np.zeros(N)), most
-    for shares in (SHARES, SMALLER) if most >= HORIZON / 10 else (SHARES,):
-        for name, known in spread.items():
-            tried.append(tried_starts(name, known, shares, epsilon, goal))
-            best = min((best, *tried[-1]), key=lambda one: one.time)
-            goal = most if best.steps is None else best.steps
+        limits = step_limits(M1, M2, 1 + recursion.features)[:, None]
+        scaled = limits[..., None] * M1, limits[..., None] ** 2 * M2, recursion.start, recursion.loss
+        known[name] = limits * V, scaled
+    for shares in (SHARES, SMALLER) if most > HORIZON / 10 else (SHARES,):
+        tried, best = _starts(known, shares, epsilon, most, best)
         if best.steps is not None:
             break
     for _ in range(LEGS):
-        if best.time <= 1:
-            break
         before = best
-        best = polished(choices, best, racers(tried), epsilon, most)
-        if best is before or best.time <= 1:
+        if best.time > 1:
+            best = _raced(choices, best, tried, epsilon, most)
+        if best is before:
             break
-        tried = [tried_starts(name, known, SHARES, epsilon, best.steps - 1) for name, known in spread.items()]
-    return best if best.steps is None or best.time <= 1 else tidied(choices[best.choice], best, epsilon)
+        tried, _ = _starts(known, SHARES, epsilon, int(np.ceil(best.time)) - 1, best)
+    return best if best.steps is None else _tidied(choices[best.choice], best, epsilon)
 
 
-def tried_starts(name, known, shares, epsilon: float, most: int) -> list[Rates]:
-    """Of every direction (F, N) its best length: the first to arrive, or the nearest to it."""
-    V, at = known
-    found = []
-    for v, time, lowest, when in zip(V, *arrivals(*at, shares, epsilon, most)):
-        s = int(np.argmin(time) if np.isfinite(time).any() else np.argmin(lowest))
-        found.append(Rates(v=shares[s] * v, time=time[s], lowest=lowest[s], when=int(when[s]), choice=name))
-    return found
+def _starts(
+    known: Mapping[str, tuple[np.ndarray, tuple[Any, ...]]], shares: np.ndarray, epsilon: float, most: int, best: Rates
+) -> tuple[list[list[Rates]], Rates]:
+    """Of every direction in each of the coordinates the best of its lengths, and the first of all to arrive."""
+    tried = []
+    for name, (V, scaled) in known.items():
+        tried.append([])
+        for v, times, lowest, when in zip(V, *arrivals(*scaled, shares, epsilon, most)):
+            s = int(np.argmin(times) if np.isfinite(times).any() else np.argmin(lowest))
+            one = Rates(v=shares[s] * v, time=times[s], choice=name, lowest=lowest[s], when=int(when[s]))
+            tried[-1].append(one)
+            best = min(best, one, key=lambda one: one.time)
+        most = min(most, best.steps or most)
+    return tried, best
 
 
 def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
-    """About the factors c below which M(c v) contracts, (F,): 1 / rho(P^-1 Q), -P and Q being what M1 and M2 do to second
-    moments. By power iteration, from below in rho: if anything a few percent too large, a scale and no promise."""
+    """About the factors c below which I + c M1 + c^2 M2 contracts, (F,): 1 / rho(P^-1 Q), -P and Q being what M1 and M2
+    do to second moments, which come after the first `seen` numbers.
+
+    By power iteration, from below in rho: if anything a few percent too large, a scale and no promise.
+    """
     P, Q = -M1[:, seen:, seen:], M2[:, seen:, seen:]
-    scale = np.einsum("fnn->f", P)[:, None, None] / P.shape[-1]
-    x, size = np.ones((len(P), P.shape[-1], 1)), np.ones(len(P))
-    T = np.linalg.solve(P + 1e-9 * scale * np.eye(P.shape[-1]), Q)
+    ridge = 1e-9 * np.einsum("fnn->f", P)[:, None, None] / P.shape[-1] * np.eye(P.shape[-1])
+    T, x, size = np.linalg.solve(P + ridge, Q), np.ones((len(P), P.shape[-1], 1)), np.ones((len(P), 1, 1))
     for _ in range(20):
         x = T @ x
-        size = np.linalg.norm(x, axis=1)[:, 0]
-        x = x / np.maximum(size, 1e-300)[:, None, None]
-    return 1 / np.maximum(size, 1e-300)
+        size = np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
+        x = x / size
+    return 1 / size[:, 0, 0]
 
 
-def racers(tried: Sequence[Sequence[Rates]]) -> list[Rates]:
-    """Of the coordinates whose starts are best, the best of each and the first few directions."""
-    def rank(one: Rates) -> tuple[float, float]:
-        return one.time, one.lowest
-
-    leading = sorted(tried, key=lambda starts: min(map(rank, starts)))[:FINALISTS]
-    return [one for starts in leading for one in (min(starts, key=rank), *starts[:RACING])]
-
-
-def polished(
-    choices: dict[str, ExactRecursion], best: Rates, starts: Sequence[Rates], epsilon: float, most: int
+def _raced(
+    choices: Mapping[str, Curve], best: Rates, tried: Sequence[Sequence[Rates]], epsilon: float, most: int
 ) -> Rates:
-    """The fastest rates that are found from the starts, or the best of these."""
+    """The fastest rates that are found from a few starts in the most promising coordinates, or the best of before."""
+    leading = sorted(tried, key=lambda starts: min(one.rank for one in starts))[:FINALISTS]
+    racing = [one for starts in leading for one in (min(starts, key=lambda one: one.rank), *starts[:RACING])]
     goal, raced = most if best.steps is None else best.steps - 1, []
-    for one in starts:
+    for one in racing:
+        # where a curve turns up again before the goal, it is lowered at its lowest
         at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
         v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
-        raced.append((level, Rates(v=v, choice=one.choice, when=at)))
-    raced.sort(key=lambda pair: pair[0])
-    for _, one in raced[:FINALISTS]:
+        raced.append((level, len(raced), Rates(v=v, choice=one.choice, when=at)))
+    for _, _, one in sorted(raced)[:FINALISTS]:
         best = hunted(choices[one.choice], one, best, epsilon, most)
     return best
 
 
-def hunted(recursion: ExactRecursion, one: Rates, best: Rates, epsilon: float, most: int) -> Rates:
+def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rounds: int = ROUNDS) -> Rates:
     """From rates that may not arrive: as long as goals below the best time are reached, the best moves on."""
     v, last = one.v, most if best.steps is None else best.steps - 1
-    goal = min(one.when, last - int(FINER * last))
+    goal = min(one.when or last, last - int(FINER * last))
     while last > 0:
-        v, level = lowered(recursion, v, goal, epsilon, ROUNDS)
-        time = arrival(recursion, v, epsilon, last) if level < 1 else np.inf
-        if np.isfinite(time) and recursion.limit(v) > 1:
-            best = Rates(v=v, time=time, choice=one.choice)
-            last = int(np.ceil(time)) - 1
+        v, level = lowered(curve, v, goal, epsilon, rounds)
+        time = curve.arrival(v, epsilon, last) if level < 1 else np.inf
+        if np.isfinite(time) and curve.stable(v):
+            best, last = Rates(v=v, time=time, choice=one.choice), int(np.ceil(time)) - 1
             goal = last - int(FINER * last)
         elif goal < last:
             goal = last
@@ -180,81 +207,55 @@ def hunted(recursion: ExactRecursion, one: Rates, best: Rates, epsilon: float, m
     return best
 
 
-def lowered(recursion: Curve, v: np.ndarray, goal: int, epsilon: float, iterations: int) -> tuple[np.ndarray, float]:
-    """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm over epsilon there."""
+def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int) -> tuple[np.ndarray, float]:
+    """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm over epsilon there;
+    rates that are 0 stay there if all are."""
     from scipy.optimize import Bounds, minimize
 
-    v = v if recursion.stable(v / STEADY) else 0.9 * v
+    v = v if curve.stable(v / STEADY) else 0.9 * v
     scale, history = 0.1 * np.linalg.norm(v), []
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:
         with np.errstate(all="ignore"):
-            e, gradient = recursion.derivatives(scale * x, goal)
+            e, gradient = curve.derivatives(scale * x, goal)
             gradient = scale * gradient / e
-        if not (0 < e < np.inf and np.isfinite(gradient).all()) or (e <= epsilon and not recursion.stable(scale * x / STEADY)):
-            return 1e3, np.zeros(len(x))
+        if not (0 < e < np.inf and np.isfinite(gradient).all()):
+            return UNKNOWN, np.zeros(len(x))
+        if e <= epsilon and not curve.stable(scale * x / STEADY):
+            return UNKNOWN, np.zeros(len(x))
         return float(np.log(e / epsilon)), gradient
 
-    def hopeless(intermediate_result: object) -> None:
+    def watch(intermediate_result: Any) -> None:
         history.append(intermediate_result.fun)
-        if EARLY and history[-1] <= -EARLY:
-            raise StopIteration
         if len(history) > 4 and PATIENCE * (history[-5] - history[-1]) / 4 < history[-1]:
             raise StopIteration
 
+    options = {"maxiter": rounds, "ftol": 3e-5, "gtol": 1e-6}
     found = minimize(
-        value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.where(v > -1, np.inf, 0)), callback=hopeless,
-        options={"maxiter": iterations, "ftol": 3e-5, "gtol": 1e-6},
+        value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options
     )
     return scale * np.maximum(found.x, 0), float(found.fun)
 
 
-def tidied(recursion: ExactRecursion, best: Rates, epsilon: float) -> Rates:
-    """Minimised at the final time, without rates that are trifles if that costs no step."""
+def _tidied(recursion: ExactRecursion, best: Rates, epsilon: float) -> Rates:
+    """Minimised at the final time without rates that are trifles, if that costs no step."""
     assert best.steps is not None
-    for v in (without_small(best.v), best.v):
-        kept = np.flatnonzero(v)
-        new, level = lowered(Some(recursion, kept), v[kept], best.steps, epsilon, 40)
-        whole = np.zeros(len(v))
-        whole[kept] = new
-        time = arrival(recursion, whole, epsilon, best.steps)
-        if time <= best.steps and recursion.limit(whole) > 1:
-            return Rates(v=whole, time=time, choice=best.choice)
-    return best
-
-
-@dataclass(frozen=True)
-class Some:
-    """Rates of some peers alone."""
-
-    whole: ExactRecursion
-    kept: np.ndarray
-
-    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
-        rates = np.zeros(self.whole.moments.clients)
-        rates[self.kept] = v
-        e, gradient = self.whole.derivatives(rates, steps)
-        return e, gradient[self.kept]
-
-    def stable(self, v):
-        rates = np.zeros(self.whole.moments.clients)
-        rates[self.kept] = v
-        return self.whole.stable(rates)
-
-
-def without_small(v: np.ndarray, share: float = NEGLIGIBLE) -> np.ndarray:
-    """Rates (..., N) without those below a share of the largest, the others so much larger that their sum stays."""
-    large = np.where(v < share * v.max(-1, keepdims=True), 0, v)
-    return large * (v.sum(-1) / np.maximum(large.sum(-1), 1e-300))[..., None]
+    kept = np.flatnonzero((best.v >= NEGLIGIBLE * best.v.max()) | (np.arange(len(best.v)) == recursion.client))
+    few = ExactRecursion(
+        moments=recursion.moments.only(kept.tolist()), client=int(np.searchsorted(kept, recursion.client))
+    )
+    v = np.zeros(len(best.v))
+    v[kept], _ = lowered(few, best.v[kept], best.steps, epsilon, ROUNDS)
+    time = recursion.arrival(v, epsilon, best.steps)
+    return replace(best, v=v, time=time) if time <= best.steps and recursion.stable(v / STEADY) else best
 
 
 def start_directions(optimum: np.ndarray, A: np.ndarray, i: int) -> np.ndarray:
-    """Starts of sum 1, (F, N): equal weights, nearest half and nine tenths its own first, then families."""
-    gap = optimum - optimum[i]
+    """Starts of sum 1, (F, N): those of the race first (equal, nearest half, nine tenths its own), then families."""
+    gap, n = optimum - optimum[i], len(optimum)
     distance = np.einsum("kd,de,ke->k", gap, A, gap)
     distance[i] = -1
-    order, n = np.argsort(distance, kind="stable"), len(optimum)
-    own, rank = np.eye(n)[i], np.argsort(order)
+    own, rank = np.eye(n)[i], np.argsort(np.argsort(distance, kind="stable"))
 
     def nearest(size: int) -> np.ndarray:
         return (rank < size) / size
@@ -285,40 +286,68 @@ def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
     return v, rest**2
 
 
-def _arrives_at_once(recursion: ExactRecursion, v: np.ndarray, epsilon: float) -> tuple[np.ndarray, float] | None:
-    safe = min(1.0, STEADY * recursion.limit(v)) * v
-    before, after = recursion.curve(safe, 1)
-    return (safe, float(share_of_step(before, after, epsilon))) if after <= epsilon else None
-
-
-def fastest_single(choices: dict[str, ExactRecursion], epsilon: float, most: int) -> Rates:
-    """The same of a client alone, whose one rate is searched on a grid in all coordinates, then about the best."""
-    best, soonest = Rates(v=np.zeros(1)), most
-    if next(iter(choices.values())).excess <= epsilon:
-        return Rates(v=np.zeros(1), time=0.0)
-    known = {}
+def fastest_single(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) -> Rates:
+    """The same of a client alone, whose one rate is tried on a grid in all coordinates, then about the best."""
+    best, known = Rates(v=np.zeros(1), time=np.inf), {}
     for name, recursion in choices.items():
-        M1, M2 = recursion.expansion(np.ones((1, 1)))
-        limit = recursion.limit(np.ones(1))
-        known[name] = limit, (limit * M1, limit**2 * M2, recursion.start, recursion.loss)
+        (M1, M2), limit = recursion.expansion(np.ones((1, 1))), recursion.limit(np.ones(1))
+        M1, M2, start, loss = limit * M1, limit**2 * M2, recursion.start, recursion.loss
+        if len(start) > DENSE:
+            steps = np.eye(len(start)) + SPANNED[:, None, None] * M1 + SPANNED[:, None, None] ** 2 * M2
+            W = subspaces(steps, start, loss, recursion.features)
+            M1, M2, start, loss = W.T @ M1 @ W, W.T @ M2 @ W, start @ W, loss @ W
+        known[name] = limit, (M1, M2, start, loss)
+
+    def tried(name: str, shares: np.ndarray) -> Rates:
+        limit, scaled = known[name]
+        times = arrivals(*scaled, shares, epsilon, min(most, best.steps or most))[0][0]
+        j = int(np.argmin(times))
+        one = Rates(v=limit * shares[[j]], time=times[j], choice=name, when=j)
+        return one if one.time < best.time else best
+
     for shares in (SINGLE_SHARES, SMALLER):
-        for name, (limit, at) in known.items():
-            times, *_ = arrivals(*at, shares, epsilon, soonest)
-            j = int(np.argmin(times))
-            if times[0, j] < best.time:
-                best = Rates(v=shares[[j]] * limit, time=float(times[0, j]), choice=name)
-                soonest = int(np.ceil(best.time))
-        if best.steps is not None:
-            break
-    if best.steps is None:
-        return best
-    limit, at = known[best.choice]
-    for factor in CLOSER:
-        centre = best.v[0] / limit
-        shares = centre * np.geomspace(factor, 1 / factor, 5)
-        shares = shares[shares < SAFE]
-        times, *_ = arrivals(*at, shares, epsilon, int(np.ceil(best.time)))
-        j = int(np.argmin(times)) if times.size else 0
-        if times.size and times[0, j] < best.time:
-            best = Rates(v=shares[[j]] * limit, time=float(times[0, j]), choice=best.choice)
+        for name in known if best.steps is None else ():
+            best = tried(name, shares)
+    for factor in CLOSER if best.steps else ():
+        for _ in range(AGAIN if factor == CLOSER[0] else 1):
+            before, centre = best, best.v[0] / known[best.choice][0]
+            best = tried(best.choice, np.minimum(centre * np.geomspace(factor, 1 / factor, 5), SAFE))
+            if best is before or best.when not in (0, 4):
+                break
     return best
+
+
+def fastest_of_many(
+    moments: GradientMoments, clients: Sequence[int], epsilon: Sequence[float], most: Sequence[int]
+) -> list[tuple[Rates, np.ndarray]]:
+    """The same of clients too many for a search each, all in the coordinates of `moments`, with the noise of the rates
+    as `ExactRecursion.merged` takes it.
+
+    A model with identity Hessians tells where to start. That direction is followed exactly at several lengths, and
+    polished as far as WORK allows: what is found is exact; that nothing is faster has been looked for less.
+    """
+    models, flat, N = GramModel.of(moments), moments.noise.reshape(moments.clients, -1), moments.clients
+    guesses = [
+        modelled(models[i], start_directions(moments.optimum, moments.A[i], i), e, T)
+        for i, e, T in zip(clients, epsilon, most)
+    ]
+    noises = np.stack([one.v for one in guesses]) ** 2 / moments.batch @ flat  # one product for all
+    rounds, found = int(WORK / (8.0 * N * flat.size)), []
+    for i, e, T, one, noise in zip(clients, epsilon, most, guesses, noises):
+        recursion = ExactRecursion(moments=moments, client=i)
+        merged = recursion.merged(one.v, recursion.about_minimiser(noise.reshape(moments.noise.shape[1:])))
+        (times,), *_ = arrivals(*merged.expansion(np.array([[0.0, 1.0]])), merged.start, merged.loss, LENGTHS, e, T)
+        c = LENGTHS[np.argmin(times)]
+        best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED)
+        better = hunted(recursion, best, best, e, T, rounds) if rounds > 1 and best.time > 1 else best
+        found.append((better, c**2 * merged.moments.noise[0] / moments.batch if better is best else None))
+    return found
+
+
+def modelled(model: GramModel, V: np.ndarray, epsilon: float, most: int) -> Rates:
+    """The fastest rates found of a model, from directions V (F, N); if nothing arrives, the nearest to it."""
+    V = (np.minimum(model.limits(V), 1e300)[:, None, None] * SHARES[:, None] * V[:, None]).reshape(-1, V.shape[1])
+    found = zip(V, *model.arrivals(V, epsilon, most))
+    best = min((Rates(v=v, time=t, lowest=e, when=int(at)) for v, t, e, at in found), key=lambda one: one.rank)
+    one = best if np.isinf(best.time) else replace(best, when=0)
+    return hunted(model, one, best, epsilon, most, MODELLED)

@@ -25,20 +25,13 @@ from functools import cached_property
 import numpy as np
 
 from .gradient_moments import RANK, GradientMoments, moments_at, recentred
+from .orbits import arrivals, orbit, orbit_sum
 from .packed import cross, pack, sandwich, unpack
 
-BLOCK = 64
-"""So many steps are made at a time where there are many."""
-DIVERGED = 1e12
-"""An excess of so many times its start has left."""
 DENSE = 150
 """Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
-LONG = 6
-"""Times as many steps as numbers from which on sums over steps are doubled, not added up step by step."""
 DIRECTIONS = 400
 """An iteration looks in at most so many directions."""
-CACHE = 100_000
-"""Numbers of the matrices that are stepped at a time."""
 UNTURNED = 1e-13
 """A matrix is diagonal if no entry off the diagonal exceeds this share of the largest."""
 
@@ -130,6 +123,13 @@ class ExactRecursion:
         noises = self.noises(V)
         forth, back = self.matrices(V, noises), self.matrices(-V, noises)
         return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
+
+    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
+        """When E e_t first is at most epsilon, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
+        if self.excess <= epsilon:
+            return 0.0
+        M = self.matrix(v)[None] - np.eye(len(self.loss))
+        return float(arrivals(M, 0 * M, self.start, self.loss, np.ones(1), epsilon, most)[0][0, 0])
 
     def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
         """E e_t after so many steps and its derivatives by the rates (N,)."""
@@ -271,63 +271,6 @@ def _unturned(U: np.ndarray) -> bool:
     return np.array_equal(U, np.eye(len(U)))
 
 
-def doublings(M: np.ndarray, steps: int) -> list[np.ndarray]:
-    """M, M^2, M^4, ...: as many as save more steps, of some models at a time, than they cost."""
-    n, powers = M.shape[-1], [M]
-    for _ in range(0 if steps < n else 3 if steps < 3 * n else BLOCK.bit_length() - 1):
-        powers.append(powers[-1] @ powers[-1])
-    return powers
-
-
-def orbit(M: np.ndarray, z: np.ndarray, steps: int, powers: list[np.ndarray] | None = None) -> np.ndarray:
-    """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n); `powers` are M's
-    doublings where they are known."""
-    n, powers = z.shape[-1], powers or doublings(M, steps)
-    if len(powers) > 1:
-        out = np.empty((*z.shape, steps + 1), dtype=M.dtype)
-        out[..., 0], have = z, 1
-        while have <= steps:
-            power = powers[min(have.bit_length(), len(powers)) - 1]
-            reach = min(have, 2 ** (len(powers) - 1))
-            more = min(reach, steps + 1 - have)
-            out[..., have : have + more] = power @ out[..., have - reach : have - reach + more]
-            have += more
-        return out
-    part = max(1, CACHE // n**2)
-    if M.ndim > 2 and steps > 1 and z.size > part * n:  # a few after the others, as long as they are in the cache
-        Ms, zs = np.broadcast_to(M, (*z.shape, n)).reshape(-1, n, n), z.reshape(-1, n)
-        some = [slice(at, at + part) for at in range(0, len(zs), part)] if n <= DENSE else range(len(zs))
-        found = [orbit(Ms[one], zs[one], steps).reshape(-1, n, steps + 1) for one in some]
-        return np.concatenate(found).reshape(*z.shape, steps + 1)
-    out = np.empty((steps + 1, *z.shape), dtype=M.dtype)
-    out[0] = z
-    if M.ndim == 2:
-        for t in range(steps):
-            np.dot(M, out[t], out=out[t + 1])
-        return out.T
-    for t in range(steps):
-        np.matmul(M, out[t][..., None], out=out[t + 1][..., None])
-    return np.moveaxis(out, 0, -1)
-
-
-def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """sum_t (M')^(steps-1-t) p (M^t z)' over t < steps, (n, n), and M^steps z: of many steps by doubling,
-    S_2m = (M^m)' S_m + S_m (M^m)'."""
-    later = max(steps.bit_length() - 6, 0) if steps >= LONG * len(z) else 0
-    m = steps >> later
-    Z = orbit(M, z, m)
-    total = orbit(M.T, p, m - 1)[:, ::-1] @ Z[:, :-1].T
-    if not later:
-        return total, Z[:, -1]
-    power = np.linalg.matrix_power(M, m)
-    for j in reversed(range(later)):
-        total, power = power.T @ total + total @ power.T, power @ power
-        if steps >> j & 1:
-            total = M.T @ total + np.outer(p, power @ z)
-            power = power @ M
-    return total, power @ z
-
-
 def krylov(
     apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, enough: Callable[[np.ndarray, float], bool]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -361,8 +304,3 @@ def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray) -> flo
         return rest * abs(vectors[-1, -1]) <= 1e-5 * ritz[-1]
 
     return float(np.linalg.eigvalsh(krylov(apply, begin, known)[1])[-1])
-
-
-def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.ndarray | float) -> np.ndarray:
-    """Where between two steps the excess passes epsilon, 0 to 1, its logarithm being interpolated."""
-    return np.log(before / epsilon) / np.log(before / np.maximum(after, 1e-300))

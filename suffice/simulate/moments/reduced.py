@@ -17,27 +17,21 @@ SHIFTS = np.geomspace(2e-4, 0.5, 5)
 """sigma: excesses that fall by so much a step."""
 
 
-def subspaces(M: np.ndarray, starts: np.ndarray, losses: np.ndarray, features: int) -> np.ndarray:
-    """Orthonormal columns (G, n, r) for step matrices M (G, K, n, n) and what is between them, starts and losses
-    (G, n): on them the first two excesses are exact."""
+def subspaces(M: np.ndarray, start: np.ndarray, loss: np.ndarray, features: int) -> np.ndarray:
+    """Orthonormal columns (n, r) for step matrices M (K, n, n) and what is between them: on them the first two excesses
+    are exact."""
     s, n = 1 + features, M.shape[-1]
-    seen = []
-    for step, start, loss in zip(M, starts, losses):
-        columns = [start[None, s:], loss[None, s:]]
-        for one in step:
-            small = (1 + SHIFTS)[:, None, None] * np.eye(s) - one[:s, :s]
-            mean = np.linalg.solve(small, np.broadcast_to(start[:s], (len(SHIFTS), s))[..., None])[..., 0]
-            source = (start[s:] + mean @ one[s:, :s].T).astype(M.dtype)
-            for shift, b in zip(SHIFTS.astype(M.dtype), source):
-                full = -one[s:, s:]
-                full.flat[:: n - s + 1] += 1 + shift
-                columns.append(_solved(full, np.stack((b, loss[s:].astype(M.dtype)), axis=-1)).T)
-        seen.append(np.concatenate(columns).T)
-    X = np.stack(seen).astype(float)
-    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
-    basis = np.zeros((len(X), n, s + X.shape[-1]))
-    basis[:, :s, :s] = np.eye(s)
-    basis[:, s:, s:] = np.linalg.qr(X)[0]
+    columns = [start[s:], loss[s:]]
+    for one in M:
+        for shift in SHIFTS:
+            mean = np.linalg.solve((1 + shift) * np.eye(s) - one[:s, :s], start[:s])
+            full = (1 + shift) * np.eye(n - s) - one[s:, s:]
+            columns += [*_solved(full, np.stack((start[s:] + one[s:, :s] @ mean, loss[s:]), axis=-1)).T]
+    X = np.stack(columns, axis=-1)
+    X /= np.maximum(np.linalg.norm(X, axis=0), 1e-300)
+    basis = np.zeros((n, s + X.shape[-1]))
+    basis[:s, :s] = np.eye(s)
+    basis[s:, s:] = np.linalg.qr(X)[0]
     return basis
 
 
