@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -118,12 +119,11 @@ class _Coordinates:
 
     def own(self, i: int) -> Choices:
         """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment; of many, only
-        the first few try all, and the others what suits most of these."""
+        the first few try all, and the others the two that suit most of these."""
         only = self.moments.only([i])
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
         if self.many and len(self.suited) >= PILOTS:
-            name = max(sorted(set(self.suited)), key=self.suited.count)
-            bases = {name: bases[name]}
+            bases = {name: bases[name] for name, _ in Counter(self.suited[:PILOTS]).most_common(2)}
         turned = {one: basis @ np.linalg.eigh(basis.T @ only.A[0] @ basis)[1] for one, basis in bases.items()}
         return {one: ExactRecursion(moments=only.in_basis(basis), client=0) for one, basis in turned.items()}
 

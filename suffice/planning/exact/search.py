@@ -12,6 +12,7 @@ than any start, and a local optimum: no proof that nothing is faster.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -38,13 +39,15 @@ CLOSER, AGAIN = (0.86, 0.93, 0.98), 16
 """Factors on either side of the best single rate, the first as often as it leads to an end of what is tried."""
 SAFE = 0.97
 """Of the limit: no single rate beyond is tried."""
-SPANNED = np.array([0.15, 0.6])
-"""Of the limit, at which subspaces are found on which single rates of large maps are searched."""
+SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
+"""Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
 FINALISTS, RACING = 2, 3
 """Coordinates, and directions beside the best start, from which rates are polished."""
-ROUNDS, FIRST = 60, 8
+ROUNDS, FIRST = 60, 6
 """Iterations of a polish, and of the race that decides which starts are worth one."""
-WORK = 4e9
+LEAST = 4
+"""Iterations for which a polish is begun."""
+WORK = 8e8
 """Multiplications of the polishes of all clients, where they are too many for a search each."""
 LEGS = 5
 """Races at most, as long as the last one found something faster."""
@@ -58,8 +61,10 @@ LENGTHS = np.geomspace(0.5, 1.6, 12)
 """Of the model's rates, that are followed exactly."""
 POOLED = "pooled"
 """Coordinates of clients too many for a search each."""
-PATIENCE = 40
+PATIENCE = 80
 """Iterations at the present pace within which the precision has to be in reach."""
+STALLED = 1e-4
+"""Decrease of ln E e_g that counts as none."""
 UNKNOWN = 1e3
 """ln(E e_T / epsilon) of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
 
@@ -125,16 +130,19 @@ def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) ->
         V = np.vstack((families, v / v.sum())) if v.any() else families
         M1, M2 = recursion.expansion(V)
         limits = step_limits(M1, M2, 1 + recursion.features)[:, None]
-        scaled = limits[..., None] * M1, limits[..., None] ** 2 * M2, recursion.start, recursion.loss
-        known[name] = limits * V, scaled
+        M1, M2 = limits[..., None] * M1, limits[..., None] ** 2 * M2
+        if len(recursion.start) > DENSE:  # starts of large maps are told apart well enough in single precision
+            M1, M2 = M1.astype(np.float32), M2.astype(np.float32)
+        known[name] = limits * V, (M1, M2, recursion.start, recursion.loss)
     for shares in (SHARES, SMALLER) if most > HORIZON / 10 else (SHARES,):
         tried, best = _starts(known, shares, epsilon, most, best)
         if best.steps is not None:
             break
+    seen: set[tuple[str, int, bytes]] = set()
     for _ in range(LEGS):
         before = best
         if best.time > 1:
-            best = _raced(choices, best, tried, epsilon, most)
+            best = _raced(choices, best, tried, epsilon, most, seen)
         if best is before:
             break
         tried, _ = _starts(known, SHARES, epsilon, int(np.ceil(best.time)) - 1, best)
@@ -174,18 +182,35 @@ def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
 
 
 def _raced(
-    choices: Mapping[str, Curve], best: Rates, tried: Sequence[Sequence[Rates]], epsilon: float, most: int
+    choices: Mapping[str, Curve], best: Rates, tried: Sequence[Sequence[Rates]], epsilon: float, most: int, seen: set
 ) -> Rates:
     """The fastest rates that are found from a few starts in the most promising coordinates, or the best of before."""
-    leading = sorted(tried, key=lambda starts: min(one.rank for one in starts))[:FINALISTS]
-    racing = [one for starts in leading for one in (min(starts, key=lambda one: one.rank), *starts[:RACING])]
-    goal, raced = most if best.steps is None else best.steps - 1, []
-    for one in racing:
-        # where a curve turns up again before the goal, it is lowered at its lowest
-        at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
-        v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
-        raced.append((level, len(raced), Rates(v=v, choice=one.choice, when=at)))
-    for _, _, one in sorted(raced)[:FINALISTS]:
+    level = choices[tried[0][0].choice].excess / epsilon
+
+    def pace(one: Rates) -> float:
+        """The time that it would take if the excess fell on as it does up to its lowest."""
+        fallen = np.log(level * epsilon / one.lowest) if 0 < one.lowest < level * epsilon else 0.0
+        return one.when * np.log(level) / fallen if fallen else np.inf
+
+    def rank(one: Rates) -> tuple[float, float]:
+        return one.rank
+
+    goal, groups, used = most if best.steps is None else best.steps - 1, [], set()
+    for best_of in (rank, rank, pace) if best.steps is None else (rank, rank):
+        left = [starts for starts in tried if starts[0].choice not in used] or tried[:1]
+        starts = min(left, key=lambda starts: min(map(best_of, starts)))
+        used.add(starts[0].choice)
+        first, raced = min(starts, key=best_of), []
+        for one in (first, *(one for one in starts[:RACING] if one is not first)):
+            # where a curve turns up again before the goal, it is lowered at its lowest
+            at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
+            if (key := (one.choice, at, one.v.tobytes())) not in seen:
+                seen.add(key)
+                v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
+                raced.append((level, len(raced), Rates(v=v, choice=one.choice, when=at)))
+        groups.append(raced)
+    hunting = sorted(itertools.chain(*groups[:2]))[:FINALISTS] + [min(raced) for raced in groups[2:] if raced]
+    for _, _, one in hunting:
         best = hunted(choices[one.choice], one, best, epsilon, most)
     return best
 
@@ -201,7 +226,7 @@ def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rou
             best, last = Rates(v=v, time=time, choice=one.choice), int(np.ceil(time)) - 1
             goal = last - int(FINER * last)
         elif goal < last:
-            goal = last
+            goal = min(last, 2 * goal)
         else:
             break
     return best
@@ -227,10 +252,10 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
 
     def watch(intermediate_result: Any) -> None:
         history.append(intermediate_result.fun)
-        if len(history) > 4 and PATIENCE * (history[-5] - history[-1]) / 4 < history[-1]:
+        if len(history) > 4 and (history[-5] - history[-1]) / 4 < max(STALLED, history[-1] / PATIENCE):
             raise StopIteration
 
-    options = {"maxiter": rounds, "ftol": 3e-5, "gtol": 1e-6}
+    options = {"maxiter": rounds, "ftol": 1e-9, "gtol": 1e-6}
     found = minimize(
         value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options
     )
@@ -290,17 +315,12 @@ def fastest_single(choices: Mapping[str, ExactRecursion], epsilon: float, most: 
     """The same of a client alone, whose one rate is tried on a grid in all coordinates, then about the best."""
     best, known = Rates(v=np.zeros(1), time=np.inf), {}
     for name, recursion in choices.items():
-        (M1, M2), limit = recursion.expansion(np.ones((1, 1))), recursion.limit(np.ones(1))
-        M1, M2, start, loss = limit * M1, limit**2 * M2, recursion.start, recursion.loss
-        if len(start) > DENSE:
-            steps = np.eye(len(start)) + SPANNED[:, None, None] * M1 + SPANNED[:, None, None] ** 2 * M2
-            W = subspaces(steps, start, loss, recursion.features)
-            M1, M2, start, loss = W.T @ M1 @ W, W.T @ M2 @ W, start @ W, loss @ W
-        known[name] = limit, (M1, M2, start, loss)
+        limit = recursion.limit(np.ones(1))
+        known[name] = limit, scaled(recursion, limit * np.ones(1), SPANNED, most)
 
     def tried(name: str, shares: np.ndarray) -> Rates:
-        limit, scaled = known[name]
-        times = arrivals(*scaled, shares, epsilon, min(most, best.steps or most))[0][0]
+        limit, along = known[name]
+        times = arrivals(*along, shares, epsilon, min(most, best.steps or most))[0][0]
         j = int(np.argmin(times))
         one = Rates(v=limit * shares[[j]], time=times[j], choice=name, when=j)
         return one if one.time < best.time else best
@@ -332,16 +352,31 @@ def fastest_of_many(
         for i, e, T in zip(clients, epsilon, most)
     ]
     noises = np.stack([one.v for one in guesses]) ** 2 / moments.batch @ flat  # one product for all
-    rounds, found = int(WORK / (8.0 * N * flat.size)), []
+    found = []
     for i, e, T, one, noise in zip(clients, epsilon, most, guesses, noises):
         recursion = ExactRecursion(moments=moments, client=i)
         merged = recursion.merged(one.v, recursion.about_minimiser(noise.reshape(moments.noise.shape[1:])))
-        (times,), *_ = arrivals(*merged.expansion(np.array([[0.0, 1.0]])), merged.start, merged.loss, LENGTHS, e, T)
+        (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, e, T)
         c = LENGTHS[np.argmin(times)]
         best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED)
-        better = hunted(recursion, best, best, e, T, rounds) if rounds > 1 and best.time > 1 else best
+        each = 8.0 * flat.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
+        rounds = min(ROUNDS, int(WORK / (each * N)))
+        better = hunted(recursion, best, best, e, T, rounds) if rounds >= LEAST and best.time > 1 else best
         found.append((better, c**2 * merged.moments.noise[0] / moments.batch if better is best else None))
     return found
+
+
+def scaled(
+    recursion: ExactRecursion, v: np.ndarray, spanned: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The expansion, start and loss along rates v as `arrivals` takes them, where maps are large and may be followed for
+    long on a subspace about the lengths `spanned`."""
+    (M1, M2), start, loss = recursion.expansion(v[None]), recursion.start, recursion.loss
+    if len(start) <= DENSE or most <= len(start):
+        return M1, M2, start, loss
+    c = spanned[:, None, None]
+    W = subspaces(np.eye(len(start)) + c * M1 + c**2 * M2, start, loss, recursion.features)
+    return W.T @ M1 @ W, W.T @ M2 @ W, start @ W, loss @ W
 
 
 def modelled(model: GramModel, V: np.ndarray, epsilon: float, most: int) -> Rates:

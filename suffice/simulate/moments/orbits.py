@@ -114,9 +114,12 @@ class _Together:
     """Models Z (F, S, n) of all lengths of the directions `kept`, of which some length is on its way."""
 
     def __init__(self, M1: np.ndarray, M2: np.ndarray, shares: np.ndarray, start: np.ndarray, loss: np.ndarray) -> None:
-        self.M1, self.M2, self.shares, self.loss = M1, M2, shares, loss
+        self.M1, self.M2, self.shares, self.loss = M1, M2, shares.astype(M1.dtype), loss.astype(M1.dtype)
         # rows of few models times a matrix are faster than a matrix times columns
-        self.Z, self.turned = np.tile(start, (len(M1), len(shares), 1)), [M.swapaxes(-1, -2).copy() for M in (M1, M2)]
+        self.Z, self.turned = (
+            np.tile(start.astype(M1.dtype), (len(M1), len(shares), 1)),
+            [M.swapaxes(-1, -2).copy() for M in (M1, M2)],
+        )
         self.kept = np.arange(len(M1))
 
     def place(self, live: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,7 +26,7 @@ import numpy as np
 
 from .gradient_moments import RANK, GradientMoments, moments_at, recentred
 from .orbits import arrivals, orbit, orbit_sum
-from .packed import cross, pack, sandwich, unpack
+from .packed import cross, pack, sandwich, sandwich_derivative, unpack
 
 DENSE = 150
 """Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
@@ -151,8 +151,7 @@ class ExactRecursion:
         B, h = np.eye(d) - 2 * np.tensordot(v, moments.A, 1), v @ self.h
         one, mean, rest = G[1 + d :, 0], G[1 + d :, 1 : 1 + d], G[1 + d :, 1 + d :]
         Lm = unpack(mean.T, d)  # (k, i, j): sum m_k L_ij
-        LS = unpack(np.moveaxis(unpack(rest, d), 0, -1), d)  # (k, m, i, j): sum S_km L_ij
-        by_B = 2 * np.einsum("kmij,jm->ik", LS, B) + 4 * (Lm @ h).T + G[1 : 1 + d, 1 : 1 + d]
+        by_B = sandwich_derivative(rest, B) + 4 * (Lm @ h).T + G[1 : 1 + d, 1 : 1 + d]
         by_h = 4 * np.einsum("kij,ik->j", Lm, B) + 8 * unpack(one, d) @ h + 2 * G[1 : 1 + d, 0]
         by_noise = G[1 + d :].copy()
         if moments.optimum[self.client].any():  # about the moments' centre
