@@ -45,12 +45,8 @@ def row_plans(
             if plan.note:
                 found.append((plan, plan))
                 continue
-            single = modelled(
-                replace(model, **{name: getattr(model, name)[[i]] for name in ("gaps", "growth", "level")}),
-                np.ones((1, 1)),
-                plan.epsilon,
-                horizon,
-            )
+            only = {name: getattr(model, name)[[i]] for name in ("gaps", "growth", "level")}
+            single = modelled(replace(model, **only), np.ones((1, 1)), plan.epsilon, horizon)
             joint = modelled(model, start_directions(optimum, A[i], i), plan.epsilon, horizon)
             likely = horizon if single.steps is None else min(horizon, 4 * single.steps + 10)
             alone = _exactly(plan, rows, i, single.v * np.eye(N)[i], likely)

@@ -369,8 +369,8 @@ def fastest_of_many(
 def scaled(
     recursion: ExactRecursion, v: np.ndarray, spanned: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The expansion, start and loss along rates v as `arrivals` takes them, where maps are large and may be followed for
-    long on a subspace about the lengths `spanned`."""
+    """The expansion, start and loss along rates v as `arrivals` takes them; of large maps that may be followed for long
+    on a subspace about the lengths `spanned`."""
     (M1, M2), start, loss = recursion.expansion(v[None]), recursion.start, recursion.loss
     if len(start) <= DENSE or most <= len(start):
         return M1, M2, start, loss

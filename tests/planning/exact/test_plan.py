@@ -49,10 +49,10 @@ def test_the_plan_is_what_its_curve_says_and_never_slower_than_alone(plans):
 def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
     recursion = ExactRecursion(moments=problem.gradient_moments(), client=0)
     epsilon = 0.1 * recursion.excess
-    (rates,) = fastest([[recursion]], np.array([epsilon]), np.ones((1, 3), dtype=bool), [HORIZON])
+    rates = fastest({"none": recursion}, epsilon, HORIZON)
     assert rates.steps > 4
     plan = start_of_plan(3, epsilon, recursion.excess)
-    found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), 1000)
+    found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), 1000, np.eye(3))
     assert found.iterations == rates.steps
     np.testing.assert_allclose(found.excess, recursion.curve(rates.v, rates.steps)[-1], rtol=1e-12)
 
