@@ -116,7 +116,7 @@ def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) ->
     most  steps that are of interest
     """
     one = next(iter(choices.values()))
-    best, known = Rates(v=np.zeros(one.moments.clients)), {}
+    best, known, tried = Rates(v=np.zeros(one.moments.clients)), {}, list[list[Rates]]()
     if one.excess <= epsilon or most <= 0:
         return replace(best, time=0.0 if one.excess <= epsilon else np.inf)
     families = start_directions(one.moments.optimum, one.moments.A[one.client], one.client)
@@ -182,9 +182,17 @@ def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
 
 
 def _raced(
-    choices: Mapping[str, Curve], best: Rates, tried: Sequence[Sequence[Rates]], epsilon: float, most: int, seen: set
+    choices: Mapping[str, ExactRecursion],
+    best: Rates,
+    tried: Sequence[Sequence[Rates]],
+    epsilon: float,
+    most: int,
+    seen: set,
 ) -> Rates:
-    """The fastest rates that are found from a few starts in the most promising coordinates, or the best of before."""
+    """The fastest rates that are found from a few starts in the most promising coordinates, or the best of before.
+
+    seen  starts that have been raced, and to which step: none is raced twice
+    """
     level = choices[tried[0][0].choice].excess / epsilon
 
     def pace(one: Rates) -> float:
@@ -233,8 +241,10 @@ def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rou
 
 
 def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int) -> tuple[np.ndarray, float]:
-    """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm over epsilon there;
-    rates that are 0 stay there if all are."""
+    """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm over epsilon there.
+
+    Rates that arrive beyond their step limit fail, so that none that arrives is to be given up later.
+    """
     from scipy.optimize import Bounds, minimize
 
     v = v if curve.stable(v / STEADY) else 0.9 * v
@@ -339,7 +349,7 @@ def fastest_single(choices: Mapping[str, ExactRecursion], epsilon: float, most: 
 
 def fastest_of_many(
     moments: GradientMoments, clients: Sequence[int], epsilon: Sequence[float], most: Sequence[int]
-) -> list[tuple[Rates, np.ndarray]]:
+) -> list[tuple[Rates, np.ndarray | None]]:
     """The same of clients too many for a search each, all in the coordinates of `moments`, with the noise of the rates
     as `ExactRecursion.merged` takes it.
 
