@@ -215,10 +215,11 @@ def _raced(
             if (key := (one.choice, at, one.v.tobytes())) not in seen:
                 seen.add(key)
                 v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
-                raced.append((level, len(raced), Rates(v=v, choice=one.choice, when=at)))
+                raced.append((level, Rates(v=v, choice=one.choice, when=at)))
         groups.append(raced)
-    hunting = sorted(itertools.chain(*groups[:2]))[:FINALISTS] + [min(raced) for raced in groups[2:] if raced]
-    for _, _, one in hunting:
+    groups = [sorted(raced, key=lambda pair: pair[0]) for raced in groups]
+    leading = sorted(itertools.chain(*groups[:2]), key=lambda pair: pair[0])[:FINALISTS]
+    for _, one in leading + [raced[0] for raced in groups[2:] if raced]:
         best = hunted(choices[one.choice], one, best, epsilon, most)
     return best
 
