@@ -47,7 +47,7 @@ ROUNDS, FIRST = 60, 6
 """Iterations of a polish, and of the race that decides which starts are worth one."""
 LEAST = 4
 """Iterations for which a polish is begun."""
-WORK = 8e8
+WORK = 4e8
 """Multiplications of the polishes of all clients, where they are too many for a search each."""
 LEGS = 5
 """Races at most, as long as the last one found something faster."""
