@@ -14,12 +14,11 @@ import numpy as np
 
 import suffice as sf
 from suffice.planning.constant_prediction import started
-from suffice.planning.exact.arrivals import arrivals
 from suffice.planning.local_steps import losses, round_matrices
-from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
+from suffice.simulate.moments.orbits import arrivals, orbit
 from suffice.simulate.moments.preconditioning import shared_bases
-from suffice.simulate.moments.recursion import ExactRecursion, orbit
+from suffice.simulate.moments.recursion import ExactRecursion
 
 from . import fit_tables
 from .timing import row
@@ -89,10 +88,9 @@ def weighted(moments: GradientMoments, i: int, epsilon: float, most: int) -> flo
     distance[i] = -1
     rank = np.argsort(np.argsort(distance, kind="stable"))
     sizes = np.arange(1, moments.clients + 1)[:, None]
-    V = ((rank < sizes) / sizes)[None]
-    maps = MomentMaps.of([ExactRecursion(moments=moments, client=i)])
-    limits = np.minimum(maps.limits(V), 1e300)
-    times, _ = arrivals(maps, limits[..., None] * V, SHARES, np.array([epsilon]), np.zeros(1, dtype=int), [most])
+    recursion, V = ExactRecursion(moments=moments, client=i), (rank < sizes) / sizes
+    V = np.array([min(recursion.limit(v), 1e300) for v in V])[:, None] * V
+    times, *_ = arrivals(*recursion.expansion(V), recursion.start, recursion.loss, SHARES, epsilon, most)
     return float(times.min())
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
+from suffice.simulate.moments.orbits import orbit
 from suffice.simulate.moments.packed import cross, pack, sandwich
-from suffice.simulate.moments.recursion import orbit
 
 from .plan_row import Row
 

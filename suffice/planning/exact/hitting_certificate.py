@@ -21,8 +21,9 @@ import numpy as np
 
 from suffice.bounds.evaluate import outward
 from suffice.simulate.moments.gradient_moments import RANK
+from suffice.simulate.moments.orbits import orbit
 from suffice.simulate.moments.packed import unpack
-from suffice.simulate.moments.recursion import ExactRecursion, orbit
+from suffice.simulate.moments.recursion import ExactRecursion
 
 LONGEST = 4096
 """Steps between looks at most, and beyond which no start of the looks is tried."""

@@ -14,9 +14,8 @@ import numpy as np
 from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 
 from ..constant_plan import ConstantPlan
-from .many_clients import modelled_rates
 from .plan import HORIZON, start_of_plan
-from .starts import start_directions
+from .search import modelled, start_directions
 
 LENGTHS = (1.0, 0.8)
 SHORTER = 0.5
@@ -38,20 +37,20 @@ def row_plans(
 
     N, found = rows.clients, []
     with threadpool_limits(1):
-        model, excess, A = rows.model(), rows.excess, rows.grams + rows.penalty
-        optimum, everybody = rows.optimum @ rows.inverse.T, np.ones((N, N), dtype=bool)
-        directions = np.stack([start_directions(optimum, A[i], i, everybody[i]) for i in range(N)])
-        joint, _ = modelled_rates(model, directions, epsilon, everybody, horizon)
-        single, guess = modelled_rates(model, np.eye(N)[:, None], epsilon, np.eye(N, dtype=bool), horizon)
-        for i in range(N):
+        models, excess, A = rows.models(), rows.excess, rows.grams + rows.penalty
+        optimum = rows.optimum @ rows.inverse.T
+        for i, model in enumerate(models):
             plan = start_of_plan(N, float(epsilon[i]), max(float(excess[i]), 0.0))
             if plan.note:
                 found.append((plan, plan))
                 continue
-            likely = int(min(horizon, 4 * guess[i] + 10)) if np.isfinite(guess[i]) else horizon
-            alone = _exactly(plan, rows, i, single[i], likely)
+            only = {name: getattr(model, name)[[i]] for name in ("gaps", "growth", "level")}
+            single = modelled(replace(model, **only), np.ones((1, 1)), plan.epsilon, horizon)
+            joint = modelled(model, start_directions(optimum, A[i], i), plan.epsilon, horizon)
+            likely = horizon if single.steps is None else min(horizon, 4 * single.steps + 10)
+            alone = _exactly(plan, rows, i, single.v * np.eye(N)[i], likely)
             most = likely if alone.iterations is None else alone.iterations - 1
-            together = _exactly(plan, rows, i, joint[i], most)
+            together = _exactly(plan, rows, i, joint.v, most)
             # peers are followed only where this saves a step
             found.append((alone if together.iterations is None else together, alone))
             if progress is not None:
@@ -92,8 +91,8 @@ def _exactly(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most
         weights=v / v.sum(),
         eta=eta,
         iterations=int(np.ceil(best[0])),
-        excess=best[1],
         note=NOTE,
+        excess=best[1],
         step_limit=eta * limit / best[2],
         preconditioner="none" if rows.scale else "pooled",
         matrix=None if rows.scale else rows.basis @ rows.basis.T,

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import GradientMoments
-from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
-from suffice.simulate.moments.recursion import DENSE, ExactRecursion, orbit
+from suffice.simulate.moments.orbits import orbit
+from suffice.simulate.moments.preconditioning import own_bases, own_coordinates, shared_bases
+from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
 from ..constant_plan import ConstantPlan
-from .arrivals import arrival
 from .hitting_certificate import certified_rates
-from .many_clients import fastest_of_many
-from .search import HORIZON, NUMBERS, Rates, fastest
-from .single_rates import SINGLE_RATES
-from .stages import faster_stages, lengths, staged_curve
+from .search import HORIZON, POOLED, Rates, fastest, fastest_of_many, fastest_single
+from .stages import in_stages
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
@@ -35,8 +32,6 @@ CERTIFICATES = 5e8
 """Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
 TOGETHER = 64
 """Clients whose noises are added up at a time where there are many."""
-CLOSE = 8
-"""Lengths tried about those that suited the pilots."""
 SAMPLED = 20
 """Clients of many whose plans with plain gradients are found."""
 PILOTS = 4
@@ -64,44 +59,39 @@ def exact_plans(
     """
     from threadpoolctl import threadpool_limits
 
-    N, D, n = moments.noise.shape
-    part = max(1, int(NUMBERS / (N * D * n * (len(SHARED) + len(OWN)))))
-    if _cost(moments) > WORK:
-        part = N
-    found = []
+    N, excess = moments.clients, np.maximum(moments.excess, 0.0)
+    plans = [start_of_plan(N, float(e), float(of)) for e, of in zip(epsilon, excess)]
+    pairs, todo = [(plan, plan) for plan in plans], [i for i, plan in enumerate(plans) if not plan.note]
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
         given = _Coordinates(moments, precondition=precondition)
-        for first in range(0, N, part):
-            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon, schedule)
-            if progress is not None:
-                progress(len(found), N)
-    return found
+        for first in range(0, len(todo), TOGETHER):
+            part = todo[first : first + TOGETHER]
+            for i, pair in zip(part, _pairs(given, part, [plans[i] for i in part], horizon, schedule)):
+                pairs[i] = pair
+                if progress is not None:
+                    progress(i + 1, N)
+    return pairs
 
 
 def plain_plans(
     moments: GradientMoments, alone: Sequence[ConstantPlan], *, horizon: int = HORIZON
 ) -> list[ConstantPlan | None]:
     """Of every client its plan alone with gradients as they are, beside the one that `exact_plans` found: what its
-    matrix is worth. The step is searched more coarsely, so that the time may be a percent too long. Where there are
-    more than `SAMPLED`, so many have one, which is enough for a median, and the others None."""
+    matrix is worth. Where there are more than `SAMPLED`, so many have one, which is enough for a median, and the others
+    None."""
     from threadpoolctl import threadpool_limits
 
     N = moments.clients
     some = range(N) if N <= SAMPLED else np.linspace(0, N - 1, SAMPLED).astype(int).tolist()
     plans = [plan if i in some else None for i, plan in enumerate(alone)]
-    todo = [i for i in some if alone[i].matrix is not None]
     with threadpool_limits(1):
         given = _Coordinates(moments, precondition=False)
-        choices = [list(given.own_recursions(i).values()) for i in todo]
-        epsilon, everybody = np.array([alone[i].epsilon for i in todo]), np.ones((len(todo), 1), dtype=bool)
-        found = fastest(choices, epsilon, everybody, [horizon] * len(todo), single_precision=True) if todo else []
-    for i, one in zip(todo, found):
-        plan = start_of_plan(N, alone[i].epsilon, alone[i].start)
-        if one.steps is not None:
-            recursion = list(given.own_recursions(i).values())[one.choice]
-            steps = np.ceil(arrival(recursion, one.v, alone[i].epsilon, horizon))  # single precision is a few off
-            plan = replace(plan, weights=np.eye(N)[i], eta=float(one.v.sum()), iterations=int(steps))
-        plans[i] = plan
+        for i in [i for i in some if alone[i].matrix is not None]:
+            found = fastest_single(given.own(i), alone[i].epsilon, horizon)
+            plan = start_of_plan(N, alone[i].epsilon, alone[i].start)
+            if found.steps is not None:
+                plan = replace(plan, weights=np.eye(N)[i], eta=float(found.v[0]), iterations=found.steps)
+            plans[i] = plan
     return plans
 
 
@@ -112,11 +102,12 @@ class _Coordinates:
         self.moments, self.precondition = moments, precondition
         self.shared = shared_bases(moments) if precondition else {"none": np.eye(moments.features)}
         self.many = _cost(moments) > WORK
+        self.suited: list[str] = []
 
     @cached_property
     def everybody(self) -> dict[str, GradientMoments]:
         """The moments in common coordinates; of many clients in those of a pooled second moment alone."""
-        names = ["pooled"] if self.many and self.precondition else list(self.shared)
+        names = [POOLED] if self.many and self.precondition else list(self.shared)
         return {name: _in_coordinates(self.moments, name, self.shared[name]) for name in names}
 
     def joint(self, i: int) -> Choices:
@@ -124,18 +115,14 @@ class _Coordinates:
         own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
         return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
 
-    def recursion(self, i: int, plan: ConstantPlan) -> ExactRecursion:
-        """Of client i with all its peers in the coordinates of a plan."""
-        bases = self.shared | own_bases(self.moments, i)
-        name = plan.preconditioner
-        return ExactRecursion(moments=_in_coordinates(self.moments, name, bases[name]), client=i)
-
-    def own_recursions(self, i: int, name: str | None = None) -> Choices:
-        """Of client i by itself, in all coordinates or one, turned to the eigenvectors of its own second moment."""
+    def own(self, i: int) -> Choices:
+        """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment; of many, only
+        the first few try all, and the others the two that suit most of these."""
         only = self.moments.only([i])
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
-        names = list(bases) if name is None else [name]
-        turned = {one: bases[one] @ np.linalg.eigh(bases[one].T @ only.A[0] @ bases[one])[1] for one in names}
+        if self.many and len(self.suited) >= PILOTS:
+            bases = {name: bases[name] for name, _ in Counter(self.suited[:PILOTS]).most_common(2)}
+        turned = {one: basis @ np.linalg.eigh(basis.T @ only.A[0] @ basis)[1] for one, basis in bases.items()}
         return {one: ExactRecursion(moments=only.in_basis(basis), client=0) for one, basis in turned.items()}
 
 
@@ -143,103 +130,34 @@ def _in_coordinates(moments: GradientMoments, name: str, basis: np.ndarray) -> G
     return moments if name == "none" else moments.in_basis(basis)
 
 
-def _clients(
-    moments: GradientMoments,
-    given: _Coordinates,
-    clients: Sequence[int],
-    epsilon: np.ndarray,
-    horizon: int,
-    schedule: bool,
-) -> list[tuple[ConstantPlan, ConstantPlan]]:
-    excess = np.maximum(moments.excess, 0.0)
-    plans = [start_of_plan(moments.clients, float(epsilon[i]), float(excess[i])) for i in clients]
-    pairs = [(plan, plan) for plan in plans]
-    todo = [j for j, plan in enumerate(plans) if not plan.note]
-    if not todo:
-        return pairs
-    chosen, levels = [clients[j] for j in todo], np.array([plans[j].epsilon for j in todo])
-    alone, singles = _plans_alone(given, chosen, levels, horizon)
-    faster = [horizon if one.steps is None else one.steps - 1 for one in alone]
-    choices = [given.joint(i) for i in chosen]
+def _pairs(
+    given: _Coordinates, clients: Sequence[int], plans: Sequence[ConstantPlan], horizon: int, schedule: bool
+) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
+    """Of clients that need a plan, which is to be completed."""
+    epsilon, singles, alone = [plan.epsilon for plan in plans], [], []
+    for i, e in zip(clients, epsilon):
+        singles.append(given.own(i))
+        alone.append(fastest_single(singles[-1], e, horizon))
+        given.suited.append(alone[-1].choice)
+    faster, joint = [horizon if one.steps is None else one.steps - 1 for one in alone], None
     if given.many:
         (there,) = given.everybody.values()
-        joint = fastest_of_many(there, np.array(chosen), levels, faster)
-    else:
-        everybody = np.ones((len(todo), moments.clients), dtype=bool)
-        joint = fastest([list(of.values()) for of in choices], levels, everybody, faster)
-    noises = _noises(given, chosen, joint) if given.many else itertools.repeat(None)
-    for j, i, single, of, of_one, both, noise in zip(todo, chosen, singles, choices, alone, joint, noises):
-        own = _described(plans[j], single, of_one, horizon, np.eye(moments.clients)[[i]])
-        together = None if both.steps is None else _described(plans[j], of, both, horizon, noise=noise)
+        joint = fastest_of_many(there, clients, epsilon, faster)
+    for at, (i, plan, single) in enumerate(zip(clients, plans, singles)):
+        choices, only, everybody = given.joint(i), np.eye(len(plan.weights))[[i]], np.eye(len(plan.weights))
+        own = _described(plan, single, alone[at], horizon, only)
+        rates, noise = joint[at] if joint else (fastest(choices, epsilon[at], faster[at]), None)
+        together = own if rates.steps is None else _described(plan, choices, rates, horizon, everybody, noise=noise)
         # peers are followed only where this saves a step
-        faster_than = horizon + 1 if own.iterations is None else own.iterations
-        usable = together is not None and together.iterations is not None and together.iterations < faster_than
-        pairs[j] = (together if usable and together is not None else own, own)
-    return _with_stages(pairs, clients, dict(zip(todo, zip(choices, singles))), given) if schedule else pairs
-
-
-def _with_stages(
-    pairs: Sequence[tuple[ConstantPlan, ConstantPlan]],
-    clients: Sequence[int],
-    recursions: Mapping[int, tuple[Choices, Choices]],
-    given: _Coordinates,
-) -> list[tuple[ConstantPlan, ConstantPlan]]:
-    """The pairs, whose recursions together and alone are given by position, in stages where these are faster."""
-    joint, single = {}, {}
-    for j, (choices, own) in recursions.items():
-        together, alone = pairs[j]
-        if together.iterations is not None:  # it may be the plan alone, in coordinates that peers do not share
-            joint[j] = choices.get(together.preconditioner) or given.recursion(clients[j], together)
-        if alone.iterations is not None:
-            single[j] = own[alone.preconditioner]
-    both = dict(zip(joint, _staged([pairs[j][0] for j in joint], [*joint.values()])))
-    by_itself = dict(zip(single, _staged([pairs[j][1] for j in single], [*single.values()])))
-    return [(both.get(j, together), by_itself.get(j, alone)) for j, (together, alone) in enumerate(pairs)]
-
-
-def _staged(plans: Sequence[ConstantPlan], recursions: Sequence[ExactRecursion]) -> list[ConstantPlan]:
-    """The plans with stages, where these are faster; recursions of all clients, or of the client alone."""
-    if not plans:
-        return []
-    N, of_one = len(plans[0].weights), recursions[0].moments.clients == 1
-    rates = np.stack([plan.rates[plan.rates > 0][:1] if of_one else plan.rates for plan in plans])
-    epsilon = np.array([plan.epsilon for plan in plans])
-    found = faster_stages(recursions, rates, epsilon, [plan.iterations or 0 for plan in plans])
-    shorter = []
-    for plan, recursion, (v, steps) in zip(plans, recursions, found):
-        if not steps or steps == plan.iterations:
-            shorter.append(plan)
-            continue
-        own = np.eye(N)[plan.weights > 0] if of_one else np.eye(N)
-        curve, ends = staged_curve(recursion, v, steps), np.cumsum(lengths(steps))
-        stages = tuple(
-            replace(
-                plan,
-                start=float(curve[end - part]),
-                weights=rates / rates.sum() @ own,
-                eta=float(rates.sum()),
-                iterations=part,
-                excess=float(curve[end]),
-                step_limit=None,
-                floor=None,
-                holds=None,
-                hitting=None,
-                recursion=None,
-            )
-            for rates, part, end in zip(v, lengths(steps), ends)
-            if part
-        )
-        shorter.append(replace(plan, stages=stages))
-    return shorter
-
-
-def _noises(given: _Coordinates, clients: Sequence[int], rates: Sequence[Rates]) -> Iterator[np.ndarray]:
-    """What `ExactRecursion.merged` takes, of all clients by a few products of matrices."""
-    (there,) = given.everybody.values()
-    for first in range(0, len(clients), TOGETHER):
-        part = slice(first, first + TOGETHER)
-        maps = MomentMaps.sharing(there, np.array(clients[part]))
-        yield from maps.noises(np.stack([one.v for one in rates[part]])[:, None])[:, 0].copy()
+        followed = (together.iterations or horizon) < (own.iterations or horizon + 1)
+        if schedule and own.iterations:
+            own = in_stages(own, single[own.preconditioner], only)
+        if not followed:
+            yield own, own
+        elif schedule:
+            yield in_stages(together, choices[together.preconditioner], everybody), own
+        else:
+            yield together, own
 
 
 def _cost(moments: GradientMoments) -> float:
@@ -248,43 +166,20 @@ def _cost(moments: GradientMoments) -> float:
     return float(N) ** 2 * D * n * (D + n)
 
 
-def _plans_alone(
-    given: _Coordinates, clients: Sequence[int], epsilon: np.ndarray, horizon: int
-) -> tuple[list[Rates], list[Choices]]:
-    """The fastest rates of every client by itself, and its recursions; of many, only some try everything."""
-
-    def search(parts: list[Choices], levels: np.ndarray, lengths: np.ndarray = SINGLE_RATES) -> list[Rates]:
-        allowed = np.ones((len(parts), 1), dtype=bool)
-        most = [horizon] * len(parts)
-        return fastest([list(of.values()) for of in parts], levels, allowed, most, lengths, single_precision=given.many)
-
-    if not given.many or len(clients) <= PILOTS:
-        singles = [given.own_recursions(i) for i in clients]
-        return search(singles, epsilon), singles
-    pilots = np.linspace(0, len(clients) - 1, PILOTS).astype(int)
-    tried = [given.own_recursions(clients[j]) for j in pilots]
-    found = search(tried, epsilon[pilots])
-    wins = [list(of)[one.choice] for of, one in zip(tried, found)]
-    name = max(sorted(set(wins)), key=wins.count)
-    shares = [
-        1 / of[name].limit(one.v)
-        for of, one, win in zip(tried, found, wins)
-        if win == name and one.steps is not None and one.v.any()
-    ]
-    lengths = SINGLE_RATES
-    if shares:  # about those that suit the pilots
-        lengths = np.geomspace(max(min(shares) / 1.2, SINGLE_RATES[0]), min(1.2 * max(shares), SINGLE_RATES[-1]), CLOSE)
-    singles = [given.own_recursions(i, name) for i in clients]
-    return search(singles, epsilon, lengths), singles
-
-
 def start_of_plan(clients: int, epsilon: float, start: float) -> ConstantPlan:
     """A plan to be made from an excess of `start`, or one that says why there is none to make."""
     plan = ConstantPlan(epsilon=epsilon, start=start, weights=np.zeros(clients))
     if start <= epsilon:
         note = "the start is already below this precision: 0 iterations, alone or together"
-        hitting = {"eta": 0.0, "expected_iterations": 0.0}
-        return replace(plan, iterations=0, excess=start, note=note, floor=start, holds=True, hitting=hitting)
+        return replace(
+            plan,
+            iterations=0,
+            note=note,
+            excess=start,
+            floor=start,
+            holds=True,
+            hitting={"eta": 0.0, "expected_iterations": 0.0},
+        )
     if epsilon < ROUNDING * start:
         return plan.noted(f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
     return plan
@@ -295,34 +190,34 @@ def _described(
     choices: Choices,
     rates: Rates,
     horizon: int,
-    peers: np.ndarray | None = None,
+    peers: np.ndarray,
     *,
     noise: np.ndarray | None = None,
 ) -> ConstantPlan:
-    """peers  (n, N), which of all clients the n rates are of, if they are not of all; noise  as `merged` takes it"""
+    """peers  (n, N), which of all clients the n rates are of; noise  as `merged` takes it"""
     if rates.steps is None:
         return plan.noted(f"no constant weights and step tried arrive within {horizon:,} iterations")
-    name = list(choices)[rates.choice]
+    name = rates.choice
     recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
     basis, merged, one = recursion.moments.basis, recursion.merged(v, noise), np.array([0.0, 1.0])
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         slower = (1 - 1e-3) * limit
-        time = arrival(merged, slower * one, plan.epsilon, horizon)
+        time = merged.arrival(slower * one, plan.epsilon, horizon)
         return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
     M, floor = merged.matrix(one), merged.floor(one, limit)
     # a search in single precision knows times to about one in a million
     path = orbit(M, merged.start, steps + 1 + steps // 50)[:, 1:]
     below = np.flatnonzero(merged.loss @ path <= plan.epsilon)
     if not below.size:
-        time = arrival(merged, one, plan.epsilon, horizon)
+        time = merged.arrival(one, plan.epsilon, horizon)
         later = replace(rates, time=time if time > path.shape[1] else np.inf)
         return _described(plan, choices, later, horizon, peers, noise=noise)
     steps, end = int(below[0]) + 1, path[:, below[0]]
     certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
     return replace(
         plan,
-        weights=v / eta if peers is None else v / eta @ peers,
+        weights=v / eta @ peers,
         eta=eta,
         iterations=steps,
         excess=float(merged.loss @ end),
@@ -343,7 +238,7 @@ def _stays(M: np.ndarray, z: np.ndarray, of: ExactRecursion, epsilon: float, flo
     map on a subspace, on which the next excess is exact."""
     loss = of.loss
     if len(z) > DENSE:
-        W = subspaces(M[None, None], z[None], loss[None], of.features)[0]
+        W = subspaces(M[None], z, loss, of.features)
         M, z, loss = W.T @ M @ W, z @ W, loss @ W
     done, part = 0, max(steps, 16)
     while done < 10 * steps + 1000:

@@ -4,64 +4,85 @@ The variables are the rates v_k = eta w_k >= 0 alone: sets of peers, weights and
 lengths of v. E e_T is not convex in v, so that two kinds of work follow one another:
 1. starts: nested families of peers by the distance of their minimisers, equal weights or half of it the client's own,
    at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
-2. race: in the most promising coordinates the best of them, equal weights, nine tenths its own, and the nearer half
-   descend on E e_g, g below the best time, even if they never arrive by themselves (`descent`); what wins allows for
-   another race, from lengths of the starts that are good for its shorter time;
-3. polish: E e_T is minimised at the time T that was found, and descents go on from there as long as they save a step.
+2. polish: from the best few of these, arriving or not, SciPy's L-BFGS-B minimises E e_g at a time g below the best one;
+   where this reaches the precision, g falls again. What is found allows for other starts, good for its shorter time.
 Whether one step is enough is asked before, of the minimum of E e_1, which is convex. What comes out is never slower
 than any start, and a local optimum: no proof that nothing is faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
-from suffice.simulate.moments.batched import POWERS, MomentMaps
-from suffice.simulate.moments.recursion import DENSE, ExactRecursion, share_of_step
-from suffice.simulate.moments.reduced import ReducedMaps
+from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
+from suffice.simulate.moments.gram_model import GramModel
+from suffice.simulate.moments.orbits import arrivals, share_of_step
+from suffice.simulate.moments.recursion import DENSE, ExactRecursion
+from suffice.simulate.moments.reduced import subspaces
 
-from .arrivals import arrival, arrivals
-from .descent import Descent, Found, next_goal, parts
-from .single_rates import SINGLE_RATES, SingleRates
-from .starts import one_step, start_directions, with_direction
-
-STEADY = 0.999
-"""Of the step limit: rates that are best beyond it go so far."""
 HORIZON = 100_000
 """Steps after which a plan counts as never arriving, unless told otherwise."""
-WORK = 3e8
-"""Multiplications of one gradient up to which plans are polished."""
-NUMBERS = 1e6
-"""In the matrices that are stepped at a time."""
+STEADY = 0.999
+"""Of the step limit: rates that are best beyond it go so far."""
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
-"""Shares tried where none of the others arrives."""
-MOVING = 0.02
-"""Times the logarithm of what is to be gained over it: shares times steps below move nowhere."""
-SPANNED = np.array([0.15, 0.6])
-"""Of the step limit, at which subspaces are found on which single rates of large maps are searched."""
-ROOM = 16
-"""Times as many clients at once on subspaces."""
-FINER = np.geomspace(0.6, 3, 14)
-"""Times the lengths of the best start and of PROMISING more: tried too."""
-PROMISING = 4
-RACING = 3
-"""Directions beside the best."""
+"""Shares tried where none of the others arrives within so many steps that these may."""
+SINGLE_SHARES = np.geomspace(0.02, 0.95, 20)
+"""Of single rates."""
+CLOSER, AGAIN = (0.86, 0.93, 0.98), 16
+"""Factors on either side of the best single rate, the first as often as it leads to an end of what is tried."""
+SAFE = 0.97
+"""Of the limit: no single rate beyond is tried."""
+SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
+"""Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
+FINALISTS, RACING = 2, 3
+"""Coordinates, and directions beside the best start, from which rates are polished."""
+ROUNDS, FIRST = 60, 6
+"""Iterations of a polish, and of the race that decides which starts are worth one."""
+LEAST = 4
+"""Iterations for which a polish is begun."""
+WORK = 4e8
+"""Multiplications of the polishes of all clients, where they are too many for a search each."""
 LEGS = 5
 """Races at most, as long as the last one found something faster."""
-FINALISTS = 2
-"""Coordinates in which rates descend, those whose starts are fastest."""
+FINER = 0.07
+"""Of a time: goals are so much below it, and at least one step."""
 NEGLIGIBLE = 0.02
 """Of the largest rate: a smaller one is dropped if this costs nothing."""
-FINEST = 400
-"""Of a time: goals of the last races are as much below."""
-FINISH = 40
-"""Rounds of descent at the final time."""
+MODELLED = 20
+"""Iterations of a polish of a model, which only tells where to start."""
+LENGTHS = np.geomspace(0.5, 1.6, 12)
+"""Of the model's rates, that are followed exactly."""
+POOLED = "pooled"
+"""Coordinates of clients too many for a search each."""
+PATIENCE = 80
+"""Iterations at the present pace within which the precision has to be in reach."""
+STALLED = 1e-4
+"""Decrease of ln E e_g that counts as none."""
+UNKNOWN = 1e3
+"""ln(E e_T / epsilon) of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
+
+
+class Curve(Protocol):
+    """What tells the excess of rates: the exact recursion of one client, or a model of it."""
+
+    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+        """E e_t after so many steps and its derivatives by the rates."""
+        ...
+
+    def stable(self, v: np.ndarray) -> bool:
+        """Whether rates are below their step limit."""
+        ...
+
+    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
+        """The time of rates, inf beyond `most`."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,328 +90,310 @@ class Rates:
     """Constant rates v (N,) [theta^2 / loss] and the time they take.
 
     time    steps until E e_t <= epsilon, to a fraction of a step; inf where it never is
-    choice  which of the client's recursions (coordinates) they are for
+    choice  the name of the coordinates that they are for
+    lowest  of a start, the least E e_t before any start arrives, and when that is
     """
 
     v: np.ndarray
-    time: float
-    choice: int = 0
+    time: float = np.inf
+    choice: str = ""
+    lowest: float = np.inf
+    when: int = 0
 
     @property
     def steps(self) -> int | None:
         return None if not np.isfinite(self.time) else int(np.ceil(self.time))
 
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Of those that do not arrive the nearest to it comes first."""
+        return self.time, self.lowest
 
-def fastest(
-    choices: Sequence[Sequence[ExactRecursion]],
-    epsilon: np.ndarray,
-    allowed: np.ndarray,
-    most: Sequence[int],
-    single_rates: np.ndarray = SINGLE_RATES,
-    *,
-    single_precision: bool = False,
-) -> list[Rates]:
-    """The fastest constant rates found of C clients, in the best of their coordinates and below the step limit.
 
-    choices  of each client, equally many: its recursion in each
-    epsilon  (C,); allowed (C, N) peers
-    most     steps that are of interest, by client
-    single_rates      lengths tried first where N = 1
-    single_precision  search in single precision, which knows times to about one in a million, and for single rates
-                      only once about the best of `single_rates`
+def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) -> Rates:
+    """The fastest constant rates found of one client, in the best of its coordinates and below the step limit.
+
+    most  steps that are of interest
     """
-    n, N = len(choices[0][0].loss), len(allowed[0])
-    found = [Rates(v=np.zeros(N), time=0.0 if of[0].excess <= e else np.inf) for of, e in zip(choices, epsilon)]
-    directions = {}
-    for c in [c for c, one in enumerate(found) if one.time > 0 and most[c] > 0]:
-        # one rate is searched finely anyway
-        steps = [one_step(recursion, allowed[c]) if N > 1 else (np.zeros(1), np.inf) for recursion in choices[c]]
-        at_once = _arrives_at_once(choices[c], steps, float(epsilon[c]))
-        if at_once is not None:
-            found[c] = at_once
-            continue
-        moments, i = choices[c][0].moments, choices[c][0].client
-        families = start_directions(moments.optimum, moments.A[i], i, allowed[c])
-        directions[c] = np.stack([with_direction(families, v) for v, _ in steps])
-    todo = list(directions)
-    kept = 3 * max((one.shape[1] for one in directions.values()), default=1) if N > 1 else 3
-    room = NUMBERS * (ROOM if N == 1 and n > DENSE else 1)
-    at_once = max(1, int(room / (len(choices[0]) * (kept + N) * n**2)))
-    for first in range(0, len(todo), at_once):
-        part = todo[first : first + at_once]
-        descent = _Search(
-            [choices[c] for c in part], epsilon[part], allowed[part], [most[c] for c in part],
-            np.concatenate([directions[c] for c in part]), single_rates, single_precision=single_precision,
-        )  # fmt: skip
-        for c, one in zip(part, descent.run()):
-            found[c] = one
-    return found
-
-
-def _arrives_at_once(
-    recursions: Sequence[ExactRecursion], steps: Sequence[tuple[np.ndarray, float]], epsilon: float
-) -> Rates | None:
-    """Of the rates that are best for one step in each of the coordinates, the first for which one is enough."""
-    for choice, (recursion, (v, excess)) in enumerate(zip(recursions, steps)):
+    one = next(iter(choices.values()))
+    best, known, tried = Rates(v=np.zeros(one.moments.clients)), {}, list[list[Rates]]()
+    if one.excess <= epsilon or most <= 0:
+        return replace(best, time=0.0 if one.excess <= epsilon else np.inf)
+    families = start_directions(one.moments.optimum, one.moments.A[one.client], one.client)
+    for name, recursion in choices.items():
+        v, excess = one_step(recursion)
         if excess <= epsilon:
             safe = min(1.0, STEADY * recursion.limit(v)) * v
             before, after = recursion.curve(safe, 1)
             if after <= epsilon:
-                return Rates(v=safe, time=float(share_of_step(before, after, epsilon)), choice=choice)
-    return None
+                return Rates(v=safe, time=float(share_of_step(before, after, epsilon)), choice=name)
+        V = np.vstack((families, v / v.sum())) if v.any() else families
+        M1, M2 = recursion.expansion(V)
+        limits = step_limits(M1, M2, 1 + recursion.features)[:, None]
+        M1, M2 = limits[..., None] * M1, limits[..., None] ** 2 * M2
+        if len(recursion.start) > DENSE:  # starts of large maps are told apart well enough in single precision
+            M1, M2 = M1.astype(np.float32), M2.astype(np.float32)
+        known[name] = limits * V, (M1, M2, recursion.start, recursion.loss)
+    for shares in (SHARES, SMALLER) if most > HORIZON / 10 else (SHARES,):
+        tried, best = _starts(known, shares, epsilon, most, best)
+        if best.steps is not None:
+            break
+    seen: set[tuple[str, int, bytes]] = set()
+    for _ in range(LEGS):
+        before = best
+        if best.time > 1:
+            best = _raced(choices, best, tried, epsilon, most, seen)
+        if best is before:
+            break
+        tried, _ = _starts(known, SHARES, epsilon, int(np.ceil(best.time)) - 1, best)
+    return best if best.steps is None else _tidied(choices[best.choice], best, epsilon)
 
 
-def without_small(v: np.ndarray, share: float = NEGLIGIBLE) -> np.ndarray:
-    """Rates (..., N) without those below a share of the largest, the others so much larger that their sum stays."""
-    large = np.where(v < share * v.max(-1, keepdims=True), 0, v)
-    return large * (v.sum(-1) / np.maximum(large.sum(-1), 1e-300))[..., None]
+def _starts(
+    known: Mapping[str, tuple[np.ndarray, tuple[Any, ...]]], shares: np.ndarray, epsilon: float, most: int, best: Rates
+) -> tuple[list[list[Rates]], Rates]:
+    """Of every direction in each of the coordinates the best of its lengths, and the first of all to arrive."""
+    tried = []
+    for name, (V, scaled) in known.items():
+        tried.append([])
+        for v, times, lowest, when in zip(V, *arrivals(*scaled, shares, epsilon, most)):
+            s = int(np.argmin(times) if np.isfinite(times).any() else np.argmin(lowest))
+            one = Rates(v=shares[s] * v, time=times[s], choice=name, lowest=lowest[s], when=int(when[s]))
+            tried[-1].append(one)
+            best = min(best, one, key=lambda one: one.time)
+        most = min(most, best.steps or most)
+    return tried, best
 
 
-class Tried(NamedTuple):
-    """Rates V (G, F, S, N), their times (G, F, S), inf where another of the client arrives before or none does, and the
-    excess one step before the first of the client arrives."""
+def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
+    """About the factors c below which I + c M1 + c^2 M2 contracts, (F,): 1 / rho(P^-1 Q), -P and Q being what M1 and M2
+    do to second moments, which come after the first `seen` numbers.
 
-    V: np.ndarray
-    times: np.ndarray
-    ahead: np.ndarray
-
-    def joined(self, more: Tried, groups: np.ndarray) -> Tried:
-        """With more rates, which count in these groups (G,) bool alone."""
-        V, *numbers = (np.concatenate(pair, axis=2) for pair in zip(self, more))
-        new = np.arange(V.shape[2]) >= self.V.shape[2]
-        return Tried(V, *(np.where(new & ~groups[:, None, None], np.inf, one) for one in numbers))
-
-
-class _Search:
-    """Several clients at once, each in several coordinates: a group is one client in one of them.
-
-    each    coordinates of every client, whose groups follow one another; client (G,)  whose group it is
-    search  the maps by which starts are tried, perhaps in single precision; `maps` tell what is found
+    By power iteration, from below in rho: if anything a few percent too large, a scale and no promise.
     """
+    P, Q = -M1[:, seen:, seen:], M2[:, seen:, seen:]
+    ridge = 1e-9 * np.einsum("fnn->f", P)[:, None, None] / P.shape[-1] * np.eye(P.shape[-1])
+    T, x, size = np.linalg.solve(P + ridge, Q), np.ones((len(P), P.shape[-1], 1)), np.ones((len(P), 1, 1))
+    for _ in range(20):
+        x = T @ x
+        size = np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
+        x = x / size
+    return 1 / size[:, 0, 0]
 
-    def __init__(
-        self,
-        choices: list[Sequence[ExactRecursion]],
-        epsilon: np.ndarray,
-        allowed: np.ndarray,
-        most: list[int],
-        directions: np.ndarray,
-        single_rates: np.ndarray,
-        *,
-        single_precision: bool,
-    ) -> None:
-        self.single_rates, self.single_precision = single_rates, single_precision
-        self.choices, self.each = choices, len(choices[0])
-        self.client = np.repeat(np.arange(len(choices)), self.each)
-        self.epsilon, self.allowed, self.most = epsilon, allowed, most
-        maps = MomentMaps.of([one for of in choices for one in of])
-        self.maps = maps.in_single_precision() if single_precision else maps
-        self.directions = directions
-        # starts are searched in single precision; what was found is then timed in double
-        several = directions.shape[-1] > 1
-        self.search: MomentMaps | ReducedMaps = self.maps.in_single_precision() if several else self.maps
 
-    def run(self) -> list[Rates]:
-        one_peer = self.directions.shape[-1] == 1
-        powers = POWERS * (1 + (one_peer and not self.single_precision))
-        limits = np.minimum(self.maps.limits(self.directions, powers), 1e300)
-        reduced = one_peer and self.maps.start.shape[-1] > DENSE
-        V = limits[..., None] * self.directions
-        if reduced:
-            self.search, self.expansion = ReducedMaps.along(self.maps, V, SPANNED)
+def _raced(
+    choices: Mapping[str, ExactRecursion],
+    best: Rates,
+    tried: Sequence[Sequence[Rates]],
+    epsilon: float,
+    most: int,
+    seen: set,
+) -> Rates:
+    """The fastest rates that are found from a few starts in the most promising coordinates, or the best of before.
+
+    seen  starts that have been raced, and to which step: none is raced twice
+    """
+    level = choices[tried[0][0].choice].excess / epsilon
+
+    def pace(one: Rates) -> float:
+        """The time that it would take if the excess fell on as it does up to its lowest."""
+        fallen = np.log(level * epsilon / one.lowest) if 0 < one.lowest < level * epsilon else 0.0
+        return one.when * np.log(level) / fallen if fallen else np.inf
+
+    def rank(one: Rates) -> tuple[float, float]:
+        return one.rank
+
+    goal, groups, used = most if best.steps is None else best.steps - 1, [], set()
+    for best_of in (rank, rank, pace) if best.steps is None else (rank, rank):
+        left = [starts for starts in tried if starts[0].choice not in used] or tried[:1]
+        starts = min(left, key=lambda starts: min(map(best_of, starts)))
+        used.add(starts[0].choice)
+        first, raced = min(starts, key=best_of), []
+        for one in (first, *(one for one in starts[:RACING] if one is not first)):
+            # where a curve turns up again before the goal, it is lowered at its lowest
+            at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
+            if (key := (one.choice, at, one.v.tobytes())) not in seen:
+                seen.add(key)
+                v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
+                raced.append((level, Rates(v=v, choice=one.choice, when=at)))
+        groups.append(raced)
+    groups = [sorted(raced, key=lambda pair: pair[0]) for raced in groups]
+    leading = sorted(itertools.chain(*groups[:2]), key=lambda pair: pair[0])[:FINALISTS]
+    for _, one in leading + [raced[0] for raced in groups[2:] if raced]:
+        best = hunted(choices[one.choice], one, best, epsilon, most)
+    return best
+
+
+def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rounds: int = ROUNDS) -> Rates:
+    """From rates that may not arrive: as long as goals below the best time are reached, the best moves on."""
+    v, last = one.v, most if best.steps is None else best.steps - 1
+    goal = min(one.when or last, last - int(FINER * last))
+    while last > 0:
+        v, level = lowered(curve, v, goal, epsilon, rounds)
+        time = curve.arrival(v, epsilon, last) if level < 1 else np.inf
+        if np.isfinite(time) and curve.stable(v):
+            best, last = Rates(v=v, time=time, choice=one.choice), int(np.ceil(time)) - 1
+            goal = last - int(FINER * last)
+        elif goal < last:
+            goal = min(last, 2 * goal)
         else:
-            self.expansion = self.search.expansion(V)
-        tried = self._tried(limits, self.single_rates if one_peer else SHARES)
-        lost = np.array(np.isinf(tried.times.reshape(len(self.choices), -1).min(1)))
-        if lost.any() and (smaller := self._smaller(lost)).size:
-            tried = tried.joined(self._tried(limits, smaller), lost[self.client])
-        found = self._starts(tried)
-        if not reduced and self.search is not self.maps and not all(map(self._timed, found, found.values())):
-            self.search = self.maps
-            return self.run()
-        if one_peer:
-            single = SingleRates(
-                maps=self.search, expansion=self.expansion, limits=limits[:, 0], epsilon=self.epsilon,
-                single_precision=self.single_precision and not reduced,
-            )  # fmt: skip
-            single.improve(found, tried.V[:, 0, :, 0], tried.times[:, 0], tried.ahead[:, 0])
-            return [
-                Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
-                for c, one in found.items()
-            ]
-        self._refine(found, tried)
-        self._descend(found, tried, limits)
-        done = self._polished(found)
-        return [done.get(c, Rates(v=np.zeros(self.directions.shape[-1]), time=np.inf)) for c in found]
+            break
+    return best
 
-    def _tried(self, limits: np.ndarray, shares: np.ndarray, most: list[int] | None = None) -> Tried:
-        """Every direction at shares of its limit (G, F); for `most` steps by client those that race, and the last."""
-        last = self.directions.shape[1] - 1
-        some = list(range(last + 1) if most is None else (*range(min(RACING, last)), last))
-        V = (limits[..., None] * self.directions)[:, some]
-        M1, M2 = (M.reshape(*limits.shape, *M.shape[-2:])[:, some] for M in self.expansion)
-        epsilon = self.epsilon[self.client]
-        times, ahead = arrivals(self.search, V, shares, epsilon, self.client, most or self.most, (M1, M2))
-        return Tried(shares[:, None] * V[:, :, None], times, ahead)
 
-    def _smaller(self, lost: np.ndarray) -> np.ndarray:
-        """Shares to be tried for clients (C,) who are lost, without those that hardly move within their time."""
-        excess = (self.maps.start * self.maps.loss).sum(1)[:: self.each]
-        gap = float(np.log(excess / self.epsilon)[lost].min())
-        return SMALLER[SMALLER * max(np.array(self.most)[lost]) > MOVING * gap]
+def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int) -> tuple[np.ndarray, float]:
+    """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm over epsilon there.
 
-    def _starts(self, tried: Tried) -> dict[int, Found]:
-        """The first rates of each client to arrive, in any of its groups."""
-        found = {}
-        for c in range(len(self.choices)):
-            mine = np.where((self.client == c)[:, None, None], tried.times, np.inf)
-            found[c] = Found(time=np.inf)
-            for flat in np.argsort(mine, axis=None, kind="stable"):
-                g, f, s = np.unravel_index(flat, mine.shape)
-                if not np.isfinite(mine[g, f, s]):  # no time says which of the starts is good
-                    break
-                if self._steady(int(g), tried.V[g, f, s]):
-                    found[c] = Found(time=float(mine[g, f, s]), group=int(g), v=tried.V[g, f, s])
-                    break
-        return found
+    Rates that arrive beyond their step limit fail, so that none that arrives is to be given up later.
+    """
+    from scipy.optimize import Bounds, minimize
 
-    def _steady(self, group: int, v: np.ndarray) -> bool:
-        """Whether rates are below the step limit; what a client alone tries is, but for a hair."""
-        return len(v) == 1 or self.choices[self.client[group]][group % self.each].limit(v) > 1
+    v = v if curve.stable(v / STEADY) else 0.9 * v
+    scale, history = 0.1 * np.linalg.norm(v), []
 
-    def _timed(self, c: int, one: Found) -> bool:
-        """The time of a start in double precision; whether it arrives, as it does in single."""
-        if one.v is None or not np.isfinite(one.time):
-            return True
-        maps, v, level, most = self.maps[[one.group]], one.v[None, None], self.epsilon[[c]], [self.most[c]]
-        one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), most)[0][0, 0, 0])
-        return bool(np.isfinite(one.time))
+    def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        with np.errstate(all="ignore"):
+            e, gradient = curve.derivatives(scale * x, goal)
+            gradient = scale * gradient / e
+        if not (0 < e < np.inf and np.isfinite(gradient).all()):
+            return UNKNOWN, np.zeros(len(x))
+        if e <= epsilon and not curve.stable(scale * x / STEADY):
+            return UNKNOWN, np.zeros(len(x))
+        return float(np.log(e / epsilon)), gradient
 
-    def _refine(self, found: dict[int, Found], tried: Tried) -> None:
-        """Finer lengths of the most promising directions: where the floor is close to the precision few will do."""
-        some = [c for c, one in found.items() if np.isfinite(one.time) and one.time > 1]
-        if not some:
-            return
-        ahead, rank = tried.ahead.min(-1), np.argmin(tried.ahead, axis=-1)  # (G, F)
-        groups, V = [], []
-        for c in some:
-            one, mine = found[c], np.flatnonzero(self.client == c)
-            order = np.argsort(ahead[mine], axis=None)[:PROMISING]
-            at = [(mine[g], f) for g, f in zip(*np.unravel_index(order, ahead[mine].shape))]
-            groups += [one.group, *(g for g, _ in at)]
-            V += [one.v, *(tried.V[g, f, rank[g, f]] for g, f in at)]
-        who = np.repeat(np.arange(len(some)), len(groups) // len(some))
-        most = [int(np.ceil(found[c].time)) for c in some]
-        rates = np.stack(V)[:, None]
-        times = arrivals(self.maps[np.array(groups)], rates, FINER, self.epsilon[some][who], who, most)[0][:, 0]
-        for j, k in np.argwhere(np.isfinite(times)):
-            c, v = some[who[j]], FINER[k] * V[j]
-            if times[j, k] < found[c].time and self._steady(int(groups[j]), v):
-                found[c] = Found(time=float(times[j, k]), group=int(groups[j]), v=v)
+    def watch(intermediate_result: Any) -> None:
+        history.append(intermediate_result.fun)
+        if len(history) > 4 and (history[-5] - history[-1]) / 4 < max(STALLED, history[-1] / PATIENCE):
+            raise StopIteration
 
-    def _descend(self, found: dict[int, Found], tried: Tried, limits: np.ndarray) -> None:
-        """Races for every client whose plan is short enough, until one brings nothing; improves `found`."""
-        goal = {c: next_goal(one.time) if np.isfinite(one.time) else self.most[c] for c, one in found.items()}
-        for leg in range(LEGS):
-            if leg:
-                tried = self._tried(limits, SHARES, [goal.get(c, 0) for c in found])
-            times = {c: one.time for c, one in found.items()}
-            self._race(found, tried, goal)
-            goal = {c: next_goal(one.time) for c, one in found.items() if one.time < times[c]}
-            if not any(goal.values()):
-                return
+    options = {"maxiter": rounds, "ftol": 1e-9, "gtol": 1e-6}
+    found = minimize(
+        value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options
+    )
+    return scale * np.maximum(found.x, 0), float(found.fun)
 
-    def _race(self, found: dict[int, Found], tried: Tried, goal: dict[int, int]) -> None:
-        """In the finalists of every client that has a goal."""
-        n = self.maps.start.shape[-1]
-        kept = [c for c, steps in goal.items() if steps > 0 and 3.0 * steps * n**2 <= WORK]
-        groups = []
-        for c in kept:
-            mine = np.flatnonzero(self.client == c)
-            lead = [(tried.times[g].min(), tried.ahead[g].min()) for g in mine]
-            first = [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
-            groups += first if found[c].v is None or found[c].group in first else [*first[:-1], found[c].group]
-        starts = {g: self._racers(tried.V[g], tried.times[g], tried.ahead[g]) for g in groups}
-        for g, racing in starts.items():
-            best = found[int(self.client[g])]
-            if best.group == g and best.v is not None:
-                racing[0] = best.v
-        self._hunt(found, starts, goal)
 
-    def _hunt(self, found: dict[int, Found], starts: dict[int, np.ndarray], goal: dict[int, int]) -> None:
-        """Descents from starts (K, N) by group, whose clients have goals; improves `found`."""
-        n = self.maps.start.shape[-1]
-        possible = [g for g in starts if 0 < 3.0 * goal[int(self.client[g])] * n**2 <= WORK]
-        longest = sorted(possible, key=lambda g: goal[int(self.client[g])])
-        for part in parts(longest, lambda g: 2 * 5 * n * (goal[int(self.client[g])] + n), NUMBERS):
-            chosen = np.array(part)
-            first = np.stack([starts[g] for g in part])
-            descent = Descent(
-                maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[self.client[chosen]], V=first,
-                allowed=np.broadcast_to(self.allowed[self.client[chosen]][:, None], first.shape), goal=goal,
-                found={c: Found(time=one.time) for c, one in found.items()},
-            )  # fmt: skip
-            descent.run()
-            for c, one in descent.found.items():
-                if one.v is not None and one.time < found[c].time:
-                    found[c] = Found(time=one.time, group=int(chosen[one.group]), v=one.v)
+def _tidied(recursion: ExactRecursion, best: Rates, epsilon: float) -> Rates:
+    """Minimised at the final time without rates that are trifles, if that costs no step."""
+    assert best.steps is not None
+    kept = np.flatnonzero((best.v >= NEGLIGIBLE * best.v.max()) | (np.arange(len(best.v)) == recursion.client))
+    few = ExactRecursion(
+        moments=recursion.moments.only(kept.tolist()), client=int(np.searchsorted(kept, recursion.client))
+    )
+    v = np.zeros(len(best.v))
+    v[kept], _ = lowered(few, best.v[kept], best.steps, epsilon, ROUNDS)
+    time = recursion.arrival(v, epsilon, best.steps)
+    return replace(best, v=v, time=time) if time <= best.steps and recursion.stable(v / STEADY) else best
 
-    @staticmethod
-    def _racers(V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> np.ndarray:
-        """The best start of all families, and the best lengths of the first three directions, (4, N); of one direction
-        one. What is best for one step comes last, and is none of them: its lead says little of many steps."""
-        families = max(1, len(V) - 1)
-        score = np.where(np.isfinite(times), times, 1e9) + 1e-3 * ahead / max(float(ahead.min()), 1e-300)
-        best = V[np.unravel_index(int(np.argmin(score[:families])), score.shape)]
-        if len(V) == 1:
-            return best[None]
-        lengths = np.argmin(np.where(np.isfinite(ahead), ahead, np.inf), axis=1)
-        rest = [V[f, lengths[f]] for f in range(min(RACING, families))]
-        return np.stack([best, *rest, *[best] * (RACING - len(rest))])
 
-    def _polished(self, found: dict[int, Found]) -> dict[int, Rates]:
-        """Of those that arrived: minimised at the final time, and raced on from there as long as this saves a step."""
-        done = going = self._finished(found)
-        for _ in range(LEGS):
-            going = {c: one for c, one in going.items() if np.isfinite(one.time)}
-            before = {c: np.ceil(found[c].time) for c in going}
-            for c, one in going.items():
-                found[c] = Found(time=one.time, group=c * self.each + one.choice, v=one.v)
-            goal = {c: next_goal(one.time, FINEST) for c, one in going.items()}
-            self._hunt(found, {found[c].group: one.v[None] for c, one in going.items()}, goal)
-            saved = [c for c, steps in before.items() if found[c].time <= steps - 1]
-            if not saved:
+def start_directions(optimum: np.ndarray, A: np.ndarray, i: int) -> np.ndarray:
+    """Starts of sum 1, (F, N): those of the race first (equal, nearest half, nine tenths its own), then families."""
+    gap, n = optimum - optimum[i], len(optimum)
+    distance = np.einsum("kd,de,ke->k", gap, A, gap)
+    distance[i] = -1
+    own, rank = np.eye(n)[i], np.argsort(np.argsort(distance, kind="stable"))
+
+    def nearest(size: int) -> np.ndarray:
+        return (rank < size) / size
+
+    if n == 1:
+        return nearest(1)[None]
+    half = -(-n // 2)
+    sizes = sorted({2**j for j in range(20) if 2**j < n} - {half})
+    halved = [own / 2 + nearest(size) / 2 for size in (*sizes[2:], n)]
+    return np.stack([nearest(n), nearest(half), 0.9 * own + 0.1 * nearest(n), *halved, *map(nearest, sizes)])
+
+
+def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
+    """The rates (N,) with the least E e_1, and that [loss].
+
+    It is a convex quadratic of the rates, with m = E delta_0: the square of A_i^1/2 (m - 2 sum v_k (A_k m - h_k)), and
+    what the clients' noises add, 4 v_k^2 <A_i, C_k> / batch each. Non-negative least squares minimise it.
+    """
+    from scipy.optimize import nnls
+
+    moments, i, d = recursion.moments, recursion.client, recursion.features
+    m, (values, U) = recursion.start[1 : 1 + d], np.linalg.eigh(moments.A[i])
+    root = np.sqrt(np.maximum(values, 0))[:, None] * U.T
+    noises = 4 / moments.batch * (moments.noise @ moments_at(moments.start[i])) @ recursion.loss[1 + d :]
+    along = 2 * root @ (moments.A @ m - recursion.h).T
+    system = np.vstack((along, np.diag(np.sqrt(np.maximum(noises, 0)))))
+    v, rest = nnls(system, np.concatenate((root @ m, np.zeros(moments.clients))))
+    return v, rest**2
+
+
+def fastest_single(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) -> Rates:
+    """The same of a client alone, whose one rate is tried on a grid in all coordinates, then about the best."""
+    best, known = Rates(v=np.zeros(1), time=np.inf), {}
+    for name, recursion in choices.items():
+        limit = recursion.limit(np.ones(1))
+        known[name] = limit, scaled(recursion, limit * np.ones(1), SPANNED, most)
+
+    def tried(name: str, shares: np.ndarray) -> Rates:
+        limit, along = known[name]
+        times = arrivals(*along, shares, epsilon, min(most, best.steps or most))[0][0]
+        j = int(np.argmin(times))
+        one = Rates(v=limit * shares[[j]], time=times[j], choice=name, when=j)
+        return one if one.time < best.time else best
+
+    for shares in (SINGLE_SHARES, SMALLER):
+        for name in known if best.steps is None else ():
+            best = tried(name, shares)
+    for factor in CLOSER if best.steps else ():
+        for _ in range(AGAIN if factor == CLOSER[0] else 1):
+            before, centre = best, best.v[0] / known[best.choice][0]
+            best = tried(best.choice, np.minimum(centre * np.geomspace(factor, 1 / factor, 5), SAFE))
+            if best is before or best.when not in (0, 4):
                 break
-            going = self._finished({c: found[c] for c in saved})
-            done |= {c: one for c, one in going.items() if one.time <= done[c].time}
-        return done
+    return best
 
-    def _finished(self, found: dict[int, Found]) -> dict[int, Rates]:
-        """Minimised at the final time, without rates that are trifles if that costs no step; of those that arrived."""
-        n = self.maps.start.shape[-1]
-        arrived = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
-        goal = {c: int(np.ceil(found[c].time)) for c in arrived}
-        short = [c for c in arrived if 3.0 * goal[c] * n**2 <= WORK]
-        ends: dict[int, list[np.ndarray]] = {c: [] for c in arrived}
-        for part in parts(sorted(short, key=lambda c: goal[c]), lambda c: 2 * 2 * n * (goal[c] + n), NUMBERS):
-            v = np.array([found[c].v for c in part])
-            V = np.stack((without_small(v), v), axis=1)
-            chosen = np.array([found[c].group for c in part])
-            finish = Descent(
-                maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[part], V=V, allowed=V > 0,
-                goal=goal, hunt=False,
-            )  # fmt: skip
-            for c, end in zip(part, finish.run(FINISH)):
-                ends[c] = list(end)
-        return {c: self._surest(c, found[c], ends[c], goal[c]) for c in arrived}
 
-    def _surest(self, c: int, one: Found, ends: list[np.ndarray], steps: int) -> Rates:
-        """The first of the ends that is stable and as fast as what was found."""
-        choice = one.group - c * self.each
-        recursion = self.choices[c][choice]
-        assert one.v is not None
-        for v in (*ends, one.v):
-            time = arrival(recursion, v, float(self.epsilon[c]), steps)
-            if time <= steps and recursion.limit(v) > 1:
-                return Rates(v=v, time=time, choice=choice)
-        return Rates(v=np.zeros(len(one.v)), time=np.inf)
+def fastest_of_many(
+    moments: GradientMoments, clients: Sequence[int], epsilon: Sequence[float], most: Sequence[int]
+) -> list[tuple[Rates, np.ndarray | None]]:
+    """The same of clients too many for a search each, all in the coordinates of `moments`, with the noise of the rates
+    as `ExactRecursion.merged` takes it.
+
+    A model with identity Hessians tells where to start. That direction is followed exactly at several lengths, and
+    polished as far as WORK allows: what is found is exact; that nothing is faster has been looked for less.
+    """
+    models, flat, N = GramModel.of(moments), moments.noise.reshape(moments.clients, -1), moments.clients
+    guesses = [
+        modelled(models[i], start_directions(moments.optimum, moments.A[i], i), e, T)
+        for i, e, T in zip(clients, epsilon, most)
+    ]
+    noises = np.stack([one.v for one in guesses]) ** 2 / moments.batch @ flat  # one product for all
+    found = []
+    for i, e, T, one, noise in zip(clients, epsilon, most, guesses, noises):
+        recursion = ExactRecursion(moments=moments, client=i)
+        merged = recursion.merged(one.v, recursion.about_minimiser(noise.reshape(moments.noise.shape[1:])))
+        (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, e, T)
+        c = LENGTHS[np.argmin(times)]
+        best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED)
+        each = 8.0 * flat.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
+        rounds = min(ROUNDS, int(WORK / (each * N)))
+        better = hunted(recursion, best, best, e, T, rounds) if rounds >= LEAST and best.time > 1 else best
+        found.append((better, c**2 * merged.moments.noise[0] / moments.batch if better is best else None))
+    return found
+
+
+def scaled(
+    recursion: ExactRecursion, v: np.ndarray, spanned: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The expansion, start and loss along rates v as `arrivals` takes them; of large maps that may be followed for long
+    on a subspace about the lengths `spanned`."""
+    (M1, M2), start, loss = recursion.expansion(v[None]), recursion.start, recursion.loss
+    if len(start) <= DENSE or most <= len(start):
+        return M1, M2, start, loss
+    c = spanned[:, None, None]
+    W = subspaces(np.eye(len(start)) + c * M1 + c**2 * M2, start, loss, recursion.features)
+    return W.T @ M1 @ W, W.T @ M2 @ W, start @ W, loss @ W
+
+
+def modelled(model: GramModel, V: np.ndarray, epsilon: float, most: int) -> Rates:
+    """The fastest rates found of a model, from directions V (F, N); if nothing arrives, the nearest to it."""
+    V = (np.minimum(model.limits(V), 1e300)[:, None, None] * SHARES[:, None] * V[:, None]).reshape(-1, V.shape[1])
+    found = zip(V, *model.arrivals(V, epsilon, most))
+    best = min((Rates(v=v, time=t, lowest=e, when=int(at)) for v, t, e, at in found), key=lambda one: one.rank)
+    one = best if np.isinf(best.time) else replace(best, when=0)
+    return hunted(model, one, best, epsilon, most, MODELLED)

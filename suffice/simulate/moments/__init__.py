@@ -2,17 +2,17 @@
 
 A client that follows weighted gradients at fixed rates v has a model whose moments z = (1, m, pack(S)) obey the linear
 recursion z+ = M(v) z that `recursion` derives. M needs the first and second moments of the clients' gradients
-(`gradient_moments`) or, where these have too many coefficients, the clients' rows. One recursion, five back ends:
+(`gradient_moments`) or, where these have too many coefficients, the clients' rows:
 
-    recursion.ExactRecursion   dense: one client at one vector of rates, its curve, step limit and floor
-    batched.MomentMaps         many clients and rates at once, with derivatives by the rates
-    reduced.ReducedMaps        these on subspaces, for searches where second moments are many
-    by_rows.RowRecursion       passes over rows, for more coefficients than second moments can have
+    recursion.ExactRecursion   the map of one client at given rates: its curve, first passage, step limit and floor, and
+                               E e_T with its derivatives by the rates
+    orbits                     its powers, sums over them, and first passages of many lengths of rates at once
+    reduced.subspaces          what to project large maps on, for searches
+    by_rows.RowRecursion       the same map in factors, by passes over rows
     gram_model.GramModel       closed form of a model with identity Hessians, which says where a search begins
 
-`suffice/planning/exact` calls them: `search`, `descent`, `arrivals` and `stages` the first two, `search`,
-`single_rates` and `many_clients` the third, `large_models` the fourth, `many_clients` the last. A problem offers what
-they start from by `gradient_moments` and `gradient_rows`.
+`suffice/planning/exact` calls them: `search` and `stages` the first two, `search` and `plan` the third, `large_models`
+the fourth, `search.modelled` the last. A problem offers what they start from by `gradient_moments` and `gradient_rows`.
 
 Moments of any other linear algorithm are found by calling its own step, since no formula of it is written down:
 `suffice/simulate/moment_maps.py` finds the maps of one iteration, `probed_moments.py` goes on step by step, and

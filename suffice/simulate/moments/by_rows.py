@@ -19,9 +19,10 @@ import numpy as np
 
 from .gradient_moments import RANK
 from .gram_model import GramModel
+from .orbits import DIVERGED, share_of_step
 from .packed import pack, unpack
 from .preconditioning import pooled_basis
-from .recursion import DIVERGED, largest, share_of_step
+from .recursion import largest
 
 MOST_FEATURES = 40
 """A step by second moments, d^4 / 4 multiplications, is cheaper than one by rows up to so many coefficients."""
@@ -108,8 +109,8 @@ class GradientRows:
         A = self.grams + self.penalty
         return np.einsum("kd,kde,ke->k", self.gaps, A, self.gaps)
 
-    def model(self) -> GramModel:
-        """The model with identity Hessians that stands for these rows in a search.
+    def models(self) -> list[GramModel]:
+        """By client the model with identity Hessians that stands for these rows in a search.
 
         The trace of a gradient's covariance is, at a model that is s I about its mean, linear in s, with the slope
         mean |x|^4 - |A_k|^2, of which each coordinate has 1/d; and at client k's minimiser it is
@@ -122,9 +123,7 @@ class GradientRows:
             growth.append(((square**2).mean() - (gram**2).sum()) / d)
             level.append((square * (y - x @ at) ** 2).mean() - slope @ slope)
         scale = 1 / self.batch
-        return GramModel.from_minimisers(
-            optimum, start, scale * np.array(growth), scale * np.array(level), np.arange(self.clients)
-        )
+        return GramModel.from_minimisers(optimum, start, scale * np.array(growth), scale * np.array(level))
 
 
 @dataclass(frozen=True)

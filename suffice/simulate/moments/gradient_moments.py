@@ -95,11 +95,14 @@ class GradientMoments:
         d, inverse, to = self.features, np.linalg.pinv(basis), sandwich(basis.T)
         across = np.zeros((self.noise.shape[-1], 1 + basis.shape[1] + len(to)))
         across[0, 0], across[1 : 1 + d, 1 : 1 + basis.shape[1]], across[1 + d :, 1 + basis.shape[1] :] = 1, basis, to.T
+        noise = np.empty((self.clients, len(to), across.shape[1]))
+        for at, one in enumerate(self.noise):  # without temporaries of all clients
+            np.matmul(to, one @ across, out=noise[at])
         return replace(
             self,
             A=np.ascontiguousarray(basis.T @ self.A @ basis),
             h=self.h @ basis,
-            noise=to @ (self.noise @ across),
+            noise=noise,
             optimum=self.optimum @ inverse.T,
             start=self.start @ inverse.T,
             basis=self.basis @ basis,
@@ -120,21 +123,14 @@ def moments_of_rows(
     d = start.shape[1]
     X, y = (np.concatenate(parts) for parts in zip(*blocks))
     centre = np.linalg.lstsq(X, y, rcond=None)[0]
-    A, h, noise, optimum = [], [], [], []
-    for (x, target), origin in zip(blocks, start - centre):
+    A, h, optimum, noise = [], [], [], np.empty((len(blocks), size(d), 1 + d + size(d)))
+    for k, ((x, target), origin) in enumerate(zip(blocks, start - centre)):
         n, r = len(x), target - x @ centre
         gram, slope = x.T @ x / n, x.T @ r / n
         p = pack(x[:, :, None] * x[:, None])
-        noise.append(
-            np.concatenate(
-                (
-                    ((p * (r**2)[:, None]).mean(0) - pack(np.outer(slope, slope)))[:, None],
-                    cross(gram, slope) - 2 * (p * r[:, None]).T @ x / n,
-                    p.T @ p / n - sandwich(gram),
-                ),
-                axis=1,
-            )
-        )
+        noise[k, :, 0] = r**2 @ p / n - pack(np.outer(slope, slope))
+        noise[k, :, 1 : 1 + d] = cross(gram, slope) - 2 * (p * r[:, None]).T @ x / n
+        noise[k, :, 1 + d :] = p.T @ p / n - sandwich(gram)
         if ridge:
             x = np.concatenate((x, np.sqrt(n * ridge) * np.eye(d)))
             r = np.concatenate((r, -np.sqrt(n * ridge) * centre))
@@ -144,7 +140,7 @@ def moments_of_rows(
     full = GradientMoments(
         A=np.stack(A),
         h=np.stack(h),
-        noise=np.stack(noise),
+        noise=noise,
         optimum=np.stack(optimum),
         start=start - centre,
         basis=np.eye(d),

@@ -49,6 +49,16 @@ def sandwich(B: np.ndarray) -> np.ndarray:
     return both
 
 
+def sandwich_derivative(G: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The derivative of <G, sandwich(B)> by B (d, d), for G (D, D): 2 L B S summed over G's parts pack(L) pack(S)'."""
+    i, j, scale, _ = _places(len(B))
+    BS = (unpack(G, len(B)).reshape(-1, len(B)) @ B.T).reshape(-1, *B.shape) / scale[:, None, None]  # (L's entry, k, j)
+    every, off, total = np.arange(len(i)), i != j, np.zeros_like(B)
+    np.add.at(total, i, BS[every, :, j])
+    np.add.at(total, j[off], BS[every[off], :, i[off]])
+    return 2 * total
+
+
 def cross(B: np.ndarray, h: np.ndarray) -> np.ndarray:
     """The matrix of m -> pack(B m h' + h m' B'), from (e,) to packed (d, d), for B (..., d, e) and h (..., d)."""
     i, j, scale, _ = _places(h.shape[-1])

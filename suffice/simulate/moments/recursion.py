@@ -25,18 +25,13 @@ from functools import cached_property
 import numpy as np
 
 from .gradient_moments import RANK, GradientMoments, moments_at, recentred
-from .packed import cross, pack, sandwich, unpack
+from .orbits import arrivals, orbit, orbit_sum
+from .packed import cross, pack, sandwich, sandwich_derivative, unpack
 
-BLOCK = 64
-"""So many steps are made at a time where there are many."""
-DIVERGED = 1e12
-"""An excess of so many times its start has left."""
 DENSE = 150
 """Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
 DIRECTIONS = 400
 """An iteration looks in at most so many directions."""
-CACHE = 100_000
-"""Numbers of the matrices that are stepped at a time."""
 UNTURNED = 1e-13
 """A matrix is diagonal if no entry off the diagonal exceeds this share of the largest."""
 
@@ -84,16 +79,15 @@ class ExactRecursion:
     def _shift(self) -> np.ndarray:
         return recentred(self.moments.optimum[self.client])
 
+    def noises(self, V: np.ndarray) -> np.ndarray:
+        """The matrices of z -> pack(sum u_k C_k), (K, D, n), of several rates (K, N)."""
+        u, flat = V**2 / self.moments.batch, self.moments.noise.reshape(self.moments.clients, -1)
+        kept = np.flatnonzero(V.any(0))
+        total = u[:, kept] @ flat[kept] if 2 * len(kept) < len(flat) else u @ flat  # few are read by themselves
+        return self.about_minimiser(total.reshape(len(V), *self.moments.noise.shape[1:]))
+
     def _noise(self, v: np.ndarray) -> np.ndarray:
-        """The matrix of z -> pack(sum u_k C_k)."""
-        u, kept = v**2 / self.moments.batch, np.flatnonzero(v)
-        if len(kept) == 1:
-            total = u[kept[0]] * self.moments.noise[kept[0]]
-        elif 2 * len(kept) < len(v):  # reads the kept clients' matrices only
-            total = np.tensordot(u[kept], self.moments.noise[kept], 1)
-        else:
-            total = np.tensordot(u, self.moments.noise, 1)
-        return self.about_minimiser(total)
+        return self.noises(v[None])[0]
 
     def merged(self, v: np.ndarray, noise: np.ndarray | None = None) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
@@ -115,10 +109,57 @@ class ExactRecursion:
         )
         return ExactRecursion(moments=pair, client=0)
 
+    def matrices(self, V: np.ndarray, noises: np.ndarray | None = None) -> np.ndarray:
+        """M(v), (K, n, n), of several rates (K, N)."""
+        B = np.eye(self.features) - 2 * np.tensordot(V, self.moments.A, 1)
+        return step_matrix(B, V @ self.h, self.noises(V) if noises is None else noises)
+
     def matrix(self, v: np.ndarray) -> np.ndarray:
         """M(v), (1 + d + d(d+1)/2) squared."""
-        B = np.eye(self.features) - 2 * np.tensordot(v, self.moments.A, 1)
-        return step_matrix(B, v @ self.h, self._noise(v))
+        return self.matrices(v[None])[0]
+
+    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
+        noises = self.noises(V)
+        forth, back = self.matrices(V, noises), self.matrices(-V, noises)
+        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
+
+    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
+        """When E e_t first is at most epsilon, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
+        if self.excess <= epsilon:
+            return 0.0
+        M = self.matrix(v)[None] - np.eye(len(self.loss))
+        return float(arrivals(M, 0 * M, self.start, self.loss, np.ones(1), epsilon, most)[0][0, 0])
+
+    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+        """E e_t after so many steps and its derivatives by the rates (N,)."""
+        G, end = orbit_sum(self.matrix(v), self.start, self.loss, steps)
+        return float(self.loss @ end), self.contract(v, G)
+
+    def stable(self, v: np.ndarray) -> bool:
+        """Whether the second moment contracts, or rests where no row sees anything."""
+        block = self.matrix(v)[1 + self.features :, 1 + self.features :]
+        return bool(np.linalg.eigvalsh((block + block.T) / 2)[-1] <= 1 + 1e-12)
+
+    def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
+        """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n): each part of M contracted with its own part of G.
+
+        With G = sum_t p_t z_t', p = (k, l, pack(L)), z = (1, m, pack(S)), these are sum_t of tr(L B S B'), 4 m'B'L h,
+        4 h'L h, l'(B m + 2 h) and <4 L, sum u_k C_k>.
+        """
+        d, moments = self.features, self.moments
+        B, h = np.eye(d) - 2 * np.tensordot(v, moments.A, 1), v @ self.h
+        one, mean, rest = G[1 + d :, 0], G[1 + d :, 1 : 1 + d], G[1 + d :, 1 + d :]
+        Lm = unpack(mean.T, d)  # (k, i, j): sum m_k L_ij
+        by_B = sandwich_derivative(rest, B) + 4 * (Lm @ h).T + G[1 : 1 + d, 1 : 1 + d]
+        by_h = 4 * np.einsum("kij,ik->j", Lm, B) + 8 * unpack(one, d) @ h + 2 * G[1 : 1 + d, 0]
+        by_noise = G[1 + d :].copy()
+        if moments.optimum[self.client].any():  # about the moments' centre
+            by_noise[:, 1 + d :] = rest
+            by_noise[:, : 1 + d] = 0
+            by_noise += G[1 + d :, : 1 + d] @ self._shift.T
+        noise = moments.noise.reshape(moments.clients, -1) @ by_noise.ravel()
+        return 8 * v / moments.batch * noise + self.h @ by_h - 2 * np.tensordot(moments.A, by_B)
 
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps, (steps + 1,) [loss]."""
@@ -229,67 +270,6 @@ def _unturned(U: np.ndarray) -> bool:
     return np.array_equal(U, np.eye(len(U)))
 
 
-def doublings(M: np.ndarray, steps: int) -> list[np.ndarray]:
-    """M, M^2, M^4, ...: as many as save more steps, of some models at a time, than they cost."""
-    n, powers = M.shape[-1], [M]
-    for _ in range(0 if steps < n else 3 if steps < 3 * n else BLOCK.bit_length() - 1):
-        powers.append(powers[-1] @ powers[-1])
-    return powers
-
-
-def orbit(M: np.ndarray, z: np.ndarray, steps: int, powers: list[np.ndarray] | None = None) -> np.ndarray:
-    """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n); `powers` are M's
-    doublings where they are known."""
-    n, powers = z.shape[-1], powers or doublings(M, steps)
-    if len(powers) > 1:
-        out = np.empty((*z.shape, steps + 1), dtype=M.dtype)
-        out[..., 0], have = z, 1
-        while have <= steps:
-            power = powers[min(have.bit_length(), len(powers)) - 1]
-            reach = min(have, 2 ** (len(powers) - 1))
-            more = min(reach, steps + 1 - have)
-            out[..., have : have + more] = power @ out[..., have - reach : have - reach + more]
-            have += more
-        return out
-    part = max(1, CACHE // n**2)
-    if M.ndim > 2 and steps > 1 and z.size > part * n:  # a few after the others, as long as they are in the cache
-        Ms, zs = np.broadcast_to(M, (*z.shape, n)).reshape(-1, n, n), z.reshape(-1, n)
-        some = [slice(at, at + part) for at in range(0, len(zs), part)] if n <= DENSE else range(len(zs))
-        found = [orbit(Ms[one], zs[one], steps).reshape(-1, n, steps + 1) for one in some]
-        return np.concatenate(found).reshape(*z.shape, steps + 1)
-    out = np.empty((steps + 1, *z.shape), dtype=M.dtype)
-    out[0] = z
-    if M.ndim == 2:
-        for t in range(steps):
-            np.dot(M, out[t], out=out[t + 1])
-        return out.T
-    for t in range(steps):
-        np.matmul(M, out[t][..., None], out=out[t + 1][..., None])
-    return np.moveaxis(out, 0, -1)
-
-
-def curve(M: np.ndarray, z: np.ndarray, loss: np.ndarray, steps: int) -> np.ndarray:
-    """loss . M^t z, t = 0..steps, (..., steps + 1), without the models in between: BLOCK looks at every BLOCK-th."""
-    looks = orbit(M.swapaxes(-1, -2), loss, BLOCK - 1).swapaxes(-1, -2)
-    e = looks @ orbit(np.linalg.matrix_power(M, BLOCK), z, steps // BLOCK)
-    return e.swapaxes(-1, -2).reshape(*z.shape[:-1], -1)[..., : steps + 1]
-
-
-def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> np.ndarray:
-    """sum_t (M')^(steps-1-t) p (M^t z)' over t < steps, (..., n, n), by doubling: S_2m = (M^m)' S_m + S_m (M^m)'."""
-    later = max(steps.bit_length() - 6, 0)
-    m, turned = steps >> later, M.swapaxes(-1, -2)
-    total = orbit(turned, p, m - 1)[..., ::-1] @ orbit(M, z, m - 1).swapaxes(-1, -2)
-    power = np.linalg.matrix_power(M, m)
-    for j in reversed(range(later)):
-        back = power.swapaxes(-1, -2)
-        total, power = back @ total + total @ back, power @ power
-        if steps >> j & 1:
-            total = turned @ total + p[..., :, None] * (power @ z[..., None]).swapaxes(-1, -2)
-            power = power @ M
-    return total
-
-
 def krylov(
     apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, enough: Callable[[np.ndarray, float], bool]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -323,8 +303,3 @@ def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray) -> flo
         return rest * abs(vectors[-1, -1]) <= 1e-5 * ritz[-1]
 
     return float(np.linalg.eigvalsh(krylov(apply, begin, known)[1])[-1])
-
-
-def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.ndarray | float) -> np.ndarray:
-    """Where between two steps the excess passes epsilon, 0 to 1, its logarithm being interpolated."""
-    return np.log(before / epsilon) / np.log(before / np.maximum(after, 1e-300))

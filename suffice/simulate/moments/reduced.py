@@ -11,38 +11,27 @@ be timed on the full recursion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
-
 import numpy as np
-
-from .batched import MapsTrial, MomentMaps
 
 SHIFTS = np.geomspace(2e-4, 0.5, 5)
 """sigma: excesses that fall by so much a step."""
 
 
-def subspaces(M: np.ndarray, starts: np.ndarray, losses: np.ndarray, features: int) -> np.ndarray:
-    """Orthonormal columns (G, n, r) for step matrices M (G, K, n, n) and what is between them, starts and losses
-    (G, n): on them the first two excesses are exact."""
+def subspaces(M: np.ndarray, start: np.ndarray, loss: np.ndarray, features: int) -> np.ndarray:
+    """Orthonormal columns (n, r) for step matrices M (K, n, n) and what is between them: on them the first two excesses
+    are exact."""
     s, n = 1 + features, M.shape[-1]
-    seen = []
-    for step, start, loss in zip(M, starts, losses):
-        columns = [start[None, s:], loss[None, s:]]
-        for one in step:
-            small = (1 + SHIFTS)[:, None, None] * np.eye(s) - one[:s, :s]
-            mean = np.linalg.solve(small, np.broadcast_to(start[:s], (len(SHIFTS), s))[..., None])[..., 0]
-            source = (start[s:] + mean @ one[s:, :s].T).astype(M.dtype)
-            for shift, b in zip(SHIFTS.astype(M.dtype), source):
-                full = -one[s:, s:]
-                full.flat[:: n - s + 1] += 1 + shift
-                columns.append(_solved(full, np.stack((b, loss[s:].astype(M.dtype)), axis=-1)).T)
-        seen.append(np.concatenate(columns).T)
-    X = np.stack(seen).astype(float)
-    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-300)
-    basis = np.zeros((len(X), n, s + X.shape[-1]))
-    basis[:, :s, :s] = np.eye(s)
-    basis[:, s:, s:] = np.linalg.qr(X)[0]
+    columns = [start[s:], loss[s:]]
+    for one in M:
+        for shift in SHIFTS:
+            mean = np.linalg.solve((1 + shift) * np.eye(s) - one[:s, :s], start[:s])
+            full = (1 + shift) * np.eye(n - s) - one[s:, s:]
+            columns += [*_solved(full, np.stack((start[s:] + one[s:, :s] @ mean, loss[s:]), axis=-1)).T]
+    X = np.stack(columns, axis=-1)
+    X /= np.maximum(np.linalg.norm(X, axis=0), 1e-300)
+    basis = np.zeros((n, s + X.shape[-1]))
+    basis[:s, :s] = np.eye(s)
+    basis[s:, s:] = np.linalg.qr(X)[0]
     return basis
 
 
@@ -54,55 +43,3 @@ def _solved(K: np.ndarray, b: np.ndarray) -> np.ndarray:
         return cho_solve(cho_factor(K, check_finite=False), b, check_finite=False)
     except np.linalg.LinAlgError:
         return np.linalg.solve(K, b)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReducedMaps:
-    """`full` on subspaces: its start and loss (G, r) there, W as of `subspaces`."""
-
-    full: MomentMaps
-    W: np.ndarray
-    start: np.ndarray
-    loss: np.ndarray
-
-    @classmethod
-    def along(
-        cls, maps: MomentMaps, V: np.ndarray, lengths: np.ndarray
-    ) -> tuple[ReducedMaps, tuple[np.ndarray, np.ndarray]]:
-        """For rates about `lengths` (K,) times V (G, 1, N), and their expansion at V."""
-        M1, M2 = maps.expansion(V)
-        c = lengths.astype(M1.dtype)[:, None, None]
-        M = np.eye(M1.shape[-1], dtype=M1.dtype) + c * M1 + c**2 * M2
-        W = subspaces(M, maps.start, maps.loss, maps.features).astype(maps.start.dtype)
-        start, loss = ((one[:, None] @ W)[:, 0] for one in (maps.start, maps.loss))
-        found = cls(full=maps, W=W, start=start, loss=loss)
-        return found, (found.on(M1), found.on(M2))
-
-    def __getitem__(self, groups: Any) -> ReducedMaps:
-        return replace(self, **{name: getattr(self, name)[groups] for name in ("full", "W", "start", "loss")})
-
-    def on(self, M: np.ndarray) -> np.ndarray:
-        """Matrices (G, K, n, n) there, (G, K, r, r)."""
-        W = self.W[:, None]
-        return W.swapaxes(-1, -2) @ (M @ W)
-
-    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As of `MomentMaps`, (G, K, r, r) each."""
-        first, second = self.full.expansion(V)
-        return self.on(first), self.on(second)
-
-    def trial(self, V: np.ndarray, steps: int) -> ReducedTrial:
-        return ReducedTrial(reduced=self, V=V, steps=steps)
-
-
-class ReducedTrial(MapsTrial):
-    """As `MapsTrial`, on subspaces: rates that are stable there may be a hair beyond their limit."""
-
-    def __init__(self, *, reduced: ReducedMaps, V: np.ndarray, steps: int) -> None:
-        self.maps, self.V, self.W = reduced.full, V, reduced.W[:, None]
-        self.step, self.start, self.loss = reduced.on(reduced.full.matrices(V)), reduced.start, reduced.loss
-        self.follow(steps)
-
-    def lifted(self, P: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        outer = P @ Z.swapaxes(-1, -2)
-        return self.W @ outer, np.broadcast_to(self.W, (*outer.shape[:2], *self.W.shape[-2:]))

@@ -6,22 +6,24 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, nnls
+from scipy.optimize import minimize
 from site_data import site_rows
 from sklearn.datasets import load_diabetes
 
-from suffice.planning.exact.arrivals import arrival
-from suffice.planning.exact.search import HORIZON, fastest
-from suffice.planning.exact.starts import nonnegative, one_step
-from suffice.simulate.moments.batched import MomentMaps
+from suffice.planning.exact import search
+from suffice.planning.exact.search import HORIZON, fastest, fastest_single, one_step
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
 
-def best_rates(recursion, epsilon, allowed=None, horizon=HORIZON):
-    """Of one client in one choice of coordinates, with the peers that are allowed."""
-    mask = np.ones(recursion.moments.clients, dtype=bool) if allowed is None else allowed
-    return fastest([[recursion]], np.array([epsilon]), mask[None], [horizon])[0]
+def best_rates(recursion, epsilon, horizon=HORIZON):
+    """Of one client in one choice of coordinates."""
+    return fastest({"none": recursion}, epsilon, horizon)
+
+
+def best_alone(recursion, epsilon, horizon=HORIZON):
+    only = ExactRecursion(moments=recursion.moments.only([recursion.client]), client=0)
+    return fastest_single({"none": only}, epsilon, horizon)
 
 
 def quadratics(seed, n=4):
@@ -49,7 +51,7 @@ def whitened(moments, whiten=True):
 def reached(recursion, epsilon, T, *, supports, starts=2):
     """Whether a descent on E e_T from any support, random directions and lengths stably arrives in T steps."""
     rng = np.random.default_rng(0)
-    n, maps = recursion.moments.clients, MomentMaps.of([recursion])
+    n = recursion.moments.clients
     for support in supports:
         for _ in range(starts):
             direction = np.zeros(n)
@@ -61,13 +63,13 @@ def reached(recursion, epsilon, T, *, supports, starts=2):
             scale, free = best * limit, list(support)
 
             def log_excess(x, scale=scale, free=free):
-                v = np.zeros((1, 1, n))
-                v[..., free] = x * scale
+                v = np.zeros(n)
+                v[free] = x * scale
                 with np.errstate(over="ignore", invalid="ignore"):
-                    e, gradient = maps.trial(v, T).derivatives(np.array([T]))
-                if not np.isfinite(gradient).all():
+                    e, gradient = recursion.derivatives(v, T)
+                if not 0 < e < np.inf or not np.isfinite(gradient).all():
                     return 1e3, np.zeros(len(free))
-                return e[0, 0], gradient[0, 0, free] * scale
+                return np.log(e), gradient[free] * scale / e
 
             found = minimize(
                 log_excess, direction[free], jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(free),
@@ -136,7 +138,7 @@ def test_the_best_rates_for_one_step_are_a_minimum(seed):
     """Descents by another method from random rates end above it, and some of them there."""
     recursion, rng = ExactRecursion(moments=rows(seed), client=1), np.random.default_rng(seed)
     n = recursion.moments.clients
-    v, least = one_step(recursion, np.ones(n, dtype=bool))
+    v, least = one_step(recursion)
     np.testing.assert_allclose(recursion.curve(v, 1)[1], least, rtol=1e-9)
     scale = recursion.limit(np.ones(n)) / 2
     ends = [
@@ -171,12 +173,11 @@ def test_descent_is_faster_than_its_starts_and_never_slower_than_alone(monkeypat
     for seed in range(6):
         recursion = ExactRecursion(moments=rows(seed), client=0)
         epsilon = 0.05 * recursion.excess
-        alone = best_rates(recursion, epsilon, allowed=np.arange(recursion.moments.clients) == 0)
-        found = best_rates(recursion, epsilon)
+        alone, found = (find(recursion, epsilon) for find in (best_alone, best_rates))
         with monkeypatch.context() as without:
-            without.setattr("suffice.planning.exact.search.WORK", 0.0)
+            without.setattr(search, "_raced", lambda choices, best, *rest: best)
             starts = best_rates(recursion, epsilon)
-        assert found.time <= min(starts.time, alone.time)
+        assert found.steps <= min(starts.steps, alone.steps)
         gains.append(starts.time / found.time)
     assert max(gains) > 1.05
 
@@ -188,23 +189,14 @@ def test_two_good_steps_with_a_bad_one_between():
     )
     recursion = ExactRecursion(moments=moments, client=0)
     peer = np.array([0.0, 1.0])
-    times = [arrival(recursion, eta * peer, 0.01, 100) for eta in (0.26, 0.5, 0.74)]
+    times = [recursion.arrival(eta * peer, 0.01, 100) for eta in (0.26, 0.5, 0.74)]
     assert (np.ceil(times[0]), times[1], np.ceil(times[2])) == (2, np.inf, 2)
-    lone = best_rates(recursion, 0.01, allowed=np.array([False, True]))
-    assert lone.steps == 1  # 1 - 2 eta 1.3 = 0 between the two
-    np.testing.assert_allclose(lone.v[1], 1 / 2.6, atol=0.1 / 2.6)
 
 
 def test_what_is_already_there_takes_no_step():
     recursion = ExactRecursion(moments=quadratics(0), client=0)
     there = best_rates(recursion, recursion.excess)
     assert (there.steps, there.v.sum()) == (0, 0)
-
-
-def test_a_peer_that_cannot_help_is_no_way_to_arrive():
-    recursion = ExactRecursion(moments=quadratics(0), client=0)
-    far = np.eye(4, dtype=bool)[1]
-    assert best_rates(recursion, 1e-6 * recursion.excess, allowed=far).steps is None
 
 
 def test_a_start_that_never_arrives_by_itself_may_lead_to_the_fastest_plan():
@@ -230,50 +222,40 @@ def test_where_no_start_arrives_in_time_those_nearest_to_it_race():
     for client, share in ((1, 0.5), (4, 0.1)):
         recursion = ExactRecursion(moments=moments, client=client)
         epsilon = share * recursion.excess
-        alone, free = (best_rates(recursion, epsilon, mask, 5000) for mask in (np.arange(6) == client, None))
+        alone, free = (find(recursion, epsilon, 5000) for find in (best_alone, best_rates))
         hurried = best_rates(recursion, epsilon, horizon=alone.steps - 1)
         assert hurried.steps <= 1.05 * free.steps < 0.9 * alone.steps
 
 
-def test_clients_and_coordinates_at_once_are_as_each_by_itself():
+def test_the_best_of_several_coordinates_counts():
     moments = quadratics(3)
     scaled = moments.in_basis(np.diag(np.linspace(0.5, 2, moments.features)))
-    choices = [[ExactRecursion(moments=one, client=i) for one in (moments, scaled)] for i in range(4)]
-    epsilon = 0.1 * moments.excess
-    together = fastest(choices, epsilon, np.ones((4, 4), dtype=bool), [1000] * 4)
-    for i, one in enumerate(together):
-        single = [best_rates(recursion, epsilon[i], horizon=1000) for recursion in choices[i]]
-        assert one.steps == min(each.steps for each in single)
-        recursion = choices[i][one.choice]
-        assert recursion.curve(one.v, one.steps)[-1] <= epsilon[i]
-    assert fastest(choices, epsilon, np.ones((4, 4), dtype=bool), [0] * 4)[0].steps is None
+    for i in range(4):
+        choices = {name: ExactRecursion(moments=one, client=i) for name, one in (("none", moments), ("x", scaled))}
+        epsilon = 0.1 * moments.excess[i]
+        found = fastest(choices, epsilon, 1000)
+        assert found.steps <= min(best_rates(one, epsilon, 1000).steps for one in choices.values())
+        assert choices[found.choice].curve(found.v, found.steps)[-1] <= epsilon
+        assert fastest(choices, epsilon, 0).steps is None
 
 
-def test_a_search_in_single_precision_finds_the_same_starts_even_within_rounding_of_a_step(monkeypatch):
-    search = "suffice.planning.exact.search"
-    monkeypatch.setattr(f"{search}.WORK", 0)  # no descent: starts are what is returned
-    moments = quadratics(5)
-    choices, everybody = [[ExactRecursion(moments=moments, client=i)] for i in range(4)], np.ones((4, 4), dtype=bool)
-    found = fastest(choices, 0.1 * moments.excess, everybody, [1000] * 4)
-    curves = [of[0].curve(one.v, one.steps) for of, one in zip(choices, found)]
-    for shift in (-1e-9, 1e-9):
-        epsilon = np.array([curve[-1] * (1 + shift) for curve in curves])
-        double = fastest(choices, epsilon, everybody, [1000] * 4)
-        with monkeypatch.context() as large:
-            large.setattr(f"{search}.DENSE", 0)
-            single = fastest(choices, epsilon, everybody, [1000] * 4)
-        for one, two in zip(single, double):
-            assert one.time == two.time
-            np.testing.assert_array_equal(one.v, two.v)
+def test_starts_in_single_precision_are_those_in_double(monkeypatch):
+    monkeypatch.setattr(search, "_raced", lambda choices, best, *rest: best)
+    recursion = ExactRecursion(moments=quadratics(5), client=1)
+    double = best_rates(recursion, 0.1 * recursion.excess)
+    monkeypatch.setattr(search, "DENSE", 0)
+    single = best_rates(recursion, 0.1 * recursion.excess)
+    assert single.steps == double.steps
+    np.testing.assert_allclose(single.time, double.time, rtol=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_least_squares_with_coefficients_of_one_sign_are_those_of_scipy(seed):
-    rng = np.random.default_rng(seed)
-    d, n = rng.integers(1, 8), rng.integers(1, 20)
-    X = np.vstack((rng.normal(size=(d, n)) + rng.normal(), np.diag(rng.uniform(0, 0.3, n) * (seed % 4 > 0))))
-    X[:, -1] = X[:, 0]  # two columns alike
-    y = np.concatenate((rng.normal(size=d), np.zeros(n)))
-    found, (_, rest) = nonnegative(X, y), nnls(X, y)
-    assert (found >= 0).all()
-    np.testing.assert_allclose(np.linalg.norm(X @ found - y), rest, atol=1e-12)
+def test_a_single_rate_is_as_fast_as_a_fine_grid_of_them():
+    for seed in range(4):
+        recursion = ExactRecursion(moments=rows(seed).only([0]), client=0)
+        for share in (0.3, 0.02):
+            epsilon = share * recursion.excess
+            grid = recursion.limit(np.ones(1)) * np.geomspace(1e-3, 0.97, 300)[:, None]
+            least = min(recursion.arrival(v, epsilon, 100_000) for v in grid)
+            found = fastest_single({"none": recursion}, epsilon, 100_000)
+            assert found.time <= 1.01 * least
+            assert found.steps == np.ceil(recursion.arrival(found.v, epsilon, 100_000))

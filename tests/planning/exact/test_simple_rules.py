@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.planning.exact.arrivals import arrival
 from suffice.planning.exact.plan import exact_plans
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -43,6 +42,6 @@ def test_no_plan_is_slower_than_equal_weights_in_the_pooled_whitening(seed, rho)
             v[order[:many]] = 1 / many
             limit = recursion.limit(v)
             lengths = np.geomspace(0.05, 0.95, 20) * limit
-            best = min(best, *(arrival(recursion, c * v, epsilon[i], 500) for c in lengths))
+            best = min(best, *(recursion.arrival(c * v, epsilon[i], 500) for c in lengths))
         assert together.iterations is not None
         assert together.iterations <= max(np.ceil(best), 1)

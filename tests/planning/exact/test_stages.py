@@ -7,8 +7,7 @@ import pytest
 from site_data import site_rows
 
 from suffice.planning.exact.plan import exact_plans
-from suffice.planning.exact.stages import STAGES, _Staged, faster_stages, lengths, staged_curve
-from suffice.simulate.moments.batched import MomentMaps
+from suffice.planning.exact.stages import STAGES, Staged, faster_stages, lengths
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -31,27 +30,18 @@ def test_lengths_are_as_equal_as_can_be():
 
 def test_the_curve_is_a_step_at_a_time_and_derivatives_are_its_differences(moments):
     rng, h = np.random.default_rng(0), 1e-6
-    steps, clients = (2, 7, 11), (0, 2, 3)
-    V = 0.03 * rng.uniform(size=(3, 1, STAGES * 4))
-    staged = _Staged(
-        maps=MomentMaps.of([ExactRecursion(moments=moments, client=i) for i in clients]),
-        lengths=np.array([lengths(T) for T in steps]),
-    )
-    value, gradient = staged.trial(V, 0).derivatives(np.array(steps))
-    for g, (i, T) in enumerate(zip(clients, steps)):
-        recursion, rates = ExactRecursion(moments=moments, client=i), V[g, 0].reshape(STAGES, 4)
-        z, expected = recursion.start, [float(recursion.excess)]
+    for i, T in zip((0, 2, 3), (2, 7, 11)):
+        recursion, v = ExactRecursion(moments=moments, client=i), 0.03 * rng.uniform(size=STAGES * 4)
+        staged, z, expected = Staged(recursion), recursion.start, [float(recursion.excess)]
         for j in np.repeat(range(STAGES), lengths(T)):
-            z = recursion.matrix(rates[j]) @ z
+            z = recursion.matrix(v.reshape(STAGES, 4)[j]) @ z
             expected.append(float(recursion.loss @ z))
-        np.testing.assert_allclose(staged_curve(recursion, rates, T), expected, rtol=1e-12)
-        np.testing.assert_allclose(value[g, 0], np.log(expected[-1]), rtol=1e-12)
-        ends = [
-            [np.log(staged_curve(recursion, rates + s * h * e.reshape(STAGES, 4), T)[-1]) for s in (1, -1)]
-            for e in np.eye(STAGES * 4)
-        ]
+        value, gradient = staged.derivatives(v, T)
+        np.testing.assert_allclose(staged.curve(v, T), expected, rtol=1e-12)
+        np.testing.assert_allclose(value, expected[-1], rtol=1e-12)
+        ends = [[staged.curve(v + s * h * e, T)[-1] for s in (1, -1)] for e in np.eye(STAGES * 4)]
         # central differences: h^2 times the third derivative, and rounding 1e-16 / h
-        np.testing.assert_allclose(gradient[g, 0], np.diff(ends)[:, 0] / (-2 * h), rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(gradient, np.diff(ends)[:, 0] / (-2 * h), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.02])
@@ -79,8 +69,8 @@ def test_stages_save_two_fifths_on_a_table():
     constant = exact_plans(moments, epsilon, precondition=False)[5][0]
     assert constant.iterations is not None
     recursion = ExactRecursion(moments=moments, client=5)
-    [(rates, steps)] = faster_stages([recursion], constant.rates[None], epsilon[5:], [constant.iterations])
+    rates, steps = faster_stages(recursion, constant.rates, epsilon[5], constant.iterations)
     assert steps <= 0.6 * constant.iterations
-    assert staged_curve(recursion, rates, steps)[-1] <= epsilon[5]
+    assert Staged(recursion).curve(rates.ravel(), steps)[-1] <= epsilon[5]
     assert rates[-1].sum() < rates[0].sum()
     assert all(recursion.limit(v) > 1 for v in rates)

@@ -42,9 +42,9 @@ def test_curves_times_and_limits_are_those_of_second_moments(options):
 def test_the_model_of_rows_is_that_of_second_moments():
     rows = GradientRows.of(blocks(), start=START, batch=2)
     moments = moments_of_rows(blocks(), start=START, batch=2).in_basis(rows.basis)
-    one, other = rows.model(), GramModel.of(moments, np.arange(4))
-    for name in ("gaps", "start", "growth", "level"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-8, atol=1e-11)
+    for one, other in zip(rows.models(), GramModel.of(moments)):
+        for name in ("gaps", "start", "growth", "level"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-8, atol=1e-11)
 
 
 def test_a_rate_beyond_the_limit_leaves():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suffice.planning.exact.arrivals import arrival
 from suffice.simulate import FixedWeights, LeastSquares, Quadratics, StreamingLeastSquares
 from suffice.simulate.moments.gradient_moments import moments_of_rows
-from suffice.simulate.moments.recursion import BLOCK, ExactRecursion, curve, orbit, orbit_sum
+from suffice.simulate.moments.orbits import BLOCK, orbit, orbit_sum
+from suffice.simulate.moments.recursion import ExactRecursion
 from suffice.simulate.probed_moments import expected_excess
 
 N, D, STEPS, ETA = 3, 3, 9, 0.04
@@ -109,12 +109,12 @@ def test_the_first_step_below_is_found_by_steps_and_by_blocks():
         curve = recursion.curve(v, horizon)
         epsilon = 1.1 * curve[-1]
         expected = int(np.flatnonzero(curve <= epsilon)[0])
-        found = arrival(recursion, v, epsilon, horizon)
+        found = recursion.arrival(v, epsilon, horizon)
         assert expected - 1 < found <= expected
-        assert arrival(recursion, v, epsilon, expected - 1) == np.inf
-        assert arrival(recursion, v, 0.9 * recursion.floor(v), 10**9) == np.inf  # and says so soon
+        assert recursion.arrival(v, epsilon, expected - 1) == np.inf
+        assert recursion.arrival(v, 0.9 * recursion.floor(v), 10**9) == np.inf  # and says so soon
     assert expected > 20 * BLOCK  # blocks were needed
-    assert arrival(recursion, v, recursion.excess, 10) == 0
+    assert recursion.arrival(v, recursion.excess, 10) == 0
 
 
 def test_many_steps_by_squaring_are_those_one_by_one():
@@ -161,7 +161,7 @@ def test_a_site_with_fewer_rows_than_coefficients_goes_to_the_nearest_minimiser(
 
 
 @pytest.mark.parametrize("steps", [1, 5, 63, 64, 200, 777])
-def test_curves_and_sums_over_steps_by_doubling_are_those_step_by_step(steps):
+def test_paths_and_sums_over_steps_by_doubling_are_those_step_by_step(steps):
     rng = np.random.default_rng(steps)
     M = rng.normal(size=(2, 3, 6, 6))
     M /= np.abs(np.linalg.eigvals(M)).max(-1)[..., None, None]  # neither overflow nor underflow
@@ -171,9 +171,9 @@ def test_curves_and_sums_over_steps_by_doubling_are_those_step_by_step(steps):
         forth.append((M @ forth[-1][..., None])[..., 0])
         back.append((back[-1][..., None, :] @ M)[..., 0, :])
     np.testing.assert_allclose(orbit(M, z, steps), np.stack(forth, axis=-1), rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(
-        curve(M, z, p, steps), np.stack([(p * one).sum(-1) for one in forth], axis=-1), rtol=1e-8, atol=1e-10
-    )
-    expected = sum(b[..., :, None] * f[..., None, :] for b, f in zip(reversed(back[:steps]), forth))
-    scale = np.abs(expected).max((-2, -1), keepdims=True)
-    np.testing.assert_allclose(orbit_sum(M, z, p, steps) / scale, expected / scale, atol=1e-10)
+    for at in np.ndindex(2, 3):
+        expected = sum(np.outer(b[at], f[at]) for b, f in zip(reversed(back[:steps]), forth))
+        scale = np.abs(expected).max()
+        found, end = orbit_sum(M[at], z[at], p[at], steps)
+        np.testing.assert_allclose(found / scale, expected / scale, atol=1e-10)
+        np.testing.assert_allclose(end, forth[-1][at], rtol=1e-8, atol=1e-10)

@@ -1,0 +1,162 @@
+"""Models of a linear map z+ = M z: their path, sums over it, and when a functional of them first is small enough."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BLOCK = 64
+"""So many steps are made at a time where there are many."""
+DIVERGED = 1e12
+"""An excess of so many times its start has left."""
+LONG = 6
+"""Times as many steps as numbers from which on sums over steps are doubled, not added up step by step."""
+ALONE = 60
+"""Matrices of more numbers a side are stepped one after the other, as each then stays in the cache."""
+SETTLED = 1024
+"""Steps after which an excess that hardly changes any more is taken to stay."""
+TOGETHER = 3
+"""Times as many steps as numbers are made before powers of each matrix are cheaper."""
+MOST_BLOCKS = 16
+"""Blocks at a time."""
+
+
+def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
+    """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n)."""
+    n = z.shape[-1]
+    if M.ndim > 2 and n > ALONE:
+        return np.stack([orbit(one, at, steps) for one, at in zip(M, np.broadcast_to(z, (*M.shape[:-2], n)))])
+    if steps < n:
+        out = np.empty((steps + 1, *z.shape), dtype=M.dtype)
+        out[0] = z
+        for t in range(steps):
+            out[t + 1] = M @ out[t] if M.ndim == 2 else (M @ out[t][..., None])[..., 0]
+        return np.moveaxis(out, 0, -1)
+    powers = [M]  # as many as save more steps than they cost
+    for _ in range(3 if steps < 3 * n else BLOCK.bit_length() - 1):
+        powers.append(powers[-1] @ powers[-1])
+    out = np.empty((*z.shape, steps + 1), dtype=M.dtype)
+    out[..., 0], have = z, 1
+    while have <= steps:
+        power = powers[min(have.bit_length(), len(powers)) - 1]
+        reach = min(have, 2 ** (len(powers) - 1))
+        more = min(reach, steps + 1 - have)
+        out[..., have : have + more] = power @ out[..., have - reach : have - reach + more]
+        have += more
+    return out
+
+
+def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """sum_t (M')^(steps-1-t) p (M^t z)' over t < steps, (n, n), and M^steps z: of many steps by doubling,
+    S_2m = (M^m)' S_m + S_m (M^m)'."""
+    later = max(steps.bit_length() - 6, 0) if steps >= LONG * len(z) else 0
+    m = steps >> later
+    Z = orbit(M, z, m)
+    total = orbit(M.T, p, max(m - 1, 0))[:, ::-1][:, :m] @ Z[:, :-1].T
+    if not later:
+        return total, Z[:, -1]
+    power = np.linalg.matrix_power(M, m)
+    for j in reversed(range(later)):
+        total, power = power.T @ total + total @ power.T, power @ power
+        if steps >> j & 1:
+            total = M.T @ total + np.outer(p, power @ z)
+            power = power @ M
+    return total, power @ z
+
+
+def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.ndarray | float) -> np.ndarray:
+    """Where between two steps the excess passes epsilon, 0 to 1, its logarithm being interpolated."""
+    return np.log(before / epsilon) / np.log(before / np.maximum(after, 1e-300))
+
+
+def arrivals(
+    M1: np.ndarray, M2: np.ndarray, start: np.ndarray, loss: np.ndarray, shares: np.ndarray, epsilon: float, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """When loss . M^t start first is at most epsilon, of M = I + c M1 + c^2 M2 for lengths c = `shares` (S,) of F
+    directions (F, n, n): times to a fraction of a step (F, S), the lowest value before the first step at which any
+    arrives, and when that is.
+
+    Followed up to that step, and to `most` steps: times are inf of those that have not arrived then. All lengths of a
+    direction are stepped by two products of matrices; those that are still on their way after some hundred steps, by
+    powers of their own M.
+    """
+    S, F, first = len(shares), len(M1), float(start @ loss)
+    times, lowest, when = np.full(F * S, np.inf), np.full(F * S, first), np.zeros(F * S, dtype=int)
+    live, before, t = np.arange(F * S), np.full(F * S, first), 0
+    follow: _Together | _Apart = _Together(M1, M2, shares, start, loss)
+    with np.errstate(over="ignore", invalid="ignore"):
+        while live.size and t < most:
+            if t >= max(TOGETHER * len(start), BLOCK) and isinstance(follow, _Together):
+                follow = follow.apart(live)
+            e = follow.next(live, t)[:, : most - t]
+            e = np.where(np.isfinite(e), e, np.inf)
+            below = e <= epsilon
+            arrived = below.any()
+            end = int(np.argmax(below.any(0))) if arrived else e.shape[1]
+            if end:
+                at = np.argmin(e[:, :end], axis=1)
+                least = e[np.arange(len(e)), at]
+                lower = least < lowest[live]
+                lowest[live[lower]], when[live[lower]] = least[lower], t + 1 + at[lower]
+            if arrived:
+                last, here = e[:, end - 1] if end else before, below[:, end]
+                times[live[here]] = t + end + share_of_step(last[here], e[here, end], epsilon)
+                break
+            t, steps, change, before = t + e.shape[1], e.shape[1], np.abs(e[:, -1] - before), e[:, -1]
+            going = before < DIVERGED * first
+            if t >= SETTLED:  # of a sum of decaying exponentials: ten times the present pace would not arrive
+                going &= 10 * change * (most - t) / steps >= before - epsilon
+            live, before = live[going], before[going]
+            follow.keep(live, going)
+    return times.reshape(F, S), lowest.reshape(F, S), when.reshape(F, S)
+
+
+class _Together:
+    """Models Z (F, S, n) of all lengths of the directions `kept`, of which some length is on its way."""
+
+    def __init__(self, M1: np.ndarray, M2: np.ndarray, shares: np.ndarray, start: np.ndarray, loss: np.ndarray) -> None:
+        self.M1, self.M2, self.shares, self.loss = M1, M2, shares.astype(M1.dtype), loss.astype(M1.dtype)
+        # rows of few models times a matrix are faster than a matrix times columns
+        self.Z, self.turned = (
+            np.tile(start.astype(M1.dtype), (len(M1), len(shares), 1)),
+            [M.swapaxes(-1, -2).copy() for M in (M1, M2)],
+        )
+        self.kept = np.arange(len(M1))
+
+    def place(self, live: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.searchsorted(self.kept, live // len(self.shares)), live % len(self.shares)
+
+    def next(self, live: np.ndarray, t: int) -> np.ndarray:
+        """The next values of those that are live."""
+        c, found = self.shares[:, None], []
+        for _ in range(min(max(t, 4), BLOCK - 1)):
+            self.Z = self.Z + c * (self.Z @ self.turned[0] + c * (self.Z @ self.turned[1]))
+            found.append(self.Z @ self.loss)
+        return np.stack(found, axis=-1)[self.place(live)]
+
+    def keep(self, live: np.ndarray, going: np.ndarray) -> None:
+        if len(kept := np.unique(live // len(self.shares))) < len(self.kept):
+            some = np.searchsorted(self.kept, kept)
+            self.kept, self.Z, self.turned = kept, self.Z[some], [M[some] for M in self.turned]
+
+    def apart(self, live: np.ndarray) -> _Apart:
+        at, c = np.divmod(live, len(self.shares))
+        c = self.shares[c][:, None, None]
+        M = np.eye(len(self.loss)) + c * self.M1[at] + c**2 * self.M2[at]
+        return _Apart(M, self.Z[self.place(live)], self.loss)
+
+
+class _Apart:
+    """Models z (P, n) of their own M each, some BLOCKs at a time: functionals of z_t that are the next values."""
+
+    def __init__(self, M: np.ndarray, z: np.ndarray, loss: np.ndarray) -> None:
+        back = M.swapaxes(-1, -2)
+        self.z, self.power = z, np.linalg.matrix_power(M, BLOCK)
+        self.looks = orbit(back, back @ loss, BLOCK - 1).swapaxes(-1, -2)
+
+    def next(self, live: np.ndarray, t: int) -> np.ndarray:
+        Z = orbit(self.power, self.z, min(max(t // (4 * BLOCK), 1), MOST_BLOCKS))
+        self.z = Z[..., -1]
+        return (self.looks @ Z[..., :-1]).swapaxes(-1, -2).reshape(len(Z), -1)
+
+    def keep(self, live: np.ndarray, going: np.ndarray) -> None:
+        self.z, self.power, self.looks = self.z[going], self.power[going], self.looks[going]
