@@ -181,7 +181,7 @@ def _tables(result: Plan, measured: Any, compared: Any, statistics: Any, *, sche
 
 def _has_sites(setup: str, data: dict[str, Any]) -> bool:
     """Whether a trainer finds every row's site in the file itself."""
-    from suffice.simulate.data.csv.lines import is_csv
+    from suffice.simulate.data.text_file import is_csv
 
     path = Path(setup)
     return path.is_file() and is_csv(path) and ("split" not in data or data["split"].startswith("column:"))

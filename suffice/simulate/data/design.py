@@ -19,11 +19,11 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
 
-from .cells import DATE, date, is_word
-from .csv.lines import INDEXES
+from .cells import DATE, NUMBER, date, is_word
 from .encoding import Encoding
 from .frame import Frame, as_text
 from .table import MOST_CLIENTS, no_column
+from .text_file import INDEXES
 
 MOST_LEVELS = 100
 """A category has at most so many levels; texts with more values are names or remarks."""
@@ -32,7 +32,6 @@ FEW_LEVELS = 10
 GAP = "missing"
 CONSTANT = "{}: the same in all rows to {} digits, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
-NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 

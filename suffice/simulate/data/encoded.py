@@ -10,7 +10,8 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .design import CHANGED, MOST_LEVELS, NOTE, NUMBER, Design, Facts, check_roles
+from .cells import NUMBER
+from .design import CHANGED, MOST_LEVELS, NOTE, Design, Facts, check_roles
 from .encoding import Encoding
 from .frame import Frame
 from .site_rows import left_rows, rows_of_each

@@ -12,8 +12,6 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .csv.lines import is_csv
-from .csv.reader import csv_size, csv_source
 from .embedded import PREFIX, embedded
 from .frame import Frame, frame_of, is_frame, joined, missing
 from .heart_disease import is_heart_disease, patients
@@ -24,6 +22,7 @@ from .npz import read_npz
 from .site_rows import frames_of_tables
 from .splits import Split, divide, parse_split, parts_of
 from .table import Table, no_column, same_columns
+from .text_file import csv_size, csv_source, is_csv, is_named_csv
 
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
@@ -142,7 +141,7 @@ def _divided_frames(frames: Frames, client: str, target: str, unread: set[str], 
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory, *, held: bool) -> Source:
     """One client per file, named after it."""
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
-    known = [file for file in files if is_csv(file) or file.suffix.lower() == ".npz"]
+    known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
     known = known or [file for file in files if not file.suffix]
     if not known:
