@@ -57,6 +57,8 @@ class Facts:
     text: str = ""
     """The first entry that is no number, in `place`."""
     place: str = ""
+    gap: str = ""
+    """Where the first gap is."""
     strays: int = 0
     """Cells that hold no number."""
     least: float = np.inf
@@ -85,6 +87,8 @@ class Facts:
                 self.text = next(iter(strays))
                 self.place = frame.place(values.tolist().index(self.text), client, self.rows)
             self.strays += sum(strays.values())
+        if gone.any() and not self.gap:
+            self.gap = frame.place(int(np.argmax(gone)), None, self.rows)
         self.rows += len(values)
         self.gaps += frame.gaps(name)
         most = MOST_CLIENTS if name == client else MOST_LEVELS

@@ -44,16 +44,6 @@ class Frame:
         owner = self.texts(client)[row] if client is not None and client in self.columns else None
         return where if owner is None else f"{where} ({client} {owner})"
 
-    def owners(self, client: str, before: int, gaps: int) -> np.ndarray:
-        """The site of every row (n,), texts; `InputError` where one has none, as `gaps` of the whole table have."""
-        found = self.texts(client)
-        gone = [owner is None for owner in found.tolist()]
-        if any(gone):
-            more = f" (and in {gaps - 1} more row{'s' if gaps > 2 else ''})" if gaps > 1 else ""
-            where = f"{client} in {self.place(gone.index(True), None, before)}"
-            raise InputError(where, "", f"is empty{more}; name the site of every row")
-        return found
-
     def gaps(self, name: str) -> Counter[str]:
         """What stands in the cells of a column that were read as missing, and in how many."""
         marks = self.marks.get(name, {})
