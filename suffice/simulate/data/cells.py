@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,22 @@ WORDS = frozenset((
 ))  # fmt: skip
 """Cells that say so among numbers only: among texts they are levels (no promotion, no symptom)."""
 NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
+_MARKS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2013\ufe63", "-") | dict.fromkeys("\u2018\u2019\u00b4`", "'"))
+_DISGUISED = re.compile(
+    r"[(<>=~\u2248\u2264\u2265]*\s*[-+]?\s*([$\u20ac\u00a3\u00a5\u20b9]|(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|kr\.?)\s?)?\s*[-+]?\s*"
+    r"(\d{1,3}([ '.,_]\d{2,3})*[ '.,_]\d{3}([.,]\d*)?|\d+(_\d+)*[.,]?\d*|[.,]\d+)"  # thousands, lakhs, decimals
+    r"([eEdD][-+]?\d+|\s*[x*\u00b7\u00d7]\s*10\^?[-+]?\d+)?"
+    r"\s*(?P<unit>[^\d\s.,:;+'\"()<>/-]\S{0,11}(\s\S{1,12})?)?\s*[-)]?"
+)
+_CLOCK = re.compile(r"\d{1,3}:\d{2}(:\d{2}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?")
+CLOCK = ":"
 _WHOLE = re.compile(r"([-+]?\d+)\.0*")
-DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?")
+DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?|\d{4}-\d{2}|\d{1,2}/\d{1,2}/\d{2}"
+    r"|(\d{1,2}[-. ]+)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|m\u00e4r|mai|okt|dez)[a-z]*"
+    r"[-. ,]+(\d{1,2}, )?\d{2,4}",
+    re.IGNORECASE,
+)
 
 
 Marks = dict[int, str]
@@ -81,6 +96,16 @@ def date(name: str, value: Any) -> InputError:
     """The refusal of a column of dates."""
     remedy = "a date: make a number of it (a year, days since some day) or leave it out by drop"
     return InputError(f"column {name}", str(value), remedy)
+
+
+def disguise(cell: str) -> str | None:
+    """The unit of a text that is a number once a unit, a currency, marks of thousands or a sign of its own are taken
+    off, "" where it has none, `CLOCK` of a time such as 14:05; None for a number as it should be and for any other."""
+    text = unicodedata.normalize("NFKC", cell).translate(_MARKS).strip()
+    found = _DISGUISED.fullmatch(text)
+    if NUMBER.fullmatch(cell) and cell.isascii():
+        return None
+    return CLOCK if _CLOCK.fullmatch(text) else (found["unit"] or "").casefold() if found else None
 
 
 def numbers_or_texts(cells: Series) -> tuple[np.ndarray, Marks]:

@@ -18,13 +18,15 @@ from .site_rows import facts_of, sites_of
 from .table import Table, check_clients
 
 
-def encoded_tables(source: Source, drop: Sequence[str], memory: Memory, *, classes: bool | None) -> list[Table]:
+def encoded_tables(
+    source: Source, drop: Sequence[str], memory: Memory, *, classes: bool | None, divided: bool
+) -> list[Table]:
     """One column per level but the most frequent, gaps by the mean and a column of their own. Clients in order of
     appearance; rows without a target are left out. The target may be texts where they are
     `classes`, or, where that is not known, two. Raises `InputError`.
     """
     client, target = source.client, source.target
-    facts, roles = facts_of(source.frames(), client), {"client": client, "target": target}
+    (facts, copies), roles = facts_of(source.frames(), client), {"client": client, "target": target}
     check_roles(facts, roles, drop)
     answer = facts[target]
     if not (answer.numeric or (len(answer.levels) == 2 if classes is None else classes)):
@@ -35,11 +37,11 @@ def encoded_tables(source: Source, drop: Sequence[str], memory: Memory, *, class
         raise InputError(f"{client} in {facts[client].gap}", "", f"is empty{more}; name the site of every row")
     labels = () if answer.numeric else tuple(sorted(answer.levels))
     memory = Memory(memory.limit)  # of the table as it is made, which takes the place of the one that was read
-    sites = sites_of(source.frames, facts, roles, drop=drop, classes=labels, memory=memory, keep=True)
+    sites = sites_of(source.frames, facts, roles, drop=drop, classes=labels, memory=memory, keep=True, divided=divided)
     design, rows = sites.design, sum(site.count for site in sites.sites)
     total = sum(X.sum(0) for X, *_ in chain.from_iterable(site.pieces for site in sites.sites))
     encoding = Encoding.of(design.names, *design.categories, total / rows)
-    notes = (*map(CHANGED.format, design.remarks(encoding)), *map(NOTE.format, sites.notes))
+    notes = (*map(CHANGED.format, design.remarks(encoding)), *map(NOTE.format, (*sites.notes, *copies, *source.notes)))
     tables = []
     for site in sites.sites:
         X, y, _ = site.rows()

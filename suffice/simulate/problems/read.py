@@ -94,7 +94,9 @@ def _tables(
     source = source_of(path, **asked, memory=memory, held=True)
     roles = {"client": source.client, "target": source.target}
     classes = None if loss == "auto" else loss == "logistic"
-    tables = without(source.tables, drop) or encoded_tables(source, drop, memory, classes=classes)
+    tables = without(source.tables, drop) or encoded_tables(
+        source, drop, memory, classes=classes, divided=asked["split"] is not None
+    )
     return tables, roles
 
 
