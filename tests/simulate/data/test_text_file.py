@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
+import random
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -182,3 +186,127 @@ def test_one_number_settles_the_mark_and_columns_left_out_do_not_count(tmp_path)
         InputError, match="4 fields': give 2 fields; where decimals have commas, write points, or separate"
     ):
         sf.fit(path)
+
+
+def table_of(found):
+    return [model.to_dict() for model in found]
+
+
+PLAIN_ROWS = [[f"s{k % 3}", f"{k * 7919 % 971 / 10}", f"{k * k * 31 % 353 / 4}"] for k in range(48)]
+
+
+def plainly(rows=PLAIN_ROWS, header="site,x,y", separator=",", end="\n"):
+    return end.join([header, *(separator.join(row) for row in rows)]) + end
+
+
+AS_WRITTEN = {
+    "sep line": "\ufeffsep=;\r\n" + plainly(header="site;x;y", separator=";", end="\r\n"),
+    "quoted sep line": '"sep=|"\n' + plainly(header="site|x|y", separator="|"),
+    "bars": plainly(header="site|x|y", separator="|"),
+    "comments": "# made by hand\n#\n" + plainly() + "# the end\n",
+    "header of NumPy": plainly(header="# site,x,y"),
+    "blanks": plainly(header="  site x  y", separator="   "),
+    "tabs and blanks": plainly(header="site \t x y", separator=" \t"),
+    "blank lines": plainly().replace("\n", "\n\n"),
+    "old line ends": plainly(end="\r"),
+    "quotes": plainly([[f'"{cell}"' for cell in row] for row in PLAIN_ROWS], header='"site","x","y"'),
+    "names of rows": plainly([[str(at), *row] for at, row in enumerate(PLAIN_ROWS)]),
+    "commas in the header": plainly(header='"site";x;"y"', separator=";"),
+}
+
+
+@pytest.mark.parametrize("name", AS_WRITTEN)
+@pytest.mark.parametrize("piece", [1 << 22, 40])
+def test_files_as_programs_write_them_are_one_table(tmp_path, monkeypatch, name, piece):
+    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+    (tmp_path / "plain.csv").write_text(plainly())
+    (tmp_path / "t.csv").write_bytes(AS_WRITTEN[name].encode())
+    how = {"client": "site", "target": "y"}
+    wanted = table_of(sf.fit(tmp_path / "plain.csv", **how))
+    assert table_of(sf.fit(tmp_path / "t.csv", **how)) == wanted
+    if name == "tabs and blanks":
+        (tmp_path / "t.txt").write_bytes(AS_WRITTEN[name].encode())
+        assert table_of(sf.fit(tmp_path / "t.txt", **how)) == wanted
+
+
+def test_compressed_and_wide_files_are_read(tmp_path):
+    (tmp_path / "plain.csv").write_text(plainly())
+    wanted = table_of(sf.fit(tmp_path / "plain.csv", client="site", target="y"))
+    for name, content in (
+        ("t.csv.gz", gzip.compress(plainly().encode())),
+        ("t.tsv.bz2", bz2.compress(plainly(header="site\tx\ty", separator="\t").encode())),
+        ("wide.csv", plainly().encode("utf-16")),
+    ):
+        (tmp_path / name).write_bytes(content)
+        fit = sf.fit(tmp_path / name, client="site", target="y")
+        assert table_of(fit) == wanted
+        assert sf.read(tmp_path / name, client="site", target="y").clients == 3
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(plainly().encode())[:90])
+    with pytest.raises(InputError, match="damaged compression"):
+        sf.fit(tmp_path / "t.csv.gz", client="site", target="y")
+
+
+def test_a_header_over_two_lines_and_lines_of_rows_behind_it(tmp_path):
+    text = 'site;"age (years,\nat entry)";"dose; mg"\nA;"1\n";2,5\nB;3,5;4\nA;n/k;5\n'
+    (tmp_path / "t.csv").write_text(text)
+    found = TextFile.of(tmp_path / "t.csv")
+    assert found.header == ("site", "age (years, at entry)", "dose; mg")
+    (frame,) = found.frames()
+    assert frame.columns["dose; mg"].tolist() == [2.5, 4, 5]
+    assert frame.columns["age (years, at entry)"].tolist() == ["1", "3.5", "n/k"]
+    assert list(frame.lines) == [4, 5, 6]
+
+
+def test_decimal_numbers_are_rounded_as_python_rounds_them():
+    rng = random.Random(5)
+    cells = []
+    for _ in range(20_000):
+        digits = "".join(rng.choice("0123456789") for _ in range(rng.randint(1, 20)))
+        point = rng.randint(0, len(digits))
+        power = f"e{rng.randint(-330, 310)}" if rng.random() < 0.3 else ""
+        cells.append(f"{rng.choice(['', '-', '+'])}{digits[:point]}.{digits[point:]}{power}")
+    for _ in range(2000):  # halfway between two floats, to 20 digits
+        one = Decimal(rng.uniform(0.1, 1) * 10 ** rng.randint(-5, 5))
+        cells.append(f"{(one + Decimal(float(np.nextafter(float(one), np.inf)))) / 2:.20g}")
+    found, marks = numbers_or_texts(Series(cells))
+    assert marks == {}
+    np.testing.assert_array_equal(found, [float(cell) for cell in cells])
+
+
+DISGUISED = {
+    "percent": ("{:.1f} %", "numbers with %: write them without"),
+    "unit": ("{:.1f}mg/dl", "numbers with mg/dl: write them without"),
+    "apostrophe": ("1'{:03.0f}", "thousands without a mark"),
+    "currency": ('"$1,{:03.0f}.50"', "thousands without a mark"),
+    "clock": ("14:{:02.0f}", "a time: write a number"),
+    "minus": ("\u2212{:.1f}", "- for minus"),
+    "narrow blank": ("2\u202f{:03.0f}", "thousands without a mark"),
+    "censored": ("<{:.1f}", "a number?"),
+    "accounts": ("({:.1f})", "a number?"),
+    "power": ("{:.1f} x 10^3", "a number?"),
+}
+
+
+@pytest.mark.parametrize("name", DISGUISED)
+def test_numbers_in_disguise_are_refused_with_the_two_ways_out(tmp_path, name):
+    spelt, remedy = DISGUISED[name]
+    for share in (1.0, 0.9, 0.5):  # the others are plain numbers or missing
+        cells = [
+            spelt.format(k * 7919 % 53) if k % 10 < 10 * share else ["", str(k)][k % 2] if share < 1 else ""
+            for k in range(50)
+        ]
+        rows = [f"s{k % 3},{cell},{k * k % 31}" for k, cell in enumerate(cells)]
+        (tmp_path / "t.csv").write_text("\n".join(["site,x,y", *rows]))
+        for reader in (sf.fit, sf.read):
+            with pytest.raises(InputError, match=r"^x in line 2 of t\.csv") as refused:
+                reader(tmp_path / "t.csv", client="site", target="y")
+            assert remedy in str(refused.value)
+            assert "leave the column out by drop" in str(refused.value)
+
+
+@pytest.mark.parametrize("kinds", [["10-19", "20-29", "30+"], ["T1", "T2"], ["1", "2", "3A"], ["7 up", "3 musketeers"]])
+def test_categories_with_digits_stay_categories(kinds):
+    rng = np.random.default_rng(0)
+    x, kind = rng.normal(size=60), rng.choice(kinds, 60)
+    fit = sf.fit({"client": ["a", "b", "c"] * 20, "x": x, "kind": kind, "target": x + rng.normal(size=60)})
+    assert len(fit.encoding.columns) == len(kinds)
