@@ -86,11 +86,10 @@ class Copies:
         starts = np.cumsum([0, *map(len, self.hashes)])
         pair = [int(copies[0]), int(first[owner[copies[0]]])]
         pieces = [int(np.searchsorted(starts, row, "right")) - 1 for row in pair]
-        place, origin = (
-            self.places[k].place(row - int(starts[k]), None, int(starts[k])) for row, k in zip(pair, pieces)
-        )
+        starts = starts.tolist()
+        place, origin = (self.places[k].place(row - starts[k], None, starts[k]) for row, k in zip(pair, pieces))
         rows = "1 row is a copy" if len(copies) == 1 else f"{len(copies)} rows are copies"
-        return [f"{rows} of another, such as {place} of {origin}: entered twice?"]
+        return [f"{rows} of another, such as {place.partition(' of ')[0]} of {origin}: entered twice?"]
 
 
 def suspicions(
@@ -137,7 +136,7 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
     if seen.rows >= FEWEST and seen.step and seen.steady >= STEADY * (seen.rows - 1):
         yield f"{named([name])} counts the rows in steps of {seen.step:.6g}: drop it if it is a number of the row"
     elif max(abs(low.value), abs(high.value)) >= 2**53:
-        yield f"{named([name])} has numbers such as {low.value:.0f}, of which 16 digits count: an identifier? drop it"
+        yield f"{named([name])} is {low.value:.6g} or so, of which 16 digits count: an identifier? drop it"
 
 
 def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: np.ndarray) -> Iterator[str]:

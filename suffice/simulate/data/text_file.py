@@ -308,6 +308,8 @@ def _separator(head: str, first: str) -> str:
         if len(bare.split()) > 1 and len(row.split()) - len(bare.split()) not in (0, 1):
             raise InputError("header", head, "separate the columns by commas, semicolons or tabs")
         return BLANKS if len(bare.split()) > 1 else ","
+    if marks == ["\t"] and row.count("\t") != bare.count("\t") and len(row.split()) == len(bare.split()):
+        return BLANKS
     alike = [mark for mark in marks if row.count(mark) == bare.count(mark)]
     marks = alike or [mark for mark in marks if row.count(mark) == bare.count(mark) + 1] or marks
     if "," not in marks and len(marks) > 1:
