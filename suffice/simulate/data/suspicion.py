@@ -21,7 +21,7 @@ FEWEST = 10
 """Of fewer rows nothing is said but what sites are called."""
 STEADY = 0.9
 """The share of steps of one size in a column that counts its rows."""
-MOST_ROWS = 1 << 20
+MOST_ROWS = 1 << 18
 """Copies are looked for among so many rows."""
 CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
 """Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
@@ -76,7 +76,7 @@ class Copies:
         kinds = 1.0
         for seen in facts.values():
             fine = seen.numeric and sum("." in level for level in seen.levels) > MOST_LEVELS / 2
-            kinds *= 1e4 if fine else max(1, len(seen.levels))
+            kinds *= 300 if fine else max(1, len(seen.levels))
         if self.rows**2 / 2 > 0.05 * kinds:
             return []
         _, first, owner = np.unique(np.concatenate(self.hashes), return_index=True, return_inverse=True)
@@ -123,6 +123,9 @@ def suspicions(
 
 def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
     low, high = seen.ends
+    if low.value >= 1e15 and 2**53 <= -high.value < 1e20:
+        yield f"{named([name])} is {low.value:.6g} or more, of which 16 digits count: an identifier? drop it"
+        return
     for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
         value, beyond = sign * end.value, sign * end.beyond
         width, gap = abs(other - beyond), abs(beyond - value)
@@ -135,8 +138,6 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
             yield f"{named([name])} is {value:.6g} in {end.count} rows{where}, {elsewhere}: missing?"
     if seen.rows >= FEWEST and seen.step and seen.steady >= STEADY * (seen.rows - 1):
         yield f"{named([name])} counts the rows in steps of {seen.step:.6g}: drop it if it is a number of the row"
-    elif max(abs(low.value), abs(high.value)) >= 2**53:
-        yield f"{named([name])} is {low.value:.6g} or so, of which 16 digits count: an identifier? drop it"
 
 
 def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: np.ndarray) -> Iterator[str]:

@@ -30,10 +30,10 @@ INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
 INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
-PIECE = 1 << 22
+PIECE = 1 << 21
 """Characters that are read at a time."""
-CELLS = 1 << 21
-"""A frame is put together from pieces until it has so many cells."""
+CELLS, ROWS = 1 << 21, 1 << 16
+"""A frame is put together from pieces until it has so many cells or rows."""
 BLANKS = " "
 HEAD = 20
 """A header has at most so many lines."""
@@ -139,7 +139,8 @@ class TextFile:
         waiting: list[tuple[DataFrame, Sequence[int]]] = []
         for text, line in self._texts():
             waiting.append(self._fast(text, line) or self._slow(text, line))
-            if sum(len(lines) for _, lines in waiting) * len(self.header) >= CELLS:
+            rows = sum(len(lines) for _, lines in waiting)
+            if rows >= ROWS or rows * len(self.header) >= CELLS:
                 yield _joined(polars, waiting)
                 waiting = []
         if any(len(lines) for _, lines in waiting):
@@ -324,7 +325,10 @@ def _tabbed(text: str) -> str:
 
 def _cells(line: str, separator: str) -> list[str]:
     line, separator = (_tabbed(line), "\t") if separator == BLANKS else (line, separator)
-    return next(csv.reader([line], delimiter=separator), [])
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:  # a quote that ends nowhere
+        raise InputError("header", line[:40], "not a CSV table: double the quotes in a cell, or drop them") from None
 
 
 def _names(header: list[str]) -> list[str]:
