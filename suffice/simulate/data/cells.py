@@ -21,16 +21,11 @@ WORDS = frozenset((
     "keine angabe", "unknown", "unbekannt",
 ))  # fmt: skip
 """Cells that say so among numbers only: among texts they are levels (no promotion, no symptom)."""
-NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
+NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 _MARKS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2013\ufe63", "-") | dict.fromkeys("\u2018\u2019\u00b4`", "'"))
-_DISGUISED = re.compile(
-    r"[(<>=~\u2248\u2264\u2265]*\s*[-+]?\s*([$\u20ac\u00a3\u00a5\u20b9]|(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|kr\.?)\s?)?\s*[-+]?\s*"
-    r"(\d{1,3}([ '.,_]\d{2,3})*[ '.,_]\d{3}([.,]\d*)?|\d+(_\d+)*[.,]?\d*|[.,]\d+)"  # thousands, lakhs, decimals
-    r"([eEdD][-+]?\d+|\s*[x*\u00b7\u00d7]\s*10\^?[-+]?\d+)?"
-    r"\s*(?P<unit>[^\d\s.,:;+'\"()<>/-]\S{0,11}(\s\S{1,12})?)?\s*[-)]?"
-)
-_CLOCK = re.compile(r"\d{1,3}:\d{2}(:\d{2}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?)?")
-CLOCK = ":"
+_CURRENCY = re.compile(r"(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|kr\.?)(?=[\s\d])")
+_WRITTEN = re.compile(r"\d+([ '.,_]\d{2,3})*[ '.,_]\d{3}([.,]\d*)?|\d+(_\d+)*[.,]?\d*([eEdD][-+]?\d+)?|[.,]\d+")
+"""A number with marks of thousands (or of lakhs), with decimals, or as Fortran writes it."""
 _WHOLE = re.compile(r"([-+]?\d+)\.0*")
 DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?|\d{4}-\d{2}|\d{1,2}/\d{1,2}/\d{2}"
@@ -99,13 +94,16 @@ def date(name: str, value: Any) -> InputError:
 
 
 def disguise(cell: str) -> str | None:
-    """The unit of a text that is a number once a unit, a currency, marks of thousands or a sign of its own are taken
-    off, "" where it has none, `CLOCK` of a time such as 14:05; None for a number as it should be and for any other."""
-    text = unicodedata.normalize("NFKC", cell).translate(_MARKS).strip()
-    found = _DISGUISED.fullmatch(text)
-    if NUMBER.fullmatch(cell) and cell.isascii():
+    """What is left of a text with its numbers taken out, signs and currencies too: "kg", ":" of 14:05, "" where nothing
+    is. None for a number as it should be, for what begins with a letter or is a rank (a name), a range, and any other.
+    """
+    text = unicodedata.normalize("NFKC", cell).translate(_MARKS).strip().lstrip("(<>=~\u2248\u2264\u2265'+- ")
+    text = re.sub(r"^[$\u20ac\u00a3\u00a5\u20b9]\s*[-+]?\s*", "", _CURRENCY.sub("", text).strip())
+    if NUMBER.fullmatch(cell) or not text[:1].replace(".", "0", 1).replace(",", "0", 1).isdecimal():
         return None
-    return CLOCK if _CLOCK.fullmatch(text) else (found["unit"] or "").casefold() if found else None
+    left = _WRITTEN.sub("0", text).rstrip(" -)")
+    known = re.search(r"\d", text) and not re.fullmatch(r"0(st|nd|rd|th)|0\s*-\s*0.*|0\..*", left, re.IGNORECASE)
+    return " ".join(left.replace("0", " ").split()) if known else None
 
 
 def numbers_or_texts(cells: Series) -> tuple[np.ndarray, Marks]:

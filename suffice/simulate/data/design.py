@@ -18,8 +18,9 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
+from suffice.support.tables import some
 
-from .cells import CLOCK, DATE, NUMBER, date, disguise, is_word
+from .cells import DATE, NUMBER, date, disguise, is_word
 from .encoding import Encoding
 from .frame import Frame, as_text
 from .table import MOST_CLIENTS, no_column
@@ -86,7 +87,8 @@ class Facts:
     """The first entry that is no number, in `place`."""
     place: str = ""
     gap: str = ""
-    """Where the first gap is."""
+    """Where the first gap is, with its `mark`."""
+    mark: str = ""
     strays: int = 0
     """Cells that hold no number."""
     ends: tuple[End, End] = field(default_factory=lambda: (End(), End()))
@@ -126,6 +128,7 @@ class Facts:
             self.strays += sum(strays.values())
         if gone.any() and not self.gap:
             self.gap = frame.place(int(np.argmax(gone)), None, self.rows)
+            self.mark = frame.marks.get(name, {}).get(int(np.argmax(gone)), "")
         self.rows += len(values)
         self.gaps += frame.gaps(name)
         most = MOST_CLIENTS if name == client else MOST_LEVELS
@@ -323,7 +326,7 @@ def refuse_strays(facts: Mapping[str, Facts]) -> None:
     found: list[tuple[str, str, str]] = []
     for name, seen in facts.items():
         levels = list(seen.levels)[: MOST_LEVELS + 1]
-        texts = [level for level in levels if not (NUMBER.fullmatch(level) and level.isascii())]
+        texts = [level for level in levels if not NUMBER.fullmatch(level)]
         commas = [level for level in levels if _COMMA.fullmatch(level)]
         disguised, remedy = disguised_levels(levels)
         few = len(levels) < FEW_LEVELS
@@ -349,23 +352,23 @@ def refuse_strays(facts: Mapping[str, Facts]) -> None:
 
 
 def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
-    """Those that are numbers with a unit or a sign, and what to do, where nearly all are with one unit; none else."""
+    """Those that are numbers with a unit or a sign, and what to do, where nearly all are, with few units; none else."""
     units = {level: disguise(level) for level in levels if not is_word(level)}
-    plain = [level for level, unit in units.items() if unit is None and NUMBER.fullmatch(level)]
-    (unit, _), *_ = Counter(unit for unit in units.values() if unit).most_common(1) or [("", 0)]
-    found = [level for level, own in units.items() if own is not None and own in ("", unit)]
-    if not found or len(found) + len(plain) < NEARLY * len(units):
+    plain = sum(unit is None and NUMBER.fullmatch(level) is not None for level, unit in units.items())
+    usual = [unit for unit, _ in Counter(unit for unit in units.values() if unit).most_common(3)]
+    found = [level for level, own in units.items() if own is not None and own in ("", *usual)]
+    if not found or len(found) + plain < NEARLY * len(units):
         return [], ""
-    if unit == CLOCK:
+    if usual and ":" in usual[0]:
         return found, "a time: write a number, such as hours or minutes"
-    return found, f"numbers with {unit}: write them without" if unit else PLAINLY
+    return found, f"numbers with {some(usual)}: write each as one plain number" if usual else PLAINLY
 
 
 def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
     levels = list(seen.levels)
-    some = [level for level in levels if not is_word(level)][:20]
-    if some and all(DATE.fullmatch(level) for level in some):
-        raise date(name, some[0])
+    first = [level for level in levels if not is_word(level)][:20]
+    if first and all(DATE.fullmatch(level) for level in first):
+        raise date(name, first[0])
     if len(levels) > MOST_LEVELS:
         remedy = f"to keep it, give it at most {MOST_LEVELS} or make it numbers"
         left_out.append(

@@ -34,7 +34,9 @@ def encoded_tables(
     check_clients(client, len(facts[client].levels))
     if gaps := facts[client].gaps.total():
         more = f" (and in {gaps - 1} more row{'s' if gaps > 2 else ''})" if gaps > 1 else ""
-        raise InputError(f"{client} in {facts[client].gap}", "", f"is empty{more}; name the site of every row")
+        said = "reads as missing" if facts[client].mark else "is empty"
+        remedy = f"{said}{more}; name the site of every row"
+        raise InputError(f"{client} in {facts[client].gap}", facts[client].mark, remedy)
     labels = () if answer.numeric else tuple(sorted(answer.levels))
     memory = Memory(memory.limit)  # of the table as it is made, which takes the place of the one that was read
     sites = sites_of(source.frames, facts, roles, drop=drop, classes=labels, memory=memory, keep=True, divided=divided)

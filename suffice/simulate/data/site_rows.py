@@ -50,7 +50,7 @@ def facts_of(frames: Iterable[Frame], client: str | None = None) -> tuple[dict[s
             facts.setdefault(name, Facts()).see(name, frame, client)
     for seen in facts.values():
         seen.settle()
-    return facts, copies.notes(facts)
+    return facts, copies.notes(facts, client)
 
 
 def sites_of(

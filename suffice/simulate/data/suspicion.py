@@ -3,6 +3,7 @@ value. Nothing is changed by it."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
@@ -30,6 +31,7 @@ CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for si
 def spelling(name: str) -> str:
     """What is left of a name without capitals, blanks, forms of letters, zeros about a number, or a # in front."""
     text = "".join(unicodedata.normalize("NFKC", name).casefold().lstrip("#").split())
+    text = re.sub(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])", "", text)
     number = text.removesuffix(".0")
     return number.lstrip("0") or "0" if number.isdigit() else unicodedata.normalize("NFKC", text)
 
@@ -71,17 +73,21 @@ class Copies:
         self.places.append(Frame(columns={"": np.empty(0)}, file=frame.file, lines=frame.lines))
         self.rows += frame.rows
 
-    def notes(self, facts: Mapping[str, Facts]) -> list[str]:
+    def notes(self, facts: Mapping[str, Facts], client: str | None) -> list[str]:
         """None where rows may be alike by chance: by the number of pairs, and of what each column may be."""
-        kinds = 1.0
-        for seen in facts.values():
-            fine = seen.numeric and sum("." in level for level in seen.levels) > MOST_LEVELS / 2
-            kinds *= 300 if fine else max(1, len(seen.levels))
-        if self.rows**2 / 2 > 0.05 * kinds:
-            return []
         _, first, owner = np.unique(np.concatenate(self.hashes), return_index=True, return_inverse=True)
         copies = np.flatnonzero(first[owner] != np.arange(self.rows))
         if not len(copies):
+            return []
+        kinds, different = 1.0, self.rows - len(copies)
+        for name, seen in facts.items():
+            levels = len(seen.levels)
+            if levels > MOST_LEVELS:  # to more digits than three, 300 at least are told apart
+                kinds *= 300 if seen.numeric and sum("." in level for level in seen.levels) > levels / 2 else levels
+            elif name != client:
+                again = different - levels  # of few, those of as many kinds as have so many pairs alike
+                kinds *= max(1, different**2 / max(1, 2 * again) if again < different / 4 else levels)
+        if self.rows**2 / 2 > 0.05 * kinds:
             return []
         starts = np.cumsum([0, *map(len, self.hashes)])
         pair = [int(copies[0]), int(first[owner[copies[0]]])]
@@ -116,6 +122,8 @@ def suspicions(
     for at, column in enumerate(design.columns):
         if column.level is None and not column.gap:
             notes += _number(column.source, facts[column.source], sites, means[:, at], same[:, at])
+    if not classes:
+        notes += [note for note in _number(target, facts[target], sites, means[:, -1], same[:, -1]) if "?" in note]
     notes += _site_again(design, names, means, same & (np.array([[site.count] for site in sites]) > 1))
     notes += _twins(whole, names)
     return [*notes, *(_of_classes(sites, design, target, classes) if classes else _away(whole, design, target))]
@@ -129,15 +137,18 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
     for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
         value, beyond = sign * end.value, sign * end.beyond
         width, gap = abs(other - beyond), abs(beyond - value)
-        if not (0 < width < np.inf and gap > width / 4 and end.count > 1):
+        if not (0 < width < np.inf and gap > width / 4):
             continue
         whole = [site.name for site, mean, one in zip(sites, means, same) if one and mean == value and site.count > 1]
-        if (len(whole) == 1 and len(sites) > 2) or (value in CODES and len(seen.levels) > FEW_LEVELS):
+        coded = value in CODES and len(seen.levels) > FEW_LEVELS and (end.count > 1 or gap > width)
+        if (len(whole) == 1 and len(sites) > 2) or coded:
             where = f" of {named(sorted(end.sites))}" if len(end.sites) == 1 else ""
             elsewhere = f"{min(beyond, other):.6g} to {max(beyond, other):.6g} elsewhere"
-            yield f"{named([name])} is {value:.6g} in {end.count} rows{where}, {elsewhere}: missing?"
-    if seen.rows >= FEWEST and seen.step and seen.steady >= STEADY * (seen.rows - 1):
-        yield f"{named([name])} counts the rows in steps of {seen.step:.6g}: drop it if it is a number of the row"
+            rows = f"{end.count} rows" if end.count > 1 else "1 row"
+            yield f"{named([name])} is {value:.6g} in {rows}{where}, {elsewhere}: missing?"
+    every = len(seen.levels) == seen.rows == 1 - high.value - low.value  # in whatever order
+    if seen.rows >= FEWEST and (every or (seen.step and seen.steady >= STEADY * (seen.rows - 1))):
+        yield f"{named([name])} counts the rows, from {low.value:.6g} to {-high.value:.6g}: drop it if it numbers them"
 
 
 def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
@@ -193,9 +204,12 @@ def _of_classes(sites: Sequence[Rows], design: Design, target: str, classes: Seq
         yield f"all rows of {named(names)} have {named([target])} = {named([classes[kind]])}: one class alone"
     gaps = {column.source for column in design.columns if column.gap}
     if len(classes) == 2 and min((y == 0).sum(), (y == 1).sum()) > 2:
+        said: dict[str, list[str]] = {}  # once of a category
         for at, column in enumerate(design.columns):
-            if column.source not in gaps:
-                yield from _separated(column, X[y == 0, at], X[y == 1, at], target, classes)
+            if column.source not in gaps and not said.get(column.source):
+                said[column.source] = list(_separated(column, X[y == 0, at], X[y == 1, at], target, classes))
+        for notes in said.values():
+            yield from notes
 
 
 def _separated(column: Column, zero: np.ndarray, one: np.ndarray, target: str, classes: Sequence[str]) -> Iterator[str]:

@@ -177,7 +177,8 @@ class TextFile:
         bare = re.sub(rf'(?<!{edge})"[^"]*(?:""[^"]*)*"(?!{edge})', "", text) if '"' in text else text
         breaks = text.count("\n")
         rows = breaks + (not text.endswith("\n"))
-        if '"' in bare or text.startswith(("#", "\n")) or "\n#" in text or "\n\n" in text:
+        empty = "\n" + mark * (len(self.header) - 1) + "\n"
+        if '"' in bare or text.startswith(("#", "\n")) or "\n#" in text or "\n\n" in text or empty in "\n" + text:
             return None
         if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
             return None
@@ -198,12 +199,12 @@ class TextFile:
         reader, rows, numbers = csv.reader(lines, delimiter=mark, strict=True), [], array("q")
         try:
             for row in reader:
-                if not "".join(row).strip() and len(row) < 2:
+                if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
                     continue
                 if len(row) != len(self.header):
                     if row[0].startswith("#"):
                         continue
-                    remedy = f"give {len(self.header)} fields"
+                    remedy = f"give {len(self.header)} fields, as the header in line {self.start} has"
                     if len(row) > len(self.header) and self.separator == ",":
                         remedy += "; where decimals have commas, write points, or separate the columns by semicolons"
                     place = f"line {line + reader.line_num} of {self.path.name}"
@@ -282,11 +283,13 @@ def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
     while len(found) < 2 and (line := text.readline(LONGEST_LINE)):
         if len(line) == LONGEST_LINE:
             raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")
+        if "\0" in line:
+            raise InputError("path", str(path), "no text, or UTF-16 without its mark: save the table as UTF-8 CSV")
         number, whole = number + 1, whole + line
         if whole.count('"') % 2 and whole.count("\n") < HEAD:
             continue
         line, whole = whole.rstrip("\n"), ""
-        if not found and (named := _SEP.fullmatch(line.strip())):
+        if not found and (named := _SEP.fullmatch(line.strip(" "))):
             said = named[1]
         elif not found and line.startswith("#"):
             comment = line.lstrip("# "), number
@@ -338,7 +341,7 @@ def _names(header: list[str]) -> list[str]:
     for name in header:
         where = [str(at) for at, other in enumerate(header, 1) if other == name]
         if not name:
-            raise InputError(f"header, column {where[0]}", "", "name every column, each once")
+            raise InputError(f"header, column {where[0]}", "", "name every column, each once, or delete it")
         if len(where) > 1:
             raise InputError("header", name, f"columns {' and '.join(where)} have this name; name each once")
     return header

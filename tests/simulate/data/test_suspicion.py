@@ -69,6 +69,8 @@ def test_rows_and_sites_that_are_there_twice(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(lines))
     (note,) = notes(tmp_path / "t.csv")
     assert "such as line 92 of line 6 of t.csv: entered" in note
+    few = {name: cells * 2 for name, cells in columns(rows=16).items() if name != "z"}
+    assert "48 rows are copies of another, such as row 49 of row 1: entered twice?" in notes(few)
     table = columns()
     for name in ("x", "z", "y"):
         table[name][30:60] = table[name][:30]
@@ -82,9 +84,9 @@ def test_a_column_that_repeats_the_site(region):
 
 
 def test_a_column_that_counts_the_rows():
-    for count in (range(90), [*range(30)] * 3):
+    for count in (range(90), [*range(30)] * 3, np.random.default_rng(0).permutation(90).tolist()):
         (note,) = notes(columns() | {"number": list(count)})
-        assert note == "number counts the rows in steps of 1: drop it if it is a number of the row"
+        assert note == f"number counts the rows, from 0 to {max(count)}: drop it if it numbers them"
     (note,) = notes(columns() | {"number": [1577134800018164904 + 7 * at for at in range(90)]})
     assert "of which 16 digits count: an identifier?" in note
 
@@ -118,8 +120,14 @@ def test_sites_that_a_split_leaves_with_one_row_or_one_class():
 
 def test_sites_that_look_alike():
     assert alike(["Ulm", "Bonn"]) == []
-    assert alike(["S1", "S10", "S01"]) == []
-    for same in (["Orléans", unicodedata.normalize("NFD", "Orléans")], ["1", "01"], ["a b", "A  b"], ["x", "#x"]):
+    assert alike(["S1", "S10", "S01", "1-1", "11"]) == []
+    for same in (
+        ["Orléans", unicodedata.normalize("NFD", "Orléans")],
+        ["1", "01"],
+        ["a b", "A  b"],
+        ["S1", "S-1"],
+        ["x", "#x"],
+    ):
         assert alike([*same, "Metz"]) == [same]
         found = notes(columns(sites=(*same, "Metz")))
         assert len(found) == 1
