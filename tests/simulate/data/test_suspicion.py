@@ -105,7 +105,7 @@ def test_a_column_that_separates_the_classes():
     least = min(x for x in table["x"] if x > 210)
     assert f"x is {least:g} or more just where y is ill: a give-away?" in notes(table)
     table["treated"] = np.where(ill, "yes", "no").tolist()
-    assert "treated is yes just where y is ill: a give-away?" in notes(table)
+    assert "treated is no just where y is well: a give-away?" in notes(table)
 
 
 def test_sites_that_a_split_leaves_with_one_row_or_one_class():

@@ -184,7 +184,7 @@ def test_one_number_settles_the_mark_and_columns_left_out_do_not_count(tmp_path)
     path.write_text("x,y\n1,5,2,5\n")
     with pytest.raises(
         InputError,
-        match="4 fields': give 2 fields, as the header in line 1 has; where decimals have commas, write points, or separate",
+        match="4 fields': give 2 fields, as the header in line 1 has; where decimals have commas",
     ):
         sf.fit(path)
 
