@@ -178,7 +178,7 @@ class TextFile:
         breaks = text.count("\n")
         rows = breaks + (not text.endswith("\n"))
         empty = "\n" + mark * (len(self.header) - 1) + "\n"
-        if '"' in bare or text.startswith(("#", "\n")) or "\n#" in text or "\n\n" in text or empty in "\n" + text:
+        if '"' in bare or text.startswith(("#", "\n", empty[1:])) or "\n#" in text or "\n\n" in text or empty in text:
             return None
         if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
             return None
