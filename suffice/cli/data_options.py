@@ -127,9 +127,9 @@ def read_table(setup: str, data: DataOptions) -> Any:
 
 def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
-    from suffice.simulate.data.csv.lines import is_csv
     from suffice.simulate.data.embedded import PREFIX
     from suffice.simulate.data.splits import parse_split
+    from suffice.simulate.data.text_file import is_csv
     from suffice.support.errors import InputError
 
     path = Path(setup)

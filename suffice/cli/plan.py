@@ -233,7 +233,7 @@ def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Ta
 
 def _has_sites(setup: str, data: DataOptions) -> bool:
     """Whether a trainer finds every row's site in the file itself."""
-    from suffice.simulate.data.csv.lines import is_csv
+    from suffice.simulate.data.text_file import is_csv
 
     path = Path(setup)
     return path.is_file() and is_csv(path) and (data.split is None or data.split.startswith("column:"))

@@ -33,8 +33,7 @@ def predict(
     """Predict new rows with their sites' models; unknown sites get the population's model."""
     from suffice.fitting.fitted import load
     from suffice.fitting.new_rows import new_rows
-    from suffice.simulate.data.csv.lines import Dialect, dialect_of
-    from suffice.simulate.data.csv.reader import csv_rows
+    from suffice.simulate.data.text_file import TextFile
     from suffice.support.files import make_folder, write_whole
     from suffice.support.text import csv_text
 
@@ -59,12 +58,12 @@ def predict(
         echo(f"suffice: not fitted, so predicted by the population's model: {named}", err=True)
     for line in rows.warnings(fit):
         echo(f"suffice: {line}", err=True)
-    dialect = dialect_of(path, fit.needed.__contains__) if keep else Dialect()
-    header, *cells = csv_rows(path, dialect) if keep else [["line", "site"], *map(list, zip(lines, sites))]
+    own = TextFile.of(path, fit.needed.__contains__) if keep else None
+    header, *cells = own.rows() if own else [["line", "site"], *map(list, zip(lines, sites))]
     name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
     of_classes = [f"probability of {kind}" for kind in fit.classes if as_probabilities]
     table = [(*header, name, *of_classes), *((*row, value, *more) for row, value, more in zip(cells, values, shares))]
-    text = csv_text(table, dialect.separator, dialect.decimal)
+    text = csv_text(table, *((own.separator, own.decimal) if own else ()))
     if out is None:
         typer.echo(text, nl=False)
         return

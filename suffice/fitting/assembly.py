@@ -19,7 +19,8 @@ from .table import findings
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.site_rows import Rows, Sites
+    from suffice.simulate.data.folds import Rows
+    from suffice.simulate.data.site_rows import Sites
 
 Model = tuple[dict[str, Any], Any]
 """Coefficients and intercept, or of each class."""

@@ -65,7 +65,6 @@ PATIENT = "63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
 CHANGED: dict[str, tuple[str, str, str]] = {
     "column twice": ("age", "target", "header = 'target': columns 2 and 3 have this name"),
     "missing target": ("target", "y", "no such column; columns: client, age, y"),
-    "bars": (",", "|", "separate the columns by commas, semicolons or tabs"),
     "unclosed quote": ("Nice,9", '"Nice,9', "not a CSV table"),
     "null byte": ("Nice,9", "Nice,\x00", "age in line 7 of t.csv (client Nice) = '\\x00': give a num"),
     "ragged": ("Nice,9,2", "Nice,9", "line 7 of t.csv = '2 fields': give 3 fields"),

@@ -202,10 +202,9 @@ def predict(rng: random.Random, folder: Path, seen: Seen) -> None:
             seen.read = shown is not None
             finite(json.loads(shown or "{}", parse_constant=float))
             return
-        from suffice.simulate.data.csv.lines import dialect_of
-        from suffice.simulate.data.csv.reader import csv_frames
+        from suffice.simulate.data.text_file import TextFile
 
-        (source,) = csv_frames(source, dialect_of(source, fitted.needed.__contains__))
+        (source,) = TextFile.of(source, fitted.needed.__contains__).frames()
     elif rng.random() < 0.1:
         source = {name: often(rng, cells) for name, cells in new.items()}
     site = None if rng.random() < 0.8 else often(rng, rng.choice(SITES))

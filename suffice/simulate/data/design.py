@@ -18,21 +18,24 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
+from suffice.support.tables import some
 
-from .cells import DATE, date, is_word
-from .csv.lines import INDEXES
+from .cells import DATE, NUMBER, date, disguise, is_word
 from .encoding import Encoding
 from .frame import Frame, as_text
 from .table import MOST_CLIENTS, no_column
+from .text_file import INDEXES
 
 MOST_LEVELS = 100
 """A category has at most so many levels; texts with more values are names or remarks."""
+PLAINLY = "a number? write thousands without a mark, decimals with a point, and - for minus"
+NEARLY = 0.8
+"""The share of a column's entries that are numbers with a unit where the column is one of numbers."""
 FEW_LEVELS = 10
 """Fewer different entries may be codes, some of them digits."""
 GAP = "missing"
 CONSTANT = "{}: the same in all rows to {} digits, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
-NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
@@ -47,6 +50,31 @@ class Column:
 
 
 @dataclass
+class End:
+    """The smallest number of a column, in how many rows and at which (of many, two) sites it is, and the next one."""
+
+    value: float = np.inf
+    count: int = 0
+    beyond: float = np.inf
+    sites: set[str] = field(default_factory=set)
+
+    def see(self, values: np.ndarray, frame: Frame, client: str | None) -> None:
+        with np.errstate(invalid="ignore"):
+            least = float(np.fmin.reduce(values, initial=np.inf))
+            at = values == least
+            beyond = float(np.fmin.reduce(values, initial=np.inf, where=~at))
+        if least < self.value:
+            self.value, self.count, self.beyond, self.sites = least, 0, min(beyond, self.value), set()
+        else:
+            self.beyond = min(self.beyond, beyond if least == self.value else least)
+        if least == self.value < np.inf:
+            self.count += int(at.sum())
+            if client in frame.columns and len(self.sites) < 2:
+                part = frame.part(np.flatnonzero(at)[:1000])
+                self.sites.update(name for name in part.texts(str(client)).tolist() if name is not None)
+
+
+@dataclass
 class Facts:
     """What was seen of a column in all pieces of a table."""
 
@@ -58,18 +86,30 @@ class Facts:
     text: str = ""
     """The first entry that is no number, in `place`."""
     place: str = ""
+    gap: str = ""
+    """Where the first gap is, with its `mark`."""
+    mark: str = ""
     strays: int = 0
     """Cells that hold no number."""
-    least: float = np.inf
-    most: float = -np.inf
+    ends: tuple[End, End] = field(default_factory=lambda: (End(), End()))
+    """The smallest number, and that of the negatives."""
+    step: float = np.nan
+    """From a row to the next, in the middle of the first piece; `steady` rows are as far from the `last` one."""
+    steady: int = 0
+    last: float = np.nan
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
         values, counts = frame.columns[name], Counter[str]()
         if frame.numeric(name):
             gone = np.isnan(values)
             check_finite(name, frame, client, self.rows)
-            self.least = min(self.least, float(values.min(initial=np.inf, where=~gone)))
-            self.most = max(self.most, float(values.max(initial=-np.inf, where=~gone)))
+            for end, sign in zip(self.ends, (1, -1)):
+                end.see(sign * values, frame, client)
+            steps = np.diff(values, prepend=self.last)
+            self.step = float(np.median(steps[1:])) if len(steps) > 1 and np.isnan(self.step) else self.step
+            spacing = np.spacing(max(abs(end.value) for end in self.ends))
+            self.steady += int((np.abs(steps - self.step) <= 4 * spacing).sum())
+            self.last = float(values[-1]) if len(values) else self.last
         else:
             gone = np.array([value is None for value in values.tolist()])
             counts = Counter(map(str, values[~gone].tolist()))
@@ -86,6 +126,9 @@ class Facts:
                 self.text = next(iter(strays))
                 self.place = frame.place(values.tolist().index(self.text), client, self.rows)
             self.strays += sum(strays.values())
+        if gone.any() and not self.gap:
+            self.gap = frame.place(int(np.argmax(gone)), None, self.rows)
+            self.mark = frame.marks.get(name, {}).get(int(np.argmax(gone)), "")
         self.rows += len(values)
         self.gaps += frame.gaps(name)
         most = MOST_CLIENTS if name == client else MOST_LEVELS
@@ -167,8 +210,10 @@ class Design:
                 capitals = f"{', '.join(twice)} differ only in capitals, and are levels of their own" if twice else ""
                 words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
                 as_level = f"{', '.join(words)} is a level, though missing among numbers" if words else ""
-                if capitals or seen.gaps or words:
-                    said[name] = "; ".join(filter(None, (seen.note, capitals, as_level)))
+                found, _ = disguised_levels(list(seen.levels))
+                unit = f"{found[0]} is a level: for numbers, write them plainly" if found else ""
+                if capitals or seen.gaps or words or unit:
+                    said[name] = "; ".join(filter(None, (seen.note, capitals, as_level, unit)))
         if not columns:
             # a column of numbers in so few rows that one other text makes all of them names
             for name, why in left_out:
@@ -181,7 +226,8 @@ class Design:
                 "columns", [name for name, _ in left_out], "no predictor is left; give at least one predictor"
             )
         seen_of = {c.source: facts[c.source] for c in columns if c.level is None and not c.gap}
-        ranges = {name: (seen.least, seen.most) for name, seen in seen_of.items() if seen.most > seen.least}
+        ranges = {name: (seen.ends[0].value, -seen.ends[1].value) for name, seen in seen_of.items()}
+        ranges = {name: (least, most) for name, (least, most) in ranges.items() if most > least}
         return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said, ranges=ranges)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
@@ -275,22 +321,29 @@ def _check_swapped(facts: Mapping[str, Facts], client: str, target: str) -> None
 
 
 def refuse_strays(facts: Mapping[str, Facts]) -> None:
-    """`InputError` for columns of numbers that a few other entries, or decimal commas, have made ones of texts."""
+    """`InputError` for columns of numbers that a few other entries, decimal commas, units or signs have made ones of
+    texts."""
     found: list[tuple[str, str, str]] = []
     for name, seen in facts.items():
         levels = list(seen.levels)[: MOST_LEVELS + 1]
         texts = [level for level in levels if not NUMBER.fullmatch(level)]
-        if seen.numeric or len(levels) < FEW_LEVELS or len(texts) > len(levels) / 5:
-            continue
         commas = [level for level in levels if _COMMA.fullmatch(level)]
+        disguised, remedy = disguised_levels(levels)
+        few = len(levels) < FEW_LEVELS
+        if seen.numeric or (few and len(disguised) < max(3, len(levels) / 2)):
+            continue
         if len(commas) > len(levels) / 2:
             found.append((f"column {name}", commas[0], "write numbers with a point, such as 21.25"))
-            continue
-        usual = next(level for level in levels if level not in texts)
-        cells = f"{seen.strays} cells, the first" if seen.strays > 1 else "1 cell,"
-        where = f" ({cells} in {seen.place})" if seen.place else ""
-        remedy = f"other entries are numbers, such as {usual}: correct it, leave it empty, or drop the column{where}"
-        found.append((f"column {name}", seen.text or [*commas, *texts, usual][0], remedy))
+        elif texts and len(texts) <= len(levels) / 5 and not few:
+            usual = next(level for level in levels if level not in texts)
+            cells = f"{seen.strays} cells, the first" if seen.strays > 1 else "1 cell,"
+            where = f" ({cells} in {seen.place})" if seen.place else ""
+            remedy = f"other entries are numbers, such as {usual}: correct it, leave it empty, or drop the column"
+            found.append((f"column {name}", seen.text or texts[0], remedy + where))
+        elif disguised:
+            known = seen.text in disguised
+            place, text = (f"{name} in {seen.place}", seen.text) if known else (f"column {name}", disguised[0])
+            found.append((place, text, f"{remedy}, or leave the column out by drop"))
     if found:
         field, text, remedy = found[0]
         raise InputError(
@@ -298,11 +351,24 @@ def refuse_strays(facts: Mapping[str, Facts]) -> None:
         )
 
 
+def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
+    """Those that are numbers with a unit or a sign, and what to do, where nearly all are, with few units; none else."""
+    units = {level: disguise(level) for level in levels if not is_word(level)}
+    plain = sum(unit is None and NUMBER.fullmatch(level) is not None for level, unit in units.items())
+    usual = [unit for unit, _ in Counter(unit for unit in units.values() if unit).most_common(3)]
+    found = [level for level, own in units.items() if own is not None and own in ("", *usual)]
+    if not found or len(found) + plain < NEARLY * len(units):
+        return [], ""
+    if usual and ":" in usual[0]:
+        return found, "a time: write a number, such as hours or minutes"
+    return found, f"numbers with {some(usual)}: write each as one plain number" if usual else PLAINLY
+
+
 def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
     levels = list(seen.levels)
-    some = [level for level in levels if not is_word(level)][:20]
-    if some and all(DATE.fullmatch(level) for level in some):
-        raise date(name, some[0])
+    first = [level for level in levels if not is_word(level)][:20]
+    if first and all(DATE.fullmatch(level) for level in first):
+        raise date(name, first[0])
     if len(levels) > MOST_LEVELS:
         remedy = f"to keep it, give it at most {MOST_LEVELS} or make it numbers"
         left_out.append(

@@ -8,7 +8,7 @@ sites costs digits. A fold of one row *is* that row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -80,6 +80,21 @@ class Fold:
     def mapped(self, matrix: np.ndarray) -> Fold:
         """Of the rows z'`matrix`, `matrix` (p, p')."""
         return replace(self, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+
+
+@dataclass
+class Rows:
+    """Of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, fold) in pieces."""
+
+    name: str
+    count: int = 0
+    folds: list[Fold] = field(default_factory=list)
+    pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X (n, p), y (n,) and fold (n,) of all kept rows."""
+        X, y, f = (np.concatenate(parts) for parts in zip(*self.pieces))
+        return X, y, f
 
 
 def dealt(sites: Sequence[Sequence[Fold]], counts: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """A table as people have it: named columns of numbers or texts, with gaps.
 
-`frame_of` takes a mapping of columns or any library's data frame (by narwhals); `csv_frames` in `csv/reader.py` reads
-a file in pieces. What is made of the columns is decided in `design`.
+`frame_of` takes a mapping of columns or any library's data frame (by narwhals); `text_file` reads a file in pieces.
+What is made of the columns is decided in `design`.
 """
 
 from __future__ import annotations
@@ -43,16 +43,6 @@ class Frame:
         where = f"line {at} of {self.file}" if self.file else f"row {at}"
         owner = self.texts(client)[row] if client is not None and client in self.columns else None
         return where if owner is None else f"{where} ({client} {owner})"
-
-    def owners(self, client: str, before: int, gaps: int) -> np.ndarray:
-        """The site of every row (n,), texts; `InputError` where one has none, as `gaps` of the whole table have."""
-        found = self.texts(client)
-        gone = [owner is None for owner in found.tolist()]
-        if any(gone):
-            more = f" (and in {gaps - 1} more row{'s' if gaps > 2 else ''})" if gaps > 1 else ""
-            where = f"{client} in {self.place(gone.index(True), None, before)}"
-            raise InputError(where, "", f"is empty{more}; name the site of every row")
-        return found
 
     def gaps(self, name: str) -> Counter[str]:
         """What stands in the cells of a column that were read as missing, and in how many."""
@@ -111,15 +101,6 @@ def missing(values: np.ndarray) -> list[int]:
     return [row for row, value in enumerate(values.tolist()) if value is None]
 
 
-def marks_of(columns: Mapping[str, np.ndarray], cells: Mapping[str, Any]) -> dict[str, dict[int, str]]:
-    """`Frame.marks`, from the cells of the columns as they were given."""
-    found = {
-        name: {row: cells[name][row].strip() for row in missing(values) if isinstance(cells[name][row], str)}
-        for name, values in columns.items()
-    }
-    return {name: {row: mark for row, mark in marks.items() if mark} for name, marks in found.items() if marks}
-
-
 def as_text(value: float) -> str:
     """A number as a text, whole ones without a decimal point."""
     return f"{value:.15g}"
@@ -143,8 +124,9 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
         if read(name):
             cells[name], levels = _cells(name, column, name in texts)
             verbatim |= {name} if levels or name in texts else set()
-    columns = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
-    return _checked(Frame(columns=columns, marks=marks_of(columns, cells)))
+    read_as = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
+    marks = {name: found for name, (_, found) in read_as.items() if found}
+    return _checked(Frame(columns={name: values for name, (values, _) in read_as.items()}, marks=marks))
 
 
 def _columns(source: Any) -> Mapping[Any, Any]:

@@ -12,8 +12,6 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .csv.lines import is_csv
-from .csv.reader import csv_size, csv_source
 from .embedded import PREFIX, embedded
 from .frame import Frame, frame_of, is_frame, joined, missing
 from .heart_disease import is_heart_disease, patients
@@ -23,7 +21,9 @@ from .mnist import mnist, mnist_part
 from .npz import read_npz
 from .site_rows import frames_of_tables
 from .splits import Split, divide, parse_split, parts_of
+from .suspicion import alike, named
 from .table import Table, no_column, same_columns
+from .text_file import csv_size, csv_source, is_csv, is_named_csv
 
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
@@ -41,6 +41,8 @@ class Source:
     client: str
     target: str
     tables: Sequence[Table] = ()
+    notes: tuple[str, ...] = ()
+    """On columns that files of a folder lack."""
 
 
 def source_of(
@@ -142,7 +144,7 @@ def _divided_frames(frames: Frames, client: str, target: str, unread: set[str], 
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory, *, held: bool) -> Source:
     """One client per file, named after it."""
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
-    known = [file for file in files if is_csv(file) or file.suffix.lower() == ".npz"]
+    known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
     known = known or [file for file in files if not file.suffix]
     if not known:
@@ -156,7 +158,8 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
             for file in filter(is_csv, known):
                 take(file, memory)
         sources = [_of_file(file, target, lambda name: name == target or name not in drop, memory) for file in known]
-        return Source(frames=_together(sources, names, client), client=client, target=target)
+        frames, notes = _together(sources, [file.name for file in known], names, client)
+        return Source(frames=frames, client=client, target=target, notes=notes)
     if known[0].suffix.lower() == ".npz":
         tables = [table for file in known for table in read_npz(file, divided=False, memory=memory)]
     else:
@@ -172,12 +175,24 @@ def _of_file(file: Path, target: str, read: Callable[[str], bool], memory: Memor
     return lambda: iter((Frame(columns={**columns, target: table.y}),))
 
 
-def _together(sources: Sequence[Frames], names: Sequence[str], client: str) -> Frames:
-    """The rows of all files; a column that a file lacks is missing in its rows."""
-    first = [list(next(source()).columns) for source in sources]
-    every = list(dict.fromkeys(name for columns in first for name in columns))
+def _together(
+    sources: Sequence[Frames], files: Sequence[str], names: Sequence[str], client: str
+) -> tuple[Frames, tuple[str, ...]]:
+    """The rows of all files; a column that a file lacks is missing in its rows, and a note says so."""
+    first = {file: list(next(source()).columns) for file, source in zip(files, sources)}
+    every = list(dict.fromkeys(name for columns in first.values() for name in columns))
     if client in every:
         raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
+    for one, other, *_ in alike(every):
+        owners = [next(file for file, columns in first.items() if name in columns) for name in (one, other)]
+        remedy = f"{owners[0]} has {one!r}: write one name in all files, or drop both"
+        raise InputError(f"header of {owners[1]}", other, remedy)
+    lacking = {column: [file for file, columns in first.items() if column not in columns] for column in every}
+    notes = [
+        f"{named(at)} {'have' if len(at) > 1 else 'has'} no column {named([column])}: it is missing in all their rows"
+        for column, at in lacking.items()
+        if at
+    ]
 
     def frames() -> Iterator[Frame]:
         for name, source in zip(names, sources):
@@ -185,7 +200,7 @@ def _together(sources: Sequence[Frames], names: Sequence[str], client: str) -> F
                 absent = {column: np.full(frame.rows, np.nan) for column in every if column not in frame.columns}
                 yield replace(frame, columns={**frame.columns, **absent}).of_client(client, name)
 
-    return frames
+    return frames, tuple(notes)
 
 
 def _tables_of_file(path: Path, memory: Memory, *, divided: bool) -> list[Table]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -14,26 +14,12 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from .design import MOST_LEVELS, Design, Facts, counted
-from .folds import FOLDS, Fold, fold_of
+from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame
+from .suspicion import Copies, suspicions
 
 MOST_SITES = 4000
 """There are at most so many sites, since influences are a matrix of all pairs."""
-
-
-@dataclass
-class Rows:
-    """Of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, fold) in pieces."""
-
-    name: str
-    count: int = 0
-    folds: list[Fold] = field(default_factory=list)
-    pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
-
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """X (n, p), y (n,) and fold (n,) of all kept rows."""
-        X, y, f = (np.concatenate(parts) for parts in zip(*self.pieces))
-        return X, y, f
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +39,18 @@ class Sites:
         return tuple(site.name for site in self.sites)
 
 
-def facts_of(frames: Iterable[Frame], client: str | None = None) -> dict[str, Facts]:
-    """What is seen of every column in one pass; complaints name the row's `client`."""
+def facts_of(frames: Iterable[Frame], client: str | None = None) -> tuple[dict[str, Facts], list[str]]:
+    """What is seen of every column in one pass, and a note of rows that are copies; complaints name the row's
+    `client`."""
     facts: dict[str, Facts] = {}
+    copies = Copies()
     for frame in frames:
+        copies.see(frame, client)
         for name in frame.columns:
             facts.setdefault(name, Facts()).see(name, frame, client)
     for seen in facts.values():
         seen.settle()
-    return facts
+    return facts, copies.notes(facts, client)
 
 
 def sites_of(
@@ -73,6 +62,7 @@ def sites_of(
     classes: tuple[str, ...],
     memory: Memory,
     keep: bool = False,
+    divided: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
     """One more pass over the rows; `roles` are the columns of client and target. Targets
@@ -104,12 +94,13 @@ def sites_of(
             progress(seen, total)
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
-    notes = [f"{siteless} rows without a site ({client}) are left out"] if siteless else []
+    notes = [f"{siteless} rows without a site ({client}) are left out{written(facts[client].gaps)}"] if siteless else []
     notes += left_rows(without, empty, facts[target].gaps)
     if not found:
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
+    notes += suspicions(sites, design, facts, target, classes, divided=divided)
     again = partial(_again, frames, design, client, target)
     return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again)
 
@@ -142,11 +133,15 @@ def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, n
 
 def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[str]:
     """What is said of rows without a target, in whose cells `gaps` stand, and of sites that have no other."""
-    said = "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
-    notes = [f"{without} rows without a target are left out{said}"] if without else []
+    notes = [f"{without} rows without a target are left out{written(gaps)}"] if without else []
     if empty:
         notes.append(f"sites without a row that has a target are left out: {', '.join(empty[:12])}")
     return notes
+
+
+def written(gaps: Counter[str]) -> str:
+    """What stands in cells that are missing, unless they are empty."""
+    return "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
 
 
 def _add(site: Rows, X: np.ndarray, y: np.ndarray, *, keep: bool) -> None:

@@ -52,7 +52,7 @@ def read_sites(
     frames, client, target = found.frames, found.client, found.target
     if site is not None:
         frames = _of_one_site(frames, client, site)
-    facts = facts_of(frames(), client)
+    facts, copies = facts_of(frames(), client)
     roles = {"client": client, "target": target}
     check_roles(facts, roles, drop)
     values, numeric = list(facts[target].levels), facts[target].numeric
@@ -70,9 +70,10 @@ def read_sites(
         classes=classes,
         memory=memory,
         keep=keep,
+        divided=split is not None and not split.startswith("column:"),
         progress=progress,
     )
-    return replace(sites, notes=(*sites.notes, *guessed)), loss
+    return replace(sites, notes=(*sites.notes, *guessed, *copies, *found.notes)), loss
 
 
 def _classes(target: str, values: Sequence[str], loss: str, rows: int, *, numeric: bool) -> tuple[str, ...]:

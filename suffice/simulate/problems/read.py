@@ -93,8 +93,9 @@ def _tables(
         return without(heart_disease(path, standardise=standardise).train, drop), {}
     source = source_of(path, **asked, memory=memory, held=True)
     roles = {"client": source.client, "target": source.target}
+    classes = None if loss == "auto" else loss == "logistic"
     tables = without(source.tables, drop) or encoded_tables(
-        source.frames(), **roles, drop=drop, memory=memory, classes=None if loss == "auto" else loss == "logistic"
+        source, drop, memory, classes=classes, divided=asked["split"] is not None
     )
     return tables, roles
 

@@ -37,7 +37,8 @@ def test_what_is_left_out_of_a_table_is_said_as_a_fit_says_it():
     problem, fit = sf.read(columns), sf.fit(columns)
     said = {f"Left out or changed: {note}." for note in fit.left_out} | {f"Note: {note}." for note in fit.notes}
     assert set(problem.remarks) == said
-    assert len(said) == 5
+    assert len(said) == 6
+    assert any("x is 99 in 1 row of a, -" in note for note in said)
     kept = {name: values for name, values in columns.items() if name != "seven"}
     np.testing.assert_allclose(problem.optimum.numpy(), sf.read(kept).optimum.numpy(), rtol=1e-12)
     plan = sf.plan(problem, "10%")

@@ -125,7 +125,7 @@ REFUSED = {
     "line.svm.gz": "a line of over 16777216 characters",
     "blank.svm.bz2": LIMIT,
     "line.csv": "a line of over 16777216 characters",
-    "rows.csv": LIMIT,
+    "rows.csv": "at least one row",
     "skewed": LIMIT,
     "lists.toml": LIMIT,
     "dotted.toml": LIMIT,

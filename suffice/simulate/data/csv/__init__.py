@@ -1,1 +1,0 @@
-"""CSV files: their lines, as numbers, as columns of any kind."""

@@ -1,0 +1,219 @@
+"""What a person would ask about a table before believing a model of it: a line each, which names the column and the
+value. Nothing is changed by it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+
+from .design import FEW_LEVELS, MOST_LEVELS, Column, Design, Facts
+from .folds import Fold, Rows
+from .frame import Frame
+
+AWAY = 1 - 1e-5
+"""A column whose squared correlation with the target is larger gives it away."""
+SAME = 1e-9
+"""Means and products that differ by less than this share are those of the same rows."""
+FEWEST = 10
+"""Of fewer rows nothing is said but what sites are called."""
+STEADY = 0.9
+"""The share of steps of one size in a column that counts its rows."""
+MOST_ROWS = 1 << 18
+"""Copies are looked for among so many rows."""
+CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
+"""Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
+
+
+def spelling(name: str) -> str:
+    """What is left of a name without capitals, blanks, forms of letters, zeros about a number, or a # in front."""
+    text = "".join(unicodedata.normalize("NFKC", name).casefold().lstrip("#").split())
+    text = re.sub(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])", "", text)
+    number = text.removesuffix(".0")
+    return number.lstrip("0") or "0" if number.isdigit() else unicodedata.normalize("NFKC", text)
+
+
+def alike(names: Sequence[str]) -> list[list[str]]:
+    """Names of one `spelling`."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        found.setdefault(spelling(name), []).append(name)
+    return [some for some in found.values() if len(some) > 1]
+
+
+def named(names: Sequence[str], most: int = 3) -> str:
+    """Some names, short; letters beyond ASCII by their codes where they alone tell names apart."""
+    same = len({unicodedata.normalize("NFKC", name) for name in names}) < len(names)
+    shown = [(name if not same else ascii(name)[1:-1]) for name in names[:most]]
+    shown = [name if len(name) <= 20 else f"{name[:17]}..." for name in shown]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+class Copies:
+    """Rows that are exact copies of others, whatever their sites, by 64 bits of each."""
+
+    def __init__(self) -> None:
+        self.hashes: list[np.ndarray] = []
+        self.places: list[Frame] = []
+        self.rows = 0
+
+    def see(self, frame: Frame, client: str | None) -> None:
+        if self.rows >= MOST_ROWS:
+            return
+        found = np.zeros(frame.rows, np.uint64)
+        for name, values in frame.columns.items():
+            if name != client:
+                kept = values if frame.numeric(name) else np.fromiter(map(hash, values.tolist()), np.int64, frame.rows)
+                found = (found ^ (kept + 0).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+                found ^= found >> np.uint64(29)
+        self.hashes.append(found)
+        self.places.append(Frame(columns={"": np.empty(0)}, file=frame.file, lines=frame.lines))
+        self.rows += frame.rows
+
+    def notes(self, facts: Mapping[str, Facts], client: str | None) -> list[str]:
+        """None where rows may be alike by chance: by the number of pairs, and of what each column may be."""
+        _, first, owner = np.unique(np.concatenate(self.hashes), return_index=True, return_inverse=True)
+        copies = np.flatnonzero(first[owner] != np.arange(self.rows))
+        if not len(copies):
+            return []
+        kinds, different = 1.0, self.rows - len(copies)
+        for name, seen in facts.items():
+            levels = len(seen.levels)
+            if levels > MOST_LEVELS:  # to more digits than three, 300 at least are told apart
+                kinds *= 300 if seen.numeric and sum("." in level for level in seen.levels) > levels / 2 else levels
+            elif name != client:
+                again = different - levels  # of few, those of as many kinds as have so many pairs alike
+                kinds *= max(1, different**2 / max(1, 2 * again) if again < different / 4 else levels)
+        if self.rows**2 / 2 > 0.05 * kinds:
+            return []
+        starts = np.cumsum([0, *map(len, self.hashes)])
+        pair = [int(copies[0]), int(first[owner[copies[0]]])]
+        pieces = [int(np.searchsorted(starts, row, "right")) - 1 for row in pair]
+        starts = starts.tolist()
+        place, origin = (self.places[k].place(row - starts[k], None, starts[k]) for row, k in zip(pair, pieces))
+        rows = "1 row is a copy" if len(copies) == 1 else f"{len(copies)} rows are copies"
+        return [f"{rows} of another, such as {place.partition(' of ')[0]} of {origin}: entered twice?"]
+
+
+def suspicions(
+    sites: Sequence[Rows],
+    design: Design,
+    facts: Mapping[str, Facts],
+    target: str,
+    classes: Sequence[str],
+    *,
+    divided: bool,
+) -> list[str]:
+    """Of all sites, whose rows are sums or kept; `divided` by a rule."""
+    names = [site.name for site in sites]
+    notes = [f"sites {named(some)} look alike: if they are one site, write one name" for some in alike(names)[:3]]
+    single = [site.name for site in sites if site.count == 1]
+    if divided and single:
+        notes.append(f"the split leaves one row to {named(single)}: take fewer sites, or another split")
+    if sum(site.count for site in sites) < FEWEST:
+        return notes
+    whole = [reduce(Fold.joined, site.folds) if site.folds else Fold.of(*site.rows()[:2]) for site in sites]
+    means = np.array([fold.mean for fold in whole])
+    squares = np.array([np.diagonal(fold.products) for fold in whole])
+    same = squares <= SAME**2 * means**2  # by column, whether a site's rows do not differ
+    for at, column in enumerate(design.columns):
+        if column.level is None and not column.gap:
+            notes += _number(column.source, facts[column.source], sites, means[:, at], same[:, at])
+    if not classes:
+        notes += [note for note in _number(target, facts[target], sites, means[:, -1], same[:, -1]) if "?" in note]
+    notes += _site_again(design, names, means, same & (np.array([[site.count] for site in sites]) > 1))
+    notes += _twins(whole, names)
+    return [*notes, *(_of_classes(sites, design, target, classes) if classes else _away(whole, design, target))]
+
+
+def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
+    low, high = seen.ends
+    if low.value >= 1e15 and 2**53 <= -high.value < 1e20:
+        yield f"{named([name])} is {low.value:.6g} or more, of which 16 digits count: an identifier? drop it"
+        return
+    for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
+        value, beyond = sign * end.value, sign * end.beyond
+        width, gap = abs(other - beyond), abs(beyond - value)
+        if not (0 < width < np.inf and gap > width / 4):
+            continue
+        whole = [site.name for site, mean, one in zip(sites, means, same) if one and mean == value and site.count > 1]
+        coded = value in CODES and len(seen.levels) > FEW_LEVELS and (end.count > 1 or gap > width)
+        if (len(whole) == 1 and len(sites) > 2) or coded:
+            where = f" of {named(sorted(end.sites))}" if len(end.sites) == 1 else ""
+            elsewhere = f"{min(beyond, other):.6g} to {max(beyond, other):.6g} elsewhere"
+            rows = f"{end.count} rows" if end.count > 1 else "1 row"
+            yield f"{named([name])} is {value:.6g} in {rows}{where}, {elsewhere}: missing?"
+    every = len(seen.levels) == seen.rows == 1 - high.value - low.value  # in whatever order
+    if seen.rows >= FEWEST and (every or (seen.step and seen.steady >= STEADY * (seen.rows - 1))):
+        yield f"{named([name])} counts the rows, from {low.value:.6g} to {-high.value:.6g}: drop it if it numbers them"
+
+
+def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
+    places: dict[str, list[int]] = {}
+    for at, column in enumerate(design.columns):
+        places.setdefault(column.source, []).append(at)
+    for source, at in places.items():
+        apart = np.ptp(means[:, at], axis=0) > SAME * np.abs(means[:, at]).max(axis=0)
+        if len(names) > 1 and same[:, at].all() and apart.any():
+            level = next((design.columns[k].level for k in at if means[0, k] == 1), None)
+            value = f"{means[0, at[0]]:.6g}" if level is None else level
+            where = f"{named([value])} at {named(names[:1])}"
+            yield f"{named([source])} is one value at each site, {where}: it stands for the site"
+
+
+def _twins(whole: Sequence[Fold], names: Sequence[str]) -> Iterator[str]:
+    left = list(range(len(whole)))
+    order = sorted(left, key=lambda at: (whole[at].rows, *whole[at].mean))
+    found: list[list[int]] = []
+    for at in order:
+        one, other = whole[at], whole[found[-1][0]] if found else None
+        sums = () if other is None else ((one.mean, other.mean), (one.products, other.products))
+        if other and one.rows == other.rows > 2 and all(np.abs(a - b).max() <= SAME * np.abs(a).max() for a, b in sums):
+            found[-1].append(at)
+        else:
+            found.append([at])
+    for twins in found:
+        if len(twins) > 1:
+            rows = whole[twins[0]].rows
+            yield f"sites {named([names[at] for at in sorted(twins)])} have the same {rows:g} rows: is one a copy?"
+
+
+def _away(whole: Sequence[Fold], design: Design, target: str) -> Iterator[str]:
+    total = reduce(Fold.joined, whole)
+    squares = np.diagonal(total.products)
+    with np.errstate(all="ignore"):
+        share = total.products[:-1, -1] ** 2 / (squares[:-1] * squares[-1])
+    for at in np.flatnonzero(share > AWAY):
+        slope = total.products[at, -1] / squares[at]
+        level = total.mean[-1] - slope * total.mean[at]
+        line = f"{slope:.4g} {named([design.names[at]])} {level:+.4g}"
+        yield f"{named([target])} is {line}: does the column give it away?"
+
+
+def _of_classes(sites: Sequence[Rows], design: Design, target: str, classes: Sequence[str]) -> Iterator[str]:
+    X, y = (np.concatenate(parts) for parts in zip(*(site.rows()[:2] for site in sites)))
+    alone: dict[int, list[str]] = {}
+    for site in sites:
+        kinds = np.unique(site.rows()[1])
+        if len(kinds) == 1:
+            alone.setdefault(int(kinds[0]), []).append(site.name)
+    for kind, names in alone.items():
+        yield f"all rows of {named(names)} have {named([target])} = {named([classes[kind]])}: one class alone"
+    gaps = {column.source for column in design.columns if column.gap}
+    if len(classes) == 2 and min((y == 0).sum(), (y == 1).sum()) > 2:
+        said: dict[str, list[str]] = {}  # once of a category
+        for at, column in enumerate(design.columns):
+            if column.source not in gaps and not said.get(column.source):
+                said[column.source] = list(_separated(column, X[y == 0, at], X[y == 1, at], target, classes))
+        for notes in said.values():
+            yield from notes
+
+
+def _separated(column: Column, zero: np.ndarray, one: np.ndarray, target: str, classes: Sequence[str]) -> Iterator[str]:
+    for low, high, kind in ((zero, one, classes[1]), (one, zero, classes[0])):
+        if low.max() < high.min():
+            value = f"{high.min():.6g} or more" if column.level is None else named([column.level])
+            yield f"{named([column.source])} is {value} just where {named([target])} is {named([kind])}: a give-away?"

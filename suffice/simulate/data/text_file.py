@@ -1,0 +1,347 @@
+"""A table in a text file, read in pieces: which line is the header and what separates cells is found here, polars takes
+the rows apart. Cells come as texts, of which `cells` makes numbers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from array import array
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from suffice.support.errors import InputError
+
+from .cells import NUMBER, names_of, numbers_or_texts
+from .frame import Frame
+from .memory import LONGEST_LINE, opened, pieces
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
+
+SUFFIXES, OPEN = (".csv", ".tsv"), (".txt", ".dat", ".tab")
+"""Names of tables, and of files that are tables unless their first line begins with a number, as LIBSVM's do."""
+INDEX = "(no name)"
+"""What a first column without a name is called: an index that a data frame wrote."""
+INDEXES = (INDEX, "", "Unnamed: 0")
+"""Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
+PIECE = 1 << 21
+"""Characters that are read at a time."""
+CELLS, ROWS = 1 << 21, 1 << 16
+"""A frame is put together from pieces until it has so many cells or rows."""
+BLANKS = " "
+HEAD = 20
+"""A header has at most so many lines."""
+PLAIN = "thousands without a mark, or separate the columns by commas and write decimals with points"
+_SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+_QUOTED = re.compile(r'("[^"]*")|[ \t]+')
+_DECIMAL = {mark: rf"^\s*[-+]?(\d+[{mark}]\d*|[{mark}]\d+)([eE][-+]?\d+)?\s*$" for mark in ".,"}
+_GROUPED = r"^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$"
+"""Either a number with three decimals or thousands."""
+_THOUSANDS = r"^\s*[-+]?\d{1,3}((\.\d{3})+(\.\d{3}|,\d*)|(,\d{3})+(,\d{3}|\.\d*))\s*$"
+
+
+def is_named_csv(path: Path) -> bool:
+    """Whether a file is a table of text by its name."""
+    return _unpacked(path).endswith(SUFFIXES)
+
+
+def is_csv(path: Path) -> bool:
+    """Whether a file is read as a table of text, by its name, or by its first line where the name leaves it open."""
+    if not (_unpacked(path).endswith(OPEN) and path.is_file()):
+        return is_named_csv(path)
+    with text_of(path) as text:
+        first = re.split(r"[,;\t| ]", text.readline(LONGEST_LINE).strip())[0]
+    return not NUMBER.fullmatch(first)
+
+
+def _unpacked(path: Path) -> str:
+    return re.sub(r"\.(gz|bz2)$", "", path.name.lower())
+
+
+@contextmanager
+def text_of(path: Path) -> Generator[IO[str]]:
+    """The text of a file, unpacked, with line feeds at the ends of lines; `InputError`, also for what reading it inside
+    the block meets."""
+    try:
+        with opened(path) as stream:
+            wide = getattr(stream, "peek")(2)[:2] in (b"\xff\xfe", b"\xfe\xff")  # noqa: B009
+            with TextIOWrapper(stream, encoding="utf-16" if wide else "utf-8-sig", newline=None) as text:
+                yield text
+    except UnicodeError:
+        raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFile:
+    """`separator` of the columns, whose names are in `header`; rows begin behind line `start`; `decimal`, the mark of
+    numbers such as 1.5 or 1,5."""
+
+    path: Path
+    separator: str
+    header: tuple[str, ...]
+    start: int
+    decimal: str = "."
+
+    @classmethod
+    def of(cls, path: Path, read: Callable[[str], bool] = lambda name: True) -> TextFile:
+        """Commas, semicolons, tabs or bars separate, whichever the header and the first row have alike, or blanks where
+        they have none of these; or what Excel's line `sep=;` says. Lines before the header that begin with # are
+        comments; the last is the header where it has as many names as the first row, with numbers, has cells.
+
+        `InputError` where that is ambiguous, or the mark of decimals in the columns that are `read` is: both, or one
+        that only ever stands before three digits.
+        """
+        with text_of(path) as text:
+            said, (head, start), first = _head(path, text)
+        separator = said or _separator(head, first)
+        header, cells = _cells(head, separator), len(_cells(first, separator))
+        header = [INDEX, *header] if cells == len(header) + 1 and header[0].strip() else header
+        found = cls(path=path, separator=separator, header=tuple(_names(header)), start=start)
+        return found if separator == "," else replace(found, decimal=found._mark(read))
+
+    def _mark(self, read: Callable[[str], bool]) -> str:
+        found: dict[str, tuple[str, str]] = {}  # of each mark the first place and cell
+        sure = False
+        for frame, lines in self.pieces():
+            for name, mark in ((name, mark) for name in self.header if read(name) for mark in ".,"):
+                cells = frame[name]
+                if (sure and mark in found) or not cells.str.contains(mark, literal=True).any():
+                    continue
+                for pattern in (_THOUSANDS, _DECIMAL[mark]):
+                    rows = cells.str.contains(pattern)
+                    if rows.any():
+                        at = int(rows.arg_max() or 0)
+                        place = f"{name} in line {lines[at]} of {self.path.name}", str(cells[at]).strip()
+                        if pattern == _THOUSANDS:
+                            raise InputError(*place, f"write {PLAIN}")
+                        found.setdefault(mark, place)
+                        sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
+            if len(found) > 1:
+                (first, one), (place, cell) = found.values()
+                remedy = f"but {first} = {one!r}: write all decimals with one mark and {PLAIN}; or drop a column"
+                raise InputError(place, cell, remedy)
+        if found and not sure:
+            ((place, cell),) = found.values()
+            remedy = "decimals or thousands? all such numbers of the file have three digits behind the mark: write"
+            raise InputError(place, cell, f"{remedy} {PLAIN}")
+        return next(iter(found), ".")
+
+    def pieces(self) -> Iterator[tuple[DataFrame, Sequence[int]]]:
+        """Rows as texts, with the number of the (last) line of each. Raises `InputError`."""
+        import polars
+
+        waiting: list[tuple[DataFrame, Sequence[int]]] = []
+        for text, line in self._texts():
+            waiting.append(self._fast(text, line) or self._slow(text, line))
+            rows = sum(len(lines) for _, lines in waiting)
+            if rows >= ROWS or rows * len(self.header) >= CELLS:
+                yield _joined(polars, waiting)
+                waiting = []
+        if any(len(lines) for _, lines in waiting):
+            yield _joined(polars, waiting)
+
+    def _texts(self) -> Iterator[tuple[str, int]]:
+        """Many whole lines at a time, and how many came before."""
+        with text_of(self.path) as text:
+            for _ in range(self.start):
+                text.readline(LONGEST_LINE)
+            rest, line, most = "", self.start, max(PIECE, 1 << 12)
+            while True:
+                more = text.read(PIECE)
+                part = rest + more
+                end = part.rfind("\n") + 1 if more else len(part)
+                while end and more and part.count('"', 0, end) % 2 and len(part) < 4 * most:
+                    end = part.rfind("\n", 0, end - 1) + 1  # a quoted cell goes on in the next line
+                if end:
+                    yield part[:end], line
+                elif more and len(part) >= LONGEST_LINE:
+                    raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
+                elif not more:
+                    return
+                line += part.count("\n", 0, end)
+                rest = part[end:]
+
+    def _fast(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]] | None:
+        """The rows of a text, each in a line of its own, without comments, blank lines or quotes inside of cells."""
+        import polars
+
+        text = _tabbed(text) if self.separator == BLANKS else text
+        mark = "\t" if self.separator == BLANKS else self.separator
+        edge = f"[^{re.escape(mark)}\n]"
+        bare = re.sub(rf'(?<!{edge})"[^"]*(?:""[^"]*)*"(?!{edge})', "", text) if '"' in text else text
+        breaks = text.count("\n")
+        rows = breaks + (not text.endswith("\n"))
+        empty = "\n" + mark * (len(self.header) - 1) + "\n"
+        if '"' in bare or text.startswith(("#", "\n", empty[1:])) or "\n#" in text or "\n\n" in text or empty in text:
+            return None
+        if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
+            return None
+        try:
+            frame = polars.read_csv(
+                text.encode(), has_header=False, separator=mark, empty_string_is_null=False,
+                schema=dict.fromkeys(self.header, polars.String),
+            )  # fmt: skip
+        except polars.exceptions.ComputeError:
+            return None
+        return (frame, range(line + 1, line + rows + 1)) if frame.height == rows else None
+
+    def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
+        import polars
+
+        mark = "\t" if self.separator == BLANKS else self.separator
+        lines = (_tabbed(one) if self.separator == BLANKS else one for one in text.splitlines(keepends=True))
+        reader, rows, numbers = csv.reader(lines, delimiter=mark, strict=True), [], array("q")
+        try:
+            for row in reader:
+                if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
+                    continue
+                if len(row) != len(self.header):
+                    if row[0].startswith("#"):
+                        continue
+                    remedy = f"give {len(self.header)} fields, as the header in line {self.start} has"
+                    if len(row) > len(self.header) and self.separator == ",":
+                        remedy += "; where decimals have commas, write points, or separate the columns by semicolons"
+                    place = f"line {line + reader.line_num} of {self.path.name}"
+                    raise InputError(place, f"{len(row)} fields", remedy)
+                rows.append(row)
+                numbers.append(line + reader.line_num)
+        except csv.Error as error:
+            place = f"line {line + reader.line_num} of {self.path.name}"
+            raise InputError(place, str(error), "not a CSV table: double the quotes in a cell, or drop them") from None
+        schema = dict.fromkeys(self.header, polars.String)
+        return polars.DataFrame(rows, schema=schema, orient="row"), numbers
+
+    def frames(self, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()) -> Iterator[Frame]:
+        """The rows in pieces, in each of which a column holds numbers or texts. Columns that are not to be `read` hold
+        zeros, those of `names` texts. Raises `InputError`."""
+        empty = True
+        for frame, lines in self.pieces():
+            columns, marks = {}, {}
+            for name in self.header:
+                if not read(name):
+                    columns[name] = np.zeros(len(lines))
+                elif name in names:
+                    columns[name], marks[name] = names_of(frame[name].to_list())
+                else:
+                    columns[name], marks[name] = numbers_or_texts(self._with_points(frame[name]))
+            marks = {name: found for name, found in marks.items() if found}
+            yield Frame(columns=columns, marks=marks, file=self.path.name, lines=lines)
+            empty = False
+        if empty:
+            raise InputError("path", str(self.path), "give a header line and at least one row")
+
+    def _with_points(self, cells: Series) -> Series:
+        import polars
+
+        if self.decimal == "." or not cells.str.contains(",", literal=True).any():
+            return cells
+        frame = cells.to_frame("x")
+        points = polars.col("x").str.replace(",", ".", literal=True)
+        wanted = polars.when(polars.col("x").str.contains(_DECIMAL[","])).then(points).otherwise(polars.col("x"))
+        return frame.select(wanted)["x"]
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """The cells as they stand, the header first."""
+        yield self.header
+        for frame, _ in self.pieces():
+            yield from frame.iter_rows()
+
+
+def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) -> Callable[[], Iterator[Frame]]:
+    """The frames of a file for any number of passes."""
+    found = TextFile.of(path, read)
+    return lambda: found.frames(read, names)
+
+
+def csv_size(path: Path) -> tuple[int, int]:
+    """At most how many rows there are, since each ends its line, and how many columns."""
+    with opened(path) as stream:
+        most = sum(piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") for piece in pieces(stream))
+    return most, len(TextFile.of(path, lambda name: False).header)
+
+
+def _joined(polars: object, waiting: list[tuple[DataFrame, Sequence[int]]]) -> tuple[DataFrame, Sequence[int]]:
+    if len(waiting) == 1:
+        return waiting[0]
+    frames, lines = zip(*waiting)
+    together = array("q")
+    for some in lines:
+        together.extend(some)
+    return getattr(polars, "concat")(frames), together  # noqa: B009
+
+
+def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
+    """The separator that a first line names, the header with the number of its last line, and the first row."""
+    said, number, whole, comment = "", 0, "", ("", 0)
+    found: list[tuple[str, int]] = []
+    while len(found) < 2 and (line := text.readline(LONGEST_LINE)):
+        if len(line) == LONGEST_LINE:
+            raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")
+        if "\0" in line:
+            raise InputError("path", str(path), "no text, or UTF-16 without its mark: save the table as UTF-8 CSV")
+        number, whole = number + 1, whole + line
+        if whole.count('"') % 2 and whole.count("\n") < HEAD:
+            continue
+        line, whole = whole.rstrip("\n"), ""
+        if not found and (named := _SEP.fullmatch(line.strip(" "))):
+            said = named[1]
+        elif not found and line.startswith("#"):
+            comment = line.lstrip("# "), number
+        elif line.strip():
+            found.append((line, number))
+    if comment[0] and found:
+        mark = said or _separator(comment[0], found[0][0])
+        names, cells = _cells(comment[0], mark), _cells(found[0][0], mark)
+        if len(names) == len(cells) > 1 and any(map(NUMBER.fullmatch, cells)) and not any(map(NUMBER.fullmatch, names)):
+            found = [comment, *found]
+    if len(found) < 2:
+        raise InputError("path", str(path), "give a header line and at least one row")
+    return said, found[0], found[1][0]
+
+
+def _separator(head: str, first: str) -> str:
+    bare, row = (re.sub('"[^"]*"', "q", line) for line in (head, first))
+    marks = [mark for mark in ",;\t|" if mark in bare]
+    if not marks:
+        if len(bare.split()) > 1 and len(row.split()) - len(bare.split()) not in (0, 1):
+            raise InputError("header", head, "separate the columns by commas, semicolons or tabs")
+        return BLANKS if len(bare.split()) > 1 else ","
+    if marks == ["\t"] and row.count("\t") != bare.count("\t") and len(row.split()) == len(bare.split()):
+        return BLANKS
+    alike = [mark for mark in marks if row.count(mark) == bare.count(mark)]
+    marks = alike or [mark for mark in marks if row.count(mark) == bare.count(mark) + 1] or marks
+    if "," not in marks and len(marks) > 1:
+        raise InputError("header", bare.strip(), "separate the columns by semicolons or by tabs, not by both")
+    return marks[0]
+
+
+def _tabbed(text: str) -> str:
+    """Cells that blanks separate, separated by tabs."""
+    return _QUOTED.sub(lambda found: found[1] or "\t", re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    line, separator = (_tabbed(line), "\t") if separator == BLANKS else (line, separator)
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:  # a quote that ends nowhere
+        raise InputError("header", line[:40], "not a CSV table: double the quotes in a cell, or drop them") from None
+
+
+def _names(header: list[str]) -> list[str]:
+    """Names of columns, with single blanks; a first one without a name is called `INDEX`. Raises `InputError`."""
+    header = [" ".join(name.split()) for name in header]
+    header = header if header[0] else [INDEX, *header[1:]]
+    for name in header:
+        where = [str(at) for at, other in enumerate(header, 1) if other == name]
+        if not name:
+            raise InputError(f"header, column {where[0]}", "", "name every column, each once, or delete it")
+        if len(where) > 1:
+            raise InputError("header", name, f"columns {' and '.join(where)} have this name; name each once")
+    return header

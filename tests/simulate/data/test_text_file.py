@@ -1,0 +1,315 @@
+"""Tables in text files: columns of any kind; whatever separates them and writes decimals, the same rows or refused."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import random
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from polars import Series
+
+import suffice as sf
+from suffice.bounds import InputError
+from suffice.simulate.data.cells import column_of, numbers_or_texts
+from suffice.simulate.data.text_file import INDEX, TextFile
+
+ROWS = [["a", "0.5", "1e-1", "u, v"], ["b", "-1.25", "2", "w"], ["a", "", ".5", "w"], ["b", "NA", "4.", "u, v"]]
+HEADER = ["client", "x", "target", "kind"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1", " 2.5 ", "-3e2"], [1, 2.5, -300]),
+        (["1", "NA", "?"], [1, np.nan, np.nan]),
+        (["", "nan"], [np.nan, np.nan]),
+        (["inf", "1"], [np.inf, 1]),
+    ],
+)
+def test_numbers(cells, numbers):
+    np.testing.assert_array_equal(numbers_or_texts(Series(cells))[0], numbers)
+
+
+@pytest.mark.parametrize("cells", [["1", "two"], ["1_000", "2"], ["١", "2"], ["0x1", "2"]])
+def test_texts(cells):
+    assert numbers_or_texts(Series(cells))[0].tolist() == cells
+    assert numbers_or_texts(Series([*cells, "NA"]))[0].tolist() == [*cells, None]
+
+
+def test_lists_of_python():
+    np.testing.assert_array_equal(column_of("x", [1, None, 2.5])[0], [1, np.nan, 2.5])
+    np.testing.assert_array_equal(column_of("x", [True, False])[0], [1, 0])
+    assert column_of("x", ["a", None, float("nan"), " b "])[0].tolist() == ["a", None, None, "b"]
+    for bad in ([[1], [2]], "abc", 3):
+        with pytest.raises(InputError):
+            column_of("x", bad)
+    with pytest.raises(InputError, match="a date"):
+        column_of("x", np.array(["2020-01-01"], dtype="datetime64[D]"))
+
+
+def test_pieces_and_an_index(tmp_path, monkeypatch):
+    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", 9)
+    monkeypatch.setattr("suffice.simulate.data.text_file.CELLS", 6)
+    path = tmp_path / "t.csv"
+    path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
+    frames = list(TextFile.of(path).frames())
+    assert [frame.rows for frame in frames] == [2, 1]
+    assert list(frames[0].columns) == [INDEX, "x", "a, b"]
+    assert frames[0].texts("a, b").tolist() == ["u", "v, w"]
+    assert frames[1].texts("x").tolist() == ["3"]
+    path.write_bytes(b"x,y\n\xff,1\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        list(TextFile.of(path).frames())
+
+
+def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, monkeypatch):
+    """Read whole and in pieces, some of which hold nothing else, the word is a level of its own, and what was read as
+    missing is counted; rows without a site are left out."""
+    columns = {
+        "client": ["a", "b"] * 9 + ["", "NA"],
+        "promo": ["none"] * 8 + ["flyer", "Flyer"] * 4 + ["", "NA", "none", "none"],
+        "x": ["None"] * 2 + [str(k * k) for k in range(16)] + ["", "none"],
+        "target": [str(k % 7) for k in range(20)],
+    }
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(",".join(row) for row in (columns, *zip(*columns.values()))))
+    for piece in (50_000, 30):
+        monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.text_file.CELLS", piece)
+        fit = sf.fit(path, loss="least-squares")
+        assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
+        said = " | ".join((*fit.left_out, *fit.notes))
+        assert "promo: 2 cells read as missing (empty 1, NA 1); Flyer, flyer differ only in capitals" in said
+        assert "none is a level, though missing among numbers" in said
+        assert "4 cells read as missing (None 2, empty 1, none 1)" in said
+        assert "2 rows without a site (client)" in said
+    new = {"client": ["a"] * 3, "x": ["none", None, 1]}
+    none, gap = (fit.predict(new | {"promo": [level] * 3}) for level in ("none", "NA"))
+    np.testing.assert_allclose(gap - none, fit["a"].coefficients["promo=missing"], rtol=1e-9)
+    assert none[0] == none[1]
+    with pytest.raises(InputError, match=r"line 20 of t.csv = '': is empty \(and in 1 more row\)"):
+        sf.read(path)
+
+
+def test_sites_are_named_as_they_stand_in_the_file(tmp_path):
+    """Numbers of 17 digits, which a float cannot tell apart, and codes with zeros in front; but 3 for 3.0."""
+    sites = ["12345678901234567", "12345678901234568", "007", "7", "3.0"]
+    rows = [f"{site},{k},{k * k % 7}" for k in range(12) for site in sites]
+    (tmp_path / "t.csv").write_text("\n".join(["client,x,target", *rows]))
+    fit = sf.fit(tmp_path / "t.csv")
+    assert [model.name for model in fit] == [*sites[:4], "3"]
+    assert len(fit.predict(tmp_path / "t.csv")) == 60
+
+
+def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, monkeypatch):
+    """A column that is numbers in one block and texts in the next ends a piece; no row, gap or line is lost."""
+    path = tmp_path / "t.csv"
+    path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
+    for piece, cells in ((50_000, 1 << 13), (50, 20), (7, 30), (1, 1)):
+        monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.text_file.CELLS", cells)
+        frames = list(TextFile.of(path).frames())
+        x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
+        assert x == [str(row) if row % 9 else None for row in range(40)]
+        assert k == ["u" if row > 20 else str(row) for row in range(40)]
+        assert sum((frame.gaps("x") for frame in frames), Counter()) == {"NA": 5}
+        assert [line for frame in frames for line in frame.lines] == list(range(2, 42))
+        assert len(frames) > 1 or piece == 50_000
+
+
+def dialect_of(path, read=lambda name: True):
+    found = TextFile.of(path, read)
+    return found.separator, found.decimal
+
+
+def written(path, header, rows, separator=",", decimal="."):
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file, delimiter=separator)
+        lines.writerow(header)
+        lines.writerows([[*row[:1], *(cell.replace(".", decimal) for cell in row[1:])] for row in rows])
+    return path
+
+
+@pytest.mark.parametrize(("separator", "decimal"), [(";", ","), (";", "."), ("\t", ","), ("\t", ".")])
+def test_every_dialect_is_the_same_table(tmp_path, separator, decimal):
+    rows = ROWS * 5
+    plain = sf.fit(written(tmp_path / "plain.csv", HEADER, rows))
+    other = written(tmp_path / "other.tsv", HEADER, rows, separator, decimal)
+    assert dialect_of(other) == (separator, decimal)
+    found = sf.fit(other)
+    assert found.left_out == plain.left_out
+    assert [model.to_dict() for model in found] == [model.to_dict() for model in plain]
+    problems = [sf.read(path, regularisation=0.1) for path in (tmp_path / "plain.csv", other)]
+    np.testing.assert_array_equal(*(problem.optimum.numpy() for problem in problems))
+    numbers = [row[:3] for row in rows if row[1] not in ("", "NA")]  # what the strict reader takes by itself
+    strict = [
+        written(tmp_path / f"{at}.csv", HEADER[:3], numbers, *how) for at, how in enumerate(((), (separator, decimal)))
+    ]
+    np.testing.assert_array_equal(*(sf.read(path, regularisation=0.1).optimum.numpy() for path in strict))
+
+
+AMBIGUOUS = {
+    "both marks": ("x;y\n1,5;2\n1;2.5\n", r"^y in line 3 of t.csv = '2.5': but x in line 2 of t.csv = '1,5'"),
+    "thousands and decimals": ("x;y\n1.234,5;2\n", r"^x in line 2 .* = '1.234,5': write thousands without a mark"),
+    "thousands alone": ("x;y\n1.234.567;2\n", "write thousands without a mark"),
+    "three digits": ("x;y\n1,234;2\n999;12,345\n", r"'1,234': decimals or thousands\?"),
+    "two separators": ("x;y\tz\n1;2\t3\n", "by semicolons or by tabs, not by both"),
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_an_ambiguous_table_is_refused_once_with_all_that_is_to_be_done(tmp_path, name):
+    text, message = AMBIGUOUS[name]
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        dialect_of(tmp_path / "t.csv")
+    assert name == "two separators" or "separate the columns by commas and write decimals with points" in str(
+        caught.value
+    )
+
+
+def test_one_number_settles_the_mark_and_columns_left_out_do_not_count(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x;version\n1,234;1.5\n0,5;2.5\n")
+    with pytest.raises(InputError, match="drop a column"):
+        dialect_of(path)
+    assert dialect_of(path, lambda name: name != "version") == (";", ",")
+    path.write_text('"a;b",c\n1,2\n')
+    assert dialect_of(path) == (",", ".")
+    path.write_text("x,y\n1,5,2,5\n")
+    with pytest.raises(
+        InputError,
+        match="4 fields': give 2 fields, as the header in line 1 has; where decimals have commas",
+    ):
+        sf.fit(path)
+
+
+def table_of(found):
+    return [model.to_dict() for model in found]
+
+
+PLAIN_ROWS = [[f"s{k % 3}", f"{k * 7919 % 971 / 10}", f"{k * k * 31 % 353 / 4}"] for k in range(48)]
+
+
+def plainly(rows=PLAIN_ROWS, header="site,x,y", separator=",", end="\n"):
+    return end.join([header, *(separator.join(row) for row in rows)]) + end
+
+
+AS_WRITTEN = {
+    "sep line": "\ufeffsep=;\r\n" + plainly(header="site;x;y", separator=";", end="\r\n"),
+    "quoted sep line": '"sep=|"\n' + plainly(header="site|x|y", separator="|"),
+    "bars": plainly(header="site|x|y", separator="|"),
+    "comments": "# made by hand\n#\n" + plainly() + "# the end\n",
+    "header of NumPy": plainly(header="# site,x,y"),
+    "blanks": plainly(header="  site x  y", separator="   "),
+    "tabs and blanks": plainly(header="site \t x y", separator=" \t"),
+    "blank lines": plainly().replace("\n", "\n\n"),
+    "old line ends": plainly(end="\r"),
+    "quotes": plainly([[f'"{cell}"' for cell in row] for row in PLAIN_ROWS], header='"site","x","y"'),
+    "names of rows": plainly([[str(at), *row] for at, row in enumerate(PLAIN_ROWS)]),
+    "commas in the header": plainly(header='"site";x;"y"', separator=";"),
+}
+
+
+@pytest.mark.parametrize("name", AS_WRITTEN)
+@pytest.mark.parametrize("piece", [1 << 22, 40])
+def test_files_as_programs_write_them_are_one_table(tmp_path, monkeypatch, name, piece):
+    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+    (tmp_path / "plain.csv").write_text(plainly())
+    (tmp_path / "t.csv").write_bytes(AS_WRITTEN[name].encode())
+    how = {"client": "site", "target": "y"}
+    wanted = table_of(sf.fit(tmp_path / "plain.csv", **how))
+    assert table_of(sf.fit(tmp_path / "t.csv", **how)) == wanted
+    if name == "tabs and blanks":
+        (tmp_path / "t.txt").write_bytes(AS_WRITTEN[name].encode())
+        assert table_of(sf.fit(tmp_path / "t.txt", **how)) == wanted
+
+
+def test_compressed_and_wide_files_are_read(tmp_path):
+    (tmp_path / "plain.csv").write_text(plainly())
+    wanted = table_of(sf.fit(tmp_path / "plain.csv", client="site", target="y"))
+    for name, content in (
+        ("t.csv.gz", gzip.compress(plainly().encode())),
+        ("t.tsv.bz2", bz2.compress(plainly(header="site\tx\ty", separator="\t").encode())),
+        ("wide.csv", plainly().encode("utf-16")),
+    ):
+        (tmp_path / name).write_bytes(content)
+        fit = sf.fit(tmp_path / name, client="site", target="y")
+        assert table_of(fit) == wanted
+        assert sf.read(tmp_path / name, client="site", target="y").clients == 3
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(plainly().encode())[:90])
+    with pytest.raises(InputError, match="damaged compression"):
+        sf.fit(tmp_path / "t.csv.gz", client="site", target="y")
+
+
+def test_a_header_over_two_lines_and_lines_of_rows_behind_it(tmp_path):
+    text = 'site;"age (years,\nat entry)";"dose; mg"\nA;"1\n";2,5\nB;3,5;4\nA;n/k;5\n'
+    (tmp_path / "t.csv").write_text(text)
+    found = TextFile.of(tmp_path / "t.csv")
+    assert found.header == ("site", "age (years, at entry)", "dose; mg")
+    (frame,) = found.frames()
+    assert frame.columns["dose; mg"].tolist() == [2.5, 4, 5]
+    assert frame.columns["age (years, at entry)"].tolist() == ["1", "3.5", "n/k"]
+    assert list(frame.lines) == [4, 5, 6]
+
+
+def test_decimal_numbers_are_rounded_as_python_rounds_them():
+    rng = random.Random(5)
+    cells = []
+    for _ in range(20_000):
+        digits = "".join(rng.choice("0123456789") for _ in range(rng.randint(1, 20)))
+        point = rng.randint(0, len(digits))
+        power = f"e{rng.randint(-330, 310)}" if rng.random() < 0.3 else ""
+        cells.append(f"{rng.choice(['', '-', '+'])}{digits[:point]}.{digits[point:]}{power}")
+    for _ in range(2000):  # halfway between two floats, to 20 digits
+        one = Decimal(rng.uniform(0.1, 1) * 10 ** rng.randint(-5, 5))
+        cells.append(f"{(one + Decimal(float(np.nextafter(float(one), np.inf)))) / 2:.20g}")
+    found, marks = numbers_or_texts(Series(cells))
+    assert marks == {}
+    np.testing.assert_array_equal(found, [float(cell) for cell in cells])
+
+
+DISGUISED = {
+    "percent": ("{:.1f} %", "numbers with %"),
+    "unit": ("{:.1f}mg/dl", "numbers with mg/dl"),
+    "apostrophe": ("1'{:03.0f}", "thousands without a mark"),
+    "currency": ('"$1,{:03.0f}.50"', "thousands without a mark"),
+    "clock": ("14:{:02.0f}", "a time: write a number"),
+    "minus": ("\u2212{:.1f}", "- for minus"),
+    "narrow blank": ("2\u202f{:03.0f}", "thousands without a mark"),
+    "censored": ("<{:.1f}", "a number?"),
+    "accounts": ("({:.1f})", "a number?"),
+    "power": ("{:.1f} x 10^3", "write each as one plain number"),
+    "two units": ("{:.0f} min 30 s", "numbers with min s"),
+    "fraction": ("{:.0f}/100", "numbers with /"),
+}
+
+
+@pytest.mark.parametrize("name", DISGUISED)
+def test_numbers_in_disguise_are_refused_with_the_two_ways_out(tmp_path, name):
+    spelt, remedy = DISGUISED[name]
+    for share in (1.0, 0.9, 0.5):  # the others are plain numbers or missing
+        cells = [
+            spelt.format(k * 7919 % 53) if k % 10 < 10 * share else ["", str(k)][k % 2] if share < 1 else ""
+            for k in range(50)
+        ]
+        rows = [f"s{k % 3},{cell},{k * k % 31}" for k, cell in enumerate(cells)]
+        (tmp_path / "t.csv").write_text("\n".join(["site,x,y", *rows]))
+        for reader in (sf.fit, sf.read):
+            with pytest.raises(InputError, match=r"^x in line 2 of t\.csv") as refused:
+                reader(tmp_path / "t.csv", client="site", target="y")
+            assert remedy in str(refused.value)
+            assert "leave the column out by drop" in str(refused.value)
+
+
+@pytest.mark.parametrize("kinds", [["10-19", "20-29", "30+"], ["T1", "T2"], ["1", "2", "3A"], ["1st", "2nd", "3rd"]])
+def test_categories_with_digits_stay_categories(kinds):
+    rng = np.random.default_rng(0)
+    x, kind = rng.normal(size=60), rng.choice(kinds, 60)
+    fit = sf.fit({"client": ["a", "b", "c"] * 20, "x": x, "kind": kind, "target": x + rng.normal(size=60)})
+    assert len(fit.encoding.columns) == len(kinds)
