@@ -15,9 +15,10 @@ from suffice.support.numbers import as_whole
 
 from ..oracle import Measure, short
 from ..randomness import Randomness, Stream
+from .admission import admitted
 from .defaults import OracleDefaults
 from .flat_module import FlatModule, RowLoss
-from .network_input import built, checked, chosen_loss, divided, remarks, rows_of
+from .network_input import built, chosen_loss, divided, remarks, rows_of
 from .rows import Rows
 
 Parts = float | tuple[Sequence[Any], Sequence[Any]] | None
@@ -77,14 +78,15 @@ class Neural(OracleDefaults):
         data = rows_of(X, y, labels, network)
         data, judged = divided("validation", validation, data, labels, network, seed=seed, number=0)
         data, tested = divided("test", test, data, labels, network, seed=seed, number=1)
-        flat = checked(FlatModule(module=network, loss=chosen_loss(loss, data)), labels, data, judged, tested)
+        flat = FlatModule(module=network, loss=chosen_loss(loss, data))
+        flat = admitted(flat, loss, labels, data, judged, tested)
         return cls(
             flat=flat,
             data=data,
             start=flat.start().expand(len(labels), -1).clone(),
             names=labels,
             batch=as_whole("batch", batch),
-            remarks=remarks(data, labels),
+            remarks=remarks(data, labels, flat),
             validation=judged,
             test=tested,
         )
@@ -156,11 +158,10 @@ class Neural(OracleDefaults):
         gap.diagonal(dim1=-2, dim2=-1).zero_()
         return gap
 
-    @staticmethod
-    def _whole(rows: Rows) -> tuple[Tensor, Tensor]:
+    def _whole(self, rows: Rows) -> tuple[Tensor, Tensor]:
         """Every row's index and frequency, (N, J) each."""
         index, frequency = rows.padded()
-        return index.T.contiguous(), frequency.T.contiguous()
+        return index.T.contiguous(), frequency.T.contiguous().to(self.dtype)
 
     def _means(self, rows: Rows, theta: Tensor, function: Callable[..., Tensor]) -> Tensor:
         """Each client's mean of `function` over its rows, (S, N) or (S, N, 2)."""

@@ -93,29 +93,6 @@ def test_gradients_are_those_of_autograd(module, rows, inputs, monkeypatch):
     np.testing.assert_allclose(problem.value(theta)[1], losses, rtol=1e-12)
 
 
-class Recurrent(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.memory, self.last = nn.LSTM(1, 3, batch_first=True), nn.Linear(3, 3)
-        self.unused = nn.Parameter(torch.ones(2))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.last(self.memory(x[..., None])[0][:, -1])
-
-
-def test_a_recurrent_module_and_one_with_idle_parameters_have_their_gradients_and_losses():
-    problem = network(lambda: Recurrent().double())
-    theta, draw = models(problem), drawn(problem)
-    found = problem.stochastic_gradient(theta, None, draw)
-    for i in range(N):
-        own = by_autograd(problem, theta[1, i], draw[1, i])
-        assert not found[1, i, :2].any()  # the idle parameters come first
-        np.testing.assert_allclose(found[1, i, 2:], own, rtol=1e-12, atol=1e-14)
-    outputs = problem.module_of(theta[0, 1])(problem.data.X[9:15])
-    expected = cross_entropy(outputs, problem.data.y[9:15]).item()
-    np.testing.assert_allclose(problem.value(theta)[0, 1], expected, rtol=1e-12)
-
-
 def test_rows_of_weight_zero_are_left_out(monkeypatch):
     seen = []
 
