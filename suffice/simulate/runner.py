@@ -131,7 +131,7 @@ def run(
     saved, often = None, max(1, iterations // POINTS)
     done, at, state = 0, 0, {}
     if checkpoint is not None:
-        steps = [step_size(t).tolist() for t in (1, iterations // 2 + 1, iterations)]
+        steps = [step_size(t) for t in range(1, iterations + 1 if callable(eta) else 2)]
         asked = (wanted, root, iterations, points.tolist(), epsilon, weights, clusters, models, steps)
         own = fingerprint(problems, algorithm, *asked)
         saved = Checkpoint(checkpoint, as_whole("checkpoint_every", checkpoint_every), own)

@@ -250,11 +250,7 @@ def test_a_killed_run_goes_on_bitwise(rule, tmp_path):
     whole = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting)
     path = tmp_path / "run.npz"
     kept = {"checkpoint": path, "checkpoint_every": 3}
-    for limit in (
-        3 + 5,
-        3 + 17,
-        3 + 10,
-    ):  # three calls are the fingerprint's; then it dies in block 1, between both, in block 2
+    for limit in (20 + 5, 20 + 17, 20 + 10):  # the fingerprint's, then it dies in block 1, between both, in block 2
         with pytest.raises(Killed):
             sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(limit), **setting, **kept)
     again = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting, **kept)
