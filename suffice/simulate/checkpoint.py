@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -47,8 +47,8 @@ def fingerprint(problems: Sequence[Oracle], algorithm: Algorithm, *setting: Any)
 
 
 def _feed(found: Any, part: Any, seen: set[int]) -> None:
-    """Hash a part with all that it is made of, and the code of functions and classes that are neither of this program
-    nor of torch, whose versions stand for theirs."""
+    """Hash a part with all that it is made of, and the code of functions and classes that are of neither this program
+    nor torch, whose versions stand for theirs."""
     found.update(f"{type(part).__qualname__} ".encode())
     if isinstance(part, (torch.Tensor, np.ndarray)):
         tensor = torch.as_tensor(part)
@@ -68,31 +68,21 @@ def _parts(part: Any) -> list[Any]:
         return [*part.keys(), *part.values()]
     if isinstance(part, (list, tuple)):
         return list(part)
-    if isinstance(part, CodeType):
-        return [part.co_code, part.co_consts, part.co_names, part.co_freevars]
-    if isinstance(part, MethodType):
-        return [part.__func__, part.__self__]
-    if isinstance(part, partial):
-        return [part.func, part.args, part.keywords]
-    if isinstance(part, (staticmethod, classmethod)):
-        return [part.__func__]
-    if isinstance(part, (FunctionType, type)) and _known(part):
-        return [part.__qualname__]
-    if isinstance(part, FunctionType):
-        cells = [cell.cell_contents for cell in part.__closure__ or ()]
-        return [part.__code__, part.__defaults__, part.__kwdefaults__, cells]
-    if isinstance(part, type):
-        return [*(value for value in vars(part).values() if isinstance(value, _METHODS)), *part.__bases__]
-    if is_dataclass(part):
+    if is_dataclass(part) and not isinstance(part, type):
         return [type(part), *(getattr(part, each.name) for each in fields(part))]
-    return [getattr(part, "__qualname__", ""), type(part), getattr(part, "__dict__", None)]
+    known = str(getattr(part, "__module__", "builtins")).partition(".")[0] in _KNOWN
+    if isinstance(part, ModuleType) or (known and callable(part) and not isinstance(part, (torch.nn.Module, partial))):
+        return [getattr(part, "__qualname__", ""), getattr(part, "__name__", "")]
+    return [type(part), *(getattr(part, name, None) for name in _MADE_OF)]
 
 
-_METHODS = (FunctionType, staticmethod, classmethod, property)
-
-
-def _known(part: Any) -> bool:
-    return str(part.__module__).partition(".")[0] in ("suffice", "torch", "numpy", "builtins", "typing", "abc")
+_KNOWN = ("suffice", "torch", "numpy", "builtins", "typing", "abc", "enum")
+_MADE_OF = (
+    *("__qualname__", "__dict__", "__bases__", "__func__", "__self__", "fget", "func", "args", "keywords"),
+    *("__code__", "co_code", "co_consts", "co_names", "__defaults__", "__kwdefaults__", "__closure__", "cell_contents"),
+)
+"""Attributes of objects, classes, methods, properties, partial functions, functions, their code, and variables they
+keep."""
 
 
 class Checkpoint:

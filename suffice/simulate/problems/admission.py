@@ -30,6 +30,7 @@ _FEW = 4
 _BESIDE = (0.5, 0.05, 0.005, 0.0)
 """How far beside the start, in units of one over the root of the inputs of a parameter's row; the first that gives
 numbers is taken."""
+_NORMS = "use nn.GroupNorm or nn.LayerNorm as norms"
 _SPAN, _CHUNK = 1 << 22, 64
 """Whole numbers that differ by more are no indices; rows that are compared at once."""
 
@@ -83,7 +84,7 @@ class _Tried:
         self.X, self.y = data.X[telling(data)], data.y[telling(data)]
         self.x, self.t = self.X[:_FEW], self.y[:_FEW]
         self.close = torch.finfo(data.X.dtype if data.X.is_floating_point() else torch.float32).eps ** 0.5
-        self.before, self.generators = _tensors(self.worker), _generators()
+        self.before, self.generators = _fixed(self.worker), _generators()
 
     def called(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function returns of copies; whatever a user's module or loss raises becomes one line."""
@@ -149,11 +150,11 @@ class _Tried:
         kept = model.clone()
         with torch.no_grad():
             self.flat.outputs(kept, self.x.clone())
-        parameters, buffers = _tensors(self.worker)
-        if parameters != self.before[0] or not torch.equal(model, kept):
+        changed = [name for name, content in _fixed(self.worker).items() if content != self.before[name]]
+        if changed:
+            self.refuse(f"its forward changes {changed[0]}, which models would share: use nn.GroupNorm or nn.LayerNorm")
+        if not torch.equal(model, kept):
             self.refuse("its forward changes its parameters: leave that to the steps, or change copies")
-        if buffers != self.before[1]:
-            self.refuse("its forward changes its buffers, which models would share: use a norm without them")
         if numbers != _numbers(self.worker):
             self.refuse("its forward changes its attributes, which models would share: leave that out")
         if first != again or self.generators != _generators():
@@ -172,17 +173,17 @@ class _Tried:
 
         same = []
         for model in self.models:
-            alone = [of(model, *row) for row in zip(*(column.split(1) for column in columns))]
             outputs, gradient = of(model, *columns)
+            try:
+                alone = [of(model, *row) for row in zip(*(column.split(1) for column in columns))]
+            except InputError as error:
+                self.refuse(f"it fails on a row alone ({error.remedy[:80]}); {_NORMS}")
             each, total = torch.cat([one for one, _ in alone]), torch.stack([one for _, one in alone]).sum(0)
             if each.shape != outputs.shape or not _near(each, outputs, self.close):
                 break
             same.append(self._same_gradients(gradient[None], total[None]))
         if len(same) < len(self.models) or not any(same):
-            self.refuse(
-                "the rows of a batch influence one another: recurrent layers and attention need batch_first=True, "
-                "norms are nn.GroupNorm or nn.LayerNorm"
-            )
+            self.refuse(f"the rows of a batch influence one another: layers need batch_first=True; {_NORMS}")
 
     def _same_gradients(self, found: Tensor, expected: Tensor) -> bool:
         """Each parameter's within rounding of its own largest, and of the rounding of the largest of all."""
@@ -233,10 +234,10 @@ def as_bytes(tensor: Tensor) -> bytes:
     return tensor.detach().cpu().flatten().contiguous().view(torch.uint8).numpy().tobytes()
 
 
-def _tensors(module: nn.Module) -> tuple[list[bytes], list[bytes]]:
-    """Frozen parameters, and buffers; the others are views of a model."""
-    frozen = (each for each in module.parameters() if not each.requires_grad)
-    return [as_bytes(each) for each in frozen], [as_bytes(each) for each in module.buffers()]
+def _fixed(module: nn.Module) -> dict[str, bytes]:
+    """Buffers and frozen parameters by name; the other parameters are views of a model."""
+    frozen = ((name, part) for name, part in module.named_parameters() if not part.requires_grad)
+    return {name: as_bytes(part) for name, part in (*frozen, *module.named_buffers())}
 
 
 def _numbers(module: nn.Module) -> list[Any]:

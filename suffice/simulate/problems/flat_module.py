@@ -76,7 +76,7 @@ class FlatModule:
                 return self._loaded(flat)(x)
         parts = [part.view(shape) for shape, part in zip(self.shapes.values(), flat.split(self._sizes))]
         given = {name: parts[number] for name, number in self._places.items()}
-        return functional_call(self.module, given, (x,), tie_weights=False)
+        return functional_call(self.worker[0], given, (x,), tie_weights=False)
 
     def row_losses(self, flat: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """One loss a row, the mean over the targets of a row that has several, (rows,)."""

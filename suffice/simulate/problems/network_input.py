@@ -19,11 +19,6 @@ from ..randomness import Stream, single
 from .flat_module import FlatModule, RowLoss
 from .rows import Rows
 
-_REFUSED: tuple[tuple[type[nn.Module], str], ...] = (
-    (nn.modules.batchnorm._BatchNorm, "the rows of a batch influence one another; use nn.GroupNorm"),
-    (nn.modules.dropout._DropoutNd, "it draws random numbers that no seed of a run decides; remove it (dropout=0)"),
-)
-
 _LARGE = 10
 """Rows whose root mean square is beyond it are remarked on."""
 
@@ -41,15 +36,8 @@ def built(module: Any, seed: int) -> nn.Module:
                 raise InputError("module", module, f"call it without arguments: {error}") from None
         if not isinstance(module, nn.Module):
             raise InputError("module", module, "the function must return a torch module")
-    for name, part in module.named_modules():
-        for kind, why in _REFUSED:
-            if isinstance(part, kind) and getattr(part, "p", 1):
-                raise InputError(f"module {name}".strip(), type(part).__name__, why)
-        if getattr(part, "track_running_stats", False):
-            raise InputError(f"module {name}".strip(), type(part).__name__, "its buffers change; use nn.GroupNorm")
-        if getattr(part, "max_norm", None) is not None:
-            remedy = "its forward changes its parameters; leave max_norm out"
-            raise InputError(f"module {name}".strip(), type(part).__name__, remedy)
+    if any(getattr(part, "max_norm", None) is not None for part in module.modules()):
+        raise InputError("module", type(module).__name__, "its forward changes its parameters: leave max_norm out")
     if any(nn.parameter.is_lazy(part) for part in module.parameters()):
         raise InputError("module", type(module).__name__, "its sizes are unknown: call it once on a row before")
     if not any(part.requires_grad for part in module.parameters()):

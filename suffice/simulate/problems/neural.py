@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from suffice.bounds import labelled
 from suffice.support.errors import InputError
+from suffice.support.memory import MAX_MEMORY, Memory
 from suffice.support.numbers import as_whole
 
 from ..oracle import Measure, short
@@ -23,6 +24,9 @@ from .rows import Rows
 
 Parts = float | tuple[Sequence[Any], Sequence[Any]] | None
 """Rows beside those for training: a share of each client's, or arrays (X, y) like the first ones."""
+
+_MODELS = 10
+"""So many vectors of a client's parameters a run with momentum holds at once, measured on 300,000 and 1,000,000."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +64,7 @@ class Neural(OracleDefaults):
         test: Parts = None,
         seed: int = 0,
         names: Sequence[str] = (),
+        max_memory: float = MAX_MEMORY,
     ) -> Neural:
         """Build from one (n_i, ...) array and one array of targets per client; whole numbers as targets are labels.
 
@@ -71,11 +76,15 @@ class Neural(OracleDefaults):
         validation  a share of each client's rows, or arrays (X, y): by them FedFomo, IFCA and the like judge models
         test        the same, for the test loss and accuracy that traces record
         seed        of the module's start and of the shares
+        max_memory  bytes: rows twice, while they are joined, and ten models of each client, as a run with momentum has
         Raises `InputError`.
         """
         labels = labelled(names, len(X) if isinstance(X, Sequence) or hasattr(X, "__len__") else 0)
         network = built(module, as_whole("seed", seed, least=0))
         data = rows_of(X, y, labels, network)
+        memory, size = Memory(max_memory), sum(each.numel() * each.element_size() for each in network.parameters())
+        memory.take("rows of clients", 2 * sum(each.numel() * each.element_size() for each in (data.X, data.y)))
+        memory.take(f"models of {len(labels)} clients", _MODELS * len(labels) * size)
         data, judged = divided("validation", validation, data, labels, network, seed=seed, number=0)
         data, tested = divided("test", test, data, labels, network, seed=seed, number=1)
         flat = FlatModule(module=network, loss=chosen_loss(loss, data))

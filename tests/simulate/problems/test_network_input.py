@@ -26,6 +26,11 @@ NETWORK_MISTAKES = {
     "share": ({"test": 1.5}, "test = 1.5: give a share"),
     "too few": ({"rows": [x[:1] for x in X], "targets": [y[:1] for y in LABELS], "test": 0.5}, "0 = 1: too few"),
     "batch": ({"batch": 0}, "batch = 0"),
+    "memory of models": (
+        {"module": nn.Linear(5, 3), "max_memory": 3000},
+        "memory for models of 3 clients = .*max_memory",
+    ),
+    "memory of rows": ({"max_memory": 900}, "memory for rows of clients = .*max_memory"),
 }
 
 

@@ -346,6 +346,28 @@ def test_a_loss_that_is_no_number_stops_the_run_with_the_last_models():
     assert caught.value.models.shape == (len(caught.value.seeds), N, problem.features)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_loss_that_is_no_number_although_the_models_are_stops_the_run(value):
+    """From where the first output of a row of client 1 is below 0."""
+
+    def loss(outputs, y):
+        lost = (outputs[..., 0] < 0).detach() & (y[..., 0] > 50)
+        return torch.where(lost, value, (outputs - y.clamp(max=1)).square().sum(-1))
+
+    rows, targets = [abs(x) for x in X], [np.full((n, 3), -1.0) for n in COUNTS]
+    targets[1][2] = 60
+    start = nn.Linear(5, 3).double()
+    nn.init.constant_(start.bias, 3.0)
+    nn.init.zeros_(start.weight)
+    problem = network(start, rows, targets, loss=loss)
+    with pytest.raises(Diverged, match=rf"loss of client 1 = {value}: at iteration \d+ of \S+; .*finite") as caught:
+        sf.run(problem, FixedWeights.clusters("aba"), iterations=300, eta=0.05, seeds=1)
+    assert np.isfinite(caught.value.models).all()
+    lost = network(start, rows, targets, loss=lambda outputs, y: torch.where(y[:, 0] > 50, value, outputs[:, 0]))
+    with pytest.raises(Diverged, match="at iteration 0 "):
+        sf.run(lost, sf.Local(), iterations=3, eta=0.05, seeds=1)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")
 def test_a_card_follows_the_same_path():
     problem = network()
