@@ -35,10 +35,11 @@ def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
     assert problem.test is not None
     found = []
     for model, first, n in zip(models, problem.test.first.tolist(), problem.test.counts.tolist()):
-        X, y = problem.test.X[first : first + n], problem.test.y[first : first + n]
-        flat, labels = torch.as_tensor(model).to(problem.start), not problem.test.y.is_floating_point()
+        labels, index = not problem.test.y.is_floating_point(), torch.arange(first, first + n)[None]
+        function = problem.flat.scores if labels else problem.flat.row_losses
+        flat = torch.as_tensor(model).to(problem.start)[None]
         with torch.no_grad():
-            values = problem.flat.scores(flat, X, y) if labels else problem.flat.row_losses(flat, X, y)[:, None]
+            values = problem.flat.evaluate(function, flat, problem.test.X, problem.test.y, index).view(n, -1)
         losses = values[:, 0].double().numpy()
         error = float(losses.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
         entry = {"test_rows": n, "test_loss": float(losses.mean()), "test_loss_se": error}

@@ -217,6 +217,8 @@ class _Tried:
 
 def _near(one: Tensor, other: Tensor, close: float, least: Tensor | float = 0.0) -> bool:
     """Model by model or row by row, relative to the largest; what is no number has to be so in both."""
+    if not other.numel():
+        return True
     same = (one == other) | (one.isnan() & other.isnan())
     gap = torch.where(same, 0, (one - other).abs()).nan_to_num(torch.inf).flatten(1).amax(1)
     return bool((gap <= close * other.nan_to_num(0, 0, 0).abs().flatten(1).amax(1) + least).all())
@@ -225,7 +227,7 @@ def _near(one: Tensor, other: Tensor, close: float, least: Tensor | float = 0.0)
 def _beside(start: Tensor, shapes: Sequence[torch.Size], scale: float) -> Tensor:
     """Twice three models (2, 3, d)."""
     noise = torch.randn(2, 3, len(start), generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    widths = [math.prod(shape[1:]) if len(shape) > 1 else max(1, shape.numel()) for shape in shapes]
+    widths = [max(1, math.prod(shape[1:] or shape)) for shape in shapes]
     size = torch.cat([torch.full((shape.numel(),), width**-0.5) for shape, width in zip(shapes, widths)])
     return (start + scale * size * noise).to(start)
 

@@ -169,7 +169,7 @@ class FlatModule:
         """`row_losses` or `scores` of models (P, d) on rows index (P, J), as (P, J, ...)."""
         parts = [(p, j) for p, j in _parts(*index.shape, math.prod(X.shape[1:]))]
         apply = vmap(function) if self.side_by_side(index.shape[1]) else _one_by_one(function)
-        values = [apply(models[p], X[index[p, j]], y[index[p, j]]) for p, j in parts]
+        values = [apply(models[p], X[index[p, j]], y[index[p, j]]).detach() for p, j in parts]
         by_models = itertools.groupby(zip(parts, values), key=lambda each: each[0][0].start)
         return torch.cat([torch.cat([value for _, value in group], dim=1) for _, group in by_models])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from contextlib import suppress
 from inspect import signature
 from typing import Any
 
@@ -38,6 +39,8 @@ def built(module: Any, seed: int) -> nn.Module:
             raise InputError("module", module, "the function must return a torch module")
     if any(getattr(part, "max_norm", None) is not None for part in module.modules()):
         raise InputError("module", type(module).__name__, "its forward changes its parameters: leave max_norm out")
+    if any(isinstance(part, torch.jit.ScriptModule) for part in module.modules()):
+        raise InputError("module", type(module).__name__, "give the module itself, not its script")
     if any(nn.parameter.is_lazy(part) for part in module.parameters()):
         raise InputError("module", type(module).__name__, "its sizes are unknown: call it once on a row before")
     if not any(part.requires_grad for part in module.parameters()):
@@ -62,7 +65,7 @@ def rows_of(X: Any, y: Any, labels: Sequence[str], network: nn.Module, field: st
     if len(X) == 0 or len(X) != len(labels) or len(X) != len(y):
         raise InputError(f"{field}clients", len(X), f"give one X and one y per client, {len(labels) or 1} of each")
     kind = next(network.parameters()).dtype
-    tokens = _takes_tokens(network)
+    tokens = takes_tokens(network, _tensor(f"{field}X of client {labels[0]}", X[0], kind, whole=True))
     blocks = [_tensor(f"{field}X of client {name}", rows, kind, whole=tokens) for name, rows in zip(labels, X)]
     targets = [_tensor(f"{field}y of client {name}", target, kind, whole=True) for name, target in zip(labels, y)]
     for name, block, target in zip(labels, blocks, targets):
@@ -160,7 +163,7 @@ def remarks(data: Rows, labels: Sequence[str], flat: FlatModule) -> tuple[str, .
             found.append(f"client {name} has one row for training")
         elif not block.is_floating_point() and bool((block == block[0]).all()):
             found.append(f"client {name} has rows of one class alone, {block.flatten()[0].item()}")
-    if not _takes_tokens(flat.module) and data.X.norm() > _LARGE * data.X.numel() ** 0.5:
+    if not takes_tokens(flat.module, data.X) and data.X.norm() > _LARGE * data.X.numel() ** 0.5:
         most = data.X.abs().max().item()
         found.append(f"rows have values up to {most:g}: networks learn from numbers near 1, such as X / {most:g}")
     shape = tuple(flat.outputs(flat.start(), data.X[:1].clone()).shape[1:])
@@ -169,5 +172,12 @@ def remarks(data: Rows, labels: Sequence[str], flat: FlatModule) -> tuple[str, .
     return tuple(found)
 
 
-def _takes_tokens(network: nn.Module) -> bool:
-    return any(isinstance(part, (nn.Embedding, nn.EmbeddingBag)) for part in network.modules())
+def takes_tokens(network: nn.Module, rows: Tensor) -> bool:
+    """Whether whole numbers stay whole: for tables, and where the module runs on nothing else."""
+    if any(isinstance(part, (nn.Embedding, nn.EmbeddingBag)) for part in network.modules()):
+        return True
+    for kind in (next(network.parameters()).dtype, torch.int64) if not rows.is_floating_point() else ():
+        with suppress(Exception), torch.no_grad(), torch.random.fork_rng(devices=[]):  # whatever it raises
+            copy.deepcopy(network)(rows[:2].to(kind))
+            return kind == torch.int64
+    return False

@@ -133,6 +133,12 @@ def constant():
     return module
 
 
+def energy(m, x):
+    x = x.detach().requires_grad_()
+    with torch.enable_grad():
+        return m.b(torch.autograd.grad(m.a(x).square().sum(), x, create_graph=True)[0])
+
+
 def keeping(m, x):
     m.last = m.a(x)
     return m.last
@@ -190,6 +196,11 @@ RUNS = {
     "embedding of floats": (
         lambda: Of(lambda m, x: m.a(m.e(x.long()).flatten(1)), e=nn.Embedding(6, 2, padding_idx=0), a=nn.Linear(8, 3)),
         [w.astype(float) for w in WORDS]),
+    "one of many": (
+        lambda: Of(lambda m, x: m.a(F.one_hot(x, 6).flatten(1).to(m.a.weight)), a=nn.Linear(24, 3)), WORDS),
+    "rows as indices": (lambda: Of(lambda m, x: m.a(m.w[x].flatten(1)), w=weight(6, 2), a=nn.Linear(8, 3)), WORDS),
+    "no parameters in a part": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), none=weight(0, 2)), X),
+    "a gradient inside": (lambda: Of(energy, a=nn.Linear(5, 4), b=nn.Linear(5, 3)), X),
     "sparse embedding": (lambda: words(nn.Embedding(6, 2, sparse=True)), WORDS),
     "bag of words": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3), nn.Linear(3, 3)), WORDS),
     "bag with padding": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3, padding_idx=0), nn.Linear(3, 3)), WORDS),
@@ -298,6 +309,7 @@ REFUSED = {
     "lazy": (lambda: nn.Sequential(nn.LazyLinear(3)), X, "call it once on a row"),
     "lazy convolution": (
         lambda: nn.Sequential(nn.LazyConv2d(2, 3), nn.Flatten(), nn.LazyLinear(3)), IMAGES, "call it once on a row"),
+    "script": (lambda: torch.jit.trace(nn.Linear(5, 3), torch.zeros(2, 5)), X, "give the module itself"),
     "dictionary": (lambda: Of(lambda m, x: {"out": m.a(x)}, a=nn.Linear(5, 3)), X, "return one tensor"),
     "pair": (lambda: nn.Sequential(nn.LSTM(2, 3, batch_first=True)), SERIES, "return one tensor"),
     "complex": (
@@ -352,6 +364,7 @@ def test_a_module_trains_as_a_plain_loop_does(name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated")
 @pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
 def test_a_module_that_does_not_is_refused_by_one_line(name):
     build, rows, message = REFUSED[name]
