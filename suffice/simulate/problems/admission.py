@@ -81,9 +81,10 @@ class _Tried:
 
     def __init__(self, flat: FlatModule, data: Rows) -> None:
         self.flat, self.worker = flat, flat.worker[0]
-        self.X, self.y = data.X[telling(data)], data.y[telling(data)]
+        at = telling(data)
+        self.X, self.y = data.X[at], data.y[at]
         self.x, self.t = self.X[:_FEW], self.y[:_FEW]
-        self.close = torch.finfo(data.X.dtype if data.X.is_floating_point() else torch.float32).eps ** 0.5
+        self.close = torch.finfo(flat.start().dtype).eps ** 0.5
         self.before, self.generators = _fixed(self.worker), _generators()
 
     def called(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -69,8 +69,8 @@ class Neural(OracleDefaults):
         """Build from one (n_i, ...) array and one array of targets per client; whole numbers as targets are labels.
 
         module      a module, whose parameters are where all clients start, or a function that returns one, called with
-                    torch seeded by `seed`. Its rows must not influence one another, nor may it draw random numbers:
-                    batch normalisation and dropout are refused; use group normalisation
+                    torch seeded by `seed`. Its rows must not influence one another, nor may it draw random numbers or
+                    keep anything: batch normalisation and dropout are refused; use group normalisation
         loss        "cross-entropy" (labels), "squared", or a function of outputs and targets with one loss per row,
                     as those of torch with reduction="none"; default by the targets
         validation  a share of each client's rows, or arrays (X, y): by them FedFomo, IFCA and the like judge models

@@ -364,7 +364,7 @@ def test_a_module_trains_as_a_plain_loop_does(name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.filterwarnings("ignore:`torch.jit.trace` is deprecated")
+@pytest.mark.filterwarnings("ignore:`torch.jit")
 @pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
 def test_a_module_that_does_not_is_refused_by_one_line(name):
     build, rows, message = REFUSED[name]
