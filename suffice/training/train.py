@@ -87,21 +87,29 @@ def train(
     reading: dict[str, Any] = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split}
     arrays = client_arrays(source, **reading, test=test, seed=seed, max_memory=max_memory)
     problem = _network(arrays, model, batch=batch, seed=seed, judged=algorithm in _JUDGING, memory=max_memory)
-    optimiser: dict[str, Any] = {"eta": eta, "momentum": momentum, "weight_decay": weight_decay}
-    found: Collaborators | None = None
-    if algorithm == "scouts":
-        found = _scouts(problem, chosen, optimiser, seed, folder, progress)
-        rule: Algorithm = found.algorithm(together=chosen.get("together", iterations // TOGETHER))
-    else:
-        rule = named_algorithm(algorithm, problem, eta=eta, **chosen)
     named = model if isinstance(model, str) else getattr(model, "__name__", type(model).__name__)
-    said = {"model": named, "algorithm": algorithm, "options": dict(options or {}), "iterations": iterations}
-    remarks = tuple(dict.fromkeys((*arrays.notes, *problem.remarks, *(found.remarks if found else ()))))
-    setting = said | optimiser | {"batch": batch, "seed": seed}
+    setting = {
+        "model": named, "algorithm": algorithm, "options": dict(options or {}), "iterations": iterations,
+        "eta": eta, "momentum": momentum, "weight_decay": weight_decay, "batch": batch, "seed": seed,
+    }  # fmt: skip
+    rule, found = _rule(problem, chosen, setting, folder, progress)
     beside: dict[str, Algorithm] = {"alone": Local(), "everybody": FedAvg()} if baselines else {}
     beside.pop({"local": "alone", "fedavg": "" if options else "everybody"}.get(algorithm, ""), None)
-    rules = {"": rule} | beside
-    traces = {}
+    remarks = tuple(dict.fromkeys((*arrays.notes, *problem.remarks, *found)))
+    return _trained(arrays, problem, {"": rule} | beside, setting, remarks, folder, progress)
+
+
+def _trained(
+    arrays: ClientArrays,
+    problem: Neural,
+    rules: Mapping[str, Algorithm],
+    setting: dict[str, Any],
+    remarks: tuple[str, ...],
+    folder: Path | None,
+    progress: Callable[[int, int], None] | None,
+) -> Training:
+    """The algorithm and, by name, the baselines beside it."""
+    traces: dict[str, Trace] = {}
     for name, each in rules.items():
         try:
             traces[name] = _trace(problem, each, setting, name, folder, progress)
@@ -173,26 +181,30 @@ def _weighs(rule: Algorithm, problem: Neural) -> bool:
     return rule.collaboration(problem, rule.init(problem, problem.start[None].clone()), draw) is not None
 
 
-def _scouts(
+def _rule(
     problem: Neural,
     chosen: dict[str, Any],
-    optimiser: dict[str, Any],
-    seed: int,
+    setting: Mapping[str, Any],
     folder: Path | None,
     progress: Callable[[int, int], None] | None,
-) -> Collaborators:
-    """What scouts find, or have found when the same run was stopped."""
-    how = {"seed": seed} | optimiser | {name: value for name, value in chosen.items() if name != "together"}
+) -> tuple[Algorithm, tuple[str, ...]]:
+    """The algorithm; of scouts with what they find, or have found when the same run was stopped, and remark on."""
+    if setting["algorithm"] != "scouts":
+        return named_algorithm(setting["algorithm"], problem, eta=setting["eta"], **chosen), ()
+    together = chosen.pop("together", setting["iterations"] // TOGETHER)
+    how = {name: setting[name] for name in ("seed", "eta", "momentum", "weight_decay")} | chosen
     path, run_of = None if folder is None else folder / SCOUTS, fingerprint([problem], Local(), sorted(how.items()))
+    kept: dict[str, Any] = {}
+    found: Collaborators | None = None
     if path is not None and path.exists():
         check_regular(path, "out")
         try:
-            kept = json.loads(path.read_bytes())
-            if kept.pop("run") == run_of:
-                return Collaborators.of(kept)
-        except (ValueError, TypeError, KeyError, AttributeError):
+            kept = dict(json.loads(path.read_bytes()))
+            found = Collaborators.of(kept) if kept["run"] == run_of else None
+        except (ValueError, TypeError, KeyError):
             raise InputError("out", str(path), DAMAGED) from None
-    found = collaborators(problem, **how, progress=progress)
-    if path is not None:
-        write_whole(path, json.dumps({"run": run_of, **found.to_dict()}).encode(), "out")
-    return found
+    if found is None:
+        found = collaborators(problem, **how, progress=progress)
+        if path is not None:
+            write_whole(path, json.dumps({"run": run_of, **found.to_dict()}).encode(), "out")
+    return found.algorithm(together=together), found.remarks
