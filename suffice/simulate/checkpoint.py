@@ -23,6 +23,7 @@ from .algorithms.base import Algorithm, State
 from .data.npz import read_arrays
 from .oracle import Oracle
 from .problems.admission import as_bytes
+from .randomness import Randomness
 from .recorder import Recorder
 from .threads import one_thread
 
@@ -40,8 +41,12 @@ def fingerprint(problems: Sequence[Oracle], algorithm: Algorithm, *setting: Any)
         for problem in problems:
             noise = torch.randn(problem.start.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
             beside = problem.start + (noise / problem.features**0.5).to(problem.start)
-            of_rows = [problem.value] + [problem.gradient] * (problem.device.type == "cpu")  # a card adds in any order
-            _feed(found, [problem, *(ask(beside[None]) for ask in of_rows)], set())
+            if problem.device.type == "cpu":
+                draw = problem.draw(Randomness(seeds=torch.tensor([0])), 1)
+                answer = problem.stochastic_gradient(beside[None], None, draw)
+            else:  # a card adds a gradient in any order
+                answer = problem.value(beside[None])
+            _feed(found, [problem, answer], set())
     _feed(found, [VERSION, torch.__version__, algorithm, setting], set())
     return found.hexdigest()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 
 import numpy as np
 import pytest
@@ -162,6 +163,20 @@ def test_a_damaged_file_of_a_run_that_was_stopped_is_one_line(refused, tmp_path,
     assert "remove it" in said
 
 
+def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, monkeypatch):
+    data = write_folder(tmp_path / "data", clients=2)
+    monkeypatch.chdir(tmp_path)
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    for algorithm, file in (("scouts", "scouts.json"), ("local", "checkpoint.npz")):
+        with pytest.raises(sf.InputError, match=f"= 'out/{file}': no space left on device; make room") as caught:
+            sf.train(data, algorithm=algorithm, iterations=4, out="out")
+        assert "\n" not in str(caught.value)
+
+
 @pytest.fixture
 def unsaved(monkeypatch):
     """Without the pictures, which take most of the time."""
@@ -254,6 +269,7 @@ MISTAKES = [
     (("--client", "site"), "only a table has named columns"),
     (("--split", "iid:2"), "a folder has one client per file"),
     (("--option", "fold=2"), "scouts takes folds"),
+    (("--max-memory", "9000"), "memory for models of 2 clients = "),
 ]
 
 
