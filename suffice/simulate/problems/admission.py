@@ -220,9 +220,10 @@ def _near(one: Tensor, other: Tensor, close: float, least: Tensor | float = 0.0)
     """Model by model or row by row, relative to the largest; what is no number has to be so in both."""
     if not other.numel():
         return True
+    one, other = one.reshape(len(one), -1), other.reshape(len(other), -1)
     same = (one == other) | (one.isnan() & other.isnan())
-    gap = torch.where(same, 0, (one - other).abs()).nan_to_num(torch.inf).flatten(1).amax(1)
-    return bool((gap <= close * other.nan_to_num(0, 0, 0).abs().flatten(1).amax(1) + least).all())
+    gap = torch.where(same, 0, (one - other).abs()).nan_to_num(torch.inf).amax(1)
+    return bool((gap <= close * other.nan_to_num(0, 0, 0).abs().amax(1) + least).all())
 
 
 def _beside(start: Tensor, shapes: Sequence[torch.Size], scale: float) -> Tensor:

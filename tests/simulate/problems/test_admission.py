@@ -432,6 +432,15 @@ def test_a_loss_is_trained_on_as_in_a_plain_loop(name):
     np.testing.assert_allclose(trace.models[0], expected, rtol=1e-9, atol=1e-11)
 
 
+def test_outputs_may_be_one_number_for_each_row():
+    def build():
+        return Of(lambda m, x: m.a(x)[:, 0].tanh(), a=nn.Linear(5, 1)).double()
+
+    problem = network(build, X, [own[:, 0] for own in NUMBERS])
+    trace = sf.run(problem, sf.Local(), iterations=3, eta=0.1, seeds=1, momentum=0.9, models=True)
+    np.testing.assert_allclose(trace.models[0], by_hand(problem, nn.MSELoss()), rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("name", LOSSES_REFUSED)
 def test_a_loss_that_is_no_mean_of_rows_is_refused_by_one_line(name):
     loss, targets, outputs, message = LOSSES_REFUSED[name]
