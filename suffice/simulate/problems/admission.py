@@ -88,7 +88,7 @@ class _Tried:
         self.before, self.generators = _fixed(self.worker), _generators()
 
     def called(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns of copies; whatever a user's module or loss raises becomes one line."""
+        """What the function returns, of copies; whatever a user's module or loss raises becomes one line."""
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a broadcast is refused below
             try:
@@ -146,9 +146,7 @@ class _Tried:
             return [as_bytes(outputs), as_bytes(self.called("loss", self.flat.loss, outputs, self.t))]
 
         model = self.models[0]
-        first, numbers = called(), _numbers(self.worker)
-        again = called()
-        kept = model.clone()
+        first, numbers, again, kept = called(), _numbers(self.worker), called(), model.clone()
         with torch.no_grad():
             self.flat.outputs(kept, self.x.clone())
         changed = [name for name, content in _fixed(self.worker).items() if content != self.before[name]]
@@ -167,10 +165,8 @@ class _Tried:
         columns = (self.x, self.t, weights)
 
         def of(model: Tensor, *rows: Tensor) -> tuple[Tensor, Tensor]:
-            return (
-                self.called("module", self.flat.outputs, model, rows[0]),
-                self.called("module", self.flat.gradient_alone, model, *rows),
-            )
+            outputs = self.called("module", self.flat.outputs, model, rows[0])
+            return outputs, self.called("module", self.flat.gradient_alone, model, *rows)
 
         same = []
         for model in self.models:
