@@ -197,9 +197,8 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
         problem, eta=eta, iterations=iterations, folds=folds or None, seed=seed
     ).algorithm(together=together),
 }
-_ON_ROWS = ("scouts",)
-ALGORITHMS = tuple(name for name in _FACTORIES if name not in _ON_ROWS)
-"""Those that any problem can be given to; "scouts" takes rows."""
+ALGORITHMS = tuple(name for name in _FACTORIES if name != "scouts")
+"""Those that any problem can be given to; "scouts" takes networks."""
 _ONLY_WITH: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
     "all-for-one": {"threshold": ("criterion", ("binary",)), "samples": ("similarity", ("sampled", "debiased"))},
     "cobo": {"horizon": ("sampling", ("mixed",))},
