@@ -32,7 +32,7 @@ import torch
 from torch import Tensor, nn
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_number, as_whole
+from suffice.support.numbers import as_whole
 from suffice.support.pictures import Picture, draw
 
 from .algorithms import Local, Optimised
@@ -145,15 +145,10 @@ def collaborators(
     Scouts are trained on the processor, wherever the problem is.
     Raises `InputError`.
     """
-    check_problem(problem)
-    if not isinstance(problem, Neural):
-        remedy = "scouts train networks: give sf.Neural.of(module, X, y), where a linear model is nn.Linear"
-        raise InputError("problem", type(problem).__name__, remedy)
-    network = problem.to(problem.dtype)
+    network = _network(problem)
     folds = None if folds is None else as_whole("folds", folds, least=2)
     as_whole("iterations", iterations)
     as_whole("seed", seed, least=0)
-    as_number("weight_decay", weight_decay, least=0)
     folds = folds or (FOLDS if network.data.counts.double().mean() >= FEW else FOLDS_OF_FEW)
     step = step_sizes(eta, network)(1).expand(network.clients)
     counts = network.data.counts.clamp_max(folds)
@@ -184,6 +179,14 @@ def collaborators(
         vectors_sent=sent,
         remarks=tuple(remarks),
     )
+
+
+def _network(problem: Oracle) -> Neural:
+    check_problem(problem)
+    if not isinstance(problem, Neural):
+        remedy = "scouts train networks: give sf.Neural.of(module, X, y), where a linear model is nn.Linear"
+        raise InputError("problem", type(problem).__name__, remedy)
+    return problem.to(problem.dtype)
 
 
 class _Trained:
