@@ -1,4 +1,4 @@
-"""Sixty modules and twenty losses: each trains as a loop of torch's own optimiser does, or is refused by one line."""
+"""A hundred modules and thirty losses: each trains as a loop of torch's own optimiser does, or is refused by one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from small_networks import IMAGES, LABELS, N, X, mlp, network
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.utils import parametrizations
+from torch.nn.utils import parametrizations, prune
 
 import suffice as sf
 from suffice.simulate import Randomness, seed_blocks
@@ -133,6 +133,16 @@ def constant():
     return module
 
 
+def hooked():
+    module = nn.Linear(5, 3)
+    module.register_forward_hook(lambda _, rows, outputs: outputs * 2)
+    return module
+
+
+def pruned():
+    return prune.l1_unstructured(nn.Linear(5, 3), "weight", 0.3)
+
+
 def energy(m, x):
     x = x.detach().requires_grad_()
     with torch.enable_grad():
@@ -245,6 +255,7 @@ RUNS = {
         lambda: Of(lambda m, x: m.a(torch.fft.irfft(torch.fft.rfft(x) * torch.fft.rfft(m.w), n=5)), w=weight(5),
                    a=nn.Linear(5, 3)), X),
     "frozen parameters": (frozen, X),
+    "hook": (hooked, X),
     "what is kept": (lambda: Of(keeping, a=nn.Linear(5, 3)), X),
     "constant buffer": (constant, X),
     "idle parameters": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), idle=weight(2)), X),
@@ -306,6 +317,7 @@ REFUSED = {
         "fails on a row alone .*GroupNorm"),
     "old weight norm": (lambda: nn.utils.weight_norm(nn.Linear(5, 3)), X, "parametrizations.weight_norm"),
     "old spectral norm": (lambda: nn.utils.spectral_norm(nn.Linear(5, 3)), X, "changes weight_u"),
+    "pruned": (pruned, X, "computed from parameters"),
     "lazy": (lambda: nn.Sequential(nn.LazyLinear(3)), X, "call it once on a row"),
     "lazy convolution": (
         lambda: nn.Sequential(nn.LazyConv2d(2, 3), nn.Flatten(), nn.LazyLinear(3)), IMAGES, "call it once on a row"),
@@ -468,3 +480,9 @@ def test_rows_far_from_one_are_remarked_on():
     )
     assert network(module, [own / 255 for own in images]).remarks == ()
     assert network(lambda: words(nn.Embedding(600, 2)), [own + 500 for own in WORDS]).remarks == ()
+
+
+def test_values_that_only_rows_for_tests_have_are_tried_too():
+    beyond = [np.where(np.arange(4) == 2, 6, own) for own in WORDS]
+    with pytest.raises(sf.InputError, match="IndexError: index out of range"):
+        network(lambda: words(nn.Embedding(6, 2)), WORDS, test=(beyond, LABELS))
