@@ -1,4 +1,4 @@
-"""A hundred modules and thirty losses: each trains as a loop of torch's own optimiser does, or is refused by one line."""
+"""A hundred modules and thirty losses: each trains as a loop of torch does, or is refused by one line."""
 
 from __future__ import annotations
 
