@@ -110,9 +110,17 @@ def _trained(
 ) -> Training:
     """The algorithm and, by name, the baselines beside it."""
     traces: dict[str, Trace] = {}
+    iterations, seed = setting["iterations"], setting["seed"]
+    optimiser = {name: setting[name] for name in ("eta", "momentum", "weight_decay")}
+    often = np.unique(np.linspace(0, iterations, POINTS + 1).round()).tolist()
     for name, each in rules.items():
         try:
-            traces[name] = _trace(problem, each, setting, name, folder, progress)
+            traces[name] = run(
+                problem, each, iterations=iterations, seeds=range(seed, seed + 1), models=True, **optimiser,
+                grid=[0] if name else often, weights="mean" if not name and _weighs(each, problem) else None,
+                checkpoint=None if folder is None else _checkpoint(folder, name),
+                checkpoint_every=max(1, iterations // POINTS), progress=progress,
+            )  # fmt: skip
         except Diverged as error:
             if not name:
                 raise
@@ -135,26 +143,6 @@ def _trained(
         for name in rules:
             _checkpoint(folder, name).unlink(missing_ok=True)
     return training
-
-
-def _trace(
-    problem: Neural,
-    rule: Algorithm,
-    setting: dict[str, Any],
-    name: str,
-    folder: Path | None,
-    progress: Callable[[int, int], None] | None,
-) -> Trace:
-    """The algorithm's own run, or that of a baseline of some name."""
-    iterations, seed = setting["iterations"], setting["seed"]
-    often = np.unique(np.linspace(0, iterations, POINTS + 1).round()).tolist()
-    return run(
-        problem, rule, iterations=iterations, **{name: setting[name] for name in ("eta", "momentum", "weight_decay")},
-        seeds=range(seed, seed + 1), models=True, grid=[0] if name else often,
-        weights="mean" if not name and _weighs(rule, problem) else None,
-        checkpoint=None if folder is None else _checkpoint(folder, name),
-        checkpoint_every=max(1, iterations // POINTS), progress=progress,
-    )  # fmt: skip
 
 
 def _checkpoint(folder: Path, name: str) -> Path:
