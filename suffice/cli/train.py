@@ -46,7 +46,10 @@ def train(
     split: Split = None,
     test: Annotated[str, typer.Option(help="Share of each client's rows held out for tests.")] = "0.2",
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the rows (default 2e9).")] = None,
+    max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes: rows, models (default 2e9).")] = None,
+    baselines: Annotated[
+        bool, typer.Option(help="Train alone, and one model of everybody, beside: on the same rows and iterations.")
+    ] = True,
     out: Annotated[Path, typer.Option(help="Folder for curves, models, tests and the picture.")] = Path("trained"),
     as_json: Json = False,
 ) -> None:
@@ -60,7 +63,7 @@ def train(
     given |= {name: parse_number(name, text) for name, text in numbers.items() if text is not None}
     how: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     how |= {"model": model, "algorithm": algorithm, "options": words(option or [])}
-    how |= {"iterations": iterations, "batch": batch, "seed": seed, "out": out}
+    how |= {"iterations": iterations, "batch": batch, "seed": seed, "out": out, "baselines": baselines}
     try:
         with later("training") as report:
             found = make(setup, progress=report, **how)

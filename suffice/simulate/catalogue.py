@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from suffice.bounds import Binary, QuadraticCertificate, named
 from suffice.support.errors import InputError
@@ -138,6 +139,15 @@ def _scafflix(problem: Oracle, eta: Any, *, p: float = 0.2, alpha: float = 0.5) 
     return Scaffnew.scafflix(problem, p=p, alpha=alpha, eta=torch.as_tensor(eta, dtype=problem.dtype))
 
 
+def _sizes(problem: Oracle, sizes: str) -> Tensor | None:
+    """What FedAvg weighs clients by."""
+    if sizes == "equal":
+        return None
+    if sizes != "rows" or problem.row_counts is None:
+        raise InputError("sizes", sizes, "use equal or, where clients have rows, rows")
+    return torch.tensor(problem.row_counts, dtype=problem.dtype)
+
+
 _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     "local": lambda problem, eta: Local(),
     "all-for-one": _all_for_one,
@@ -149,8 +159,11 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     "scaffnew": lambda problem, eta, *, p=0.2: Scaffnew(p=p),
     "scafflix": _scafflix,
     "local-sgd": lambda problem, eta, *, period=1: LocalSGD(period=period),
-    "fedavg": lambda problem, eta, *, period=1, participants=0, fine_tune_after=0: FedAvg(
-        period=period, participants=participants or None, fine_tune_after=fine_tune_after or None
+    "fedavg": lambda problem, eta, *, period=1, participants=0, fine_tune_after=0, sizes="equal": FedAvg(
+        period=period,
+        participants=participants or None,
+        fine_tune_after=fine_tune_after or None,
+        sizes=_sizes(problem, sizes),
     ),
     "fedprox": lambda problem, eta, *, pull=1.0, period=5, participants=0: FedProx(
         pull=pull, period=period, participants=participants or None
@@ -184,9 +197,8 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
         problem, eta=eta, iterations=iterations, folds=folds or None, seed=seed
     ).algorithm(together=together),
 }
-_ON_ROWS = ("scouts",)
-ALGORITHMS = tuple(name for name in _FACTORIES if name not in _ON_ROWS)
-"""Those that any problem can be given to; "scouts" takes rows."""
+ALGORITHMS = tuple(name for name in _FACTORIES if name != "scouts")
+"""Those that any problem can be given to; "scouts" takes networks."""
 _ONLY_WITH: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
     "all-for-one": {"threshold": ("criterion", ("binary",)), "samples": ("similarity", ("sampled", "debiased"))},
     "cobo": {"horizon": ("sampling", ("mixed",))},

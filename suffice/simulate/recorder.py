@@ -87,8 +87,8 @@ class Recorder:
         if begin:
             self.spent = np.zeros((2, len(self.seeds)))
 
-    def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> None:
-        """Iteration t took `before` to `after`; for t = 0 there is neither `before` nor `draw`."""
+    def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> np.ndarray | None:
+        """Iteration t took `before` to `after`; for t = 0 there is neither `before` nor `draw`. What was recorded."""
         if draw is not None:
             self.spent[0] += _count(self.algorithm.oracle_calls(self.problem, draw))
             self.spent[1] += _count(self.algorithm.vectors_sent(self.problem, draw))
@@ -96,13 +96,13 @@ class Recorder:
             self.models[self.rows] = after["models"][self.kept].double().cpu().numpy()
         at = self.column.get(t)
         if at is None and self.stopping is None:
-            return
+            return None
         now = self.problem.value(after["models"])[self.kept].double().cpu().numpy()
         if self.stopping is not None and self.epsilon is not None:
             first = (now < self.epsilon) & np.isinf(self.stopping[self.rows])
             self.stopping[self.rows] = np.where(first, t, self.stopping[self.rows])
         if at is None:
-            return
+            return now
         self.values[self.rows, at] = now
         for name, value in self.problem.metrics(after["models"]).items():
             kept = self.metrics.setdefault(name, np.empty_like(self.values))
@@ -111,6 +111,7 @@ class Recorder:
         self.vectors[at] += self.spent[1, self.kept].sum()
         if before is not None and draw is not None and (self.clusters or self.weights is not None):
             self._collaboration(at, before, draw)
+        return now
 
     def _collaboration(self, at: int, before: State, draw: Draw) -> None:
         weights = self.algorithm.collaboration(self.problem, before, draw)

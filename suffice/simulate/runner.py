@@ -38,17 +38,16 @@ POINTS = 100
 
 
 class Diverged(InputError):
-    """A model is no longer a number. `models` (S, N, d) are those of `seeds` before `iteration`."""
+    """A model or a loss is no longer a number. `models` (S, N, d) are the last finite ones of `seeds`, those before
+    `iteration` or, where a loss alone is lost, after it."""
 
     def __init__(
-        self, problem: Oracle, algorithm: Algorithm, seeds: Tensor, iteration: int, before: State, after: State
+        self, problem: Oracle, rule: str, seeds: Tensor, iteration: int, models: Tensor, losses: np.ndarray, why: str
     ) -> None:
-        lost = (~torch.isfinite(after["models"]).all(-1)).any(0).nonzero()[0].item()
-        self.seeds, self.iteration, self.models = seeds.tolist(), iteration, before["models"].double().cpu().numpy()
-        remedy = (
-            f"at iteration {iteration} of {algorithm.name}; give smaller steps eta (the error keeps the last .models)"
-        )
-        super().__init__(f"loss of client {problem.names[int(lost)]}", float("nan"), remedy)
+        self.seeds, self.iteration, self.models = seeds.tolist(), iteration, models.double().cpu().numpy()
+        seed, lost = np.argwhere(~np.isfinite(losses))[0]
+        remedy = f"at iteration {iteration} of {rule}; {why} (the error keeps the last .models)"
+        super().__init__(f"loss of client {problem.names[lost]}", float(losses[seed, lost]), remedy)
 
 
 def run(
@@ -131,7 +130,7 @@ def run(
     saved, often = None, max(1, iterations // POINTS)
     done, at, state = 0, 0, {}
     if checkpoint is not None:
-        steps = [step_size(t).tolist() for t in (1, iterations // 2 + 1, iterations)]
+        steps = [step_size(t) for t in range(1, iterations + 1 if callable(eta) else 2)]
         asked = (wanted, root, iterations, points.tolist(), epsilon, weights, clusters, models, steps)
         own = fingerprint(problems, algorithm, *asked)
         saved = Checkpoint(checkpoint, as_whole("checkpoint_every", checkpoint_every), own)
@@ -144,7 +143,10 @@ def run(
                 resume=(at, state),
             )  # fmt: skip
             for t, before, draw, after in path:
-                recorder.see(t, before, draw, after)
+                losses = recorder.see(t, before, draw, after)
+                if problem.measure == "loss" and losses is not None and not np.isfinite(losses).all():
+                    why = "its models are finite: look at its loss and rows, or give smaller steps eta"
+                    raise Diverged(recorder.problem, algorithm.name, block, t, after["models"], losses, why)
                 if saved is not None and t % saved.every == 0 and 0 < t < iterations:
                     saved.save(number, t, after, recorder)
                 if progress is not None and t > 0 and (t % often == 0 or t == iterations):
@@ -250,8 +252,10 @@ def iterate(
         before, state = state, algorithm.step(problem, state, draw, eta(t))
         # the sum is no number where one model is none, and costs a tenth of asking each
         suspect = problem.measure == "loss" and not bool(torch.isfinite(state["models"].sum()))
-        if suspect and not bool(torch.isfinite(state["models"]).all()):
-            raise Diverged(problem, algorithm, seeds, t, before, state)
+        if suspect and not bool((finite := torch.isfinite(state["models"]).all(-1)).all()):
+            losses = torch.where(finite, 0, torch.nan).double().cpu().numpy()
+            why = "give smaller steps eta"
+            raise Diverged(problem, algorithm.name, seeds, t, before["models"], losses, why)
         yield t, before, draw, state
 
 

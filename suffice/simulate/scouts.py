@@ -32,14 +32,14 @@ import torch
 from torch import Tensor, nn
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_number, as_whole
+from suffice.support.numbers import as_whole
 from suffice.support.pictures import Picture, draw
 
 from .algorithms import Local, Optimised
 from .algorithms.scouts import Scouts
 from .checked_step_sizes import step_sizes
 from .oracle import Oracle, check_problem
-from .problems import LeastSquares, Logistic, Neural
+from .problems import Neural
 from .problems.flat_module import FlatModule
 from .problems.network_input import is_squared
 from .problems.rows import Rows
@@ -133,7 +133,7 @@ def collaborators(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Collaborators:
-    """Who should learn with whom, by nested scouts, of a network or of a linear model on rows.
+    """Who should learn with whom, by nested scouts, of a network.
 
     eta         step size of the scouts' training, one number or one per client; so are momentum and weight_decay theirs
     iterations  scouts stop when their held-out loss stops falling, at the latest after so many
@@ -145,17 +145,16 @@ def collaborators(
     Scouts are trained on the processor, wherever the problem is.
     Raises `InputError`.
     """
-    network, decay = _as_network(problem)
+    network = _network(problem)
     folds = None if folds is None else as_whole("folds", folds, least=2)
     as_whole("iterations", iterations)
     as_whole("seed", seed, least=0)
-    decay += as_number("weight_decay", weight_decay, least=0)
     folds = folds or (FOLDS if network.data.counts.double().mean() >= FEW else FOLDS_OF_FEW)
     step = step_sizes(eta, network)(1).expand(network.clients)
     counts = network.data.counts.clamp_max(folds)
     remarks = [*network.remarks, *_few_rows(network.names, counts.tolist(), folds)]
     fold = _folds(network.data, counts, seed)
-    alone = Optimised(of=Local(), momentum=momentum, weight_decay=decay)
+    alone = Optimised(of=Local(), momentum=momentum, weight_decay=weight_decay)
     trained = _trained(network, alone, step, iterations, fold, counts, seed, progress)
     if trained.improving:
         remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
@@ -180,6 +179,14 @@ def collaborators(
         vectors_sent=sent,
         remarks=tuple(remarks),
     )
+
+
+def _network(problem: Oracle) -> Neural:
+    check_problem(problem)
+    if not isinstance(problem, Neural):
+        remedy = "scouts train networks: give sf.Neural.of(module, X, y), where a linear model is nn.Linear"
+        raise InputError("problem", type(problem).__name__, remedy)
+    return problem.to(problem.dtype)
 
 
 class _Trained:
@@ -252,35 +259,6 @@ def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[s
 def _checks(iterations: int) -> set[int]:
     grown = itertools.accumulate(itertools.repeat(_LATER), lambda at, by: math.ceil(at * by), initial=_FIRST)
     return set(itertools.takewhile(lambda at: at < iterations, grown))
-
-
-class _TwoClasses(nn.Module):
-    """x . w as the logit of the second class."""
-
-    def __init__(self, features: int) -> None:
-        super().__init__()
-        self.w = nn.Parameter(torch.zeros(features, dtype=torch.float64))
-
-    def forward(self, x: Tensor) -> Tensor:
-        logit = x @ self.w
-        return torch.stack((torch.zeros_like(logit), logit), dim=-1)
-
-
-def _as_network(problem: Oracle) -> tuple[Neural, float]:
-    """The network, or the linear model as one, with its weight decay."""
-    check_problem(problem)
-    if isinstance(problem, Neural):
-        return problem.to(problem.dtype), 0.0
-    if not isinstance(problem, (LeastSquares, Logistic)):
-        raise InputError("problem", type(problem).__name__, "scouts train on rows: give a network or client data")
-    X, y = zip(*problem.data.blocks())
-    squares = isinstance(problem, LeastSquares)
-    module = nn.Linear(problem.features, 1, bias=False).double() if squares else _TwoClasses(problem.features)
-    targets = y if squares else [(labels > 0).astype(int) for labels in y]
-    network = Neural.of(
-        module, X, targets, batch=problem.batch, names=problem.names, loss="squared" if squares else None
-    )
-    return replace(network, start=problem.start.double().cpu()), problem.regularisation
 
 
 def _folds(data: Rows, counts: Tensor, seed: int) -> Tensor:

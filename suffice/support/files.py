@@ -36,10 +36,11 @@ def check_regular(path: str | Path, field: str) -> None:
         raise InputError(field, str(path), "not a regular file; write its content to a file first")
 
 
-def write_whole(path: str | Path, content: bytes) -> Path:
+def write_whole(path: str | Path, content: bytes, field: str = "") -> Path:
     """Write `content` to a temporary neighbour of `path` and rename it; nothing is left behind on failure.
 
-    The content is on the disk before it bears its name, with the permissions that the umask leaves.
+    The content is on the disk before it bears its name, with the permissions that the umask leaves. Where it cannot be
+    written, `InputError` on `field` if there is one, else `OSError`.
     """
     path = Path(path)
     temporary = path.parent / f".{path.name[:_LONGEST]}.{secrets.token_hex(8)}.partial"
@@ -49,9 +50,12 @@ def write_whole(path: str | Path, content: bytes) -> Path:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        if field and isinstance(error, OSError):
+            why = (error.strerror or "cannot be written").lower()
+            raise InputError(field, str(path), f"{why}; make room or name another") from None
         raise
     _sync(path.parent)
     return path

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.simulate.algorithms import Algorithm, Local
+from suffice.simulate import Diverged, Trace
+from suffice.simulate.algorithms import Algorithm, FedAvg, Local
 from suffice.simulate.catalogue import algorithm as named_algorithm
 from suffice.simulate.catalogue import checked_options
-from suffice.simulate.checkpoint import fingerprint
+from suffice.simulate.checkpoint import DAMAGED, fingerprint
 from suffice.simulate.problems import Neural
 from suffice.simulate.randomness import Randomness
 from suffice.simulate.runner import run
@@ -34,7 +35,7 @@ POINTS = 20
 """Losses are recorded so many times, and the state is written for a run that goes on."""
 TOGETHER = 4
 """One of so many parts of the iterations is of everybody together, before the collaborators that scouts find."""
-CHECKPOINT, SCOUTS = "checkpoint.npz", "scouts.json"
+SCOUTS = "scouts.json"
 
 
 def train(
@@ -56,6 +57,7 @@ def train(
     test: float = 0.2,
     seed: int = 0,
     out: str | Path | None = None,
+    baselines: bool = True,
     max_memory: float = MAX_MEMORY,
     progress: Callable[[int, int], None] | None = None,
 ) -> Training:
@@ -72,7 +74,9 @@ def train(
     seed        of the shares, the start, the batches and the scouts
     out         a folder for the results, which `Training.save` describes. A run with `out` that was stopped goes on
                 when it is called again, to the same numbers
-    max_memory  bytes that the rows may take
+    baselines   train everybody alone, and one model of everybody (FedAvg, averaged after each step), beside: on the
+                same rows, batches and iterations
+    max_memory  bytes that the rows and the models may take
     progress    is called with the work done and the whole of it
 
     Columns of a table are standardised over all rows, and so is a target of numbers. Raises `InputError`.
@@ -82,65 +86,80 @@ def train(
     as_whole("iterations", iterations)
     reading: dict[str, Any] = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split}
     arrays = client_arrays(source, **reading, test=test, seed=seed, max_memory=max_memory)
-    problem = _network(arrays, model, batch=batch, seed=seed, judged=algorithm in _JUDGING)
-    optimiser: dict[str, Any] = {"eta": eta, "momentum": momentum, "weight_decay": weight_decay}
-    found: Collaborators | None = None
-    if algorithm == "scouts":
-        found = _scouts(problem, chosen, optimiser, seed, folder, progress)
-        rule: Algorithm = found.algorithm(together=chosen.get("together", iterations // TOGETHER))
-    else:
-        rule = named_algorithm(algorithm, problem, eta=eta, **chosen)
+    problem = _network(arrays, model, batch=batch, seed=seed, judged=algorithm in _JUDGING, memory=max_memory)
     named = model if isinstance(model, str) else getattr(model, "__name__", type(model).__name__)
-    said = {"model": named, "algorithm": algorithm, "options": dict(options or {}), "iterations": iterations}
-    remarks = tuple(dict.fromkeys((*arrays.notes, *problem.remarks, *(found.remarks if found else ()))))
-    return _trained(arrays, problem, rule, said | optimiser | {"batch": batch, "seed": seed}, remarks, folder, progress)
+    setting = {
+        "model": named, "algorithm": algorithm, "options": dict(options or {}), "iterations": iterations,
+        "eta": eta, "momentum": momentum, "weight_decay": weight_decay, "batch": batch, "seed": seed,
+    }  # fmt: skip
+    rule, found = _rule(problem, chosen, setting, folder, progress)
+    beside: dict[str, Algorithm] = {"alone": Local(), "everybody": FedAvg()} if baselines else {}
+    beside.pop({"local": "alone", "fedavg": "" if options else "everybody"}.get(algorithm, ""), None)
+    remarks = tuple(dict.fromkeys((*arrays.notes, *problem.remarks, *found)))
+    return _trained(arrays, problem, {"": rule} | beside, setting, remarks, folder, progress)
 
 
 def _trained(
     arrays: ClientArrays,
     problem: Neural,
-    rule: Algorithm,
+    rules: Mapping[str, Algorithm],
     setting: dict[str, Any],
     remarks: tuple[str, ...],
     folder: Path | None,
     progress: Callable[[int, int], None] | None,
 ) -> Training:
+    """The algorithm and, by name, the baselines beside it."""
+    traces: dict[str, Trace] = {}
     iterations, seed = setting["iterations"], setting["seed"]
-    trace = run(
-        problem, rule, iterations=iterations, **{name: setting[name] for name in ("eta", "momentum", "weight_decay")},
-        seeds=range(seed, seed + 1), models=True,
-        grid=np.unique(np.linspace(0, iterations, POINTS + 1).round()).tolist(),
-        weights="mean" if _weighs(rule, problem) else None,
-        checkpoint=None if folder is None else folder / CHECKPOINT, checkpoint_every=max(1, iterations // POINTS),
-        progress=progress,
-    )  # fmt: skip
-    assert trace.models is not None
+    optimiser = {name: setting[name] for name in ("eta", "momentum", "weight_decay")}
+    often = np.unique(np.linspace(0, iterations, POINTS + 1).round()).tolist()
+    for name, each in rules.items():
+        try:
+            traces[name] = run(
+                problem, each, iterations=iterations, seeds=range(seed, seed + 1), models=True, **optimiser,
+                grid=[0] if name else often, weights="mean" if not name and _weighs(each, problem) else None,
+                checkpoint=None if folder is None else _checkpoint(folder, name),
+                checkpoint_every=max(1, iterations // POINTS), progress=progress,
+            )  # fmt: skip
+        except Diverged as error:
+            if not name:
+                raise
+            remarks += (f"{name} came to no end: {error}",)
+    tests = {name: tested(problem, trace.models[0]) for name, trace in traces.items() if trace.models is not None}
+    trace = traces[""]
     training = Training(
         problem=problem,
         classes=arrays.classes,
         standardised=arrays.standardised,
         trace=trace,
-        tests=tested(problem, trace.models[0]),
+        tests=tests.pop(""),
+        baselines=tests,
         weights=trace.weights[-1] if trace.weights is not None else None,
         setting=setting,
         remarks=remarks,
     )
     if folder is not None:
         training.save(folder)
-        (folder / CHECKPOINT).unlink(missing_ok=True)
+        for name in rules:
+            _checkpoint(folder, name).unlink(missing_ok=True)
     return training
+
+
+def _checkpoint(folder: Path, name: str) -> Path:
+    return folder / (f"checkpoint-{name}.npz" if name else "checkpoint.npz")
 
 
 def unfinished(folder: str | Path) -> bool:
     """Whether a run that was stopped has left something to go on from."""
-    return any((Path(folder) / name).exists() for name in (CHECKPOINT, SCOUTS))
+    return (Path(folder) / SCOUTS).exists() or any(Path(folder).glob("checkpoint*.npz"))
 
 
-def _network(arrays: ClientArrays, model: Any, *, batch: int, seed: int, judged: bool) -> Neural:
+def _network(arrays: ClientArrays, model: Any, *, batch: int, seed: int, judged: bool, memory: float) -> Neural:
     outputs = len(arrays.classes) or int(np.prod(arrays.y[0].shape[1:]))
     return Neural.of(
         module_of(model, arrays.X[0].shape[1:], outputs), arrays.X, arrays.y, batch=batch, seed=seed,
         names=arrays.names, test=(arrays.X_test, arrays.y_test), validation=JUDGED if judged else None,
+        max_memory=memory,
     )  # fmt: skip
 
 
@@ -150,26 +169,30 @@ def _weighs(rule: Algorithm, problem: Neural) -> bool:
     return rule.collaboration(problem, rule.init(problem, problem.start[None].clone()), draw) is not None
 
 
-def _scouts(
+def _rule(
     problem: Neural,
     chosen: dict[str, Any],
-    optimiser: dict[str, Any],
-    seed: int,
+    setting: Mapping[str, Any],
     folder: Path | None,
     progress: Callable[[int, int], None] | None,
-) -> Collaborators:
-    """What scouts find, or have found when the same run was stopped."""
-    how = {"seed": seed} | optimiser | {name: value for name, value in chosen.items() if name != "together"}
+) -> tuple[Algorithm, tuple[str, ...]]:
+    """The algorithm; of scouts with what they find, or have found when the same run was stopped, and remark on."""
+    if setting["algorithm"] != "scouts":
+        return named_algorithm(setting["algorithm"], problem, eta=setting["eta"], **chosen), ()
+    together = chosen.pop("together", setting["iterations"] // TOGETHER)
+    how = {name: setting[name] for name in ("seed", "eta", "momentum", "weight_decay")} | chosen
     path, run_of = None if folder is None else folder / SCOUTS, fingerprint([problem], Local(), sorted(how.items()))
+    kept: dict[str, Any] = {}
+    found: Collaborators | None = None
     if path is not None and path.exists():
         check_regular(path, "out")
         try:
-            kept = json.loads(path.read_bytes())
-            if kept.pop("run") == run_of:
-                return Collaborators.of(kept)
+            kept = dict(json.loads(path.read_bytes()))
+            found = Collaborators.of(kept) if kept["run"] == run_of else None
         except (ValueError, TypeError, KeyError):
-            raise InputError("out", str(path), "damaged, or not of this program: remove it") from None
-    found = collaborators(problem, **how, progress=progress)
-    if path is not None:
-        write_whole(path, json.dumps({"run": run_of, **found.to_dict()}).encode())
-    return found
+            raise InputError("out", str(path), DAMAGED) from None
+    if found is None:
+        found = collaborators(problem, **how, progress=progress)
+        if path is not None:
+            write_whole(path, json.dumps({"run": run_of, **found.to_dict()}).encode(), "out")
+    return found.algorithm(together=together), found.remarks

@@ -35,10 +35,11 @@ def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
     assert problem.test is not None
     found = []
     for model, first, n in zip(models, problem.test.first.tolist(), problem.test.counts.tolist()):
-        X, y = problem.test.X[first : first + n], problem.test.y[first : first + n]
-        flat, labels = torch.as_tensor(model).to(problem.start), not problem.test.y.is_floating_point()
+        labels, index = not problem.test.y.is_floating_point(), torch.arange(first, first + n)[None]
+        function = problem.flat.scores if labels else problem.flat.row_losses
+        flat = torch.as_tensor(model).to(problem.start)[None]
         with torch.no_grad():
-            values = problem.flat.scores(flat, X, y) if labels else problem.flat.row_losses(flat, X, y)[:, None]
+            values = problem.flat.evaluate(function, flat, problem.test.X, problem.test.y, index).view(n, -1)
         losses = values[:, 0].double().numpy()
         error = float(losses.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
         entry = {"test_rows": n, "test_loss": float(losses.mean()), "test_loss_se": error}
@@ -58,6 +59,7 @@ class Training:
     standardised  mean and deviation by which a table's columns were shifted and divided, and its target of numbers
     trace         losses and costs along the run, and the last models
     tests         of each client what `tested` says
+    baselines     the same after training "alone", and of one model of "everybody", where they were asked for
     weights       [i, k] (N, N) with which client i used the gradients of k in the last iteration; None where the
                   algorithm weighs nobody
     """
@@ -67,6 +69,7 @@ class Training:
     standardised: Mapping[str, tuple[float, float]]
     trace: Trace
     tests: list[dict[str, Any]]
+    baselines: Mapping[str, list[dict[str, Any]]]
     weights: np.ndarray | None
     setting: Mapping[str, Any]
     remarks: tuple[str, ...]
@@ -80,9 +83,10 @@ class Training:
         assert self.trace.models is not None
         return self.problem.module_of(self.trace.models[0, self.names.index(client)])
 
-    def mean(self, name: str) -> tuple[float, float]:
-        """A test metric in the mean of the clients, with its standard error over their test rows."""
-        values, errors = (np.array([entry[key] for entry in self.tests]) for key in (name, f"{name}_se"))
+    def mean(self, name: str, of: str = "") -> tuple[float, float]:
+        """A test metric in the mean of the clients, with its standard error over their test rows; `of` a baseline."""
+        tests = self.baselines[of] if of else self.tests
+        values, errors = (np.array([entry[key] for entry in tests]) for key in (name, f"{name}_se"))
         return float(values.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
     @property
@@ -96,11 +100,15 @@ class Training:
              dict(zip(self.names, self.weights[at].tolist()))}
             for at, (name, rows, entry) in enumerate(zip(self.names, self.problem.row_counts, self.tests))
         ]  # fmt: skip
-        means = {name: dict(zip(("mean", "se"), self.mean(name))) for name in self.metrics}
+        means = {of: {name: dict(zip(("mean", "se"), self.mean(name, of))) for name in self.metrics}
+                 for of in ("", *self.baselines)}  # fmt: skip
         shown = {
             "setting": dict(self.setting), "parameters": self.problem.features, "classes": self.classes,
             "standardised": {name: {"mean": m, "deviation": s} for name, (m, s) in self.standardised.items()},
-            "means": means, "clients": clients, "oracle_calls": float(self.trace.oracle_calls[-1]),
+            "means": means.pop(""), "clients": clients,
+            "baselines": {of: {"means": means[of], "clients": dict(zip(self.names, tests))}
+                          for of, tests in self.baselines.items()},
+            "oracle_calls": float(self.trace.oracle_calls[-1]),
             "vectors_sent": float(self.trace.vectors_sent[-1]), "remarks": self.remarks,
         }  # fmt: skip
         return plain(shown)
@@ -145,21 +153,26 @@ class Training:
                 [i, k, float(self.weights[a, b])] for a, i in enumerate(self.names) for b, k in enumerate(self.names)
             ]
             files["weights.csv"] = csv_text([["client", "peer", "weight"], *rows]).encode()
-        return [write_whole(folder / name, content) for name, content in files.items()]
+        return [write_whole(folder / name, content, "out") for name, content in files.items()]
 
     def table(self) -> Table:
         """Each client's test, and from whom it learns."""
         name = self.metrics[-1]
         head = name.replace("_", " ")
-        columns = ("client", "rows", "test rows", head, "+- 1 se", "own weight", "learns from")
+        columns = ("client", "rows", "test rows", head, "+- 1 se", *self.baselines, "own weight", "learns from")
         rows = []
         for at, entry in enumerate(self.tests[:MOST]):
             own = None if self.weights is None else float(self.weights[at, at])
+            beside = [number(tests[at][name]) for tests in self.baselines.values()]
             many = "-" if self.weights is None else str(int((np.delete(self.weights[at], at) > 0).sum()))
             rows.append((self.names[at], str(self.problem.row_counts[at]), str(entry["test_rows"]),
-                         number(entry[name]), number(entry[f"{name}_se"], 2), number(own), many))  # fmt: skip
+                         number(entry[name]), number(entry[f"{name}_se"], 2), *beside, number(own), many))  # fmt: skip
         mean, error = self.mean(name)
         lines = [f"In the mean of the clients the {head} is {number(mean)} +- {number(error, 2)} (standard error)."]
+        means = [(of, *self.mean(name, of)) for of in self.baselines]
+        if means:
+            said = ", ".join(f"{of} {number(mean)} +- {number(error, 2)}" for of, mean, error in means)
+            lines.append(f"On the same rows and iterations: {said}.")
         if len(self.tests) > MOST:
             lines.append(f"{len(self.tests) - MOST} more clients are in --json.")
         if self.weights is None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import ALGORITHMS, Local, LocalSGD, Quadratics, algorithm, run, seed_blocks
+from suffice.simulate import ALGORITHMS, LeastSquares, Local, LocalSGD, Quadratics, algorithm, run, seed_blocks
 from suffice.simulate.catalogue import options_of
 
 
@@ -42,6 +42,8 @@ def test_options_reach_the_algorithm():
     assert isinstance(chosen, LocalSGD)
     assert chosen.period == 5
     assert isinstance(algorithm("local", problem(), eta=0.1), Local)
+    rows = LeastSquares.of([np.ones((2, 1)), np.ones((5, 1))], [np.ones(2), np.ones(5)])
+    assert getattr(algorithm("fedavg", rows, eta=0.1, sizes="rows"), "sizes").tolist() == [2, 5]  # noqa: B009
     weights = algorithm("all-for-one-fixed", problem(), eta=0.1, epsilon=0.1)
     expected = torch.block_diag(*torch.full((2, 3, 3), 1 / 3, dtype=torch.float64))
     torch.testing.assert_close(getattr(weights, "alpha"), expected, rtol=1e-14, atol=0)  # noqa: B009
@@ -53,6 +55,8 @@ def test_options_reach_the_algorithm():
         ("locale", {}, r"^algorithm = 'locale': did you mean local\? There are local, all-for-one"),
         ("local", {"period": 2}, r"^period = 2: local takes no options"),
         ("fedavg", {"perod": 2}, r"^perod = 2: fedavg takes period, participants, fine_tune_after"),
+        ("fedavg", {"sizes": "rows"}, r"^sizes = 'rows': use equal or, where clients have rows, rows"),
+        ("fedavg", {"sizes": "row"}, r"^sizes = 'row': use equal"),
         ("fedavg", {"period": 2.5}, r"^period = 2\.5: give a whole number"),
         ("fedavg", {"period": np.inf}, r"^period = inf: give a whole number"),
         ("ifca", {"clusters": 0}, r"^clusters = 0: give a whole number, at least 1"),

@@ -1,4 +1,4 @@
-"""Nested scouts: clusters found on networks and linear models, the second-order statement where every term is known."""
+"""Nested scouts: clusters found, the second-order statement where every term is known."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ def classes(signs, rows=40):
     return X, [(sign * (x[:, 0] + x[:, 1]) > 0).astype(int) for sign, x in zip(signs, X)]
 
 
-def test_clusters_of_least_squares_logistic_and_a_network_are_found():
-    X, y = regression(FAR)
-    labelled = classes([1, 1, 1, -1, -1])
+def linear(X, y, batch=4):
+    start = nn.Linear(len(X[0][0]), 1, bias=False).double()
+    nn.init.zeros_(start.weight)
+    return sf.Neural.of(start, X, y, batch=batch)
+
+
+def test_clusters_of_a_linear_model_and_of_a_network_are_found():
     small = lambda: nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))  # noqa: E731
-    for problem, eta in (
-        (sf.LeastSquares.of(X, y, batch=4), 0.05),
-        (sf.Logistic.of(*labelled, batch=8, regularisation=0.01), 0.5),
-        (sf.Neural.of(small, *labelled, batch=8), 0.5),
-    ):
+    network = sf.Neural.of(small, *classes([1, 1, 1, -1, -1]), batch=8)
+    for problem, eta in ((linear(*regression(FAR)), 0.05), (network, 0.5)):
         found = sf.collaborators(problem, eta=eta, iterations=150)
         assert_allclose(found.weights.sum(1), 1, rtol=1e-12)
         assert (found.weights[~SAME] == 0).all(), type(problem)
@@ -77,7 +78,7 @@ def test_clients_of_few_rows_find_each_other_though_their_own_loss_only_rises():
 
 
 def test_what_scouts_send_and_compute_is_counted_once():
-    problem = sf.LeastSquares.of(*regression(FAR), batch=4)
+    problem = linear(*regression(FAR), batch=4)
     found = sf.collaborators(problem, eta=0.05, iterations=50)
     assert found.vectors_sent == 2 * 5 * 4
     assert found.gradients == 2 * 5 * found.looked_at[-1]
@@ -89,7 +90,7 @@ def test_what_scouts_send_and_compute_is_counted_once():
 
 
 def test_together_is_fedavg_and_afterwards_fixed_weights():
-    problem = sf.LeastSquares.of(*regression(FAR), batch=4)
+    problem = linear(*regression(FAR), batch=4)
     found = sf.collaborators(problem, eta=0.05, iterations=50)
     options = {"iterations": 6, "eta": 0.05, "seeds": 2, "models": True}
     whole = sf.run(problem, found.algorithm(together=6), **options).models
@@ -130,7 +131,7 @@ def test_second_order_statement_where_every_term_is_known():
 def test_clients_of_one_law_are_at_distance_zero_in_the_mean():
     found = []
     for seed in range(30):
-        problem = sf.LeastSquares.of(*regression([(1.0, 0.0, 0.5)] * 2, 8, rng=np.random.default_rng(seed)), batch=2)
+        problem = linear(*regression([(1.0, 0.0, 0.5)] * 2, 8, rng=np.random.default_rng(seed)), batch=2)
         found.append(sf.collaborators(problem, eta=0.1, iterations=30, seed=seed).distance[0, 1])
     assert abs(np.mean(found)) < 4 * np.std(found) / 30**0.5
     assert np.std(found) > 0
@@ -147,23 +148,23 @@ def test_few_rows_one_class_and_no_improvement_are_said():
         "client a has rows of one class",
     ):
         assert line in said
-    noise = sf.LeastSquares.of(*regression([(0.0, 0.0)] * 3, 6, 1.0), batch=1)
+    noise = linear(*regression([(0.0, 0.0)] * 3, 6, 1.0), batch=1)
     found = sf.collaborators(noise, eta=0.4, iterations=10)
     assert_allclose(found.weights, np.eye(3))
     assert "never improved" in found.remarks[-1]
     assert found.vectors_sent == 0
 
 
-def test_what_has_no_rows_is_refused():
+def test_what_is_no_network_is_refused():
     problem = sf.Quadratics.of(np.eye(2)[None].repeat(2, 0), np.zeros((2, 2)), sigma2=1.0)
-    with pytest.raises(sf.InputError, match="scouts train on rows"):
+    with pytest.raises(sf.InputError, match="scouts train networks"):
         sf.collaborators(problem, eta=0.1)
     with pytest.raises(sf.InputError, match=r"^folds = 1"):
-        sf.collaborators(sf.LeastSquares.of(*regression(FAR)), eta=0.1, folds=1)
+        sf.collaborators(linear(*regression(FAR)), eta=0.1, folds=1)
 
 
 def test_the_picture_orders_clients_by_group(tmp_path):
-    found = sf.collaborators(sf.LeastSquares.of(*regression(FAR), batch=4), eta=0.05, iterations=50)
+    found = sf.collaborators(linear(*regression(FAR), batch=4), eta=0.05, iterations=50)
     picture = found.plot(tmp_path / "who.png")
     assert (tmp_path / "who.png").stat().st_size > 5000
     assert "Who learns with whom" in picture.title

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 import suffice as sf
+from suffice.simulate import FedAvg
+from suffice.support.tables import number
 from suffice.training import train as training_module
 from suffice.training.train import unfinished
 from suffice.training.training import Training
@@ -85,6 +88,93 @@ def test_who_listens_to_whom_leaves_the_outlier_out_and_everything_is_written(tr
     assert (folder / "out" / "training.png").stat().st_size > 5000
     assert "site3" in found.table().text()
     assert not (folder / "out" / "checkpoint.npz").exists()
+
+
+def test_alone_and_everybody_stand_beside_on_the_same_rows_and_iterations(trained):
+    folder, found = trained
+    settings = {"iterations": 20, "eta": 1.0, "seeds": 1, "models": True}
+    for name, rule in (("alone", sf.Local()), ("everybody", FedAvg())):
+        metrics = sf.run(found.problem, rule, **settings).metrics
+        accuracy = [entry["test_accuracy"] for entry in found.baselines[name]]
+        assert_allclose(accuracy, metrics["test accuracy"][0, -1], rtol=1e-6)  # float32
+        mean = found.to_dict()["baselines"][name]["means"]["test_accuracy"]
+        assert_allclose(mean["mean"], np.mean(accuracy))
+        assert f"{name} {number(mean['mean'])} +- {number(mean['se'], 2)}" in found.table().text()
+    assert json.loads((folder / "out" / "training.json").read_text())["baselines"] == found.to_dict()["baselines"]
+    assert not list((folder / "out").glob("checkpoint*"))
+
+
+@pytest.mark.usefixtures("unsaved")
+def test_baselines_go_on_are_left_out_and_are_not_trained_twice(tmp_path, monkeypatch, command):
+    data, how = write_folder(tmp_path / "data", clients=2), {"model": factory, "algorithm": "local", "eta": 0.5}
+    seen, original = [], training_module.run
+
+    def watched(problem, rule, **more):
+        seen.append(rule.name)
+        return original(problem, rule, **more)
+
+    monkeypatch.setattr(training_module, "run", watched)
+    found = sf.train(data, iterations=5, **how)
+    assert (seen, list(found.baselines)) == (["local", "fedavg"], ["everybody"])
+    assert sf.train(data, iterations=5, baselines=False, **how).baselines == {}
+    assert seen == ["local", "fedavg", "local"]
+
+    def stop(done, _):
+        if seen[-1] == "fedavg" and done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sf.train(data, iterations=5, out=tmp_path / "out", progress=stop, **how)
+    assert unfinished(tmp_path / "out")
+    again = sf.train(data, iterations=5, out=tmp_path / "out", **how)
+    assert again.baselines == found.baselines
+    assert not unfinished(tmp_path / "out")
+    said = command("train", data, "--algorithm", "local", "--iterations", 4, "--no-baselines", "--out", tmp_path / "o")
+    assert "everybody" not in said.stdout
+
+
+@pytest.mark.usefixtures("unsaved")
+@pytest.mark.parametrize("changed", ["batch", "eta", "model", "rows"])
+def test_another_run_in_the_same_folder_is_refused(tmp_path, changed):
+    data = write_folder(tmp_path / "data", clients=2)
+    how = {"model": factory, "algorithm": "fedavg", "iterations": 20, "eta": 0.5, "out": tmp_path / "out"}
+
+    def stop(done, _):
+        if done == 15:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sf.train(data, progress=stop, **how)
+    if changed == "rows":
+        write_folder(tmp_path / "data", clients=2, sizes={0: 25})
+    other = {"batch": {"batch": 64}, "eta": {"eta": 0.4}, "model": {"model": "mlp"}}.get(changed, {})
+    with pytest.raises(sf.InputError, match="it belongs to another run"):
+        sf.train(data, **how | other)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"null", b"{}", b"[1]"])
+@pytest.mark.parametrize("name", ["checkpoint.npz", "scouts.json"])
+def test_a_damaged_file_of_a_run_that_was_stopped_is_one_line(refused, tmp_path, name, content):
+    data = write_folder(tmp_path / "data", clients=2)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_bytes(content)
+    said = refused("train", data, "--iterations", 4, "--option", "iterations=4", "--out", tmp_path / "out")
+    assert "damaged" in said
+    assert "remove it" in said
+
+
+def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, monkeypatch):
+    data = write_folder(tmp_path / "data", clients=2)
+    monkeypatch.chdir(tmp_path)
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    for algorithm, file in (("scouts", "scouts.json"), ("local", "checkpoint.npz")):
+        with pytest.raises(sf.InputError, match=f"= 'out/{file}': no space left on device; make room") as caught:
+            sf.train(data, algorithm=algorithm, iterations=4, out="out")
+        assert "\n" not in str(caught.value)
 
 
 @pytest.fixture
@@ -179,6 +269,7 @@ MISTAKES = [
     (("--client", "site"), "only a table has named columns"),
     (("--split", "iid:2"), "a folder has one client per file"),
     (("--option", "fold=2"), "scouts takes folds"),
+    (("--max-memory", "9000"), "memory for models of 2 clients = "),
 ]
 
 

@@ -50,6 +50,17 @@ class FlatModule:
         return [shape.numel() for shape in self.shapes.values()]
 
     @cached_property
+    def _places(self) -> dict[str, int]:
+        """Every place of each trainable parameter, once: torch itself leaves a module with two names damaged."""
+        number = {part: at for at, part in enumerate(p for p in self.module.parameters() if p.requires_grad)}
+        return {
+            f"{path}.{name}".lstrip("."): number[part]
+            for path, owner in self.module.named_modules()
+            for name, part in owner.named_parameters(recurse=False, remove_duplicate=False)
+            if part in number
+        }
+
+    @cached_property
     def _limit(self) -> int:
         return _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes.values()) else _SIDE_BY_SIDE
 
@@ -63,8 +74,9 @@ class FlatModule:
         if not self.vmaps:
             with torch.no_grad():
                 return self._loaded(flat)(x)
-        parts = zip(self.shapes.items(), flat.split(self._sizes))
-        return functional_call(self.module, {name: part.view(shape) for (name, shape), part in parts}, (x,))
+        parts = [part.view(shape) for shape, part in zip(self.shapes.values(), flat.split(self._sizes))]
+        given = {name: parts[number] for name, number in self._places.items()}
+        return functional_call(self.worker[0], given, (x,), tie_weights=False)
 
     def row_losses(self, flat: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """One loss a row, the mean over the targets of a row that has several, (rows,)."""
@@ -101,6 +113,8 @@ class FlatModule:
         parts = list(_parts(*index.shape, numbers))
         if together and len(parts) == 1:
             return self.total_gradient(models, X[index], y[index], weights)
+        if not together and len(parts) == 1 and bool((weights != 0).all()):
+            return torch.stack([self.gradient_alone(*each) for each in zip(models, X[index], y[index], weights)])
         if not together:
             return torch.stack([self._one(*each, X, y) for each in zip(models, index, weights)])
         found = torch.zeros_like(models)
@@ -117,14 +131,14 @@ class FlatModule:
         return functools.reduce(torch.add, totals) if totals else torch.zeros_like(model)
 
     @cached_property
-    def _worker(self) -> tuple[nn.Module, list[nn.Parameter]]:
+    def worker(self) -> tuple[nn.Module, list[nn.Parameter]]:
         """A module of its own, and its trainable parameters."""
         worker = copy.deepcopy(self.module)
         return worker, [part for part in worker.parameters() if part.requires_grad]
 
     def _loaded(self, model: Tensor) -> nn.Module:
         """The worker, whose parameters are views of `model` until the next call."""
-        worker, parameters = self._worker
+        worker, parameters = self.worker
         for parameter, part, shape in zip(parameters, model.split(self._sizes), self.shapes.values()):
             parameter.data = part.view(shape)
         return worker
@@ -133,8 +147,8 @@ class FlatModule:
         """The gradient of the weighted sum of losses at one model (d,); `functional_call` would cost a tenth more."""
         with torch.enable_grad():
             loss = _of_rows(self.loss(self._loaded(model)(x), y))
-            parts = torch.autograd.grad((weights * loss).sum(), self._worker[1], materialize_grads=True)
-        return torch.cat([part.flatten() for part in parts])
+            parts = torch.autograd.grad(loss, self.worker[1], weights, materialize_grads=True)
+        return torch.cat([(part.to_dense() if part.is_sparse else part).flatten() for part in parts])
 
     def total_gradient(self, models: Tensor, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
         """The gradients of the weighted sums of losses at several models (P, d), side by side.
@@ -155,7 +169,7 @@ class FlatModule:
         """`row_losses` or `scores` of models (P, d) on rows index (P, J), as (P, J, ...)."""
         parts = [(p, j) for p, j in _parts(*index.shape, math.prod(X.shape[1:]))]
         apply = vmap(function) if self.side_by_side(index.shape[1]) else _one_by_one(function)
-        values = [apply(models[p], X[index[p, j]], y[index[p, j]]) for p, j in parts]
+        values = [apply(models[p], X[index[p, j]], y[index[p, j]]).detach() for p, j in parts]
         by_models = itertools.groupby(zip(parts, values), key=lambda each: each[0][0].start)
         return torch.cat([torch.cat([value for _, value in group], dim=1) for _, group in by_models])
 

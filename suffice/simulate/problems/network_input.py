@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import suppress
 from inspect import signature
 from typing import Any
 
@@ -21,10 +20,8 @@ from ..randomness import Stream, single
 from .flat_module import FlatModule, RowLoss
 from .rows import Rows
 
-_REFUSED: tuple[tuple[type[nn.Module], str], ...] = (
-    (nn.modules.batchnorm._BatchNorm, "the rows of a batch influence one another; use nn.GroupNorm"),
-    (nn.modules.dropout._DropoutNd, "it draws random numbers that no seed of a run decides; remove it"),
-)
+_LARGE = 10
+"""Rows whose root mean square is beyond it are remarked on."""
 
 
 def built(module: Any, seed: int) -> nn.Module:
@@ -40,18 +37,25 @@ def built(module: Any, seed: int) -> nn.Module:
                 raise InputError("module", module, f"call it without arguments: {error}") from None
         if not isinstance(module, nn.Module):
             raise InputError("module", module, "the function must return a torch module")
-    for name, part in module.named_modules():
-        for kind, why in _REFUSED:
-            if isinstance(part, kind) and getattr(part, "p", 1):
-                raise InputError(f"module {name}".strip(), type(part).__name__, why)
-        if getattr(part, "track_running_stats", False):
-            raise InputError(f"module {name}".strip(), type(part).__name__, "its buffers change; use nn.GroupNorm")
+    if any(getattr(part, "max_norm", None) is not None for part in module.modules()):
+        raise InputError("module", type(module).__name__, "its forward changes its parameters: leave max_norm out")
+    if any(isinstance(part, torch.jit.ScriptModule) for part in module.modules()):
+        raise InputError("module", type(module).__name__, "give the module itself, not its script")
+    if any(nn.parameter.is_lazy(part) for part in module.parameters()):
+        raise InputError("module", type(module).__name__, "its sizes are unknown: call it once on a row before")
     if not any(part.requires_grad for part in module.parameters()):
         raise InputError("module", type(module).__name__, "it has no parameters to train")
     kinds = {part.dtype for part in module.parameters()}
     if len(kinds) > 1 or not next(iter(kinds)).is_floating_point:
         raise InputError("module", sorted(map(str, kinds)), "give parameters of one floating-point type")
-    return copy.deepcopy(module).cpu().train()
+    try:
+        return copy.deepcopy(module).cpu().train()
+    except RuntimeError:
+        remedy = (
+            "it keeps a tensor computed from parameters, as nn.utils.weight_norm does: compute it in forward, or use "
+            "nn.utils.parametrizations.weight_norm"
+        )
+        raise InputError("module", type(module).__name__, remedy) from None
 
 
 def rows_of(X: Any, y: Any, labels: Sequence[str], network: nn.Module, field: str = "") -> Rows:
@@ -61,7 +65,7 @@ def rows_of(X: Any, y: Any, labels: Sequence[str], network: nn.Module, field: st
     if len(X) == 0 or len(X) != len(labels) or len(X) != len(y):
         raise InputError(f"{field}clients", len(X), f"give one X and one y per client, {len(labels) or 1} of each")
     kind = next(network.parameters()).dtype
-    tokens = any(isinstance(part, (nn.Embedding, nn.EmbeddingBag)) for part in network.modules())
+    tokens = takes_tokens(network, _tensor(f"{field}X of client {labels[0]}", X[0], kind, whole=True))
     blocks = [_tensor(f"{field}X of client {name}", rows, kind, whole=tokens) for name, rows in zip(labels, X)]
     targets = [_tensor(f"{field}y of client {name}", target, kind, whole=True) for name, target in zip(labels, y)]
     for name, block, target in zip(labels, blocks, targets):
@@ -151,72 +155,29 @@ def is_squared(loss: RowLoss) -> bool:
 _LOSSES: dict[str, RowLoss] = {"cross-entropy": _cross_entropy, "squared": _squared}
 
 
-def checked(flat: FlatModule, labels: Sequence[str], data: Rows, *others: Rows | None) -> FlatModule:
-    """The module after its first calls on some rows, as it runs best; `InputError` for what it must not do."""
-    name, x, y = type(flat.module).__name__, data.X[:3], data.y[:3]
-    start, buffers = flat.start(), [buffer.clone() for buffer in flat.module.buffers()]
-
-    def called(what: str, function: Callable[[], Tensor]) -> Tensor:
-        with torch.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a broadcast is refused below
-            try:
-                return function()
-            except (RuntimeError, IndexError, TypeError, ValueError) as error:
-                reason = str(error).splitlines()[0][:120]
-                raise InputError(what, f"rows of shape {tuple(x.shape[1:])}, {y.dtype} targets", reason) from None
-
-    state = torch.get_rng_state()
-    outputs = called(f"module {name}", lambda: flat.outputs(start, x))
-    if not torch.equal(state, torch.get_rng_state()) or not torch.equal(outputs, flat.outputs(start, x)):
-        raise InputError("module", name, "its forward draws random numbers that no seed of a run decides; remove them")
-    if any(not torch.equal(before, after) for before, after in zip(buffers, flat.module.buffers())):
-        raise InputError("module", name, "its forward changes its buffers, which models would share; remove that")
-    if outputs.ndim == 0 or len(outputs) != len(x):
-        raise InputError("module", name, f"give outputs (rows, ...), not {tuple(outputs.shape)} for {len(x)} rows")
-    alone = called(f"module {name}", lambda: flat.outputs(start, x[:1]))
-    scale = outputs.abs().max().clamp_min(1)
-    if alone.shape[1:] != outputs.shape[1:] or bool((alone[0] - outputs[0]).abs().max() > 1e-3 * scale):
-        raise InputError("module", name, "the rows of a batch influence one another; use nn.GroupNorm, for example")
-    if not y.is_floating_point() and outputs.ndim == y.ndim + 1:
-        _check_labels(outputs.shape[1], labels, *filter(None, (data, *others)))
-    losses = called("loss", lambda: flat.loss(outputs, y))
-    if losses.shape != y.shape[: losses.ndim] or losses.ndim == 0:
-        shapes = f"outputs {tuple(outputs.shape)}, targets {tuple(y.shape)}: loss of shape {tuple(losses.shape)}"
-        raise InputError("loss", shapes, 'give one loss per row, as reduction="none" does')
-    return replace(flat, vmaps=_vmaps(flat, start, x, y))
-
-
-def _check_labels(classes: int, labels: Sequence[str], *parts: Rows) -> None:
-    for rows in parts:
-        for name, block in zip(labels, rows.y.split(rows.counts.tolist())):
-            for worst in (int(block.min()), int(block.max())):
-                if not 0 <= worst < classes:
-                    remedy = f"the module has {classes} outputs: give labels 0 to {classes - 1}"
-                    raise InputError(f"label of client {name}", worst, remedy)
-
-
-def _vmaps(flat: FlatModule, start: Tensor, x: Tensor, y: Tensor) -> bool:
-    """Whether torch runs the module side by side with itself, and fast: it warns where it loops inside.
-
-    A module that keeps its parameters in a second place, as recurrent ones do, gives other gradients there.
-    """
-    both = [torch.stack((each, each)) for each in (start, x, y, start.new_ones(len(x)))]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            found = flat.total_gradient(*both)
-    except (RuntimeError, ValueError, NotImplementedError, Warning):
-        return False
-    alone = flat.gradient_alone(start, x, y, start.new_ones(len(x)))
-    return bool((found - alone).abs().max() <= 1e-3 * alone.abs().max())
-
-
-def remarks(data: Rows, labels: Sequence[str]) -> tuple[str, ...]:
-    """What is unusual about clients' rows."""
+def remarks(data: Rows, labels: Sequence[str], flat: FlatModule) -> tuple[str, ...]:
+    """What is unusual about clients' rows, and what may be meant in another way."""
     found = []
     for name, block in zip(labels, data.y.split(data.counts.tolist())):
         if len(block) == 1:
             found.append(f"client {name} has one row for training")
         elif not block.is_floating_point() and bool((block == block[0]).all()):
             found.append(f"client {name} has rows of one class alone, {block.flatten()[0].item()}")
+    if not takes_tokens(flat.module, data.X) and data.X.norm() > _LARGE * data.X.numel() ** 0.5:
+        most = data.X.abs().max().item()
+        found.append(f"rows have values up to {most:g}: networks learn from numbers near 1, such as X / {most:g}")
+    shape = tuple(flat.outputs(flat.start(), data.X[:1].clone()).shape[1:])
+    if data.y.ndim > 1 and not data.y.is_floating_point() and len(shape) == data.y.ndim and shape[0] == shape[-1]:
+        found.append(f"outputs of a row have shape {shape}: the classes are the first axis, as torch has them")
     return tuple(found)
+
+
+def takes_tokens(network: nn.Module, rows: Tensor) -> bool:
+    """Whether whole numbers stay whole: for tables, and where the module runs on nothing else."""
+    if any(isinstance(part, (nn.Embedding, nn.EmbeddingBag)) for part in network.modules()):
+        return True
+    for kind in (next(network.parameters()).dtype, torch.int64) if not rows.is_floating_point() else ():
+        with suppress(Exception), torch.no_grad(), torch.random.fork_rng(devices=[]):  # whatever it raises
+            copy.deepcopy(network)(rows[:2].to(kind))
+            return kind == torch.int64
+    return False

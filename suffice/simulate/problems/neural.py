@@ -11,17 +11,22 @@ from torch import Tensor, nn
 
 from suffice.bounds import labelled
 from suffice.support.errors import InputError
+from suffice.support.memory import MAX_MEMORY, Memory
 from suffice.support.numbers import as_whole
 
 from ..oracle import Measure, short
 from ..randomness import Randomness, Stream
+from .admission import admitted
 from .defaults import OracleDefaults
 from .flat_module import FlatModule, RowLoss
-from .network_input import built, checked, chosen_loss, divided, remarks, rows_of
+from .network_input import built, chosen_loss, divided, remarks, rows_of
 from .rows import Rows
 
 Parts = float | tuple[Sequence[Any], Sequence[Any]] | None
 """Rows beside those for training: a share of each client's, or arrays (X, y) like the first ones."""
+
+_MODELS = 10
+"""So many vectors of a client's parameters a run with momentum holds at once, measured on 300,000 and 1,000,000."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,32 +64,38 @@ class Neural(OracleDefaults):
         test: Parts = None,
         seed: int = 0,
         names: Sequence[str] = (),
+        max_memory: float = MAX_MEMORY,
     ) -> Neural:
         """Build from one (n_i, ...) array and one array of targets per client; whole numbers as targets are labels.
 
         module      a module, whose parameters are where all clients start, or a function that returns one, called with
-                    torch seeded by `seed`. Its rows must not influence one another, nor may it draw random numbers:
-                    batch normalisation and dropout are refused; use group normalisation
+                    torch seeded by `seed`. Its rows must not influence one another, nor may it draw random numbers or
+                    keep anything: batch normalisation and dropout are refused; use group normalisation
         loss        "cross-entropy" (labels), "squared", or a function of outputs and targets with one loss per row,
                     as those of torch with reduction="none"; default by the targets
         validation  a share of each client's rows, or arrays (X, y): by them FedFomo, IFCA and the like judge models
         test        the same, for the test loss and accuracy that traces record
         seed        of the module's start and of the shares
+        max_memory  bytes: rows twice, while they are joined, and ten models of each client, as a run with momentum has
         Raises `InputError`.
         """
         labels = labelled(names, len(X) if isinstance(X, Sequence) or hasattr(X, "__len__") else 0)
         network = built(module, as_whole("seed", seed, least=0))
         data = rows_of(X, y, labels, network)
+        memory, size = Memory(max_memory), sum(each.numel() * each.element_size() for each in network.parameters())
+        memory.take("rows of clients", 2 * sum(each.numel() * each.element_size() for each in (data.X, data.y)))
+        memory.take(f"models of {len(labels)} clients", _MODELS * len(labels) * size)
         data, judged = divided("validation", validation, data, labels, network, seed=seed, number=0)
         data, tested = divided("test", test, data, labels, network, seed=seed, number=1)
-        flat = checked(FlatModule(module=network, loss=chosen_loss(loss, data)), labels, data, judged, tested)
+        flat = FlatModule(module=network, loss=chosen_loss(loss, data))
+        flat = admitted(flat, loss, labels, data, judged, tested)
         return cls(
             flat=flat,
             data=data,
             start=flat.start().expand(len(labels), -1).clone(),
             names=labels,
             batch=as_whole("batch", batch),
-            remarks=remarks(data, labels),
+            remarks=remarks(data, labels, flat),
             validation=judged,
             test=tested,
         )
@@ -156,11 +167,10 @@ class Neural(OracleDefaults):
         gap.diagonal(dim1=-2, dim2=-1).zero_()
         return gap
 
-    @staticmethod
-    def _whole(rows: Rows) -> tuple[Tensor, Tensor]:
+    def _whole(self, rows: Rows) -> tuple[Tensor, Tensor]:
         """Every row's index and frequency, (N, J) each."""
         index, frequency = rows.padded()
-        return index.T.contiguous(), frequency.T.contiguous()
+        return index.T.contiguous(), frequency.T.contiguous().to(self.dtype)
 
     def _means(self, rows: Rows, theta: Tensor, function: Callable[..., Tensor]) -> Tensor:
         """Each client's mean of `function` over its rows, (S, N) or (S, N, 2)."""

@@ -89,7 +89,8 @@ class Rows:
     def padded(self) -> tuple[Tensor, Tensor]:
         """Row indices (J, N) and their frequencies (J, N); clients with fewer rows repeat one with frequency 0."""
         position = torch.arange(self.most, device=self.X.device)[:, None]
-        frequency = (position < self.counts) / self.counts.to(self.X.dtype)
+        kind = self.X.dtype if self.X.is_floating_point() else torch.float64  # a network's rows may be indices
+        frequency = (position < self.counts) / self.counts.to(kind)
         return self.first + torch.minimum(position, self.counts - 1), frequency
 
     def scenarios(self) -> tuple[Tensor, Tensor]:

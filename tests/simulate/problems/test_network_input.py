@@ -4,48 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from small_networks import LABELS, X, network
 from torch import nn
-from torch.nn.functional import mse_loss
 
 import suffice as sf
 
-
-class Noisy(nn.Linear):
-    def forward(self, x):
-        return super().forward(x) + torch.randn(3)
-
-
-class Counting(nn.Linear):
-    def __init__(self):
-        super().__init__(5, 3)
-        self.register_buffer("seen", torch.zeros(()))
-
-    def forward(self, x):
-        self.seen += 1
-        return super().forward(x)
-
-
-class Centring(nn.Linear):
-    def forward(self, x):
-        return super().forward(x - x.mean(0))
-
-
-BESIDE = [x[:, 0] for x in X]
 NETWORK_MISTAKES = {
-    "batch norm": (
-        {"module": nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3))},
-        "module 1 = 'BatchNorm1d': .*GroupNo",
-    ),
-    "dropout": ({"module": nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.1))}, "module 1 = 'Dropout': it draws random"),
-    "random forward": ({"module": Noisy(5, 3)}, "its forward draws random numbers"),
-    "buffers": ({"module": Counting()}, "its forward changes its buffers"),
-    "rows mixed": ({"module": Centring(5, 3)}, "the rows of a batch influence one another"),
     "no module": ({"module": 3}, "module = 3: give a torch module"),
     "a class with arguments": ({"module": nn.Linear}, "call it without arguments"),
     "no parameters": ({"module": nn.Flatten()}, "no parameters to train"),
-    "wrong width": ({"module": nn.Linear(4, 3)}, "module Linear = 'rows of shape"),
+    "wrong width": ({"module": nn.Linear(4, 3)}, r"module Linear = 'rows \(7, 5\)"),
     "labels beyond": ({"targets": [*LABELS[:2], LABELS[2] + 1]}, "label of client 2 = 3: the module has 3 outputs"),
     "labels below": ({"targets": [LABELS[0] - 1, *LABELS[1:]]}, "label of client 0 = -1: "),
     "rows and targets": ({"targets": [LABELS[1], *LABELS[1:]]}, "y of client 0 = 'torch.int64 of shape"),
@@ -53,13 +21,16 @@ NETWORK_MISTAKES = {
     "clients": ({"rows": X[:2]}, "clients = 2"),
     "nan": ({"rows": [X[0] * np.nan, *X[1:]]}, "X of client 0 = nan"),
     "text": ({"rows": [[["a"] * 5] * 9, *X[1:]]}, "X of client 0 = "),
-    "mean loss": ({"loss": lambda outputs, y: outputs.sum()}, "give one loss per row"),
-    "broadcast": ({"module": nn.Linear(5, 1), "targets": BESIDE, "loss": mse_loss}, "give one loss per row"),
     "word": ({"loss": "hinge"}, "loss = 'hinge': use cross-entropy, squared"),
     "loss of other targets": ({"loss": "squared"}, "cross-entropy takes whole numbers"),
     "share": ({"test": 1.5}, "test = 1.5: give a share"),
     "too few": ({"rows": [x[:1] for x in X], "targets": [y[:1] for y in LABELS], "test": 0.5}, "0 = 1: too few"),
     "batch": ({"batch": 0}, "batch = 0"),
+    "memory of models": (
+        {"module": nn.Linear(5, 3), "max_memory": 3000},
+        "memory for models of 3 clients = .*max_memory",
+    ),
+    "memory of rows": ({"max_memory": 900}, "memory for rows of clients = .*max_memory"),
 }
 
 

@@ -93,29 +93,6 @@ def test_gradients_are_those_of_autograd(module, rows, inputs, monkeypatch):
     np.testing.assert_allclose(problem.value(theta)[1], losses, rtol=1e-12)
 
 
-class Recurrent(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.memory, self.last = nn.LSTM(1, 3, batch_first=True), nn.Linear(3, 3)
-        self.unused = nn.Parameter(torch.ones(2))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.last(self.memory(x[..., None])[0][:, -1])
-
-
-def test_a_recurrent_module_and_one_with_idle_parameters_have_their_gradients_and_losses():
-    problem = network(lambda: Recurrent().double())
-    theta, draw = models(problem), drawn(problem)
-    found = problem.stochastic_gradient(theta, None, draw)
-    for i in range(N):
-        own = by_autograd(problem, theta[1, i], draw[1, i])
-        assert not found[1, i, :2].any()  # the idle parameters come first
-        np.testing.assert_allclose(found[1, i, 2:], own, rtol=1e-12, atol=1e-14)
-    outputs = problem.module_of(theta[0, 1])(problem.data.X[9:15])
-    expected = cross_entropy(outputs, problem.data.y[9:15]).item()
-    np.testing.assert_allclose(problem.value(theta)[0, 1], expected, rtol=1e-12)
-
-
 def test_rows_of_weight_zero_are_left_out(monkeypatch):
     seen = []
 
@@ -273,11 +250,7 @@ def test_a_killed_run_goes_on_bitwise(rule, tmp_path):
     whole = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting)
     path = tmp_path / "run.npz"
     kept = {"checkpoint": path, "checkpoint_every": 3}
-    for limit in (
-        3 + 5,
-        3 + 17,
-        3 + 10,
-    ):  # three calls are the fingerprint's; then it dies in block 1, between both, in block 2
+    for limit in (20 + 5, 20 + 17, 20 + 10):  # the fingerprint's, then it dies in block 1, between both, in block 2
         with pytest.raises(Killed):
             sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(limit), **setting, **kept)
     again = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting, **kept)
@@ -371,6 +344,28 @@ def test_a_loss_that_is_no_number_stops_the_run_with_the_last_models():
         sf.run(problem, sf.Local(), iterations=3000, eta=1e4, seeds=1, grid=[0])
     assert np.isfinite(caught.value.models).all()
     assert caught.value.models.shape == (len(caught.value.seeds), N, problem.features)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_loss_that_is_no_number_although_the_models_are_stops_the_run(value):
+    """From where the first output of a row of client 1 is below 0."""
+
+    def loss(outputs, y):
+        lost = (outputs[..., 0] < 0).detach() & (y[..., 0] > 50)
+        return torch.where(lost, value, (outputs - y.clamp(max=1)).square().sum(-1))
+
+    rows, targets = [abs(x) for x in X], [np.full((n, 3), -1.0) for n in COUNTS]
+    targets[1][2] = 60
+    start = nn.Linear(5, 3).double()
+    nn.init.constant_(start.bias, 3.0)
+    nn.init.zeros_(start.weight)
+    problem = network(start, rows, targets, loss=loss)
+    with pytest.raises(Diverged, match=rf"loss of client 1 = {value}: at iteration \d+ of \S+; .*finite") as caught:
+        sf.run(problem, FixedWeights.clusters("aba"), iterations=300, eta=0.05, seeds=1)
+    assert np.isfinite(caught.value.models).all()
+    lost = network(start, rows, targets, loss=lambda outputs, y: torch.where(y[:, 0] > 50, value, outputs[:, 0]))
+    with pytest.raises(Diverged, match="at iteration 0 "):
+        sf.run(lost, sf.Local(), iterations=3, eta=0.05, seeds=1)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")

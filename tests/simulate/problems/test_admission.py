@@ -1,0 +1,488 @@
+"""A hundred modules and thirty losses: each trains as a loop of torch does, or is refused by one line."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from small_networks import IMAGES, LABELS, N, X, mlp, network
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils import parametrizations, prune
+
+import suffice as sf
+from suffice.simulate import Randomness, seed_blocks
+
+RNG = np.random.default_rng(62)
+COUNTS = [len(x) for x in X]
+SERIES = [RNG.normal(size=(n, 4, 2)) for n in COUNTS]
+WORDS = [RNG.integers(0, 6, (n, 4)) for n in COUNTS]
+WORDS[0][:3] = RNG.integers(1, 6, (3, 4))  # no padding in the first rows
+POSITIVE = [abs(x) for x in X]
+
+
+class Of(nn.Module):
+    """Parts by name, and a function of them and the rows."""
+
+    def __init__(self, forward, **parts):
+        super().__init__()
+        for name, part in parts.items():
+            setattr(self, name, part)
+        self.does = forward
+
+    def forward(self, x):
+        return self.does(self, x)
+
+
+def weight(*shape):
+    return nn.Parameter(0.5 * torch.randn(shape))
+
+
+def recurrent(kind, **how):
+    width = 3 * (2 if how.get("bidirectional") else 1)
+    return Of(lambda m, x: m.last(m.memory(x)[0][:, -1]), memory=kind(2, 3, **how), last=nn.Linear(width, 3))
+
+
+def words(table, after=None, width=8):
+    return nn.Sequential(table, nn.Flatten() if after is None else after, nn.Linear(width, 3))
+
+
+class LastOf(nn.Module):
+    def forward(self, found):
+        return found[0][:, -1]
+
+
+class Squared(torch.autograd.Function):
+    """x^2 with half of its gradient: only what runs the function itself follows."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * ctx.saved_tensors[0]
+
+
+def attention(**how):
+    return Of(
+        lambda m, x: m.last(m.attend(x, x, x, need_weights=False)[0].mean(1)),
+        attend=nn.MultiheadAttention(2, 1, **how), last=nn.Linear(2, 3),
+    )  # fmt: skip
+
+
+def encoder(**how):
+    return nn.Sequential(nn.TransformerEncoderLayer(2, 1, 4, **how), nn.Flatten(), nn.Linear(8, 3))
+
+
+def behind_zeros(layer):
+    head = nn.Linear(3, 3)
+    nn.init.zeros_(head.weight)
+    return nn.Sequential(nn.Linear(5, 3), layer, head)
+
+
+def act(function):
+    return Of(lambda m, x: m.b(function(m.a(x))), a=nn.Linear(5, 4), b=nn.Linear(4, 3))
+
+
+def tied():
+    return Of(lambda m, x: F.linear(torch.tanh(F.linear(x, m.w)), m.w.T)[:, :3], w=weight(4, 5))
+
+
+def twice():
+    one = nn.Linear(5, 5)
+    return nn.Sequential(one, nn.Tanh(), one, nn.Linear(5, 3))
+
+
+def two_names():
+    table, last = nn.Linear(5, 5), nn.Linear(5, 3)
+    last.weight = nn.Parameter(torch.randn(3, 5))
+    return Of(lambda m, x: m.last(torch.tanh(m.first(m.again(x)))), first=table, again=table, last=last)
+
+
+def frozen():
+    module = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3))
+    module[0].weight.requires_grad_(False)
+    return module
+
+
+def counting(m, x):
+    m.calls += 1
+    return m.a(x) * (1 if m.calls % 50 else 2)
+
+
+def counter():
+    module = Of(counting, a=nn.Linear(5, 3))
+    module.calls = 0
+    return module
+
+
+def buffered():
+    module = Of(lambda m, x: m.a(x + m.seen.add_(1) * 0), a=nn.Linear(5, 3))
+    module.register_buffer("seen", torch.zeros(1))
+    return module
+
+
+def constant():
+    module = Of(lambda m, x: m.a(x * m.scale), a=nn.Linear(5, 3))
+    module.register_buffer("scale", torch.full((5,), 2.0))
+    return module
+
+
+def hooked():
+    module = nn.Linear(5, 3)
+    module.register_forward_hook(lambda _, rows, outputs: outputs * 2)
+    return module
+
+
+def pruned():
+    return prune.l1_unstructured(nn.Linear(5, 3), "weight", 0.3)
+
+
+def energy(m, x):
+    x = x.detach().requires_grad_()
+    with torch.enable_grad():
+        return m.b(torch.autograd.grad(m.a(x).square().sum(), x, create_graph=True)[0])
+
+
+def keeping(m, x):
+    m.last = m.a(x)
+    return m.last
+
+
+def clipped(m, x):
+    with torch.no_grad():
+        m.a.weight.clamp_(-0.1, 0.1)
+    return m.a(x)
+
+
+def branches(m, x):
+    h = m.a(x)
+    return torch.stack([row if row.sum() > 0 else -row for row in h])
+
+
+def overwritten(h):
+    kept = torch.sigmoid(h)
+    return kept * kept.exp_()
+
+
+def failing(h):
+    assert h.shape[1] == 5, "four columns"
+
+
+def on_rows_in_place(m, x):
+    x -= 1
+    return m.a(x)
+
+
+def columns_in_place(h):
+    out = torch.zeros(len(h), 4, dtype=h.dtype)
+    out[:, 1:] = h[:, :-1] ** 2
+    return out
+
+
+RUNS = {
+    "linear": (lambda: nn.Linear(5, 3), X),
+    "mlp": (lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3)), X),
+    "bilinear": (lambda: Of(lambda m, x: m.a(x, x), a=nn.Bilinear(5, 5, 3)), X),
+    "convolution": (lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)), IMAGES),
+    "convolution of series": (lambda: nn.Sequential(nn.Conv1d(4, 3, 2), nn.Flatten(), nn.Linear(3, 3)), SERIES),
+    "max pool": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8, 3)), IMAGES),
+    "adaptive pool": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 3)), IMAGES),
+    "layer norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.LayerNorm(4), nn.Linear(4, 3)), X),
+    "rms norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.RMSNorm(4), nn.Linear(4, 3)), X),
+    "group norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.GroupNorm(2, 4), nn.Linear(4, 3)), X),
+    "instance norm": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.InstanceNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)),
+        IMAGES),
+    "embedding": (lambda: words(nn.Embedding(6, 2)), WORDS),
+    "embedding with padding": (lambda: words(nn.Embedding(6, 2, padding_idx=0)), WORDS),
+    "embedding of floats": (
+        lambda: Of(lambda m, x: m.a(m.e(x.long()).flatten(1)), e=nn.Embedding(6, 2, padding_idx=0), a=nn.Linear(8, 3)),
+        [w.astype(float) for w in WORDS]),
+    "one of many": (
+        lambda: Of(lambda m, x: m.a(F.one_hot(x, 6).flatten(1).to(m.a.weight)), a=nn.Linear(24, 3)), WORDS),
+    "rows as indices": (lambda: Of(lambda m, x: m.a(m.w[x].flatten(1)), w=weight(6, 2), a=nn.Linear(8, 3)), WORDS),
+    "no parameters in a part": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), none=weight(0, 2)), X),
+    "a gradient inside": (lambda: Of(energy, a=nn.Linear(5, 4), b=nn.Linear(5, 3)), X),
+    "sparse embedding": (lambda: words(nn.Embedding(6, 2, sparse=True)), WORDS),
+    "bag of words": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3), nn.Linear(3, 3)), WORDS),
+    "bag with padding": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3, padding_idx=0), nn.Linear(3, 3)), WORDS),
+    "bag by maxima": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3, mode="max"), nn.Linear(3, 3)), WORDS),
+    "embedding and LSTM": (
+        lambda: words(nn.Embedding(6, 2), nn.Sequential(nn.LSTM(2, 3, batch_first=True), LastOf()), 3), WORDS),
+    "rnn": (lambda: recurrent(nn.RNN, batch_first=True), SERIES),
+    "lstm": (lambda: recurrent(nn.LSTM, batch_first=True), SERIES),
+    "gru": (lambda: recurrent(nn.GRU, batch_first=True), SERIES),
+    "both ways": (lambda: recurrent(nn.GRU, batch_first=True, bidirectional=True), SERIES),
+    "two layers": (lambda: recurrent(nn.LSTM, batch_first=True, num_layers=2), SERIES),
+    "projected": (
+        lambda: Of(lambda m, x: m.last(m.memory(x)[0][:, -1]),
+                   memory=nn.LSTM(2, 4, batch_first=True, proj_size=2), last=nn.Linear(2, 3)), SERIES),
+    "series first": (
+        lambda: Of(lambda m, x: m.last(m.memory(x.transpose(0, 1))[0][-1]), memory=nn.GRU(2, 3), last=nn.Linear(3, 3)),
+        SERIES),
+    "cell": (
+        lambda: Of(lambda m, x: m.last(m.cell(x[:, 1], m.cell(x[:, 0]))), cell=nn.GRUCell(2, 3), last=nn.Linear(3, 3)),
+        SERIES),
+    "attention": (lambda: attention(batch_first=True), SERIES),
+    "encoder": (lambda: encoder(dropout=0.0, batch_first=True), SERIES),
+    "weight norm": (lambda: parametrizations.weight_norm(nn.Linear(5, 3)), X),
+    "orthogonal": (lambda: nn.Sequential(parametrizations.orthogonal(nn.Linear(5, 5)), nn.Linear(5, 3)), X),
+    "tied weights": (tied, X),
+    "one submodule twice": (twice, X),
+    "one submodule under two names": (two_names, X),
+    "list of parameters": (
+        lambda: Of(lambda m, x: sum(x @ p for p in m.ps), ps=nn.ParameterList([weight(5, 3), weight(5, 3)])), X),
+    "dictionary of parameters": (
+        lambda: Of(lambda m, x: x @ m.ps["a"] + m.ps["b"],
+                   ps=nn.ParameterDict({"a": weight(5, 3), "b": weight(3)})), X),
+    "number": (lambda: Of(lambda m, x: m.a(x) * m.s, a=nn.Linear(5, 3), s=weight()), X),
+    "relu in place": (lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU(inplace=True), nn.Linear(4, 3)), X),
+    "sum in place": (lambda: Of(lambda m, x: m.b(m.a(x).add_(1).mul_(2)), a=nn.Linear(5, 4), b=nn.Linear(4, 3)), X),
+    "columns in place": (
+        lambda: act(columns_in_place), X),
+    "rows in place": (lambda: Of(on_rows_in_place, a=nn.Linear(5, 3)), X),
+    "transform of rows": (
+        lambda: Of(lambda m, x: m.a(torch.fft.rfft(x).abs()), a=nn.Linear(3, 3)), X),
+    "transform of parameters": (
+        lambda: Of(lambda m, x: m.a(torch.fft.irfft(torch.fft.rfft(x) * torch.fft.rfft(m.w), n=5)), w=weight(5),
+                   a=nn.Linear(5, 3)), X),
+    "frozen parameters": (frozen, X),
+    "hook": (hooked, X),
+    "what is kept": (lambda: Of(keeping, a=nn.Linear(5, 3)), X),
+    "constant buffer": (constant, X),
+    "idle parameters": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), idle=weight(2)), X),
+    "function of one's own": (lambda: act(Squared.apply), X),
+    "branches by rows": (lambda: Of(branches, a=nn.Linear(5, 3)), X),
+    "no dropout": (lambda: nn.Sequential(nn.Linear(5, 4), nn.Dropout(0.0), nn.Linear(4, 3)), X),
+    "prelu": (lambda: nn.Sequential(nn.Linear(5, 4), nn.PReLU(), nn.Linear(4, 3)), X),
+    "sorting": (lambda: act(lambda h: h.sort(-1).values), X),
+    "cumulative": (lambda: act(lambda h: h.cumsum(-1)), X),
+    "power": (lambda: act(lambda h: h.abs().pow(1.5)), X),
+    "einsum": (lambda: Of(lambda m, x: torch.einsum("np,pqr,nq->nr", x, m.w, x), w=weight(5, 5, 3)), X),
+    "solved": (lambda: Of(lambda m, x: x @ torch.linalg.solve(torch.eye(5) * 3 + m.w @ m.w.T, m.v), w=weight(5, 5),
+                          v=weight(5, 3)), X),
+    "distances": (lambda: Of(lambda m, x: -torch.cdist(x, m.c), c=weight(3, 5)), X),
+    "cosines": (lambda: Of(lambda m, x: F.normalize(x, dim=-1) @ F.normalize(m.c, dim=-1).T, c=weight(3, 5)), X),
+    "unfold": (lambda: Of(lambda m, x: m.a(F.unfold(x, 3).flatten(1)), a=nn.Linear(144, 3)), IMAGES),
+    "up and down": (
+        lambda: nn.Sequential(nn.ConvTranspose2d(1, 1, 2), nn.Upsample(scale_factor=2), nn.Flatten(),
+                              nn.Linear(196, 3)), IMAGES),
+}  # fmt: skip
+"""Runs as the plain loop does."""
+
+REFUSED = {
+    "lstm of series first": (lambda: recurrent(nn.LSTM), SERIES, "batch_first=True"),
+    "gru of series first": (lambda: recurrent(nn.GRU, bidirectional=True), SERIES, "batch_first=True"),
+    "attention of series first": (lambda: attention(), SERIES, "batch_first=True"),
+    "encoder of series first": (lambda: encoder(dropout=0.0), SERIES, "batch_first=True"),
+    "encoder with dropout": (lambda: encoder(batch_first=True), SERIES, "draws random numbers.*dropout=0"),
+    "lstm with dropout": (
+        lambda: recurrent(nn.LSTM, batch_first=True, num_layers=2, dropout=0.5), SERIES, "draws random numbers"),
+    "dropout": (lambda: nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.1)), X, "draws random numbers"),
+    "dropout by function": (lambda: act(partial(F.dropout, p=0.3)), X, "draws random numbers"),
+    "batch norm": (lambda: nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)), X, "GroupNorm"),
+    "batch norm without memory": (
+        lambda: nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3, track_running_stats=False)), X, "GroupNorm"),
+    "instance norm with memory": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.InstanceNorm2d(2, track_running_stats=True), nn.Flatten(),
+                              nn.Linear(32, 3)), IMAGES, "changes 1.running_mean.*GroupNorm"),
+    "norm of a batch behind zeros": (
+        lambda: behind_zeros(Of(lambda _, h: (h - h.mean(0)) / h.var(0, unbiased=False).add(1).sqrt())), X,
+        "influence one another"),
+    "draws of NumPy behind zeros": (
+        lambda: behind_zeros(Of(lambda _, h: h + np.random.normal())), X, "draws random numbers"),  # noqa: NPY002
+    "draws of Python behind zeros": (
+        lambda: behind_zeros(Of(lambda _, h: h * random.random())), X, "draws random numbers"),
+    "draws of a generator": (
+        lambda: behind_zeros(Of(lambda _, h: h + np.random.default_rng().normal())), X, "draws random numbers"),
+    "draws that do nothing": (lambda: act(lambda h: h + 0 * torch.rand(())), X, "draws random numbers"),
+    "table of bounded norm": (lambda: words(nn.Embedding(6, 2, max_norm=1.0)), WORDS, "max_norm"),
+    "bag of bounded norm": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3, max_norm=9.0)), WORDS, "max_norm"),
+    "gradients by frequency": (
+        lambda: words(nn.Embedding(6, 2, scale_grad_by_freq=True)), WORDS, "influence one another"),
+    "clipped parameters": (lambda: Of(clipped, a=nn.Linear(5, 3)), X, "changes its parameters"),
+    "buffers": (buffered, X, "changes (seen|parametrizations.weight.0._u)"),
+    "a counter": (counter, X, "changes its"),
+    "spectral norm": (lambda: parametrizations.spectral_norm(nn.Linear(5, 3)), X, r"changes .*\._u"),
+    "one row": (
+        lambda: nn.Sequential(nn.Linear(5, 3), Of(lambda _, h: F.batch_norm(h, None, None, training=True))), X,
+        "fails on a row alone .*GroupNorm"),
+    "old weight norm": (lambda: nn.utils.weight_norm(nn.Linear(5, 3)), X, "parametrizations.weight_norm"),
+    "old spectral norm": (lambda: nn.utils.spectral_norm(nn.Linear(5, 3)), X, "changes weight_u"),
+    "pruned": (pruned, X, "computed from parameters"),
+    "lazy": (lambda: nn.Sequential(nn.LazyLinear(3)), X, "call it once on a row"),
+    "lazy convolution": (
+        lambda: nn.Sequential(nn.LazyConv2d(2, 3), nn.Flatten(), nn.LazyLinear(3)), IMAGES, "call it once on a row"),
+    "script": (lambda: torch.jit.trace(nn.Linear(5, 3), torch.zeros(2, 5)), X, "give the module itself"),
+    "dictionary": (lambda: Of(lambda m, x: {"out": m.a(x)}, a=nn.Linear(5, 3)), X, "return one tensor"),
+    "pair": (lambda: nn.Sequential(nn.LSTM(2, 3, batch_first=True)), SERIES, "return one tensor"),
+    "complex": (
+        lambda: Of(lambda m, x: (x.to(m.w) @ m.w).abs(), w=nn.Parameter(torch.ones(5, 3, dtype=torch.complex64))), X,
+        "one floating-point type"),
+    "mean over rows": (lambda: act(lambda h: h - h.mean(0)), X, "influence one another"),
+    "sums backwards over rows": (lambda: act(lambda h: h.flip(0).cumsum(0).flip(0)), X, "influence one another"),
+    "squeezed": (lambda: Of(lambda m, x: m.a(x).squeeze(), a=nn.Linear(5, 3)), X, "fails on a row alone"),
+    "not a number": (lambda: act(lambda h: h.abs().neg().sqrt()), X, "outputs.*nan"),
+    "overwritten": (lambda: act(lambda h: overwritten(h)), X, "modified by an inplace operation"),
+    "missing part": (lambda: Of(lambda m, x: m.nothing(x), a=nn.Linear(5, 3)), X, "nothing"),
+    "an assertion": (lambda: act(failing), X, "AssertionError: four columns"),
+}  # fmt: skip
+"""One line says what to write instead."""
+
+
+@pytest.fixture(autouse=True)
+def short_blocks(monkeypatch):
+    monkeypatch.setattr(seed_blocks, "_LARGEST_BLOCK", 4)
+
+
+def by_hand(problem, criterion, steps=3, eta=0.1):
+    """Every client's parameters after steps of torch's SGD with momentum."""
+    found = []
+    for i in range(N):
+        own = problem.module_of(problem.start[i])
+        optimiser = torch.optim.SGD(own.parameters(), lr=eta, momentum=0.9)
+        for t in range(1, steps + 1):
+            rows = problem.draw(Randomness(seeds=torch.tensor([0])), t)[0, i]
+            optimiser.zero_grad()
+            criterion(own(problem.data.X[rows]), problem.data.y[rows]).backward()
+            optimiser.step()
+        found.append(torch.cat([p.detach().flatten() for p in own.parameters() if p.requires_grad]))
+    return torch.stack(found)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_module_trains_as_a_plain_loop_does(name):
+    build, rows = RUNS[name]
+    problem = network(lambda: build().double(), rows, test=(rows, LABELS))
+    before = problem.data.X.clone()
+    trace = sf.run(problem, sf.Local(), iterations=3, eta=0.1, seeds=1, momentum=0.9, models=True)
+    expected = by_hand(problem, nn.CrossEntropyLoss())
+    np.testing.assert_allclose(trace.models[0], expected, rtol=1e-9, atol=1e-11)
+    for i, own in enumerate(torch.arange(sum(COUNTS)).split(COUNTS)):
+        outputs = problem.module_of(trace.models[0, i])(before[own].clone())
+        loss = F.cross_entropy(outputs, problem.data.y[own]).item()
+        np.testing.assert_allclose(trace.loss[0, -1, i], loss, rtol=1e-9)
+        hits = (outputs.argmax(1) == problem.data.y[own]).double().mean().item()
+        np.testing.assert_allclose(trace.metrics["test accuracy"][0, -1, i], hits, rtol=1e-12)
+    assert torch.equal(problem.data.X, before)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm` is deprecated")
+def test_a_module_that_does_not_is_refused_by_one_line(name):
+    build, rows, message = REFUSED[name]
+    targets = [labels[: len(x)] for labels, x in zip(LABELS, rows)]
+    with pytest.raises(sf.InputError, match=message) as caught:
+        network(build, rows, targets)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_module_of_single_precision_is_admitted_too(name):
+    build, rows = RUNS[name]
+    network(build, rows)
+
+
+NUMBERS = [RNG.normal(size=(n, 3)) for n in COUNTS]
+COLUMN = [own[:, :1] for own in NUMBERS]
+BITS = [(own > 0).astype(float) for own in NUMBERS]
+SHARES = [np.exp(own) / np.exp(own).sum(1, keepdims=True) for own in NUMBERS]
+TOKENS = [RNG.integers(0, 3, (n, 2)) for n in COUNTS]
+GAPS = [np.where(np.arange(len(own)) % 4 == 1, -100, own) for own in LABELS]
+CLASSES = torch.tensor([1.0, 2.0, 5.0], dtype=torch.float64)
+LOSSES = {
+    "squared": (nn.MSELoss(), NUMBERS),
+    "absolute": (nn.L1Loss(), NUMBERS),
+    "huber": (nn.HuberLoss(delta=0.5), NUMBERS),
+    "smooth": (nn.SmoothL1Loss(), NUMBERS),
+    "cross-entropy": (nn.CrossEntropyLoss(), LABELS),
+    "smoothed labels": (nn.CrossEntropyLoss(label_smoothing=0.1), LABELS),
+    "shares": (nn.CrossEntropyLoss(), SHARES),
+    "equal weights": (nn.CrossEntropyLoss(weight=torch.ones(3, dtype=torch.float64)), LABELS),
+    "bits": (nn.BCEWithLogitsLoss(), BITS),
+    "bits with weights": (nn.BCEWithLogitsLoss(pos_weight=CLASSES), BITS),
+    "margin": (nn.MultiMarginLoss(), LABELS),
+    "poisson": (nn.PoissonNLLLoss(), [own.round() ** 2 for own in NUMBERS]),
+    "function": (F.smooth_l1_loss, NUMBERS),
+    "function of labels": (F.cross_entropy, LABELS),
+    "none": (nn.MSELoss(reduction="none"), NUMBERS),
+    "weights of classes, none": (nn.CrossEntropyLoss(weight=CLASSES, reduction="none"), LABELS),
+    "ignored, none": (nn.CrossEntropyLoss(reduction="none"), GAPS),
+    "one's own": (lambda outputs, y: ((outputs - y) ** 4).sum(1), NUMBERS),
+}
+LOSSES_REFUSED = {
+    "sum": (nn.MSELoss(reduction="sum"), NUMBERS, 3, r'MSELoss of \d+ rows = .*give reduction="none"'),
+    "weights of classes": (nn.CrossEntropyLoss(weight=CLASSES), LABELS, 3, 'weights of classes.*reduction="none"'),
+    "ignored rows": (nn.CrossEntropyLoss(), GAPS, 3, 'ignored rows.*reduction="none"'),
+    "ignored rows of a function": (F.cross_entropy, GAPS, 3, 'label of client 0 = -100|ignored rows.*reduction="none"'),
+    "ignored rows of a word": ("cross-entropy", GAPS, 3, "label of client 0 = -100: the module has 3 outputs"),
+    "one column": (nn.HuberLoss(), [own[:, 0] for own in COLUMN], 1, r"outputs and targets one shape.*squeeze\(-1\)"),
+    "batches of logarithms": (nn.KLDivLoss(reduction="batchmean"), SHARES, 3, 'reduction="none"'),
+    "whole numbers as bits": (nn.BCEWithLogitsLoss(), [own.astype(int) for own in BITS], 3, "loss = "),
+    "over rows": (lambda outputs, y: (outputs - outputs.mean(0) - y).abs().sum(1), NUMBERS, 3, "influence one another"),
+    "drawn": (lambda outputs, y: (outputs - y).abs().sum(1) * torch.rand(()), NUMBERS, 3, "draws random numbers"),
+    "a number": (lambda outputs, y: (outputs - y).abs().sum(), NUMBERS, 3, "give one loss per row"),
+    "no tensor": (lambda outputs, y: None, NUMBERS, 3, "give one loss per row"),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_is_trained_on_as_in_a_plain_loop(name):
+    loss, targets = LOSSES[name]
+    problem = network(mlp, X, targets, loss=loss)
+    trace = sf.run(problem, sf.Local(), iterations=3, eta=0.1, seeds=1, momentum=0.9, models=True)
+    expected = by_hand(problem, lambda outputs, y: loss(outputs, y).mean())
+    np.testing.assert_allclose(trace.models[0], expected, rtol=1e-9, atol=1e-11)
+
+
+def test_outputs_may_be_one_number_for_each_row():
+    def build():
+        return Of(lambda m, x: m.a(x)[:, 0].tanh(), a=nn.Linear(5, 1)).double()
+
+    problem = network(build, X, [own[:, 0] for own in NUMBERS])
+    trace = sf.run(problem, sf.Local(), iterations=3, eta=0.1, seeds=1, momentum=0.9, models=True)
+    np.testing.assert_allclose(trace.models[0], by_hand(problem, nn.MSELoss()), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", LOSSES_REFUSED)
+def test_a_loss_that_is_no_mean_of_rows_is_refused_by_one_line(name):
+    loss, targets, outputs, message = LOSSES_REFUSED[name]
+    with pytest.raises(sf.InputError, match=message) as caught:
+        network(lambda: nn.Linear(5, outputs).double(), X, targets, loss=loss)
+    assert "\n" not in str(caught.value)
+
+
+def test_tokens_have_losses_of_their_own_and_what_may_be_meant_otherwise_is_said():
+    problem = network(lambda: nn.Sequential(nn.Linear(5, 6), nn.Unflatten(1, (3, 2))).double(), X, TOKENS)
+    trace = sf.run(problem, sf.Local(), iterations=2, eta=0.1, seeds=1, momentum=0.9, models=True)
+    np.testing.assert_allclose(trace.models[0], by_hand(problem, nn.CrossEntropyLoss(), 2), rtol=1e-9, atol=1e-11)
+    assert problem.remarks == ()
+    square = network(lambda: nn.Sequential(nn.Linear(5, 4), nn.Unflatten(1, (2, 2))), X, [own % 2 for own in TOKENS])
+    assert square.remarks == ("outputs of a row have shape (2, 2): the classes are the first axis, as torch has them",)
+    with pytest.raises(sf.InputError, match=r"outputs \(rows, classes, 2\).*transpose"):
+        network(lambda: nn.Sequential(nn.Linear(5, 6), nn.Unflatten(1, (2, 3))), X, TOKENS)
+
+
+def test_rows_far_from_one_are_remarked_on():
+    images = [np.random.default_rng(0).integers(0, 256, (n, 1, 6, 6)) for n in COUNTS]
+    module = nn.Sequential(nn.Flatten(), nn.Linear(36, 3))
+    assert network(module, images).remarks == (
+        "rows have values up to 255: networks learn from numbers near 1, such as X / 255",
+    )
+    assert network(module, [own / 255 for own in images]).remarks == ()
+    assert network(lambda: words(nn.Embedding(600, 2)), [own + 500 for own in WORDS]).remarks == ()
+
+
+def test_values_that_only_rows_for_tests_have_are_tried_too():
+    beyond = [np.where(np.arange(4) == 2, 6, own) for own in WORDS]
+    with pytest.raises(sf.InputError, match="IndexError: index out of range"):
+        network(lambda: words(nn.Embedding(6, 2)), WORDS, test=(beyond, LABELS))
