@@ -130,6 +130,9 @@ def _request(
     setup: str, target: TargetOptions, planning: PlanningOptions, output: OutputOptions, data: DataOptions
 ) -> tuple[Any, dict[str, Any]]:
     """What is planned for, and arguments of `suffice.plan`; rows need no precision, nor do `numbers` alone."""
+    import numpy as np
+
+    from suffice.planning.precision import Precision
     from suffice.simulate.setup_file import read_setup
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
@@ -140,6 +143,8 @@ def _request(
         remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: "
         raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
     confidence = None if target.confidence is None else parse_number("confidence", target.confidence)
+    for entry in target.epsilon or ():  # a large table is not read before a slip is told
+        Precision.parse(entry, clients=1, excess=np.ones(1), noise=lambda: np.ones(1))
     asked: dict[str, Any] = {"horizon": target.horizon, "confidence": confidence, "criterion": planning.criterion}
     if not is_setup(setup):
         source, asked = read_table(setup, data), asked | {"epsilon": target.epsilon}

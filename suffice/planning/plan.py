@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     from .client_statistics import ClientStatistics
 
-    Fitted = Any
-    """Models of a fit, whose `quadratics` can be planned for: `suffice.Fit`."""
+    Fitted = Any  # `suffice.Fit`, whose `quadratics` can be planned for
 
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 THERE = "Nothing to plan: every start is there already (0 iterations)."

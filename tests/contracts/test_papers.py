@@ -32,6 +32,7 @@ NAMED = {
     "suffice/simulate/catalogue.py": METHOD,
     "suffice/simulate/experiment.py": METHOD,
     "tests/contracts/test_algorithms.py": METHOD,
+    "tests/helpers/plain_algorithms.py": METHOD,
     "suffice/verification/instances/one_step.py": WORD,
     "suffice/bounds/papers.py": "the list",
     "docs/pages/published_networks.py": "places of the papers and their numbers",

@@ -12,8 +12,8 @@ PAGES = [*sorted((ROOT / "docs" / "theorems").glob("*.md"))]
 PAGES += [ROOT / "docs" / f"{name}.md" for name in ("errata", "statements", "notation", "quantities", "verdicts")]
 
 
-# Words of the command's own output, of measurements and of bad examples stay as they are.
-_OUTPUT = ("campaigns", "routes", "speed", "style")
+# Words of the command's own output, of files, of measurements and of bad examples stay as they are.
+_OUTPUT = ("campaigns", "modules", "routes", "speed", "style")
 WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page not in PAGES and page.stem not in _OUTPUT]
 
 

@@ -11,7 +11,7 @@ from populations import draw, folded, table
 import suffice as sf
 from suffice.fitting.candidates import collaborate
 from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, beyond_chance, gains
-from suffice.fitting.ridge import alone_models
+from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.simulate.data.folds import FOLDS, Units
 
 
@@ -23,7 +23,7 @@ def measured(sites, truth):
     fitted = collaborate(made)
     found = gains(made, fitted.held_out, np.array([len(y) for _, y in sites]))
     risks = []
-    for models in (alone_models(made.fits, found.penalty)[0], fitted.models):
+    for models in (alone_models(made.fits, best_penalty(made.fits, made.held_out))[0], fitted.models):
         slopes, intercepts = units.given(models)
         risks.append(((slopes - truth) ** 2).sum(1) + (intercepts - 1) ** 2)
     return found, (risks[0] - risks[1]) / units.scale[-1] ** 2
@@ -67,7 +67,7 @@ def test_scores_are_mean_squares_on_rows_that_the_models_have_not_seen():
     found = gains(made, fitted.held_out, np.full(3, 23))
     for score, models in (
         (found.together, fitted.held_out),
-        (found.alone, alone_models(made.fits, found.penalty)[1:]),
+        (found.alone, alone_models(made.fits, best_penalty(made.fits, made.held_out))[1:]),
     ):
         for k, (X, y) in enumerate(sites):
             slopes, intercepts = (values[:, k] for values in units.given(models))
@@ -86,7 +86,7 @@ def test_errors_are_those_of_single_rows_gains():
     fitted = collaborate(made)
     found = gains(made, fitted.held_out + 0.1, np.full(3, rows))  # a model that is worse: a gain
     fold, losses = np.arange(rows) % FOLDS, []
-    for models in (alone_models(made.fits, found.penalty)[1:], fitted.held_out + 0.1):
+    for models in (alone_models(made.fits, best_penalty(made.fits, made.held_out))[1:], fitted.held_out + 0.1):
         slopes, intercepts = units.given(models)
         losses.append([
             (y - (X * slopes[fold, k]).sum(1) - intercepts[fold, k]) ** 2 / units.scale[-1] ** 2
@@ -126,7 +126,7 @@ def test_the_network_s_interval_covers_where_sites_have_few_rows(columns, least,
         made = units.messages(folded(sites))
         fitted = collaborate(made)
         found, risks = gains(made, fitted.held_out, counts), []
-        for models in (alone_models(made.fits, found.penalty)[0], fitted.models):
+        for models in (alone_models(made.fits, best_penalty(made.fits, made.held_out))[0], fitted.models):
             own, intercepts = units.given(models)
             risks.append((((own - slopes) ** 2).sum(1) + (intercepts - levels) ** 2) / units.scale[-1] ** 2)
         weights = counts * (counts >= LEAST_ROWS)
