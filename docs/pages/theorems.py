@@ -6,10 +6,11 @@ from typing import Any
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, Definition, Paper, Theorem, latex
 from suffice.bounds.parameters import Parameter
+from suffice.bounds.saved_errata import errata_of, said
 from suffice.bounds.saved_proofs import saved_proof
 from suffice.bounds.saved_verdicts import attained, extent, known, sharpness_of
 from suffice.bounds.units import Unit
-from suffice.support.tables import ratio_text
+from suffice.support.tables import times_text
 
 from .markdown import cell
 from .mathematics import tex, typeset
@@ -74,6 +75,7 @@ def page(paper: Paper) -> str:
 
 def _edition(theorem: Theorem) -> list[str]:
     verdict = known().get((theorem.key, theorem.edition))
+    errata = errata_of("", [theorem.key])
     symbols = {parameter.name: theorem.symbol(parameter.name) for parameter in theorem.parameters}
     lines = [f"**{theorem.edition.capitalize()}.** {typeset(theorem.statement, symbols)}", ""]
     if theorem.bound is not None:
@@ -82,6 +84,7 @@ def _edition(theorem: Theorem) -> list[str]:
         lines += [f"Cannot be evaluated: {typeset(theorem.order_only or '')}", ""]
     facts = [
         (theorem.fault_label, theorem.fault),
+        ("Errata", "; ".join(f"[{row['location']}](../errata.md#{row['id']}): {said(row)}" for row in errata)),
         ("Hypotheses", theorem.hypotheses),
         ("Conditions", "; ".join(theorem.condition_names())),
         ("Tight", theorem.tight),
@@ -92,13 +95,13 @@ def _edition(theorem: Theorem) -> list[str]:
         ("Proof", saved_proof(theorem)),
         ("Sharpness", sharpness_of(verdict)),
     ]
-    kept = [f"- {name}: {text if name == 'Keywords' else typeset(text, symbols)}" for name, text in facts if text]
+    kept = [f"- {name}: {text if name in ('Keywords', 'Errata') else typeset(text, symbols)}" for name, text in facts if text]
     return [*lines, *kept, *([""] if kept else [])]
 
 
 def _verdict(row: dict[str, Any]) -> str:
     note = f": {row['note']}" if row.get("note") else ""
-    ratio = "" if row["worst_ratio"] is None else f", worst ratio {ratio_text(row['worst_ratio'])}{attained(row)}"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {times_text(row['worst_ratio'])}{attained(row)}"
     return f"{extent(row)}{ratio}{note}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from suffice.bounds import THEOREMS, Theorem
 from suffice.bounds.saved_verdicts import attained, known
-from suffice.support.tables import ratio_text
+from suffice.support.tables import ratio_text, times_text
 from suffice.verification.regime import AHEAD, FACTOR, FORGOTTEN, KAPPA, LONG, NEAR, REST, STEP, TELLING, USED
 
 from .markdown import cell
@@ -88,7 +88,7 @@ def sharpness() -> str:
     for theorem, row in kept:
         regime = row["regime"]
         ratio = "-" if regime["ratio"] is None else ratio_text(regime["ratio"], 3)
-        worst = "-" if row["worst_ratio"] is None else f"{ratio_text(row['worst_ratio'])}{attained(row)}"
+        worst = "-" if row["worst_ratio"] is None else f"{times_text(row['worst_ratio'])}{attained(row)}"
         link = f"[{theorem.key}]({address(theorem.key)})"
         parts = "all" if not regime["lacks"] else f"all but {', '.join(regime['lacks'])}".replace(" no ", " ")
         lines.append(f"| {link} | ${cell(theorem.quantity.latex)}$ | {ratio} | {typeset(parts)} | {typeset(worst)} |")

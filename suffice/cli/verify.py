@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice.support.progress import later
-from suffice.support.tables import Cell, Table, ratio_text
+from suffice.support.tables import Cell, Table, times_text
 
 from .app import Json, app
 from .completion import of, theorem_keys
@@ -103,7 +103,7 @@ def _row(verdict: Verdict) -> tuple[Cell, ...]:
         verdict.theorem.edition,
         (verdict.outcome.value, "yellow" if verdict.note else "green" if verdict.expected else "red"),
         f"{verdict.instances:,}",
-        ratio_text(verdict.worst_ratio) if verdict.instances else "-",
+        times_text(verdict.worst_ratio) if verdict.instances else "-",
         f"{verdict.refuted}/{verdict.mutants}" if verdict.mutants else "-",
         verdict.engine,
         f"{verdict.seconds:.1f}",

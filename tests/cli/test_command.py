@@ -10,11 +10,9 @@ import typer
 from rich.text import Text
 
 from suffice.bounds import InputError
-from suffice.bounds.theorems import rows
 from suffice.cli import load
 from suffice.cli.app import app
 from suffice.cli.errata import saved_errata
-from suffice.cli.theorem import theorem_table
 from suffice.cli.verify import verdict_table
 from suffice.figures import makers
 from suffice.verification import errata, unchecked, verify
@@ -71,8 +69,8 @@ def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused
     assert "no claim" in refused("verify", "cobo/lemma-9*")
 
 
-def test_statements_without_a_number_are_counted_and_explained(capsys):
-    out = theorem_table(rows("Theorem 2")).text()
+def test_statements_without_a_number_are_counted_and_explained(command):
+    out = command("theorem", "Theorem 2").stdout
     assert "adaptive/theorem-2-constant" in out
     assert "scafflix/theorem-2" in out
     assert "Order only: the statement gives no number" in out
@@ -80,7 +78,7 @@ def test_statements_without_a_number_are_counted_and_explained(capsys):
     assert "Not evaluated: 1 printed statement that gives an order only; no claim checks adaptive/remark-3-binary" in (
         " ".join(summary.split())
     )
-    assert "Order only" not in theorem_table(rows("worst-case")).text()
+    assert "Order only" not in command("theorem", "worst-case").stdout
     with pytest.raises(InputError, match=r"^theorem = 'cobo/selection-time': it gives an order only\. The text"):
         verify(["cobo/selection-time"], edition="printed")
 
