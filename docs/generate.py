@@ -12,7 +12,19 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, networks, notation, pictures, proofs, quantities, routes, statements, theorems, typeset, verdicts
+from pages import (
+    errata,
+    networks,
+    notation,
+    pictures,
+    proofs,
+    quantities,
+    routes,
+    statements,
+    theorems,
+    typeset,
+    verdicts,
+)
 
 from suffice.explorer import exact_values
 from suffice.support.files import write_whole

@@ -95,7 +95,11 @@ def _edition(theorem: Theorem) -> list[str]:
         ("Proof", saved_proof(theorem)),
         ("Sharpness", sharpness_of(verdict)),
     ]
-    kept = [f"- {name}: {text if name in ('Keywords', 'Errata') else typeset(text, symbols)}" for name, text in facts if text]
+    kept = [
+        f"- {name}: {text if name in ('Keywords', 'Errata') else typeset(text, symbols)}"
+        for name, text in facts
+        if text
+    ]
     return [*lines, *kept, *([""] if kept else [])]
 
 

@@ -17,6 +17,7 @@ from .app import Json, app
 from .completion import errata_names
 from .console import print_json
 
+
 @app.command()
 def errata(
     identifier: Annotated[
@@ -86,8 +87,8 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
 def _legend(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the table's words mean, to be read before it."""
     return [
-        f"{len(rows)} errors in print, the most damaging first. On a small example the text implies the value `printed`, "
-        "and the true one is `measured`; `suffice errata ID` shows the example and what holds.",
+        f"{len(rows)} errors in print, the most damaging first. On a small example the text implies the value "
+        "`printed`, and the true one is `measured`; `suffice errata ID` shows the example and what holds.",
         "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in rows)),
     ]
 

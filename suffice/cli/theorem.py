@@ -90,7 +90,10 @@ def _list(part: str | None, listed: Sequence[Theorem], edition: str | None, as_j
         result_table(chosen).show()
         return
     wrong = wrong_in_print(part, {entry.key for entry in listed})
-    lines = [f"{part}: {len(chosen)} statement{'s' * (len(chosen) > 1)}", *([f"Wrong in print: {wrong}"] if wrong else [])]
+    lines = [
+        f"{part}: {len(chosen)} statement{'s' * (len(chosen) > 1)}",
+        *([f"Wrong in print: {wrong}"] if wrong else []),
+    ]
     Table(columns=(), rows=(), lines=[*lines, *_legend(chosen)]).show()
     for kind in ("printed", "corrected"):
         if some := [entry for entry in chosen if entry.edition == kind]:

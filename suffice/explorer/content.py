@@ -29,65 +29,41 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NO_ROW: Mapping[str, Any] = {"at": {}, "instances": []}
 _ALSO = {
     "step size": "learning rate",
-    "heterogene": "non-iid",
-    "distortion": "heterogeneity non-iid",
-    "dissimilarity": "heterogeneity non-iid",
-    "bias": "heterogeneity non-iid",
+    "heterogene|distortion|dissimilarity|bias": "heterogeneity non-iid",
     "scafflix": "scaffold scaffnew proxskip",
     "local step": "local sgd fedavg",
-    "beta-smooth": "lipschitz gradient",
-    "sgd": "stochastic gradient descent",
     "sufficient variance": "effective sample size",
 }
 """What people call what a text names: they search for the words on the right."""
-TOUR = (
-    {
-        "erratum": "adaptive-theorem-2-expectation",
-        "along": "T",
-        "start": {"T": 1.0},
-        "words": "Drag T from 1 to 2. After one step most of the thirty paths are below ε, where no peer is similar "
-        "enough: client 0 goes on alone, with the noise of one client in place of the mean of a hundred, and the exact "
-        "mean leaves the printed bound.",
-    },
-    {
-        "erratum": "cobo-example-2-constant",
-        "along": "own_curvature",
-        "start": {"own_curvature": 1.0},
-        "words": "Drag own_curvature down from 1 to 0.5. The printed lower bound rises above the truth: the square in its "
-        "denominator should not be there, which shows wherever the squared curvatures add up to less than 1.",
-    },
-    {
-        "erratum": "adaptive-theorem-3-minimum",
-        "along": "s2",
-        "start": {"s2": 0.01},
-        "words": "Drag s2 to the left end, 1e-8. The printed bound goes to 0 with the noise, as if descent without noise "
-        "had no start to forget; the exact mean of five steps, the dot, is far above it.",
-    },
-    {
-        "erratum": "cobo-theorem-1-small-step",
-        "along": "eta",
-        "start": {"eta": 0.001},
-        "words": "Drag eta to the left end, 1e-9. The print promises the same for every small step, but such steps do not "
-        "arrive anywhere within T of them: the gradient, the dot, is that of the start.",
-    },
-    {
-        "erratum": "scafflix-assumption-3-convexity",
-        "along": "beta",
-        "start": {},
-        "words": "Drag beta up: the printed bound passes the dot only when the losses are called nine times less smooth "
-        "than they are. The print asks smoothness alone, but one sample of two is concave, so that their mean is flat "
-        "where each gradient is large.",
-    },
-)
-"""What the page opens with: errata in turn, where the sliders stand first, and what there is to do."""
+_TOUR = """
+adaptive-theorem-2-expectation T=1
+Drag T from 1 to 2. After one step most of the thirty paths are below ε, where no peer is similar enough: client 0
+goes on alone, with the noise of one client in place of the mean of a hundred, and the exact mean leaves the printed
+bound.
+
+cobo-example-2-constant own_curvature=1
+Drag own_curvature down from 1 to 0.5. The printed lower bound rises above the truth: the square in its denominator
+should not be there, which shows wherever the squared curvatures add up to less than 1.
+
+adaptive-theorem-3-minimum s2=0.01
+Drag s2 to the left end, 1e-8. The printed bound goes to 0 with the noise, as if descent without noise had no start to
+forget; the exact mean of five steps, the dot, is far above it.
+
+cobo-theorem-1-small-step eta=0.001
+Drag eta to the left end, 1e-9. The print promises the same for every small step, but such steps do not arrive anywhere
+within T of them: the gradient, the dot, is that of the start.
+
+scafflix-assumption-3-convexity beta=10
+Drag beta up: the printed bound passes the dot only when the losses are called nine times less smooth than they are. The
+print asks smoothness alone, but one sample of two is concave, so that their mean is flat where each gradient is large.
+"""
+"""What the page opens with: errata in turn, where the slider of what is drawn along stands, and what there is to do."""
 
 
 def content() -> dict[str, Any]:
     """Everything that is shown."""
     exact, verdicts = exact_values(), known()
-    errata = [entry | {"said": said(entry | {"direction": entry["side"]})} for entry in exact["errata"]]
-    for place, entry in enumerate(by_damage(entry | {"direction": entry["side"]} for entry in errata)):
-        next(one for one in errata if one["id"] == entry["id"])["worst"] = round(1 - place / len(errata), 3)
+    ranked = [entry["id"] for entry in by_damage(exact["errata"])]
     data = {
         "papers": [
             {
@@ -101,12 +77,21 @@ def content() -> dict[str, Any]:
             _record(record, exact["rows"].get(f"{record.key} {record.edition}", _NO_ROW), verdicts)
             for record in THEOREMS
         ],
-        "errata": errata,
+        "errata": [
+            entry | {"said": said(entry), "worst": round(1 - ranked.index(entry["id"]) / len(ranked), 3)}
+            for entry in exact["errata"]
+        ],
         "paths": exact["paths"],
-        "tour": TOUR,
+        "tour": list(map(_stop, _TOUR.strip().split("\n\n"))),
     }
     tex = json.loads(TYPESET.read_text(encoding="utf-8"))
     return data | {"typeset": {one: _html(tex[one]) for _, one in texts(data) if one in tex}}
+
+
+def _stop(paragraph: str) -> dict[str, Any]:
+    head, _, words = paragraph.partition("\n")
+    erratum, along, value = re.split("[ =]", head)
+    return {"erratum": erratum, "along": along, "start": {along: float(value)}, "words": words.replace("\n", " ")}
 
 
 def texts(data: Mapping[str, Any]) -> Iterator[tuple[int | None, str]]:
@@ -129,7 +114,9 @@ def _html(tex: str) -> str:
     """Formulas between dollars and code between backquotes; the rest is text."""
     parts = re.split(r"([$`])(.*?)\1", tex)
     shown = (text(part) for part in parts[::3])
-    marked = [_math(what) if sign == "$" else f"<code>{text(what)}</code>" for sign, what in zip(parts[1::3], parts[2::3])]
+    marked = [
+        _math(what) if sign == "$" else f"<code>{text(what)}</code>" for sign, what in zip(parts[1::3], parts[2::3])
+    ]
     return "".join(word + mark for word, mark in zip(shown, [*marked, ""]))
 
 
@@ -144,7 +131,7 @@ def _record(record: Theorem, exact: Mapping[str, Any], verdicts: Mapping[tuple[s
     latex = record.latex()
     about = f"{record.key} {record.title} {record.statement} {record.hypotheses}".lower()
     return {
-        "also": " ".join(more for word, more in _ALSO.items() if word in about),
+        "also": " ".join(more for word, more in _ALSO.items() if re.search(word, about)),
         "key": record.key,
         "edition": record.edition,
         "title": record.title,

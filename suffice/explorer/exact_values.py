@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import THEOREMS, Theorem
+from suffice.bounds import THEOREMS, Binary, Theorem
 from suffice.bounds.evaluate import EVALUATED
 from suffice.bounds.papers import OWN, PAPERS
 
@@ -56,10 +56,11 @@ def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
 
 
 def paths() -> dict[str, Any]:
-    """The counterexample to Theorem 2, on which the page simulates: peers whose optimum is `gap` away from client 0's."""
+    """The counterexample to Theorem 2, on which the page simulates: peers with an optimum `gap` from client 0's."""
     from suffice.verification.instances.quadrature_1d import counterexample
 
     line, given = counterexample()
+    assert isinstance(line.criterion, Binary)
     told = {"eps": given["eps"], "eta": line.eta, "theta": line.theta0, "threshold": line.criterion.threshold}
     told |= {"peers": len(line.h) - 1, "gap": -line.xi[-1], "sigma": math.sqrt(line.sigma2[0]), "h": line.h[0]}
     at = {name: short(given[name]) for name in ("eta", "mu", "beta", "q", "e0")}
@@ -139,7 +140,7 @@ def erratum(entry: Erratum) -> dict[str, Any]:
         "claim": entry.claim,
         "truth": entry.truth,
         "correct": entry.key or "",
-        "side": entry.side,
+        "direction": entry.side,
         "inputs": [[name, _as_written(value)] for name, value in found.inputs.items()],
         "printed": short(found.printed),
         "measured": short(found.measured),

@@ -44,7 +44,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     except IndexError:
         raise InputError("formula", latex, "a command lacks its argument") from None
     shown = ' display="block"' if display else ""
-    return f'<math{shown}><mrow>{content}</mrow></math>'
+    return f"<math{shown}><mrow>{content}</mrow></math>"
 
 
 def letters(latex: str) -> str:

@@ -33,7 +33,9 @@ def page(data: Mapping[str, Any], *, start: str = "") -> str:
     written = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     filled = {
         "css": _asset("page.css"),
-        "data": re.sub("<(?!/?m)", r"\\u003c", written),  # tags of MathML alone: neither a comment nor the end of a script
+        "data": re.sub(
+            "<(?!/?m)", r"\\u003c", written
+        ),  # tags of MathML alone: neither a comment nor the end of a script
         "script": script(),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset("page.html"))

@@ -15,9 +15,9 @@ from pages import errata as page
 from pages import statements, theorems
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
-from suffice.bounds.saved_verdicts import known
 from suffice.bounds.describe import page as theorem_page
 from suffice.bounds.saved_errata import by_damage, errata_of, kept, said, told
+from suffice.bounds.saved_verdicts import known
 from suffice.cli.errata import errata_page
 from suffice.explorer.content import content
 from suffice.support import frames
@@ -196,10 +196,16 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
 
 
 def test_the_exceeded_theorem_says_36_wherever_it_is_named(command, refused):
-    said_by = [command(*line).stdout for line in (
-        ("errata", "adaptive-theorem-2-expectation"), ("theorem", "adaptive/theorem-2-constant"),
-        ("theorem", "adaptive/theorem-2-constant", "--edition", "printed"), ("theorem", "theorem 2"), ("theorem",),
-    )]  # fmt: skip
+    said_by = [
+        command(*line).stdout
+        for line in (
+            ("errata", "adaptive-theorem-2-expectation"),
+            ("theorem", "adaptive/theorem-2-constant"),
+            ("theorem", "adaptive/theorem-2-constant", "--edition", "printed"),
+            ("theorem", "theorem 2"),
+            ("theorem",),
+        )
+    ]
     assert all("factor of 36" in re.sub(r"\s+", " ", text) for text in said_by)
     assert not [text for text in said_by if re.search(r"36\.\d", text)]
     assert said_by[3].splitlines()[1].startswith("Wrong in print: Theorem 2, Table 1: the bound is exceeded")
@@ -207,7 +213,9 @@ def test_the_exceeded_theorem_says_36_wherever_it_is_named(command, refused):
 
 def test_the_list_is_ranked_by_damage(command):
     ids = [row["id"] for row in by_damage(row for row in kept() if row["kind"] not in ("loose", "withdrawn"))]
-    shown = [line.split()[0] for line in command("errata").stdout.splitlines() if line.split()[:1] and line.split()[0] in ids]
+    shown = [
+        line.split()[0] for line in command("errata").stdout.splitlines() if line.split()[:1] and line.split()[0] in ids
+    ]
     assert shown == ids
     of_page = re.findall(r"^#### (\S+)$", page.text().split("\n## True, but\n")[0], re.MULTILINE)
     assert of_page == ids

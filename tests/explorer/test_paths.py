@@ -23,7 +23,9 @@ def test_the_rule_is_kept_as_the_counterexample_has_it():
 def test_one_step_is_the_recursion_of_the_simulated_algorithm(tmp_path):
     line, _ = counterexample()
     rng = np.random.default_rng(3)
-    theta = np.concatenate((rng.normal(0, 0.3, 400), 0.0632455532 + np.array([-1e-6, 1e-6])))  # on both sides of the jump
+    theta = np.concatenate(
+        (rng.normal(0, 0.3, 400), 0.0632455532 + np.array([-1e-6, 1e-6]))
+    )  # on both sides of the jump
     z = rng.normal(size=len(theta))
     mean, variance = line.step(theta)
     body = "return given.points.map(([theta, z]) => paths.next(given.rule, theta, z));"

@@ -1,4 +1,4 @@
-// What people take away: the number in Python, at the command line and in LaTeX, and the curves as CSV.
+// What people take away: the number in Python, at the command line and in LaTeX.
 import { plain, shown } from "./numbers.mjs";
 import { boundAt } from "./solve.mjs";
 
@@ -31,15 +31,3 @@ export function asLatex(record, values) {
 }
 
 const power = text => text.replace(/e(-?\d+)$/, " \\cdot 10^{$1}");
-
-// Quoted where it must be; a text that a spreadsheet would run as a formula gets an apostrophe first.
-export function cell(value) {
-  if (typeof value === "number") return String(value);
-  const safe = /^'*[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-export function asCsv(along, lines) {
-  const rows = lines.flatMap(line => line.points.map(([x, y]) => [line.name, x, y]));
-  return [["curve", along, "value"], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
-}

@@ -41,7 +41,7 @@ function open({ record = null, erratum = null, values = null, along = "", start 
   tree.select(state);
   document.title = `${record ? record.key : erratum.id}: suffice`;
   unfold(false);
-  root.focus({ preventScroll: true });
+  if (!first) root.focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 

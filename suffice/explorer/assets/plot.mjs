@@ -72,8 +72,8 @@ export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, x
   const near = lines.filter(({ faded, aside }) => !faded && !aside); // what is faded is of another instance, anywhere,
   const all = near.flatMap(({ points }) => points);
   const met = all.filter(point => point[2] !== false); // as may be a bound beyond its conditions
-  const heights = paths.length && !yLinear ? [level.y / 10, ...paths.flatMap(({ points }) => points.map(one => one[1]))] : [];
-  const seen = heights.filter(value => value >= level.y / 10);
+  const heights = paths.flatMap(({ points }) => points.map(point => point[1]));
+  const seen = yLinear ? [] : heights.filter(value => value >= level.y / 10);
   const y = frame([...(met.length ? met : all).map(point => point[1]), ...marks.map(mark => mark.y), ...seen], yLinear);
   if (!y.range.every(Number.isFinite)) return { at: () => NaN, back: () => NaN };
   const [right, bottom] = [width - SPACE.right, height - SPACE.bottom];

@@ -15,7 +15,7 @@ export function statement(record, editions, turn, citation) {
     { className: "head" },
     make("h2", {}, rich(record.title), " ", badge, make("span", { className: "tabs" }, ...tabs)),
     make("p", { className: "place" }, `${citation}, `, rich(record.place), " · ", make("code", {}, record.key)),
-    make("div", { className: "formula" }, ...(record.math ? [math(record.math)] : ["No number: ", rich(record.reason)])),
+    make("div", { className: "formula" }, record.math ? math(record.math) : rich(record.reason)),
   );
 }
 

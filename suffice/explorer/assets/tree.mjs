@@ -5,14 +5,14 @@ const SILENT = new Set(
   "what is are with the a an of in on does do which how i paper wrong errata erratum error".split(" "),
 );
 
-const ROMAN = { i: 1, ii: 2, iii: 3, iv: 4, v: 5 };
+const ROMAN = ["", "i", "ii", "iii", "iv", "v"];
 
 // Lower case without hyphens, and Theorem II as theorem 2, in questions and in what they ask for.
 export const spelled = text =>
   text
     .toLowerCase()
     .replace(/-(?=\w)/g, " ")
-    .replace(/\b(theorem|corollary|lemma|table|appendix) (i{1,3}|iv|v)\b/g, (_, name, number) => `${name} ${ROMAN[number]}`);
+    .replace(/\b(?<=theorem |corollary |lemma )(i{1,3}|iv|v)\b/g, number => ROMAN.indexOf(number));
 
 // The telling words of a question: "what is wrong with Theorem 2?" asks the errata for "theorem 2".
 export function wordsOf(text) {
@@ -54,7 +54,8 @@ const textOfErratum = entry => spelled([entry.kind, entry.claim, entry.truth, en
 export function worth({ id, name, text, erratum, first }, words, wrong) {
   if (!holdsAll(`${name} ${text}`, words) || (wrong && !erratum)) return 0;
   const called = words.filter(word => holdsWord(name, word)).length / (words.length || 1);
-  const whole = spelled(id.replace(/[/-]/g, " ")) === words.join(" ") ? 9 : 0;
+  const key = spelled(id.replace(/[/-]/g, " "));
+  const whole = key === words.join(" ") ? 9 : words.length && holdsAll(key, words) ? 2 : 0;
   const starts = words.length && name.startsWith(words[0]) ? 0.5 : 0;
   return 1 + 4 * called + starts + whole + first;
 }
@@ -96,7 +97,8 @@ export class Tree {
         const same = errata.filter(({ location }) => location === erratum.location).length > 1;
         const own = erratum.id.slice(paper.key.length + 1).replaceAll("-", " ");
         const shown = [rich(erratum.location), ...(same ? [make("span", { className: "own" }, `: ${own}`)] : [])];
-        const found = { id: erratum.id, name: nameOfErratum(erratum), text: textOfErratum(erratum), erratum, first: erratum.worst };
+        const asked = { id: erratum.id, name: nameOfErratum(erratum), text: textOfErratum(erratum) };
+        const found = { ...asked, erratum, first: erratum.worst };
         this.row(inner, paper, shown, erratum.kind, found, () => open({ erratum })).button.title = erratum.claim;
       }
     }

@@ -1,8 +1,7 @@
 // One record: its formula, plot and sliders, conditions, statement, what holds instead, and what people take away.
-import { asCommand, asCsv, asLatex, asPython } from "./copies.mjs";
+import { asCommand, asLatex, asPython } from "./copies.mjs";
 import { linesOf, sameInstance, truthAt } from "./curves.mjs";
 import { brief, button, make, math, relation, rich, times, unitOf } from "./elements.mjs";
-import { linkOf } from "./link.mjs";
 import { plain, shown } from "./numbers.mjs";
 import { plot } from "./plot.mjs";
 import { slider } from "./slider.mjs";
@@ -252,14 +251,15 @@ export class View {
     );
   }
 
-  lines() {
-    return linesOf(this.state, this.editions(this.state.record), this.data.paths, this.scales[0]);
-  }
-
   draw() {
     const { record, values, along } = this.state;
     if (!record || !this.sliders) return;
-    const { curves, exact, paths, range, xLog, found, parameter } = this.lines();
+    const { curves, exact, paths, range, xLog, found, parameter } = linesOf(
+      this.state,
+      this.editions(record),
+      this.data.paths,
+      this.scales[0],
+    );
     const bound = claimed(record, values);
     const applies = allowed(record, values);
     const marks = applies ? [{ x: values[along], y: bound, look: record.edition }] : [];
@@ -283,7 +283,7 @@ export class View {
       xLog,
       yLinear: this.scales[1] === false,
       here: values[along],
-      xNames: [`${parameter.letters}: ${parameter.meaning}`, `${along}: ${parameter.meaning.split(/[:;,(]/)[0]}`, along],
+      xNames: [parameter.meaning, parameter.meaning.split(/[:;,(]/)[0], ""].map(words => `${parameter.letters}: ${words}`),
     });
     this.drawn = { exact, range, xLog, yLog: this.scales[1] !== false, parameter, across };
     for (const [axis, name] of ["horizontal", "vertical"].entries()) {
@@ -294,10 +294,9 @@ export class View {
     const items = lines.map(({ look, faded, words, quantityMath }) =>
       item(`${look}${faded ? " faded" : ""}`, `${words} `, math(quantityMath)),
     );
-    if (paths.length) {
-      items.push(item("path", "simulated paths that are at or above ε so far; each stops at its ring, the first below ε"));
-      if (record.edition === "printed") items.push(item("gone", "and goes on alone: the mean counts it, 1{τ ≥ T} does not"));
-    }
+    if (paths.length) items.push(item("path", "a simulated path, up to its ring, where it is first below ε"));
+    if (paths.some(({ look }) => look === "path gone"))
+      items.push(item("gone", "what follows, alone: the mean counts it, 1{τ ≥ T} does not"));
     this.legend.replaceChildren(...items);
     this.svg.setAttribute("aria-label", lines.map(({ name }) => name).join("; ") + ` against ${along}`);
     this.note.replaceChildren(...this.story(record, found, along));
@@ -305,16 +304,12 @@ export class View {
 
   story(record, found, along) {
     const drag = "Drag in the plot to move along it.";
-    if (!found)
-      return [
-        `No exact value is drawn: the library knows none for this record${record.superseded ? `; ${record.superseded} is sharper and may have one` : ""}. ${drag}`,
-      ];
-    const rest = found.far.length
-      ? " Faded: the sliders have left that instance."
-      : found.curve[0].length < 2
-        ? ` Along ${along} the instance is known at one point.`
-        : "";
-    return ["Exact values: ", ...found.words.flatMap(one => [", ", rich(one)]).slice(1), `.${rest} Dotted parts of a bound are beyond its conditions. ${drag}`];
+    const sharper = record.superseded ? `; ${record.superseded} is sharper and may have one` : "";
+    if (!found) return [`No exact value is drawn: the library knows none for this record${sharper}. ${drag}`];
+    const point = found.curve[0].length < 2 ? ` Along ${along} the instance is known at one point.` : "";
+    const rest = found.far.length ? " Faded: the sliders have left that instance." : point;
+    const where = found.words.flatMap(one => [", ", rich(one)]).slice(1);
+    return ["Exact values: ", ...where, `.${rest} Dotted parts of a bound are beyond its conditions. ${drag}`];
   }
 
   // The corrected statements of the same result, each with a cell for its value and what opens it.
@@ -364,14 +359,9 @@ export class View {
     const say = make("span", { className: "small" });
     say.setAttribute("role", "status");
     const kinds = {
-      Link: () => location.href.split("#")[0] + linkOf(this.state),
       Python: ({ record, values }) => asPython(record, values, allowed(record, values)),
       Command: ({ record, values }) => asCommand(record, values, allowed(record, values)),
       LaTeX: ({ record, values }) => asLatex(record, values),
-      CSV: () => {
-        const { curves, exact } = this.lines();
-        return asCsv(this.state.along, [...curves, ...exact]);
-      },
     };
     const copy = async (name, give) => {
       text.value = give(this.state);
