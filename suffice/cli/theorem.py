@@ -78,6 +78,7 @@ def _list(part: str | None, listed: Sequence[Theorem], edition: str | None, as_j
     """The statements that a part of a key names, of one edition or both; without a part, the results."""
     from suffice.bounds import THEOREMS
     from suffice.bounds.saved_errata import wrong_in_print
+    from suffice.bounds.theorems import spelled
     from suffice.support.errors import InputError
 
     if edition not in (None, "printed", "corrected"):
@@ -91,7 +92,7 @@ def _list(part: str | None, listed: Sequence[Theorem], edition: str | None, as_j
         return
     wrong = wrong_in_print(part, {entry.key for entry in listed})
     lines = [
-        f"{part}: {len(chosen)} statement{'s' * (len(chosen) > 1)}",
+        f"{spelled(part)}: {len(chosen)} statement{'s' * (len(chosen) > 1)}",
         *([f"Wrong in print: {wrong}"] if wrong else []),
     ]
     Table(columns=(), rows=(), lines=[*lines, *_legend(chosen)]).show()
