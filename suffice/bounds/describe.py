@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .evaluate import as_record
 from .plain_text import text_of
-from .saved_errata import told
+from .saved_errata import wrong_in_print
 from .theorem import Definition, Theorem
 
 
@@ -40,7 +40,7 @@ def definition_page(definition: Definition) -> str:
 
 def page(theorem: Theorem) -> str:
     """Write a plain-text page: statement, formula, hypotheses, parameters."""
-    wrong = told(theorem)
+    wrong = wrong_in_print("", [theorem.key])
     lines = [
         f"{theorem.key} ({theorem.edition})",
         *([f"wrong in print: {wrong}"] if wrong else []),

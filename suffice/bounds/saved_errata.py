@@ -13,7 +13,6 @@ from typing import Any
 
 from suffice.support.tables import times_text
 
-from .theorem import Theorem
 from .theorems import ids_of
 
 FILE = Path(__file__).with_name("errata.json")
@@ -74,11 +73,6 @@ def wrong_in_print(part: str, keys: Iterable[str]) -> str:
     more = f"; also {', '.join(row['id'] for row in others)}" if 0 < len(others) < 4 else ""
     more = f", and {len(others)} more" if len(others) > 3 else more
     return f"{first['location']}: {said(first)} (`suffice errata {first['id']}`{more})"
-
-
-def told(record: Theorem) -> str:
-    """The same of one statement."""
-    return wrong_in_print("", [record.key])
 
 
 def _factor(row: Row) -> float:

@@ -13,10 +13,11 @@ from typing import get_args
 import pytest
 from pages import errata as page
 from pages import statements, theorems
+from pages.mathematics import typeset
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
 from suffice.bounds.describe import page as theorem_page
-from suffice.bounds.saved_errata import by_damage, errata_of, kept, said, told
+from suffice.bounds.saved_errata import by_damage, errata_of, kept, said, wrong_in_print
 from suffice.bounds.saved_verdicts import known
 from suffice.cli.errata import errata_page
 from suffice.explorer.content import content
@@ -186,13 +187,13 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
     for record in editions:
         assert row in errata_of("", [record.key])
         second = theorem_page(record).splitlines()[1]
-        assert second == f"wrong in print: {told(record)}"
+        assert second == f"wrong in print: {wrong_in_print('', [record.key])}"
         worst = errata_of("", [record.key])[0]
         assert f"suffice errata {worst['id']}" in second
         assert FACTOR.findall(second) == FACTOR.findall(said(worst))
     if editions:  # a definition has a section without facts
         paper = theorems.pages()[f"{row['key'].partition('/')[0]}.md"]
-        assert f"(../errata.md#{row['id']}): {words}" in paper
+        assert f"(../errata.md#{row['id']}): {typeset(words)}" in paper
 
 
 def test_the_exceeded_theorem_says_36_wherever_it_is_named(command, refused):

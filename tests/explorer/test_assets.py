@@ -1,4 +1,4 @@
-"""The page's modules by themselves, in Node: numbers, links, remedies, what is copied."""
+"""The page's modules by themselves, in Node: numbers, links, what is taken away."""
 
 from __future__ import annotations
 
@@ -107,28 +107,6 @@ def test_hurtful_links_open_the_list_with_a_line(tmp_path, link, says):
     assert got["wrong"].startswith(says)
     assert got["record"] is None
     assert got["erratum"] is None
-
-
-def test_what_satisfies_a_failing_condition_is_its_limit(tmp_path):
-    body = WITH_FORMULA + "return solve.remedies(record, 0, given.at);"
-    got = run(tmp_path, body, {"record": told(), "at": {**AT, "eta": 3.0, "q": 0.7}}, formulas=formulas())
-    found = {entry["name"]: entry["value"] for entry in got}
-    assert found["eta"] == 0.7  # q/beta
-    assert found["beta"] == pytest.approx(0.7 / 3, rel=1e-5)
-    assert found["beta"] <= 0.7 / 3
-    assert "q" not in found  # it would have to be 3
-
-
-def test_every_failing_condition_of_typical_points_can_be_mended(tmp_path):
-    records = [told(key) for key in ("adaptive/theorem-2-horizon", "cobo/theorem-1-star", "scafflix/theorem-1")]
-    body = """return given.map((one) => { const record = { ...one, formula: FORMULAS[one.index] };
-        const values = Object.fromEntries(record.parameters.map((p) => [p.name, p.integer ? 2 : p.upper ?? 1]));
-        return solve.sidesAt(record, values).flatMap((sides, at) => solve.holds(sides) ? [] :
-          solve.remedies(record, at, values).map(({ name, value }) =>
-            solve.holds(solve.sidesAt(record, { ...values, [name]: value })[at]))); });"""
-    found = [each for some in run(tmp_path, body, records, formulas=formulas()) for each in some]
-    assert found
-    assert all(found)
 
 
 @pytest.mark.parametrize("edition", ["printed", "corrected"])

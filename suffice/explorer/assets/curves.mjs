@@ -82,6 +82,7 @@ export function linesOf(state, editions, rule, log) {
   let range = state.held ?? rangeAlong(parameter, values[along], found);
   const xLog = range[0] > 0 && (log ?? !(parameter.integer && range[1] < 30));
   if (paths.length && !xLog) range = [0, Math.max(values[along], rule.steps) + 0.4];
+  if (xLog) for (const path of paths) path.points = path.points.filter(([t]) => t > 0);
   const xs = samples(parameter, range, xLog);
   const curves = editions
     .filter(one => one.formula.bound)

@@ -19,6 +19,7 @@ const typeset = {};
 export const learn = texts => Object.assign(typeset, texts);
 // A text with its mathematics, where the documentation typesets it.
 export const rich = text => (Object.hasOwn(typeset, text) ? math(typeset[text]) : text);
+export const listed = (texts, between) => texts.flatMap(text => [between, rich(text)]).slice(1);
 // Two digits from 2 on; else four, and as many more as it takes that what is not 1 does not read 1: `times_text` and
 // `ratio_text` in support/tables.py.
 export function times(ratio, digits = 4) {

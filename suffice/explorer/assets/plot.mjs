@@ -1,7 +1,7 @@
 // One frame with curves, points and two axes, each logarithmic (where all is positive) or linear, as SVG.
 import { plain } from "./numbers.mjs";
 
-const SPACE = { left: 62, right: 28, top: 12, bottom: 44 };
+const SPACE = { left: 74, right: 28, top: 12, bottom: 44 };
 const SVG = "http://www.w3.org/2000/svg";
 
 function draw(parent, name, attributes, text = "") {
@@ -96,7 +96,7 @@ export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, x
   const inner = draw(svg, "svg", { ...box, viewBox: Object.values(box).join(" ") }); // cuts what leaves the frame
   const place = ([a, b]) => [across.at(a), upward.at(y.log ? Math.max(b, Number.MIN_VALUE) : b)];
   const joined = points => points.map(point => place(point).map(pixel => pixel.toFixed(1)).join(",")).join(" ");
-  for (const { points, look, ends } of paths) {
+  for (const { points, look, ends } of paths.filter(path => path.points.length)) {
     draw(inner, "polyline", { class: look, points: joined(points) });
     const [cx, cy] = place(points.at(-1));
     if (ends) draw(inner, "circle", { class: "stop", cx, cy: Math.min(cy, bottom - 3), r: 2.5 });

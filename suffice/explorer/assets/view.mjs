@@ -1,11 +1,11 @@
 // One record: its formula, plot and sliders, conditions, statement, what holds instead, and what people take away.
 import { asCommand, asLatex, asPython } from "./copies.mjs";
 import { linesOf, sameInstance, truthAt } from "./curves.mjs";
-import { brief, button, make, math, relation, rich, times, unitOf } from "./elements.mjs";
-import { plain, shown } from "./numbers.mjs";
+import { brief, button, listed, make, math, relation, rich, times, unitOf } from "./elements.mjs";
+import { shown } from "./numbers.mjs";
 import { plot } from "./plot.mjs";
 import { slider } from "./slider.mjs";
-import { allowed, boundAt, carried, claimed, failing, holds, refusal, remedies, sidesAt } from "./solve.mjs";
+import { allowed, boundAt, carried, claimed, failing, holds, refusal, sidesAt } from "./solve.mjs";
 import { counterexample, details, statement } from "./statement.mjs";
 
 export class View {
@@ -96,7 +96,7 @@ export class View {
     this.limits = make("ul", { className: "conditions" });
     const about = this.data.errata.filter(entry => entry.correct === record.key && entry !== this.state.erratum);
     const errata = about.map(erratum =>
-      button(() => this.open({ erratum }), "counter", rich(erratum.location), `: ${erratum.said}. `, rich(erratum.truth)),
+      button(() => this.open({ erratum }), "counter", `${erratum.location}: ${erratum.said}. `, rich(erratum.truth)),
     );
     const wrong = errata.length
       ? [make("section", {}, make("h3", {}, "What is wrong in print, with counterexamples"), ...errata)]
@@ -184,6 +184,9 @@ export class View {
       this.choice.value = this.state.along;
       this.conditions(record, values);
       this.says(record, values);
+      const meets = allowed(record, values);
+      const texts = [asPython(record, values, meets), asCommand(record, values, meets), asLatex(record, values)];
+      this.text.textContent = texts.join("\n");
       cancelAnimationFrame(this.frame); // the number is there at once, the picture with the next frame
       this.frame = requestAnimationFrame(() => this.draw());
     }
@@ -198,8 +201,9 @@ export class View {
       : [` ${relation(record)} `, make("b", {}, shown(number, record.direction))];
     this.value.replaceChildren(math(record.quantityMath), ...says);
     this.value.dataset.bound = boundAt(record, values);
-    const why = `A condition fails: ${unmet.join("; ")}. The formula gives ${shown(boundAt(record, values))}, which claims nothing.`;
-    this.verdict.replaceChildren(...(unmet.length ? [why] : this.beside(record, number)));
+    const why = `. The formula gives ${shown(boundAt(record, values))}, which claims nothing.`;
+    const fails = ["A condition fails: ", ...listed(unmet, "; "), why];
+    this.verdict.replaceChildren(...(unmet.length ? fails : this.beside(record, number)));
   }
 
   // The exact value at hand, or why there is none.
@@ -229,22 +233,10 @@ export class View {
     const sides = sidesAt(record, values);
     const items = record.conditions.map((name, index) => {
       const good = holds(sides[index]);
-      const item = make(
-        "li",
-        { className: good ? "good" : "bad" },
-        make("span", { className: "sign" }, good ? "✓" : "✗"),
-        " ",
-        rich(name),
-        ": ",
-        make("span", { className: "sides" }, `${brief(sides[index][0])} ${good ? "≤" : ">"} ${brief(sides[index][1])}`),
-      );
-      for (const { name: which, value } of good ? [] : remedies(record, index, values)) {
-        item.append(
-          " ",
-          button(() => this.set(which, value), "", `set ${which} = ${plain(value)}`),
-        );
-      }
-      return item;
+      const sign = make("span", { className: "sign" }, good ? "✓ " : "✗ ");
+      const [left, right] = sides[index].map(side => brief(side));
+      const both = make("span", { className: "sides" }, `${left} ${good ? "≤" : ">"} ${right}`);
+      return make("li", { className: good ? "good" : "bad" }, sign, rich(name), ": ", both);
     });
     this.limits.replaceChildren(
       ...(items.length ? items : [make("li", { className: "good" }, "None beyond the domains of the parameters.")]),
@@ -308,8 +300,8 @@ export class View {
     if (!found) return [`No exact value is drawn: the library knows none for this record${sharper}. ${drag}`];
     const point = found.curve[0].length < 2 ? ` Along ${along} the instance is known at one point.` : "";
     const rest = found.far.length ? " Faded: the sliders have left that instance." : point;
-    const where = found.words.flatMap(one => [", ", rich(one)]).slice(1);
-    return ["Exact values: ", ...where, `.${rest} Dotted parts of a bound are beyond its conditions. ${drag}`];
+    const more = `.${rest} Dotted parts of a bound are beyond its conditions. ${drag}`;
+    return ["Exact values: ", ...listed(found.words, ", "), more];
   }
 
   // The corrected statements of the same result, each with a cell for its value and what opens it.
@@ -353,27 +345,9 @@ export class View {
     }
   }
 
+  // What people take away.
   takeaway() {
-    const text = make("textarea", { readOnly: true, hidden: true, rows: 5, spellcheck: false });
-    text.setAttribute("aria-label", "what was copied");
-    const say = make("span", { className: "small" });
-    say.setAttribute("role", "status");
-    const kinds = {
-      Python: ({ record, values }) => asPython(record, values, allowed(record, values)),
-      Command: ({ record, values }) => asCommand(record, values, allowed(record, values)),
-      LaTeX: ({ record, values }) => asLatex(record, values),
-    };
-    const copy = async (name, give) => {
-      text.value = give(this.state);
-      text.hidden = false;
-      text.select();
-      const kept = await navigator.clipboard?.writeText(text.value).then(
-        () => true,
-        () => false,
-      );
-      say.textContent = kept ? `${name} copied.` : `${name}: copy the text below.`;
-    };
-    const buttons = Object.entries(kinds).map(([name, give]) => button(() => copy(name, give), "", `Copy ${name}`));
-    return make("section", { className: "take" }, make("h3", {}, "Take away"), ...buttons, " ", say, text);
+    this.text = make("pre", {});
+    return make("details", {}, make("summary", {}, "In Python, at the command line and in LaTeX"), this.text);
   }
 }
