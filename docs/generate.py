@@ -1,8 +1,8 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is proofs, theorems, statements, routes, errata, notation, quantities, networks, pictures, modules or verdicts;
-without one, all of these. `exact-values`, what the page with every bound knows, takes half a minute and is written
-when it is named.
+NAME is proofs, theorems, statements, routes, errata, notation, quantities, networks, pictures, modules, typeset or
+verdicts; without one, all of these. `exact-values`, what the page with every bound knows, takes half a minute and is
+written when it is named.
 Pages are written below DIR, by default this checkout.
 """
 
@@ -13,7 +13,19 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, modules, networks, notation, pictures, quantities, routes, statements, theorems, verdicts
+from pages import (
+    errata,
+    modules,
+    networks,
+    notation,
+    pictures,
+    quantities,
+    routes,
+    statements,
+    theorems,
+    typeset,
+    verdicts,
+)
 
 from suffice.bounds import THEOREMS
 from suffice.explorer import exact_values
@@ -33,12 +45,13 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
     "statements": lambda: {"docs/statements.md": statements.text()},
     "routes": lambda: {"docs/routes.md": routes.text()},
-    "errata": lambda: {"docs/errata.md": errata.text(), "suffice/verification/errata.json": errata.rows()},
+    "errata": lambda: {"docs/errata.md": errata.text(), "suffice/bounds/errata.json": errata.rows()},
     "notation": lambda: {"docs/notation.md": notation.text()},
     "quantities": lambda: {"docs/quantities.md": quantities.text()},
     "networks": lambda: {"docs/networks.md": networks.text()},
     "pictures": lambda: {"docs/pictures.md": pictures.text()},
     "modules": lambda: {"docs/modules.md": modules.text()},
+    "typeset": lambda: {"suffice/explorer/typeset.json": typeset.rows()},
     "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
 }
 """What makes a group of pages: each path with its text."""

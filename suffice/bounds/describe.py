@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .evaluate import as_record
 from .plain_text import text_of
+from .saved_errata import wrong_in_print
 from .theorem import Definition, Theorem
 
 
@@ -39,8 +40,10 @@ def definition_page(definition: Definition) -> str:
 
 def page(theorem: Theorem) -> str:
     """Write a plain-text page: statement, formula, hypotheses, parameters."""
+    wrong = wrong_in_print("", [theorem.key])
     lines = [
         f"{theorem.key} ({theorem.edition})",
+        *([f"wrong in print: {wrong}"] if wrong else []),
         f"{theorem.title}: {theorem.source}",
         "",
         theorem.statement,
@@ -61,6 +64,8 @@ def page(theorem: Theorem) -> str:
         lines.append("conditions  " + "; ".join(conditions))
     if theorem.tight:
         lines.append(f"tight       {theorem.tight}")
+    if theorem.edition == "printed":
+        lines.append(f"corrected   suffice theorem {theorem.key}")
     if theorem.superseded_by:
         lines.append(f"superseded  by {theorem.superseded_by}")
     lines.append("parameters")

@@ -17,7 +17,7 @@ from typing import Any
 
 from suffice.support.errors import InputError
 from suffice.support.files import check_regular, write_whole
-from suffice.support.tables import ratio_text
+from suffice.support.tables import ratio_text, times_text
 
 from .symbolic import as_expression, expression, on_symbols
 from .theorem import Theorem
@@ -81,7 +81,7 @@ def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any
     row = (known() if rows is None else rows).get((theorem.key, theorem.edition))
     if row is None:
         return f"none: it cannot be evaluated. {theorem.order_only}" if theorem.order_only else "none kept"
-    ratio = "" if row["worst_ratio"] is None else f", worst ratio {ratio_text(row['worst_ratio'])}{attained(row)}"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {times_text(row['worst_ratio'])}{attained(row)}"
     note = f": {row['note']}" if row.get("note") else ""
     return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']}){note}"
 

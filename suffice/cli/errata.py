@@ -5,31 +5,17 @@ Statements that are true, of which something is to be said, have a table of thei
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from suffice.support.tables import Table, number, ratio_text
+from suffice.bounds.saved_errata import KINDS, LOOSE, WITHDRAWN, by_damage, kept, said
+from suffice.support.tables import Table, number
 
 from .app import Json, app
 from .completion import errata_names
 from .console import print_json
-
-KINDS = {
-    "false": "the claim does not hold",
-    "hypothesis": "an assumption is missing",
-    "vacuous": "nothing meets the hypotheses",
-    "constant": "a constant or an exponent is wrong",
-    "typo": "the text has a slip",
-    "code": "the released code does something else",
-}
-LOOSE, WITHDRAWN = "loose", "withdrawn"
-"""The kinds of true statements, and of entries that did not stand."""
-SAVED = Path(__file__).parents[1] / "verification" / "errata.json"
-"""The rows of the table for the library's papers, written by `make pages`: listing them needs no torch."""
 
 
 @app.command()
@@ -71,10 +57,12 @@ def errata(
         typer.echo(f"{identifier}: no errata")
 
 
-def show(rows: Sequence[dict[str, Any]]) -> None:
-    """What is wrong, then what is true but has an entry."""
-    wrong, loose = ([row for row in rows if (row["kind"] == LOOSE) is kind] for kind in (False, True))
+def show(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What is wrong, the worst first, then what is true but has an entry."""
+    ranked = by_damage(rows)
+    wrong, loose = ([row for row in ranked if (row["kind"] == LOOSE) is kind] for kind in (False, True))
     if wrong:
+        Table(columns=(), rows=(), lines=_legend(wrong)).show()
         errata_table(wrong).show()
     if loose:
         loose_table(loose).show()
@@ -86,7 +74,7 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
     from suffice.bounds.papers import OWN, PAPERS
     from suffice.bounds.theorems import ids_of, spelled
 
-    rows = json.loads(SAVED.read_text(encoding="utf-8"))
+    rows = kept()
     if any(paper.errata for paper in PAPERS if paper.key not in OWN):
         return []
     if identifier is not None and spelled(identifier).replace("/", "-") in {row["id"] for row in rows}:
@@ -96,10 +84,18 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
     return [row for row in rows if row["id"] in named]
 
 
-def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
+def _legend(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the table's words mean, to be read before it."""
+    return [
+        f"{len(rows)} errors in print, the most damaging first. On a small example the text implies the value "
+        "`printed`, and the true one is `measured`; `suffice errata ID` shows the example and what holds.",
+        "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in rows)),
+    ]
+
+
+def errata_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """One row per erratum."""
     return Table(
-        title=f"Errata ({len(rows)})",
         columns=("id", "kind", "printed", "measured", "where", "what holds"),
         numeric=("printed", "measured"),
         optional=("where", "what holds"),
@@ -107,45 +103,38 @@ def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
             (row["id"], row["kind"], number(row["printed"]), number(row["measured"]), row["location"], row["truth"])
             for row in rows
         ],
-        lines=[
-            "On a small example the text implies the value `printed`, and the true one is `measured`. `suffice errata "
-            "ID` shows the example, the quantity that was measured and what holds.",
-            "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in rows)),
-        ],
     )
 
 
-def loose_table(rows: Sequence[dict[str, Any]]) -> Table:
+def loose_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """One row per true statement of which something is to be said."""
     return Table(
-        title="True, but",
+        title="No error, and not counted: what is printed stands, and something is to be added",
         columns=("id", "where", "what is to be added"),
         optional=("where", "what is to be added"),
         rows=[(row["id"], row["location"], row["truth"]) for row in rows],
-        lines=[
-            "loose: no error, and not counted: what is printed stands; `suffice errata ID` shows what is to be added."
-        ],
     )
 
 
 def errata_page(row: dict[str, Any]) -> Table:
     """One erratum in lines: what is claimed, what is true, the instance and its numbers, and how to cite it."""
     from suffice.bounds.papers import PAPERS
+    from suffice.bounds.theorems import rows as rows_of
 
     of = next((paper for paper in PAPERS if paper.title == row["paper"]), None)
     read = f" (Read: {of.read}.)" if of and of.read else ""
-    said = row | {"paper": f"{(of and of.reference) or row['paper']}{read}"}
+    shown = row | {"paper": f"{(of and of.reference) or row['paper']}{read}"}
     if row["kind"] == LOOSE:
-        said["kind"] = "loose: no error, what is printed stands"
+        shown["kind"] = "loose: no error, what is printed stands"
     if row["kind"] == WITHDRAWN:
-        lines = [f"{name:9s} {said[name]}" for name in ("id", "paper", "location", "kind")]
+        lines = [f"{name:9s} {shown[name]}" for name in ("id", "paper", "location", "kind")]
         return Table(columns=(), rows=(), lines=[*lines, f"it said   {row['claim']}", f"reason    {row['truth']}"])
     names = ("id", "paper", "location", "kind", "claim", "truth")
-    lines = [f"{name:9s} {said[name]}" for name in names]
+    lines = [f"{row['location']}: {said(row)}", *(f"{name:9s} {shown[name]}" for name in names)]
     lines += [f"  {name} = {value}" for name, value in row["inputs"].items()]
     lines += [f"printed   {row['printed']:.10g}", f"measured  {row['measured']:.10g}"]
-    if row["printed"] * row["measured"] > 0:
-        lines.append(f"ratio     {ratio_text(row['measured'] / row['printed'])} (measured / printed)")
     if row["key"]:
+        if any(record.edition == "printed" for record in rows_of(row["key"])):
+            lines.append(f"printed   suffice theorem {row['key']} --edition printed")
         lines.append(f"corrected suffice theorem {row['key']}")
     return Table(columns=(), rows=(), lines=lines)

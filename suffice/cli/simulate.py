@@ -85,6 +85,20 @@ def simulate(
     Table(columns=(), rows=(), lines=[*remarks, *(f"warning: {warning}" for warning in run.warnings)]).show()
 
 
+def answer(run: Experiment) -> str:
+    """What the algorithm did in the mean of the clients, and what the table below shows."""
+    from suffice.support.tables import number
+
+    mean, trace = run.mean(), run.trace
+    first, last = (float(mean[at].mean()) for at in (0, -1))
+    way = "lowers" if last < first else "raises" if last > first else "leaves"
+    moved = f"from {number(first, 4)} to {number(last, 4)}" if last != first else f"at {number(first, 4)}"
+    return (
+        f"{trace.algorithm} {way} the excess loss, in the mean of {len(run.problem.names)} clients, {moved} in "
+        f"{trace.iterations[-1]:,} iterations. Below: the mean over {len(trace.seeds)} seeds (and its standard error)."
+    )
+
+
 def simulation_tables(run: Experiment) -> list[Table]:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
     import numpy as np
@@ -98,13 +112,12 @@ def simulation_tables(run: Experiment) -> list[Table]:
     tables, shown = [], min(len(names), MOST_CLIENTS)
     for begin in range(0, shown, PER_TABLE):
         some = range(begin, min(begin + PER_TABLE, shown))
-        columns = ("iteration", *(f"{name} (s.e.)" for name in shortened([printable(names[i]) for i in some], LONGEST)))
+        columns = ("iteration", *shortened([printable(names[i]) for i in some], LONGEST))
         rows = [
             (str(t), *(f"{number(mean[at, i].item())} ({number(error[at, i].item(), 2)})" for i in some))
             for at, t in enumerate(trace.iterations)
         ]
-        title = f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}"
-        tables.append(Table(title="" if begin else title, columns=columns, numeric=columns, rows=rows))
+        tables.append(Table(title="" if begin else answer(run), columns=columns, numeric=columns, rows=rows))
     columns = ("iteration", "oracle calls", "vectors sent")
     rows = [
         (str(t), f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,7 +58,7 @@ def theorem(
             raise InputError("theorem", "missing", "name the theorem to solve")
         if bibtex:
             raise InputError("theorem", key or "missing", "name one to cite")
-        return _list(listed, edition, as_json)
+        return _list(key, listed, edition, as_json)
     defined = [entry for entry in DEFINITIONS if entry.key == spelled(key)]
     if defined and not values and solve is None and not as_json and not bibtex:
         typer.echo("\n\n".join(definition_page(entry) for entry in defined if edition in (None, entry.edition)))
@@ -73,9 +74,11 @@ def theorem(
         _show(record, as_json)
 
 
-def _list(listed: Sequence[Theorem], edition: str | None, as_json: bool) -> None:
-    """These, or all, of one edition or both."""
+def _list(part: str | None, listed: Sequence[Theorem], edition: str | None, as_json: bool) -> None:
+    """The statements that a part of a key names, of one edition or both; without a part, the results."""
     from suffice.bounds import THEOREMS
+    from suffice.bounds.saved_errata import wrong_in_print
+    from suffice.bounds.theorems import spelled
     from suffice.support.errors import InputError
 
     if edition not in (None, "printed", "corrected"):
@@ -84,9 +87,42 @@ def _list(listed: Sequence[Theorem], edition: str | None, as_json: bool) -> None
     if as_json:
         print_json([theorem_row(entry) for entry in chosen])
         return
+    if part is None:
+        result_table(chosen).show()
+        return
+    wrong = wrong_in_print(part, {entry.key for entry in listed})
+    lines = [
+        f"{spelled(part)}: {len(chosen)} statement{'s' * (len(chosen) > 1)}",
+        *([f"Wrong in print: {wrong}"] if wrong else []),
+    ]
+    Table(columns=(), rows=(), lines=[*lines, *_legend(chosen)]).show()
     for kind in ("printed", "corrected"):
         if some := [entry for entry in chosen if entry.edition == kind]:
             theorem_table(some, title=f"Theorems {'as printed' if kind == 'printed' else kind}").show()
+
+
+def result_table(records: Sequence[Theorem]) -> Table:
+    """A row for each result of a paper, with the worst of what is wrong with it in print."""
+    from suffice.bounds.saved_errata import errata_of, said
+
+    named: dict[str, list[Theorem]] = {}
+    for record in records:
+        found = re.match(r".*?[a-z]-\d+", record.key)
+        named.setdefault(found[0] if found else "", []).append(record)
+    groups: dict[str, list[Theorem]] = {}
+    for name, entries in named.items():
+        for entry in entries:  # a result of one statement has no row of its own
+            paper = entry.key.partition("/")[0]
+            groups.setdefault(name if name and len(entries) > 1 else f"{paper} (others)", []).append(entry)
+    papers = list(dict.fromkeys(record.key.partition("/")[0] for record in records))
+    rows = []
+    for name in sorted(groups, key=lambda name: (papers.index(re.split("[ /]", name)[0]), name.endswith(")"))):
+        errata = errata_of("" if name.endswith(")") else name, {entry.key for entry in groups[name]})
+        worst = re.sub("the (lower )?bound is ", "", said(errata[0])) if errata else "-"
+        rows.append((name, str(len(groups[name])), str(len(errata)), worst))
+    title = f"{len(records)} statements of {len(rows)} results; `suffice theorem RESULT` lists those of one"
+    columns = ("result", "statements", "errata", "the worst erratum")
+    return Table(title=title, columns=columns, numeric=("statements", "errata"), rows=rows)
 
 
 def _cite(cited: Any) -> None:
@@ -191,6 +227,7 @@ def _bound(record: Theorem, bound: float) -> None:
 
 def theorem_row(record: Theorem) -> dict[str, Any]:
     """The row of `suffice theorem --json`."""
+    from suffice.bounds.saved_errata import errata_of
     from suffice.bounds.saved_proofs import saved_proof
     from suffice.bounds.saved_verdicts import known
 
@@ -213,7 +250,18 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
         "attained": kept.get("attained"),
         "regime": kept.get("regime"),
         "proof": saved_proof(record) or None,
+        "errata": [row["id"] for row in errata_of("", [record.key])],
     }
+
+
+def _legend(records: Sequence[Theorem]) -> list[str]:
+    """What the words of the table mean, to be read before it."""
+    lines = ["The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."]
+    if any(record.superseded_by for record in records):
+        lines.append("Superseded: the statement is true, and a sharper record replaces it.")
+    if any(record.order_only for record in records):
+        lines.append("Order only: the statement gives no number to evaluate or check; its page says why.")
+    return lines
 
 
 def theorem_table(records: Sequence[Theorem], title: str = "Theorems") -> Table:
@@ -221,14 +269,6 @@ def theorem_table(records: Sequence[Theorem], title: str = "Theorems") -> Table:
     from suffice.bounds.saved_verdicts import known
 
     verdicts = known()
-    lines = ["The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."]
-    if any(record.superseded_by for record in records):
-        lines.append("Superseded: the statement is true, and a sharper record replaces it.")
-    if any(record.order_only for record in records):
-        lines.append(
-            "Order only: the statement gives no number to evaluate or check (hidden constants, a random right-hand "
-            "side); its page says why."
-        )
     return Table(
         title=f"{title} ({len(records)})",
         columns=("key", "verdict", "bounds", "source"),
@@ -245,5 +285,4 @@ def theorem_table(records: Sequence[Theorem], title: str = "Theorems") -> Table:
             )
             for record in records
         ],
-        lines=lines,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from suffice.support.progress import later
-from suffice.support.tables import Cell, Table, ratio_text
+from suffice.support.tables import Cell, Table, times_text
 
 from .app import Json, app
 from .completion import of, theorem_keys
@@ -19,6 +20,9 @@ from .console import print_json
 if TYPE_CHECKING:
     from suffice.bounds import Theorem
     from suffice.verification import Verdict
+
+MOST, REFUTED = "measured/bound", "wrong variants refuted"
+"""The largest ratio seen, above 1 where a bound is exceeded; and how many made wrong on purpose the check finds."""
 
 
 @app.command()
@@ -72,6 +76,23 @@ def verify(
         raise typer.Exit(1)
 
 
+def answer(verdicts: Sequence[Verdict]) -> str:
+    """What came of all, in a sentence for each edition."""
+    said = []
+    for edition in ("corrected", "printed"):
+        found = [verdict.outcome.value for verdict in verdicts if verdict.theorem.edition == edition]
+        counts = [f"{count} {_verb(outcome, count)}" for outcome, count in Counter(found).most_common()]
+        if found:
+            said.append(f"Of {len(found)} {edition} statement{'s' * (len(found) > 1)} {', '.join(counts)}.")
+    return " ".join(said)
+
+
+def _verb(outcome: str, count: int) -> str:
+    if outcome == "holds":
+        return "holds" if count == 1 else "hold"
+    return f"{'is' if count == 1 else 'are'} {outcome}"
+
+
 def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> Table:
     """`left` are the records asked for that no claim checks."""
     lines: list[Cell] = []
@@ -88,10 +109,10 @@ def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> 
             f"Probability of a false alarm in this run: at most {sum(sampled):.1g}, over {len(sampled)} sampled claims."
         )
     return Table(
-        title="Verdicts",
-        columns=("claim", "edition", "verdict", "instances", "worst ratio", "mutants", "engine", "seconds"),
-        numeric=("instances", "worst ratio", "mutants", "seconds"),
-        optional=("mutants", "instances", "seconds", "engine"),
+        title=answer(verdicts),
+        columns=("claim", "edition", "verdict", "instances", MOST, REFUTED, "engine", "seconds"),
+        numeric=("instances", MOST, REFUTED, "seconds"),
+        optional=(REFUTED, "instances", "seconds", "engine"),
         rows=[_row(verdict) for verdict in verdicts],
         lines=lines,
     )
@@ -103,7 +124,7 @@ def _row(verdict: Verdict) -> tuple[Cell, ...]:
         verdict.theorem.edition,
         (verdict.outcome.value, "yellow" if verdict.note else "green" if verdict.expected else "red"),
         f"{verdict.instances:,}",
-        ratio_text(verdict.worst_ratio) if verdict.instances else "-",
+        times_text(verdict.worst_ratio) if verdict.instances else "-",
         f"{verdict.refuted}/{verdict.mutants}" if verdict.mutants else "-",
         verdict.engine,
         f"{verdict.seconds:.1f}",

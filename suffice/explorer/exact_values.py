@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import THEOREMS, Theorem
+from suffice.bounds import THEOREMS, Binary, Theorem
 from suffice.bounds.evaluate import EVALUATED
 from suffice.bounds.papers import OWN, PAPERS
 
@@ -32,7 +32,7 @@ def exact_values() -> dict[str, Any]:
     found = json.loads(FILE.read_text(encoding="utf-8"))
     if others := {paper.key for paper in PAPERS} - set(OWN):
         more = measured(others)
-        found = {"rows": found["rows"] | more["rows"], "errata": found["errata"] + more["errata"]}
+        found |= {"rows": found["rows"] | more["rows"], "errata": found["errata"] + more["errata"]}
     return found
 
 
@@ -55,12 +55,25 @@ def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
     return {"rows": rows, "errata": errata}
 
 
+def paths() -> dict[str, Any]:
+    """The counterexample to Theorem 2, on which the page simulates: peers with an optimum `gap` from client 0's."""
+    from suffice.verification.instances.quadrature_1d import counterexample
+
+    line, given = counterexample()
+    assert isinstance(line.criterion, Binary)
+    told = {"eps": given["eps"], "eta": line.eta, "theta": line.theta0, "threshold": line.criterion.threshold}
+    told |= {"peers": len(line.h) - 1, "gap": -line.xi[-1], "sigma": math.sqrt(line.sigma2[0]), "h": line.h[0]}
+    at = {name: short(given[name]) for name in ("eta", "mu", "beta", "q", "e0")}
+    numbers = {name: float(value) for name, value in told.items()}
+    return {"key": "adaptive/theorem-2-constant", "along": "T", "at": at, "steps": 8} | numbers
+
+
 def text() -> str:
     """The file: a line a record, and a line an erratum."""
     found = measured()
     rows = ",\n".join(f"{json.dumps(name)}: {_json(row)}" for name, row in found["rows"].items())
     errata = ",\n".join(map(_json, found["errata"]))
-    return f'{{"rows": {{\n{rows}\n}}, "errata": [\n{errata}\n]}}\n'
+    return f'{{"paths": {_json(paths())},\n"rows": {{\n{rows}\n}}, "errata": [\n{errata}\n]}}\n'
 
 
 def _json(row: Mapping[str, Any]) -> str:
@@ -127,7 +140,7 @@ def erratum(entry: Erratum) -> dict[str, Any]:
         "claim": entry.claim,
         "truth": entry.truth,
         "correct": entry.key or "",
-        "side": entry.side,
+        "direction": entry.side,
         "inputs": [[name, _as_written(value)] for name, value in found.inputs.items()],
         "printed": short(found.printed),
         "measured": short(found.measured),

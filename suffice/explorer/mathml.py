@@ -16,7 +16,8 @@ _LETTERS = dict(
 )  # fmt: skip
 _SIGNS = dict(
     le="≤", ge="≥", in_="∈", sim="∼", mid="∣", cdot="·", star="⋆", top="⊤", langle="⟨", rangle="⟩", dots="…", to="→",
-    sum="∑", int="∫", prod="∏", pm="±", times="×", ne="≠", approx="≈",
+    sum="∑", int="∫", prod="∏", pm="±", times="×", ne="≠", approx="≈", lt="&lt;", gt="&gt;", lVert="‖", rVert="‖",
+    lvert="|", rvert="|", lceil="⌈", rceil="⌉", lfloor="⌊", rfloor="⌋", leftarrow="←", Rightarrow="⇒",
 )  # fmt: skip
 _NAMES = ("max", "min", "log", "ln", "exp", "sqrt", "arg", "sup", "inf")
 _ACCENTS = {"bar": "¯", "overline": "‾", "tilde": "~", "hat": "^"}
@@ -27,6 +28,7 @@ _ALPHABETS = {
     "mathbf": {"0": "𝟎", "1": "𝟏"},
 }
 _SPACES = {r"\,": "0.17em", r"\ ": "0.3em", r"\;": "0.28em", r"\quad": "1em"}
+_UPRIGHT = ("langle", "rangle", "lVert", "rVert", "lvert", "rvert", "lceil", "rceil", "lfloor", "rfloor")
 _SIZES = (r"\left", r"\right", r"\!")
 _PAIRS = ((re.compile(r"\\[Bb]igg?l?(?=[(\[])"), r"\\left"), (re.compile(r"\\[Bb]igg?r?(?=[)\]])"), r"\\right"))
 _CLOSE = ' lspace="0" rspace="0"'
@@ -42,7 +44,7 @@ def mathml(latex: str, *, display: bool = False) -> str:
     except IndexError:
         raise InputError("formula", latex, "a command lacks its argument") from None
     shown = ' display="block"' if display else ""
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{shown}><mrow>{content}</mrow></math>'
+    return f"<math{shown}><mrow>{content}</mrow></math>"
 
 
 def letters(latex: str) -> str:
@@ -89,7 +91,8 @@ def _argument(tokens: list[str]) -> str:
 
 def _element(token: str, tokens: list[str]) -> str:
     if token == "{":
-        return f"<mrow>{''.join(_row(tokens, lambda token: token == '}'))}</mrow>"
+        row = _row(tokens, lambda token: token == "}")
+        return row[0] if len(row) == 1 else f"<mrow>{''.join(row)}</mrow>"
     if token[0].isdigit():
         return f"<mn>{token}</mn>"
     if token.startswith("\\"):
@@ -120,7 +123,7 @@ def _command(token: str, tokens: list[str]) -> str:
         return f'<mi class="operator">{name}</mi>' if under else f"<mi>{name}</mi><mo>&#8289;</mo>"
     if name in ("sum", "int", "prod"):
         return f'<mo movablelimits="true">{_STRIPPED[name]}</mo>'
-    if name in ("langle", "rangle"):
+    if name in _UPRIGHT:
         return f'<mo stretchy="false">{_STRIPPED[name]}</mo>'
     if name in _STRIPPED:
         kind = "mo" if name in _SIGNS or f"{name}_" in _SIGNS else "mi"

@@ -17,7 +17,7 @@ from .content import content, formulas
 
 _ASSETS = Path(__file__).with_name("assets")
 _MODULES = (
-    *("numbers", "elements", "solve", "link", "copies", "plot"),
+    *("numbers", "elements", "solve", "link", "copies", "plot", "paths"),
     *("slider", "curves", "statement", "tree", "view", "main"),
 )
 """In an order in which none uses a later one while it loads."""
@@ -26,10 +26,16 @@ _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 
 def page(data: Mapping[str, Any], *, start: str = "") -> str:
     """The text of the file with `content()`; `start` is the part of its address behind # where none is given."""
-    told = {**data, "start": start}
+    shared: dict[str, int] = {}  # parameters that several records have are written once
+    number = lambda one: shared.setdefault(json.dumps(one), len(shared))  # noqa: E731
+    records = [{**record, "parameters": list(map(number, record["parameters"]))} for record in data["records"]]
+    told = {**data, "records": records, "parameters": list(map(json.loads, shared)), "start": start}
+    written = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     filled = {
         "css": _asset("page.css"),
-        "data": json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        "data": re.sub(
+            "<(?!/?m)", r"\\u003c", written
+        ),  # tags of MathML alone: neither a comment nor the end of a script
         "script": script(),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset("page.html"))

@@ -68,7 +68,8 @@ def _best(claim: Claim) -> Truth | None:
     def worth(truth: Truth) -> float:
         tight = min(_ratio(claim.theorem, truth), 1.0)
         x, y = truth.curves.get("T", ([], []))
-        moves = min(abs(math.log10(y[-1] / y[0])), 2.0) if y and min(y[0], y[-1]) > 0 else 0.0
+        falls = math.log10(y[0] / y[-1]) if y and min(y[0], y[-1]) > 0 else 0.0
+        moves = min(max(falls, 0.0), 2.0)  # a bound is shown bending towards its floor, not rising with it
         told = (0.5 if len(x) > 5 else 0.0) + 0.1 * moves + 0.1 * min(len(truth.curves), 5)
         return tight + told - _unusual(claim.theorem, truth.at)
 
@@ -103,6 +104,8 @@ def _candidates(claim: Claim) -> Iterator[tuple[Family | None, Evidence, int]]:
     theorem = claim.theorem
     for family in claim.families:
         batches = ([family.sharp()] if family.sharp is not None else []) + [family.draw(_DRAWS, seed=0)]
+        if "e0" in family.domains:  # from far away too
+            batches += [{**one, "e0": np.full_like(one["e0"], family.domains["e0"].high)} for one in batches]
         for values in batches:
             found = family.evidence(values)
             if found.measured.shape == (len(next(iter(values.values()))),) and found.values is not None:

@@ -129,9 +129,10 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(COLUMN_WIDTH, 2.8)
     axes = canvas.subplots()
     setup = figure.setup
-    # whole decades around where the mean peer enters, 2 d v^2: its curves rise inside
-    ends = np.floor(np.log10(2 * setup["features"] * np.array([min(setup["spreads"]), max(setup["spreads"])]) ** 2))
-    low, high = 10.0 ** ends[0], 10.0 ** max(ends[1], ends[0] + 1)
+    # whole decades from where the mean peer of the least spread enters, 2 d v^2, to where the last of all has entered
+    least = np.floor(np.log10(2 * setup["features"] * min(setup["spreads"]) ** 2))
+    last = np.ceil(np.log10(max(curve["epsilon"].max() for curve in figure.data.values())))
+    low, high = 10.0**least, 10.0 ** max(last, least + 1)
     for v, (colour, marker) in zip(setup["spreads"], LOOKS):
         curves = {name: figure.data[SEPARATOR.join((f"{v:g}", name))] for name in (DRAW, MEDIAN, LOW, HIGH)}
         grid = np.geomspace(low, high, 600)
@@ -143,7 +144,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.step(x, size, where="post", color=colour, linewidth=0.7)
         marked = curves[DRAW if figure.edition == "published" else MEDIAN]
         if figure.edition == "published":
-            at = 10.0 ** np.arange(ends[0], np.log10(high) + 0.5)  # where the published picture has its marks
+            at = 10.0 ** np.arange(least, np.log10(high) + 0.5)  # where the published picture has its marks
         else:
             at = np.asarray(marked["epsilon"])[4:-4:5]  # between both ends, where no two curves meet
             at = at[(at > low) & (at < high)]

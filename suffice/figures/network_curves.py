@@ -29,6 +29,7 @@ MORE: Mapping[str, tuple[str, Any]] = {
     "Scafflix": (BLUE, "-"),
 }
 SEVERAL = ((BLUE, "-"), (VERMILION, (0, (6, 1))), (GREEN, (0, (3, 1))), (ORANGE, (0, (5, 1, 1, 1))), (BLACK, ":"))
+MARKERS = "os^Dv"
 """Of one rule with several values of its number."""
 
 
@@ -105,7 +106,8 @@ def draw(figure: Figure, canvas: Any) -> None:
             known = {**LOOKS, **MORE}
             colour, line = known[rule] if rule in known else SEVERAL[at]
             x, y, error = (curve[column] for column in (across, "accuracy", "accuracy_se"))
-            axes.plot(x, y, color=colour, linestyle=line, label=rule.removesuffix(", constant"))
+            marks = {} if rule in known else {"marker": MARKERS[at], "markevery": (at, 5)}  # tell them apart in grey
+            axes.plot(x, y, color=colour, linestyle=line, label=rule.removesuffix(", constant"), **marks)
             axes.fill_between(x, y - 2 * error, y + 2 * error, color=colour, alpha=0.12, linewidth=0)
         last = [curve["accuracy"][-1] for curve in own.values()]
         highest = max(np.nanmax(curve["accuracy"]) for curve in own.values())
@@ -130,5 +132,5 @@ def _message(figure: Figure) -> str:
         }
         best = max(last, key=lambda rule: last[rule])
         found.append(f"{best} ({panel.partition(',')[0]}, {last[best]:.1f} %)")
-    told = ", clusters untold" * any(name.endswith("Oracle") for name in figure.data)
+    told = " without being told the clusters" * any(name.endswith("Oracle") for name in figure.data)
     return f"What ends best{told}: {', '.join(found)}"

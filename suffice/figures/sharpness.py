@@ -86,7 +86,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    axes.set_yticks(at, keys, fontsize=SMALL)
+    labels = [key if len(key) < 40 else key.replace("/", "/\n") for key in keys]  # a long one has two lines
+    axes.set_yticks(at, labels, fontsize=SMALL)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("measured / bound (1: the bound is attained)")
     near = sum(abs(ratio - 1) < 0.01 for ratio in worst.values())

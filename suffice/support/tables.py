@@ -180,6 +180,15 @@ def ratio_text(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def times_text(value: float) -> str:
+    """How many times a bound is exceeded or missed, in two digits wherever it is written (36, 1,200, 3.1e8), and below
+    2 as `ratio_text`."""
+    if not 2 <= value < math.inf:
+        return ratio_text(value)
+    two = float(f"{float(f'{value:.6g}'):.2g}")  # six digits first: others differ between processors
+    return f"{two:,.7g}".replace("e+0", "e").replace("e+", "e")
+
+
 def shortened(names: Sequence[str], most: int) -> list[str]:
     """Names of at most `most` characters: the middle of longer ones left out, numbered where they then agree."""
     half = (most - 3) // 2

@@ -168,17 +168,18 @@ class Training:
             rows.append((self.names[at], str(self.problem.row_counts[at]), str(entry["test_rows"]),
                          number(entry[name]), number(entry[f"{name}_se"], 2), *beside, number(own), many))  # fmt: skip
         mean, error = self.mean(name)
-        lines = [f"In the mean of the clients the {head} is {number(mean)} +- {number(error, 2)} (standard error)."]
         means = [(of, *self.mean(name, of)) for of in self.baselines]
-        if means:
-            said = ", ".join(f"{of} {number(mean)} +- {number(error, 2)}" for of, mean, error in means)
-            lines.append(f"On the same rows and iterations: {said}.")
+        said = ", ".join(f"{of} {number(mean)} +- {number(error, 2)}" for of, mean, error in means)
+        lines = [f"On the same rows and iterations: {said}."] if means else []
         if len(self.tests) > MOST:
             lines.append(f"{len(self.tests) - MOST} more clients are in --json.")
         if self.weights is None:
             lines.append(f"The algorithm {self.setting['algorithm']} weighs no clients.")
         lines += [f"Note: {remark}." for remark in self.remarks]
         lines.append(f"The models sent are {self.trace.vectors_sent[-1]:,.0f} in all, the scouts' included.")
-        return Table(title=f"{self.setting['model']} of {self.problem.features:,} parameters after "
-                     f"{self.trace.iterations[-1]:,} iterations of {self.setting['algorithm']}", columns=columns,
-                     numeric=columns[1:], rows=rows, lines=lines)  # fmt: skip
+        answer = (
+            f"The {head} of {len(self.tests)} clients is {number(mean)} in their mean, with a standard error of "
+            f"{number(error, 2)}: {self.setting['model']} of {self.problem.features:,} parameters after "
+            f"{self.trace.iterations[-1]:,} iterations of {self.setting['algorithm']}."
+        )
+        return Table(title=answer, columns=columns, numeric=columns[1:], rows=rows, lines=lines)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.support import html
-from suffice.support.tables import ratio_text
+from suffice.support.tables import times_text
 
 from .findings import VISIBLE, Findings
 from .findings import Outcome as Outcome
@@ -73,7 +73,7 @@ class Verdict(Findings):
         elif seen.few:
             where = f": only {seen.instances:,} of {seen.examined:,} instances met the conditions"
         only_undefined = 0 < seen.violations <= seen.undefined  # then there is no ratio
-        ratio = "" if only_undefined else f", worst ratio {ratio_text(seen.worst_ratio)}"
+        ratio = "" if only_undefined else f", worst ratio {times_text(seen.worst_ratio)}"
         refuted = f", {self.variants.refuted} of {tried} mutants refuted" if tried else ""
         return f"{self.outcome.value}{where}{ratio}{refuted}"
 

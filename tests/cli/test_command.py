@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,11 +11,9 @@ import typer
 from rich.text import Text
 
 from suffice.bounds import InputError
-from suffice.bounds.theorems import rows
 from suffice.cli import load
 from suffice.cli.app import app
 from suffice.cli.errata import saved_errata
-from suffice.cli.theorem import theorem_table
 from suffice.cli.verify import verdict_table
 from suffice.figures import makers
 from suffice.verification import errata, unchecked, verify
@@ -71,8 +70,8 @@ def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused
     assert "no claim" in refused("verify", "cobo/lemma-9*")
 
 
-def test_statements_without_a_number_are_counted_and_explained(capsys):
-    out = theorem_table(rows("Theorem 2")).text()
+def test_statements_without_a_number_are_counted_and_explained(command):
+    out = command("theorem", "Theorem 2").stdout
     assert "adaptive/theorem-2-constant" in out
     assert "scafflix/theorem-2" in out
     assert "Order only: the statement gives no number" in out
@@ -80,9 +79,24 @@ def test_statements_without_a_number_are_counted_and_explained(capsys):
     assert "Not evaluated: 1 printed statement that gives an order only; no claim checks adaptive/remark-3-binary" in (
         " ".join(summary.split())
     )
-    assert "Order only" not in theorem_table(rows("worst-case")).text()
+    assert "Order only" not in command("theorem", "worst-case").stdout
     with pytest.raises(InputError, match=r"^theorem = 'cobo/selection-time': it gives an order only\. The text"):
         verify(["cobo/selection-time"], edition="printed")
+
+
+def test_the_answer_stands_in_the_first_line(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    checked = command("verify", "adaptive/property-1", "cobo/lemma-4").stdout
+    assert checked.startswith("Of 2 corrected statements 2 hold. Of 2 printed statements 2 are violated.\nclaim ")
+    setup = ("examples/diabetes_by_age.csv", "--client", "age_group", "--target", "progression")
+    run = ("simulate", *setup, "--algorithm", "local", "--iterations", "20", "--seeds", "4", "--root", "1")
+    row = json.loads(command(*run, "--json").stdout)
+    words = r"local (lowers|raises) the excess loss, in the mean of (\d+) clients, from (\S+) to (\S+) in 20 iterations"
+    said = re.match(words, command(*run).stdout)
+    assert said
+    ends = [sum(row["excess_mean"][at]) / len(row["clients"]) for at in (0, -1)]
+    assert [float(said[3]), float(said[4])] == pytest.approx(ends, rel=1e-3)
+    assert (said[1], int(said[2])) == ("lowers" if ends[1] < ends[0] else "raises", len(row["clients"]))
 
 
 def test_errata_are_found_by_paper_result_and_id_in_any_spelling(command):
@@ -100,14 +114,15 @@ def test_errata_are_found_by_paper_result_and_id_in_any_spelling(command):
 
 
 def test_true_statements_are_shown_apart_and_withdrawn_ids_with_the_reason(command):
-    first, second = command("errata", "scafflix").stdout.split("\nTrue, but\n")
+    true = "No error, and not counted: what is printed stands, and something is to be added\n"
+    first, second = command("errata", "scafflix").stdout.split(f"\n{true}")
     counted = [entry.id for entry in errata("scafflix") if entry.counts]
-    assert first.startswith(f"Errata ({len(counted)})\n")
+    assert first.startswith(f"{len(counted)} errors in print, the most damaging first.")
     assert "scafflix-smoothness-logistic" not in first.replace("scafflix-code-smoothness-logistic", "")
     assert "scafflix-smoothness-logistic" in second
     assert "loose: no error, what is printed stands" in command("errata", "scafflix-smoothness-logistic").stdout
     alone = command("errata", "sample-optimal/theorem-4").stdout
-    assert alone.startswith("True, but\n")
+    assert alone.startswith(true)
     for name in ("adaptive-table-s1-hospitals", "Adaptive/Table S1 hospitals"):
         done = command("errata", name)
         assert done.returncode == 0

@@ -7,15 +7,20 @@ true is not counted.
 from __future__ import annotations
 
 import math
+import re
 from typing import get_args
 
 import pytest
 from pages import errata as page
-from pages import statements
+from pages import statements, theorems
+from pages.mathematics import typeset
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
+from suffice.bounds.describe import page as theorem_page
+from suffice.bounds.saved_errata import by_damage, errata_of, kept, said, wrong_in_print
 from suffice.bounds.saved_verdicts import known
 from suffice.cli.errata import errata_page
+from suffice.explorer.content import content
 from suffice.support import frames
 from suffice.verification import errata
 from suffice.verification.claims import all_claims
@@ -102,7 +107,7 @@ def test_pages_count_errors_alone_and_list_the_others_apart():
     wrong, rest = text.split("\n## True, but\n")
     loose, gone = rest.split("\n## Withdrawn\n")
     assert (
-        "\n### Theorem 2, Table 1: the bound is exceeded by a factor of 36.1\n\n#### adaptive-theorem-2-expectation\n"
+        "\n### Theorem 2, Table 1: the bound is exceeded by a factor of 36\n\n#### adaptive-theorem-2-expectation\n"
         in wrong
     )
     assert wrong.index("\n## False\n") < wrong.index("\n## A hypothesis is missing\n") < wrong.index("\n## Slips\n")
@@ -144,7 +149,7 @@ def test_an_erratum_on_an_order_quotes_what_the_order_hides(entry):
 def test_no_bound_is_called_exceeded_where_none_is_printed():
     by_id = {entry.id: entry for entry in ERRATA}
     for name in ("sample-optimal-linear-noise", "sample-optimal-theorem-5-clusters", "adaptive-section-5-sublinear"):
-        heading = page.headline(by_id[name], by_id[name].compute())
+        heading = page.headline(by_id[name].to_dict())
         assert "printed" in heading
         assert "bound" not in heading
 
@@ -163,3 +168,63 @@ def test_no_bound_is_called_exceeded_where_none_is_printed():
 def test_what_the_print_s_own_words_save_is_not_counted(name, kind):
     (entry,) = errata(name)
     assert entry.kind == kind
+
+
+FACTOR = re.compile(r"by a factor of ([^ (;:$`]+)")
+
+
+@pytest.mark.parametrize("row", [row for row in kept() if row["key"] and row["kind"] != "loose"], ids=lambda r: r["id"])
+def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
+    computed = next(entry for entry in ERRATA if entry.id == row["id"]).to_dict()
+    words, lines = said(row), errata_page(computed).lines
+    assert said(computed) == words
+    assert lines[0] == f"{row['location']}: {words}"
+    assert f"corrected suffice theorem {row['key']}" in lines
+    editions = [one for one in THEOREMS if one.key == row["key"]]
+    assert (f"printed   suffice theorem {row['key']} --edition printed" in lines) == (len(editions) > 1)
+    shown = next(one for one in content()["errata"] if one["id"] == row["id"])
+    assert (shown["said"], shown["correct"]) == (words, row["key"])
+    for record in editions:
+        assert row in errata_of("", [record.key])
+        second = theorem_page(record).splitlines()[1]
+        assert second == f"wrong in print: {wrong_in_print('', [record.key])}"
+        worst = errata_of("", [record.key])[0]
+        assert f"suffice errata {worst['id']}" in second
+        assert FACTOR.findall(second) == FACTOR.findall(said(worst))
+    if editions:  # a definition has a section without facts
+        paper = theorems.pages()[f"{row['key'].partition('/')[0]}.md"]
+        assert f"(../errata.md#{row['id']}): {typeset(words)}" in paper
+
+
+def test_the_exceeded_theorem_says_36_wherever_it_is_named(command, refused):
+    said_by = [
+        command(*line).stdout
+        for line in (
+            ("errata", "adaptive-theorem-2-expectation"),
+            ("theorem", "adaptive/theorem-2-constant"),
+            ("theorem", "adaptive/theorem-2-constant", "--edition", "printed"),
+            ("theorem", "theorem 2"),
+            ("theorem",),
+        )
+    ]
+    assert all("factor of 36" in re.sub(r"\s+", " ", text) for text in said_by)
+    assert not [text for text in said_by if re.search(r"36\.\d", text)]
+    assert said_by[3].splitlines()[1].startswith("Wrong in print: Theorem 2, Table 1: the bound is exceeded")
+
+
+def test_the_list_is_ranked_by_damage(command):
+    ids = [row["id"] for row in by_damage(row for row in kept() if row["kind"] not in ("loose", "withdrawn"))]
+    shown = [
+        line.split()[0] for line in command("errata").stdout.splitlines() if line.split()[:1] and line.split()[0] in ids
+    ]
+    assert shown == ids
+    of_page = re.findall(r"^#### (\S+)$", page.text().split("\n## True, but\n")[0], re.MULTILINE)
+    assert of_page == ids
+
+
+def test_the_list_of_theorems_is_a_screen(command):
+    lines = command("theorem").stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    counted = sum(int(re.search(r"^.{24,}? (\d+) +\d+  ", line)[1]) for line in lines[2:])
+    assert counted == len(THEOREMS)

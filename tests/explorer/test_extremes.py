@@ -113,7 +113,7 @@ def test_beyond_its_conditions_a_bound_is_not_shown_but_why_it_does_not_apply(ch
     chromium.open(f"{chromium.address}#key=adaptive/theorem-2-constant&at.eta=100")
     assert chromium.run("document.querySelector('.value').textContent").endswith("the bound does not apply here")
     told = chromium.run("document.querySelector('.truth').textContent")
-    assert told.startswith("A condition fails: step size eta <= q/beta.")
+    assert told.startswith("A condition fails: step size η≤q/β. The formula gives")
 
 
 def test_a_true_print_has_a_remark_and_no_fault(chromium):

@@ -49,7 +49,8 @@ def field(name):
         ("adaptive/theorem-2-constant", "adaptive/theorem-2-constant"),
         ("Theorem 2 constant", "adaptive/theorem-2-constant"),
         ("cobo-algorithm-1-output", "cobo-algorithm-1-output"),
-        ("what is wrong with Lemma 1", "adaptive-lemma-1-index"),
+        ("what is wrong with Lemma 1", "adaptive-lemma-1-correlated-noise"),
+        ("what is wrong with Theorem 2?", "adaptive-theorem-2-expectation"),
     ],
 )
 def test_a_question_is_typed_and_enter_opens_what_is_called_so(open_at, text, opened):
@@ -68,11 +69,14 @@ def test_a_question_is_typed_and_enter_opens_what_is_called_so(open_at, text, op
 
 def test_escape_empties_the_search_and_the_list_is_whole_again(open_at):
     tab = open_at()
-    rows = "tree.querySelectorAll('button:not([hidden])').length"
+    rows = """[tree.querySelectorAll('summary'), tree.querySelectorAll('div > button')].map(all =>
+        [...all].filter(one => one.checkVisibility()).length)"""
     whole = tab.run(rows)
+    assert whole[0] > 5
+    assert whole[1] == 0
     tab.run("search.focus()")
     tab.type("zzz")
-    assert tab.run(rows) == 0
+    assert tab.run(rows) == [0, 0]
     tab.press("Escape")
     assert (tab.run("search.value"), tab.run(rows)) == ("", whole)
 
@@ -154,3 +158,129 @@ def test_the_contents_open_and_close_in_a_narrow_window(open_at):
     tab.run("search.focus()")
     tab.type("l")
     assert (tab.run("tree.checkVisibility()"), tab.run("menu.getAttribute('aria-expanded')")) == (True, "true")
+
+
+@pytest.mark.parametrize("words", ["learning rate", "scaffold", "non-iid", "theorem ii"])
+def test_other_words_for_it_find_it_and_the_answers_are_counted(open_at, words):
+    tab = open_at()
+    tab.run("search.focus()")
+    tab.type(words)
+    count = int(tab.run("tree.querySelector('.notice').textContent").split()[0])
+    assert count == tab.run("[...tree.querySelectorAll('button')].filter(one => one.checkVisibility()).length")
+    assert 3 < count < 200
+    first = tab.run("[...tree.querySelectorAll('button')].find(one => one.checkVisibility()).textContent")
+    assert {"scaffold": "scafflix", "theorem ii": "Theorem 2, Table 1 false adaptive"}.get(words, "") in first
+
+
+def test_errata_of_one_title_are_told_apart(open_at):
+    tab = open_at()
+    rows = tab.run("""[...tree.querySelectorAll('.paper:last-of-type .result')].map(paper =>
+        [...paper.querySelectorAll('button > span:first-child')].map(one => one.textContent))""")
+    assert sum(map(len, rows)) > 120
+    assert all(len(set(paper)) == len(paper) for paper in rows)
+
+
+def middle(tab, selector):
+    """Where the middle of an element is in the window."""
+    tab.run(f"document.querySelector({selector!r}).scrollIntoView({{ block: 'center' }})")
+    box = f"document.querySelector({selector!r}).getBoundingClientRect()"
+    return tab.run(f"[{box}.x + {box}.width / 2, {box}.y + {box}.height / 2]")
+
+
+def across(tab, t):
+    """Where an iteration is in the plot, from the ticks of its axis."""
+    tab.run("document.querySelector('.picture svg').scrollIntoView({ block: 'center' })")
+    at = dict(
+        tab.run(
+            "[...document.querySelectorAll('.tick[text-anchor=middle]')].map(one => [one.textContent,"
+            " one.getBoundingClientRect().x + one.getBoundingClientRect().width / 2])"
+        )
+    )
+    low, high = at["0"], at["8"]
+    box = tab.run("document.querySelector('.picture svg').getBoundingClientRect().toJSON()")
+    return [low + (high - low) * t / 8, box["y"] + box["height"] / 2]
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_the_page_opens_on_theorem_2_and_a_drag_to_2_breaks_it(open_at, width):
+    tab = open_at("", width)
+    assert tab.run("document.querySelectorAll('polyline.path:not(.gone)').length") == 30
+    assert "Drag" in tab.run("document.querySelector('.tour').textContent")
+    truth = "document.querySelector('.truth').textContent"
+    assert tab.run(f"{field('T')}.value") == "1"
+    assert "The bound holds" in tab.run(truth)
+    tab.drag(across(tab, 1), across(tab, 1.4), across(tab, 2.2))
+    assert tab.run(f"{field('T')}.value") == "2"
+    assert "The printed bound is broken: the truth is 36 times it." in tab.run(truth)
+    tab.drag(across(tab, 2), across(tab, 30))  # out of the plot, where the last value stays
+    assert tab.run(f"{field('T')}.value") == "8"
+    assert tab.run("document.querySelector('.here').getAttribute('x1') > 0")
+
+
+def test_a_drag_of_what_is_no_whole_number_stops_at_exact_values(open_at):
+    tab = open_at("#erratum=cobo-example-2-constant")
+    x, y = middle(tab, ".picture svg")
+    dots = tab.run(
+        "[...document.querySelectorAll('circle.curve.exact')].map(one => one.getBoundingClientRect().x + 3.5)"
+    )
+    tab.drag([x, y], [min(dots) - 2, y])
+    assert "Exactly" in tab.run("document.querySelector('.truth').textContent")
+    before = tab.run(BOUND)
+    tab.drag([min(dots) + 40, y], [min(dots) + 55, y])
+    assert tab.run(BOUND) != before
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_the_plot_stays_in_view_beside_or_above_the_last_slider(open_at, width):
+    tab = open_at("", width)
+    tab.run(f"{field('q')}.closest('.slider').scrollIntoView({{ block: 'end' }})")
+    box = tab.run("document.querySelector('.picture svg').getBoundingClientRect().toJSON()")
+    slider = tab.run(f"{field('q')}.getBoundingClientRect().toJSON()")
+    assert 0 <= box["top"] < box["bottom"] <= 900
+    assert slider["left"] > box["right"] if width > 800 else slider["top"] > box["bottom"]
+    assert tab.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_axis_is_linear_or_logarithmic_by_a_key(open_at):
+    tab = open_at()
+    ticks = "[...document.querySelectorAll('.tick[text-anchor=end]')].map(one => one.textContent)"
+    assert tab.run(ticks) == ["0.001", "0.01", "0.1", "1"]
+    tab.run("[...document.querySelectorAll('.controls button')].at(-1).focus()")
+    tab.press("Enter")
+    assert tab.run("document.activeElement.textContent") == "vertical: linear"
+    assert tab.run(ticks) == ["0", "0.05", "0.1", "0.15", "0.2"]
+    tab.press("Tab", modifiers=SHIFT)
+    tab.press("Enter")
+    assert tab.run("document.activeElement.textContent") == "horizontal: log"
+    assert "0" not in tab.run("[...document.querySelectorAll('.tick[text-anchor=middle]')].map(one => one.textContent)")
+
+
+def test_a_symbol_and_its_slider_light_each_other(open_at):
+    tab = open_at()
+    lit = "[...document.querySelectorAll('.slider.lit code')].map(one => one.textContent)"
+    tab.run("[...document.querySelectorAll('.formula mi')].find(one => one.textContent === 'β').id = 'asked'")
+    tab.point(*middle(tab, "#asked"))
+    assert tab.run(lit) == ["beta"]
+    tab.point(2, 2)
+    assert tab.run(lit) == []
+    tab.run(f"{field('s2')}.focus()")
+    assert tab.run(lit) == ["s2"]
+    assert tab.run("document.querySelector('.formula .lit').textContent") == "σsuf2"
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_every_stop_of_the_tour_breaks_its_bound_where_its_sentence_says(open_at, place):
+    tab = open_at()
+    tab.run(f"document.querySelectorAll('.tour button')[{place}].focus()")
+    tab.press("Enter")
+    stop = content()["tour"][place]
+    erratum = next(row for row in content()["errata"] if row["id"] == stop["erratum"])
+    said = tab.run("document.querySelector('.tour').textContent")
+    assert said.startswith(f"{erratum['location']}: {erratum['said']}. Drag")
+    for name, value in (erratum["at"] | stop["start"]).items():
+        assert float(tab.run(f"{field(name)}.value")) == pytest.approx(value, rel=1e-8)
+    tab.run(f"{field(stop['along'])}.focus()")
+    tab.press("a", modifiers=CONTROL)
+    tab.type(f"{erratum['at'][stop['along']]:g}")
+    assert float(tab.run(BOUND)) == pytest.approx(erratum["printed"], rel=1e-9)
+    assert "The printed bound is broken" in tab.run("document.querySelector('.truth').textContent")

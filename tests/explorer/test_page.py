@@ -22,7 +22,7 @@ from suffice.explorer.exact_values import erratum, exact_values, middle
 from suffice.explorer.page import page, script
 from suffice.verification import errata
 
-MOST = 3_000_000
+MOST = 2_300_000
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 HURTFUL = '<img src=x onerror="document.title = 1">$&</script><script>document.title = 2</script>{{css}}'
@@ -34,7 +34,9 @@ def small(**changes):
     records = [_record(one, {"at": middle(one), "instances": []}, {}) for one in THEOREMS[: first + 1]]
     records[0] |= changes
     found = [erratum(*errata("adaptive-lemma-1-index"))]
-    return {"papers": [{"key": "adaptive", "citation": "A", "title": "B"}], "records": records, "errata": found}
+    found[0] |= {"said": "the bound is exceeded", "worst": 1}
+    papers = [{"key": "adaptive", "citation": "A", "title": "B"}]
+    return {"papers": papers, "records": records, "errata": found, "tour": [], "paths": {}, "typeset": {}}
 
 
 @pytest.fixture(scope="module")

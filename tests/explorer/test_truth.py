@@ -146,4 +146,4 @@ def test_a_curve_is_of_one_argument_alone():
 
 @pytest.mark.slow
 def test_everything_is_kept_as_it_is_measured_now(kept):
-    assert_same(kept, measured())
+    assert_same({name: kept[name] for name in ("rows", "errata")}, measured())

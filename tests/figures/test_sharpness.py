@@ -7,6 +7,7 @@ import pytest
 
 from suffice.figures import Figure, figure
 from suffice.figures.sharpness import _content, draw
+from suffice.figures.style import style
 
 PAIRS = [(0.9, 0.5), (1.0, 1.0), (1e-9, -1.0), (None, None), (0.3, None), (0.7, 0.1), (0.8, 0.2)]
 ROWS = [
@@ -58,3 +59,13 @@ def test_every_corrected_statement_is_in_the_figure_and_respected():
     assert set(made.data) <= expected
     assert len(made.data) > 0.9 * len(expected)  # five draws may all miss the hypotheses of a claim
     assert max(float(curve["worst_ratio"][0]) for curve in made.data.values()) <= 1 + 1e-9
+
+
+def test_a_long_name_has_two_lines_inside_the_picture():
+    rows = [{**row, "key": "adaptive/corollary-1-multiplicative-decreasing-confidence-sharp"} for row in ROWS[:1]]
+    with style():
+        _, canvas = drawn(rows)
+        canvas.draw_without_rendering()
+    (label,) = canvas.axes[0].get_yticklabels()
+    assert label.get_text().splitlines() == rows[0]["key"].replace("/", "/ ").split()
+    assert label.get_window_extent().x0 > 2

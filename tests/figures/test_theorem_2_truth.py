@@ -27,6 +27,8 @@ def test_printed_bound_fails_from_the_second_step_and_the_corrected_one_holds(dr
     assert ratio[1] < 1
     assert (ratio[2:] > 20).all()
     np.testing.assert_allclose(ratio[2], 36, rtol=0.01)
+    line, given = counterexample()
+    assert line.two_steps(given["eps"])["stop_probability"] > 0.5  # most runs are below eps after one step, as it says
     assert (drawn.data[RUNNING]["excess"] <= drawn.data[STOPPED]["excess"]).all()
 
 
@@ -40,3 +42,18 @@ def test_later_steps_agree_with_sampled_paths(drawn):
     excess = line.excess(theta)
     z = (excess.mean() - drawn.data[TRUTH]["excess"][4]) / (excess.std() / np.sqrt(len(excess)))
     assert abs(z) < 6  # 2e-9
+
+
+def test_the_picture_has_two_curves_and_says_why_they_part(drawn):
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas()
+    drawn.draw(drawn, canvas)
+    canvas.draw_without_rendering()
+    (axes,) = canvas.axes
+    curves = [line.get_ydata() for line in axes.lines if len(line.get_ydata()) > 2]
+    np.testing.assert_array_equal(curves, [drawn.data[name]["excess"] for name in (TRUTH, BOUND)])
+    words = " ".join(text.get_text() for text in axes.texts)
+    assert "factor of 36" in words.replace("\n", " ")
+    assert "most runs are below" in words
+    assert canvas.get_suptitle().replace("\n", " ").startswith("Theorem 2 as printed is exceeded by a factor of 36;")

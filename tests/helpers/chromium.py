@@ -22,7 +22,7 @@ SWITCHES = (
 )
 CODES = {
     **{"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34},
-    **{"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40},
+    **{"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, ".": 190, "-": 189},
 }
 TEXTS = {"Enter": "\r"}
 SHIFT, CONTROL = 8, 2
@@ -88,6 +88,16 @@ class Browser:
         for _ in range(times):
             self.call("Input.dispatchKeyEvent", type="keyDown", **same, **({"text": text} if text else {}))
             self.call("Input.dispatchKeyEvent", type="keyUp", **same)
+
+    def drag(self, *points):
+        """The mouse is pressed at the first point, moved through the others, and released at the last."""
+        for kind, (x, y) in zip(["mousePressed", *["mouseMoved"] * (len(points) - 1)], points):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", buttons=0, clickCount=1)
+
+    def point(self, x, y):
+        """The mouse is moved there."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def type(self, text):
         for letter in text:

@@ -1,8 +1,8 @@
-// What people take away: the number in Python, at the command line and in LaTeX, and the curves as CSV.
+// What people take away: the number in Python, at the command line and in LaTeX.
 import { plain, shown } from "./numbers.mjs";
 import { boundAt } from "./solve.mjs";
 
-const listed = (record, values, join) =>
+const argumentsOf = (record, values, join) =>
   record.parameters.map(({ name }) => `${name}=${plain(values[name])}`).join(join);
 
 export function asPython(record, values, meets) {
@@ -13,7 +13,7 @@ export function asPython(record, values, meets) {
     "from suffice.bounds import evaluate, find",
     "",
     `theorem = find("${record.key}"${edition})`,
-    `print(evaluate(theorem, ${enforce}${listed(record, values, ", ")}))${number}`,
+    `print(evaluate(theorem, ${enforce}${argumentsOf(record, values, ", ")}))${number}`,
     "",
   ].join("\n");
 }
@@ -21,25 +21,13 @@ export function asPython(record, values, meets) {
 export function asCommand(record, values, meets) {
   const edition = record.edition === "printed" ? " --edition printed" : "";
   const refused = meets ? "" : "# the command refuses these values: a condition fails\n";
-  return `${refused}suffice theorem ${record.key}${edition} ${listed(record, values, " ")}\n`;
+  return `${refused}suffice theorem ${record.key}${edition} ${argumentsOf(record, values, " ")}\n`;
 }
 
 export function asLatex(record, values) {
   const relation = record.direction === "upper" ? "\\le" : "\\ge"; // the number is rounded away from the formula
   const number = record.formula.bound ? ` ${relation} ${power(shown(boundAt(record, values), record.direction))}` : "";
-  return `% ${record.key} (${record.edition}) at ${listed(record, values, ", ")}\n${record.latex}${number}\n`;
+  return `% ${record.key} (${record.edition}) at ${argumentsOf(record, values, ", ")}\n${record.latex}${number}\n`;
 }
 
 const power = text => text.replace(/e(-?\d+)$/, " \\cdot 10^{$1}");
-
-// Quoted where it must be; a text that a spreadsheet would run as a formula gets an apostrophe first.
-export function cell(value) {
-  if (typeof value === "number") return String(value);
-  const safe = /^'*[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-export function asCsv(along, lines) {
-  const rows = lines.flatMap(line => line.points.map(([x, y]) => [line.name, x, y]));
-  return [["curve", along, "value"], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
-}

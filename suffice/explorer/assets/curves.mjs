@@ -1,5 +1,6 @@
 // What is drawn: the bounds along one parameter, and the exact values that are known along it.
 import { brief, relation } from "./elements.mjs";
+import { pathLines } from "./paths.mjs";
 import { rangeOf } from "./slider.mjs";
 import { allowed, carried, claimed, departures, exactAt } from "./solve.mjs";
 
@@ -9,7 +10,7 @@ const SAMPLES = 160;
 export function truthAt({ record, values, along, erratum }) {
   const told = erratum?.key === record.key && erratum.edition === record.edition && Object.keys(erratum.at).length;
   const own = told ? record.instances.find(one => !departures(one.at, erratum.at, along).length) : null;
-  const words = told ? erratum.inputs.map(([name, text]) => `${name} = ${text}`).join(", ") : "";
+  const words = told ? erratum.inputs.map(([name, text]) => `${name} = ${text}`) : [];
   const instances = told
     ? [{ at: erratum.at, value: erratum.measured, words, curves: own?.curves ?? {} }]
     : record.instances;
@@ -20,7 +21,7 @@ export function truthAt({ record, values, along, erratum }) {
   const curve = near.curves[along] ?? point;
   const value = exactAt(point, values[along]) ?? exactAt(curve, values[along]);
   const far = away(near).map(name => `${name} = ${brief(values[name], 4)} here, ${brief(near.at[name], 4)} there`);
-  return { words: near.words, at: near.at, curve, value, far };
+  return { words: [near.words].flat(), at: near.at, curve, value, far };
 }
 
 // The values at which another edition is about the instance where the sliders stand; null where they stand at none.
@@ -43,18 +44,46 @@ function rangeAlong(parameter, x, found) {
   return [Math.max(low, x > 0 ? x / 1000 : low), Math.min(high, Math.max(x, low) * 1000)];
 }
 
-function samples(parameter, [low, high]) {
-  const at = Array.from({ length: SAMPLES }, (_, k) => low * (high / low) ** (k / (SAMPLES - 1)));
+function samples(parameter, [low, high], log) {
+  const at = Array.from({ length: SAMPLES }, (_, k) => k / (SAMPLES - 1)).map(part =>
+    log ? low * (high / low) ** part : Math.max(low + part * (high - low), parameter.lower),
+  );
   return parameter.integer ? [...new Set(at.map(Math.round))].filter(x => x >= low && x <= high) : at;
 }
 
-// The bounds of all editions and the exact values, as lines of the plot.
-export function linesOf(state, editions) {
+// The exact values at hand, and, on the same instance, those of what another edition bounds.
+function exactLines(state, editions, found, range) {
+  const line = (one, { curve, far }, look) => ({
+    ...named("exact", one, `exact: ${one.quantity}`),
+    look,
+    points: curve[0].map((x, k) => [x, curve[1][k]]).filter(([x]) => x >= range[0] && x <= range[1]),
+    dots: true,
+    faded: far.length > 0,
+    aside: one !== state.record,
+  });
+  const others = editions.flatMap(one => {
+    const values = one.quantity !== state.record.quantity && sameInstance(state, one);
+    const there = values && truthAt({ record: one, values, along: state.along });
+    return there && !there.far.length ? [line(one, there, `exact ${one.edition}`)] : [];
+  });
+  return [...others, ...(found ? [line(state.record, found, "exact")] : [])].filter(({ points }) => points.length);
+}
+
+// A line's name for files and for ears, and for eyes its words before the quantity.
+const named = (words, { quantityMath }, name) => ({ name, words, quantityMath });
+
+// The bounds of all editions, the exact values and simulated paths, as lines of the plot; `log`: whether the horizontal
+// axis is asked to be logarithmic, null where nothing is asked.
+export function linesOf(state, editions, rule, log) {
   const { record, values, along } = state;
   const parameter = record.parameters.find(({ name }) => name === along);
   const found = truthAt(state);
-  const range = rangeAlong(parameter, values[along], found);
-  const xs = samples(parameter, range);
+  const paths = pathLines(state, rule);
+  let range = state.held ?? rangeAlong(parameter, values[along], found);
+  const xLog = range[0] > 0 && (log ?? !(parameter.integer && range[1] < 30));
+  if (paths.length && !xLog) range = [0, Math.max(values[along], rule.steps) + 0.4];
+  if (xLog) for (const path of paths) path.points = path.points.filter(([t]) => t > 0);
+  const xs = samples(parameter, range, xLog);
   const curves = editions
     .filter(one => one.formula.bound)
     .map(one => {
@@ -63,12 +92,8 @@ export function linesOf(state, editions) {
         const there = { ...given, [along]: x };
         return [x, claimed(one, there), allowed(one, there)];
       });
-      return { name: `${one.edition}: ${relation(one)} bound of ${one.quantity}`, look: one.edition, points };
+      const name = `${one.edition}: ${relation(one)} bound of ${one.quantity}`;
+      return { ...named(`${one.edition}: ${relation(one)} bound of`, one, name), look: one.edition, points };
     });
-  const dots = found ? found.curve[0].map((x, k) => [x, found.curve[1][k]]) : [];
-  const points = dots.filter(([x]) => x >= range[0] && x <= range[1]);
-  const exact = points.length
-    ? [{ name: `exact: ${record.quantity}`, look: "exact", points, dots: true, faded: found.far.length > 0 }]
-    : [];
-  return { curves, exact, range, found, parameter };
+  return { curves, exact: exactLines(state, editions, found, range), paths, range, xLog, found, parameter };
 }

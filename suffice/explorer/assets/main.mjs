@@ -1,42 +1,47 @@
 // The page: data, the list, the view of one record, and the address that restores them.
-import { button, make } from "./elements.mjs";
+import { learn } from "./elements.mjs";
 import { linkOf, readLink } from "./link.mjs";
-import { shown } from "./numbers.mjs";
 import { carried } from "./solve.mjs";
 import { Tree } from "./tree.mjs";
 import { View } from "./view.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
-data.records.forEach((record, index) => (record.formula = FORMULAS[index]));
+learn(data.typeset);
+data.records.forEach((record, index) => {
+  record.formula = FORMULAS[index];
+  record.parameters = record.parameters.map(number => data.parameters[number]);
+});
 const [root, nav, field, menu] = ["main", "tree", "search", "menu"].map(id => document.getElementById(id));
 const tree = new Tree(nav, data, asked => open(asked));
 const view = new View(root, data, { open: asked => open(asked), changed: remember });
 let written = null;
 
-function first(record) {
+function usual(record) {
   const names = record.parameters.map(({ name }) => name);
   return names.includes("T") ? "T" : (Object.keys(record.instances[0]?.curves ?? {})[0] ?? names[0] ?? "");
 }
 
-// Shows a record, an erratum, or both; an erratum sets the sliders to its counterexample.
-function open({ record = null, erratum = null, values = null, along = "" }) {
+// Shows a record, an erratum, or both; an erratum sets the sliders to its counterexample, a tour to where it begins.
+function open({ record = null, erratum = null, values = null, along = "", start = {}, notice = "", first = false }) {
   if (erratum && !record) {
     const about = one => one.key === (erratum.key || erratum.correct) && one.edition === (erratum.edition || "printed");
     record = data.records.find(about) ?? data.records.find(one => one.key === erratum.correct) ?? null;
-    if (erratum.key) values = erratum.at;
+    if (erratum.key) values = { ...erratum.at, ...start };
   }
   const names = record ? record.parameters.map(({ name }) => name) : [];
   const state = {
     record,
     erratum,
+    notice,
+    first,
     values: record ? carried(record, values ?? record.at, record.at) : {},
-    along: names.includes(along) ? along : record ? first(record) : "",
+    along: names.includes(along) ? along : record ? usual(record) : "",
   };
   view.show(state);
   tree.select(state);
   document.title = `${record ? record.key : erratum.id}: suffice`;
   unfold(false);
-  root.focus({ preventScroll: true });
+  if (!first) root.focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 
@@ -44,31 +49,6 @@ function open({ record = null, erratum = null, values = null, along = "" }) {
 function unfold(open) {
   nav.classList.toggle("open", open);
   menu.setAttribute("aria-expanded", String(open));
-}
-
-function welcome(line) {
-  tree.say(line);
-  unfold(true);
-  const fails = ({ side, printed, measured }) =>
-    side === "upper" ? measured > printed : side === "lower" && measured < printed;
-  const seen = data.errata.filter(entry => entry.key && entry.edition === "printed" && fails(entry));
-  const card = erratum => {
-    const limit = erratum.side === "upper" ? "at most" : "at least";
-    const numbers = `${limit} ${shown(erratum.printed)} in print, in truth ${shown(erratum.measured)}`;
-    return button(() => open({ erratum }), "counter", make("b", {}, `${erratum.location}: `), numbers);
-  };
-  const cards = data.papers.flatMap(({ key, citation }) => {
-    const own = seen.filter(erratum => erratum.paper === key);
-    return own.length ? [make("h3", {}, citation), ...own.map(card)] : [];
-  });
-  const counted = data.errata.filter(entry => entry.kind !== "loose").length;
-  const task = "Choose a statement from the list to move its parameters, or see a printed bound fall below the truth:";
-  root.replaceChildren(
-    make("h2", {}, `${data.records.length} statements, ${counted} errata`),
-    ...(line ? [make("p", { className: "notice" }, `The link was not followed: ${line}.`)] : []),
-    make("p", {}, task),
-    ...cards,
-  );
 }
 
 function remember(state) {
@@ -81,7 +61,9 @@ function follow() {
   const hash = location.hash || data.start;
   if (hash === written) return;
   const asked = readLink(hash, data);
-  if (asked.wrong || (!asked.record && !asked.erratum)) welcome(asked.wrong);
+  const erratum = data.errata.find(({ id }) => id === data.tour[0]?.erratum) ?? null;
+  if (asked.wrong || (!asked.record && !asked.erratum))
+    open({ record: erratum ? null : data.records[0], ...data.tour[0], erratum, notice: asked.wrong, first: true });
   else open({ ...asked, values: Object.keys(asked.values).length ? asked.values : null });
 }
 
@@ -91,7 +73,7 @@ field.oninput = () => {
 };
 // Braces, here and wherever keys are read: a handler that returns false takes the key from the browser.
 field.onkeydown = event => {
-  if (event.key === "Enter" && field.value.trim()) tree.first?.button.click();
+  if (event.key === "Enter" && field.value.trim()) tree.first?.click();
 };
 menu.onclick = () => unfold(!nav.classList.contains("open"));
 document.onkeydown = event => {

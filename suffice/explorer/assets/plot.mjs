@@ -1,4 +1,4 @@
-// One frame with curves, points and two logarithmic axes (linear where a number is not positive), as SVG.
+// One frame with curves, points and two axes, each logarithmic (where all is positive) or linear, as SVG.
 import { plain } from "./numbers.mjs";
 
 const SPACE = { left: 74, right: 28, top: 12, bottom: 44 };
@@ -16,8 +16,10 @@ function draw(parent, name, attributes, text = "") {
 export function scale([low, high], [from, to], log) {
   const put = log ? Math.log10 : x => x;
   const span = put(high) - put(low) || 1;
+  const back = pixel => put(low) + ((pixel - from) / (to - from)) * span;
   return {
     at: x => from + ((put(x) - put(low)) / span) * (to - from),
+    back: pixel => (log ? 10 ** back(pixel) : back(pixel)),
     ticks: log ? decades(low, high) : steps(low, high),
   };
 }
@@ -46,9 +48,9 @@ function steps(low, high) {
 }
 
 // The least frame around numbers: on a logarithmic axis twelve decades at most below the largest.
-export function frame(numbers) {
+export function frame(numbers, linear = false) {
   const finite = numbers.filter(Number.isFinite);
-  const log = finite.length > 0 && finite.every(x => x >= 0) && finite.some(x => x > 0);
+  const log = !linear && finite.length > 0 && finite.every(x => x >= 0) && finite.some(x => x > 0);
   const high = Math.max(...finite);
   if (!log) {
     const low = Math.min(...finite);
@@ -60,17 +62,20 @@ export function frame(numbers) {
   return { range: [Math.max(low / spare, Number.MIN_VALUE), high * spare], log };
 }
 
-// `lines`: {points, look, faded, dots}; `marks`: {x, y, look, words}; `here`: the value on the horizontal axis.
-export function plot(svg, { lines, marks, xRange, xLog, xNames, yNames, here }) {
+// `lines`: {points, look, faded, aside, dots}; `marks`: {x, y, look, words}; `paths`: {points, look, ends}, behind all;
+// `level`: a height with a name; `here`: the value on the horizontal axis. Returns what stands at a pixel.
+export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, xNames, here }) {
   const width = Math.max(svg.clientWidth || 640, 260);
   const height = Math.min(Math.max(width * 0.55, 240), 400);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
-  const near = lines.filter(({ faded }) => !faded); // what is faded is of another instance and may lie anywhere,
+  const near = lines.filter(({ faded, aside }) => !faded && !aside); // what is faded is of another instance, anywhere,
   const all = near.flatMap(({ points }) => points);
-  const met = all.filter(point => point[2] !== false); // as may a bound beyond its conditions
-  const y = frame([...(met.length ? met : all).map(point => point[1]), ...marks.map(mark => mark.y)]);
-  if (!y.range.every(Number.isFinite)) return;
+  const met = all.filter(point => point[2] !== false); // as may be a bound beyond its conditions
+  const heights = paths.flatMap(({ points }) => points.map(point => point[1]));
+  const seen = yLinear ? [] : heights.filter(value => value >= level.y / 10);
+  const y = frame([...(met.length ? met : all).map(point => point[1]), ...marks.map(mark => mark.y), ...seen], yLinear);
+  if (!y.range.every(Number.isFinite)) return { at: () => NaN, back: () => NaN };
   const [right, bottom] = [width - SPACE.right, height - SPACE.bottom];
   const across = scale(xRange, [SPACE.left, right], xLog);
   const upward = scale(y.range, [bottom, SPACE.top], y.log);
@@ -84,21 +89,32 @@ export function plot(svg, { lines, marks, xRange, xLog, xNames, yNames, here }) 
     line("grid", SPACE.left, right, upward.at(value), upward.at(value));
     label("tick", SPACE.left - 6, upward.at(value) + 4, "end", plain(value));
   }
-  const fitting = (names, room) => names.find(text => text.length * 6.5 <= room) ?? names.at(-1); // a letter's width
-  label("name", (SPACE.left + right) / 2, height - 8, "middle", fitting(xNames, right - SPACE.left));
-  const turned = `translate(14 ${(bottom + SPACE.top) / 2}) rotate(-90)`;
-  label("name", 0, 0, "middle", fitting(yNames, bottom - SPACE.top)).setAttribute("transform", turned);
+  const room = right - SPACE.left;
+  const name = xNames.find(text => text.length * 6.5 <= room) ?? xNames.at(-1); // a letter's width
+  label("name", (SPACE.left + right) / 2, height - 8, "middle", name);
+  const box = { x: SPACE.left, y: SPACE.top, width: room, height: bottom - SPACE.top };
+  const inner = draw(svg, "svg", { ...box, viewBox: Object.values(box).join(" ") }); // cuts what leaves the frame
+  const place = ([a, b]) => [across.at(a), upward.at(y.log ? Math.max(b, Number.MIN_VALUE) : b)];
+  const joined = points => points.map(point => place(point).map(pixel => pixel.toFixed(1)).join(",")).join(" ");
+  for (const { points, look, ends } of paths.filter(path => path.points.length)) {
+    draw(inner, "polyline", { class: look, points: joined(points) });
+    const [cx, cy] = place(points.at(-1));
+    if (ends) draw(inner, "circle", { class: "stop", cx, cy: Math.min(cy, bottom - 3), r: 2.5 });
+  }
+  if (paths.length && level.y >= y.range[0] && level.y <= y.range[1]) {
+    line("level", SPACE.left, right, upward.at(level.y), upward.at(level.y));
+    label("tick", right + 6, upward.at(level.y) + 4, "start", level.name);
+  }
   if (here >= xRange[0] && here <= xRange[1]) line("here", across.at(here), across.at(here), SPACE.top, bottom);
   const visible = ([, value]) => value >= y.range[0] && value <= y.range[1];
   for (const { points, look, faded, dots } of lines) {
     const style = `curve ${look}${faded ? " faded" : ""}`;
     for (const piece of pieces(points, visible)) {
-      const path = piece.map(([a, b]) => `${across.at(a).toFixed(1)},${upward.at(b).toFixed(1)}`).join(" ");
       const kind = piece[0][2] === false ? `${style} beyond` : style;
-      if (piece.length > 1) draw(svg, "polyline", { class: kind, points: path });
+      if (piece.length > 1) draw(svg, "polyline", { class: kind, points: joined(piece) });
     }
     for (const [a, b] of dots ? points.filter(visible) : []) {
-      draw(svg, "circle", { class: style, cx: across.at(a), cy: upward.at(b), r: 3 });
+      draw(svg, "circle", { class: style, cx: across.at(a), cy: upward.at(b), r: 3.5 });
     }
   }
   for (const { x, y: value, look, words } of marks.filter(mark => visible([mark.x, mark.y]))) {
@@ -107,6 +123,7 @@ export function plot(svg, { lines, marks, xRange, xLog, xNames, yNames, here }) 
     if (words && a > width / 2) label("words", a - 10, b + 4, "end", words);
     else if (words) label("words", a + 10, b + 4, "start", words);
   }
+  return across;
 }
 
 // The runs of visible points on which the conditions hold, or fail; neighbouring runs share a point.

@@ -1,5 +1,5 @@
 // A slider and a field for one parameter; the field says what is allowed.
-import { brief, make, math, unitOf } from "./elements.mjs";
+import { brief, make, math, rich, unitOf } from "./elements.mjs";
 import { refusal } from "./solve.mjs";
 
 // The range of a slider: two decades around what is typical, and the value at hand.
@@ -57,7 +57,7 @@ export function slider(parameter, start, set) {
     { className: "slider" },
     make("label", {}, math(parameter.symbol), " ", make("code", {}, parameter.name), " ", field),
     range,
-    make("p", { className: "small" }, parameter.meaning + unitOf(parameter)),
+    make("p", { className: "small" }, rich(parameter.meaning), unitOf(parameter)),
     error,
   );
   const put = value => {

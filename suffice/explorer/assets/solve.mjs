@@ -33,55 +33,6 @@ export function failing(record, values) {
 
 export const allowed = (record, values) => !failing(record, values).length;
 
-// The changes of one number that satisfy the condition `index`, those that leave most other conditions satisfied first.
-export function remedies(record, index, values) {
-  const [left, right] = record.formula.conditions[index];
-  const named = parameter => [left, right].some(side => new RegExp(`\\bv\\.${parameter.name}\\b`).test(side));
-  const found = [];
-  for (const parameter of record.parameters.filter(named)) {
-    const meets = x => {
-      const changed = { ...values, [parameter.name]: x };
-      return holds([left(changed), right(changed)]);
-    };
-    const value = nearest(parameter, values[parameter.name], meets);
-    if (value === null) continue;
-    found.push({ name: parameter.name, value, left: failing(record, { ...values, [parameter.name]: value }).length });
-  }
-  return found.sort((one, other) => one.left - other.left).slice(0, 3);
-}
-
-// The value of a parameter nearest to `from` that `meets`, six digits on the side that does; null where none is found.
-function nearest(parameter, from, meets) {
-  const start = from > 0 ? from : parameter.typical[0];
-  const within = x => refusal(parameter, x) === "";
-  const fit = x => (parameter.integer ? Math.round(x) : x);
-  for (let step = 1; step <= 640; step++) {
-    for (const sign of [-1, 1]) {
-      const x = fit(start * 10 ** ((sign * step) / 20));
-      if (within(x) && meets(x)) return boundary(parameter, start * 10 ** ((sign * (step - 1)) / 20), x, meets);
-    }
-  }
-  for (const x of [parameter.upper, parameter.lower]) if (x !== null && within(x) && meets(x)) return x;
-  return null;
-}
-
-function boundary(parameter, outside, inside, meets) {
-  for (let round = 0; round < 80; round++) {
-    const middle = parameter.integer ? Math.round((outside + inside) / 2) : Math.sqrt(outside * inside);
-    if (middle === outside || middle === inside) break;
-    if (meets(middle)) inside = middle;
-    else outside = middle;
-  }
-  if (parameter.integer) return inside;
-  const direction = inside > outside ? 1 : -1;
-  const unit = 10 ** (Math.floor(Math.log10(inside)) - 5);
-  for (const turns of [0, 1, 2]) {
-    const short = Number(((Math.round(inside / unit) + direction * turns) * unit).toPrecision(6));
-    if (meets(short) && refusal(parameter, short) === "") return short;
-  }
-  return inside;
-}
-
 // Values for another record: shared ones stay, others are on the careful side where the record knows which that is.
 export function carried(record, values, given) {
   const pairs = record.parameters.map(parameter => {

@@ -1,15 +1,22 @@
 // The list of papers, results and rows, and of errata, with a search.
-import { make } from "./elements.mjs";
+import { button, make, rich } from "./elements.mjs";
 
 const SILENT = new Set(
   "what is are with the a an of in on does do which how i paper wrong errata erratum error".split(" "),
 );
 
+const ROMAN = ["", "i", "ii", "iii", "iv", "v"];
+
+// Lower case without hyphens, and Theorem II as theorem 2, in questions and in what they ask for.
+export const spelled = text =>
+  text
+    .toLowerCase()
+    .replace(/-(?=\w)/g, " ")
+    .replace(/\b(?<=theorem |corollary |lemma )(i{1,3}|iv|v)\b/g, number => ROMAN.indexOf(number));
+
 // The telling words of a question: "what is wrong with Theorem 2?" asks the errata for "theorem 2".
 export function wordsOf(text) {
-  const words = text
-    .toLowerCase()
-    .replace(/[?,;!/]|-(?=\w)/g, " ")
+  const words = spelled(text.replace(/[?,;!/]/g, " "))
     .split(/\s+/)
     .filter(Boolean);
   const wrong = words.some(word => ["wrong", "errata", "erratum", "error"].includes(word));
@@ -29,14 +36,28 @@ export function holdsWord(text, word) {
   );
 }
 
+const holdsAll = (text, words) => words.every(word => holdsWord(text, word));
+// What an entry is called, and all that it says.
+const nameOf = record => spelled([record.key.replace(/[/-]/g, " "), record.title, record.place].join(" "));
+
 function textOf(record) {
   const symbols = record.parameters.flatMap(({ name, letters, meaning }) => [name, letters, meaning]);
-  const own = [record.key.replace(/[/-]/g, " "), record.title, record.place, record.statement];
-  return [...own, record.quantity, record.latex, record.edition, record.verdict, ...symbols].join(" ").toLowerCase();
+  const own = [record.statement, record.quantity, record.latex, record.edition, record.verdict, record.also];
+  return spelled([...own, ...symbols].join(" "));
 }
 
-function textOfErratum(entry) {
-  return [entry.id.replaceAll("-", " "), entry.kind, entry.location, entry.claim, entry.truth].join(" ").toLowerCase();
+const nameOfErratum = entry => spelled(`${entry.id.replaceAll("-", " ")} ${entry.location}`);
+const textOfErratum = entry => spelled([entry.kind, entry.claim, entry.truth, entry.said].join(" "));
+
+// How well an entry answers: by its name rather than by its text, what is asked about errors by errata, and of these by
+// the most damaging; 0 if not at all.
+export function worth({ id, name, text, erratum, first }, words, wrong) {
+  if (!holdsAll(`${name} ${text}`, words) || (wrong && !erratum)) return 0;
+  const called = words.filter(word => holdsWord(name, word)).length / (words.length || 1);
+  const key = spelled(id.replace(/[/-]/g, " "));
+  const whole = key === words.join(" ") ? 9 : words.length && holdsAll(key, words) ? 2 : 0;
+  const starts = words.length && name.startsWith(words[0]) ? 0.5 : 0;
+  return 1 + 4 * called + starts + whole + first;
 }
 
 const resultOf = key =>
@@ -45,35 +66,40 @@ const resultOf = key =>
     .match(/^[a-z]+-\d+/)?.[0]
     .replace("-", " ") ?? "others";
 
-const FEW = 80;
-
 export class Tree {
   constructor(root, data, open) {
     this.root = root;
     this.entries = [];
     this.line = make("p", { className: "notice", hidden: true });
-    root.append(this.line);
+    this.line.setAttribute("role", "status");
+    this.hits = make("div", { hidden: true });
+    this.all = make("div", {});
+    root.append(this.line, this.hits, this.all);
     for (const paper of data.papers) {
       const records = data.records.filter(record => record.key.startsWith(`${paper.key}/`));
-      const box = this.group(root, paper.citation, "paper");
+      const box = this.group(this.all, paper.citation, "paper");
       box.title = paper.title;
       for (const result of new Set(records.map(record => resultOf(record.key)))) {
         const inner = this.group(box, result, "result");
         for (const record of records.filter(one => resultOf(one.key) === result)) {
-          const title = `${record.key.split("/")[1]} (${record.edition})`;
-          this.row(inner, title, record.verdict, textOf(record), () => open({ record })).record = record;
+          const shown = [record.key.split("/")[1], ` (${record.edition})`];
+          const found = { id: record.key, name: nameOf(record), text: textOf(record), first: 5 / record.key.length };
+          this.row(inner, paper, shown, record.verdict, { ...found, record }, () => open({ record }));
         }
       }
     }
-    const box = this.group(root, "Errata: what is wrong in print", "paper");
+    const box = this.group(this.all, "Errata: what is wrong in print", "paper");
     for (const paper of data.papers) {
       const errata = data.errata.filter(entry => entry.paper === paper.key);
       if (!errata.length) continue;
       const inner = this.group(box, paper.citation, "result");
       for (const erratum of errata) {
-        const row = this.row(inner, erratum.location, erratum.kind, textOfErratum(erratum), () => open({ erratum }));
-        row.erratum = erratum;
-        row.button.title = erratum.claim;
+        const same = errata.filter(({ location }) => location === erratum.location).length > 1;
+        const own = erratum.id.slice(paper.key.length + 1).replaceAll("-", " ");
+        const shown = [rich(erratum.location), ...(same ? [make("span", { className: "own" }, `: ${own}`)] : [])];
+        const asked = { id: erratum.id, name: nameOfErratum(erratum), text: textOfErratum(erratum) };
+        const found = { ...asked, erratum, first: erratum.worst };
+        this.row(inner, paper, shown, erratum.kind, found, () => open({ erratum })).button.title = erratum.claim;
       }
     }
   }
@@ -84,30 +110,31 @@ export class Tree {
     return box;
   }
 
-  row(parent, title, badge, text, open) {
+  row(parent, paper, shown, badge, found, open) {
     const mark = make("span", { className: `badge ${badge.replaceAll(" ", "-")}` }, badge);
-    const button = make("button", { type: "button", onclick: open }, make("span", {}, title), " ", mark);
-    parent.append(button);
-    const entry = { button, text };
+    const entry = { ...found, paper, open, button: button(open, "", make("span", {}, ...shown), " ", mark) };
+    parent.append(entry.button);
     this.entries.push(entry);
     return entry;
   }
 
+  // The entries that have all words, the best first, in place of the contents.
   search(text) {
     const { words, wrong } = wordsOf(text);
-    const hits = this.entries.filter(
-      entry => words.every(word => holdsWord(entry.text, word)) && (!wrong || Boolean(entry.erratum)),
-    );
-    for (const entry of this.entries) entry.button.hidden = !hits.includes(entry);
-    const found = hits.length;
-    const id = ({ record, erratum }) => record?.key ?? erratum.id;
-    const named = entry => words.every(word => holdsWord(id(entry).replace(/[/-]/g, " "), word));
-    this.first = hits.find(entry => id(entry) === text.trim()) ?? hits.find(named) ?? hits[0]; // what Enter opens
-    for (const box of this.root.querySelectorAll("details")) {
-      box.hidden = !box.querySelector("button:not([hidden])");
-      if (text.trim()) box.open = !box.hidden && found <= FEW;
-    }
-    this.say(found ? "" : "Nothing has all these words.");
+    const asked = Boolean(words.length || wrong);
+    const worths = new Map(this.entries.map(entry => [entry, worth(entry, words, wrong)]));
+    const found = asked ? this.entries.filter(entry => worths.get(entry)) : [];
+    found.sort((one, other) => worths.get(other) - worths.get(one));
+    const rows = found.map(({ button: { childNodes }, paper, open }) => {
+      const shown = [...childNodes].map(node => node.cloneNode(true));
+      return button(open, "", ...shown, make("span", { className: "own" }, ` ${paper.key}`));
+    });
+    this.first = rows[0]; // what Enter opens
+    this.hits.replaceChildren(...rows);
+    this.all.hidden = asked;
+    this.hits.hidden = !asked;
+    const count = found.length === 1 ? "1 answer" : `${found.length} answers, the best first`;
+    this.say(found.length ? `${count}.` : asked ? "Nothing has all these words." : "");
   }
 
   select(state) {
@@ -115,7 +142,7 @@ export class Tree {
       const chosen = entry.erratum ? entry.erratum === state.erratum : !state.erratum && entry.record === state.record;
       if (chosen) entry.button.setAttribute("aria-current", "true");
       else entry.button.removeAttribute("aria-current");
-      if (!chosen) continue;
+      if (!chosen || state.first) continue; // the contents are folded at first
       for (let box = entry.button.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
       if (getComputedStyle(this.root).display !== "none") entry.button.scrollIntoView({ block: "nearest" });
     }

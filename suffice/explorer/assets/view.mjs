@@ -1,13 +1,12 @@
-// One record: its statement, value, conditions, sliders, plot, what holds instead, and what people take away.
-import { asCommand, asCsv, asLatex, asPython } from "./copies.mjs";
+// One record: its formula, plot and sliders, conditions, statement, what holds instead, and what people take away.
+import { asCommand, asLatex, asPython } from "./copies.mjs";
 import { linesOf, sameInstance, truthAt } from "./curves.mjs";
-import { brief, button, make, math, relation, times, unitOf } from "./elements.mjs";
-import { linkOf } from "./link.mjs";
-import { plain, shown } from "./numbers.mjs";
+import { brief, button, listed, make, math, relation, rich, times, unitOf } from "./elements.mjs";
+import { shown } from "./numbers.mjs";
 import { plot } from "./plot.mjs";
 import { slider } from "./slider.mjs";
-import { allowed, boundAt, carried, claimed, failing, holds, remedies, sidesAt } from "./solve.mjs";
-import { counterexample, statement } from "./statement.mjs";
+import { allowed, boundAt, carried, claimed, failing, holds, refusal, sidesAt } from "./solve.mjs";
+import { counterexample, details, statement } from "./statement.mjs";
 
 export class View {
   constructor(root, data, { open, changed }) {
@@ -21,15 +20,59 @@ export class View {
 
   show(state) {
     this.state = state;
-    const { record, erratum } = state;
+    const { record, erratum, notice } = state;
     const turn = one => this.turn(one);
+    const citation = record && this.data.papers.find(({ key }) => record.key.startsWith(`${key}/`)).citation;
     this.root.replaceChildren(
-      record ? statement(record, this.editions(record), turn) : make("h2", {}, erratum.location),
+      ...(notice ? [make("p", { className: "notice" }, `The link was not followed: ${notice}.`)] : []),
+      ...this.tour(erratum),
+      record ? statement(record, this.editions(record), turn, citation) : make("h2", {}, rich(erratum.location)),
     );
     const corrected = one => erratum && one.key === erratum.correct && one.edition === "corrected";
-    if (erratum) this.root.append(counterexample(erratum, record, this.data.records.find(corrected), turn));
-    if (record) this.root.append(...this.parts(record));
+    const card = erratum ? [counterexample(erratum, record, this.data.records.find(corrected), turn)] : [];
+    this.root.append(...(record ? this.parts(record, card) : card));
+    this.lights();
     this.update();
+  }
+
+  // Where a tour's erratum is open: what there is to do, and the ways to the others.
+  tour(erratum) {
+    const stops = this.data.tour;
+    const here = stops.findIndex(stop => stop.erratum === erratum?.id);
+    if (here < 0) return [];
+    const at = stops.map(stop => this.data.errata.find(({ id }) => id === stop.erratum));
+    const go = at.map((entry, index) => {
+      const one = button(() => this.open({ ...stops[index], erratum: entry }), "", String(index + 1));
+      one.setAttribute("aria-label", `Erratum ${index + 1} of ${at.length}: ${entry.location}`);
+      if (index === here) one.setAttribute("aria-current", "step");
+      return one;
+    });
+    const counted = this.data.errata.filter(({ kind }) => kind !== "loose").length;
+    const rest = `The contents list all ${this.data.records.length} statements and ${counted} errata.`;
+    return [
+      make(
+        "section",
+        { className: "tour" },
+        make("p", {}, make("b", {}, `${at[here].location}: ${erratum.said}. `), rich(stops[here].words)),
+        make("p", { className: "small" }, `A tour of ${at.length} errata: `, ...go, ` ${rest}`),
+      ),
+    ];
+  }
+
+  // A symbol and its slider light each other.
+  lights() {
+    for (const { box } of this.sliders ?? []) {
+      const symbol = box.querySelector("math > mrow");
+      const sign = symbol.children.length === 1 ? symbol.innerHTML : symbol.outerHTML;
+      const twins = [...this.root.querySelectorAll("math *")].filter(one => one.outerHTML === sign);
+      const turn = on => [box, ...twins].forEach(one => one.classList.toggle("lit", on));
+      for (const one of [box, ...twins]) {
+        one.addEventListener("pointerenter", () => turn(true));
+        one.addEventListener("pointerleave", () => turn(false));
+      }
+      box.addEventListener("focusin", () => turn(true));
+      box.addEventListener("focusout", () => turn(false));
+    }
   }
 
   // The other edition at the same values.
@@ -47,45 +90,81 @@ export class View {
     return Object.fromEntries(kept.map(({ name }) => [name, this.state.values[name]]));
   }
 
-  parts(record) {
+  parts(record, card) {
     this.value = make("p", { className: "value" });
     this.verdict = make("p", { className: "truth" });
     this.limits = make("ul", { className: "conditions" });
-    const about = this.data.errata.filter(entry => entry.correct === record.key);
+    const about = this.data.errata.filter(entry => entry.correct === record.key && entry !== this.state.erratum);
     const errata = about.map(erratum =>
-      button(() => this.open({ erratum }), "counter", `${erratum.location}: ${erratum.truth}`),
+      button(() => this.open({ erratum }), "counter", `${erratum.location}: ${erratum.said}. `, rich(erratum.truth)),
     );
     const wrong = errata.length
       ? [make("section", {}, make("h3", {}, "What is wrong in print, with counterexamples"), ...errata)]
       : [];
-    const instead = this.alternatives(record);
+    const rest = [...card, ...wrong, details(record), ...this.alternatives(record)];
     if (!record.parameters.length || !record.formula.bound) {
       this.sliders = null;
       const words = record.reason
-        ? `It cannot be evaluated: ${record.reason}`
-        : "The library evaluates this bound, this page does not: it takes a special function, or numbers of Python alone.";
-      return [make("p", { className: "notice" }, words), ...wrong, ...instead];
+        ? ["It cannot be evaluated: ", rich(record.reason)]
+        : [
+            "The library evaluates this bound, this page does not: it takes a special function, or numbers of Python alone.",
+          ];
+      return [make("p", { className: "notice" }, ...words), ...rest];
     }
     this.sliders = record.parameters.map(parameter =>
       slider(parameter, this.state.values[parameter.name], value => this.set(parameter.name, value)),
     );
+    const move = make("section", { className: "move" }, make("h3", {}, "Move"), ...this.sliders.map(one => one.box));
+    return [make("div", { className: "columns" }, this.picture(record), move, this.notes()), ...rest, this.takeaway()];
+  }
+
+  // The value, and the plot, in which a hand may move what it is drawn against.
+  picture(record) {
     this.choice = make("select", { onchange: () => this.along(this.choice.value) });
+    this.choice.setAttribute("aria-label", "plot against");
     for (const { name, letters } of record.parameters)
       this.choice.append(make("option", { value: name }, `${name} (${letters})`));
+    this.scales = [null, null]; // across and upward: whether logarithmic, as long as somebody has asked
+    this.axes = ["across", "upward"].map((_, axis) => button(() => this.scale(axis), ""));
     this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     this.svg.setAttribute("role", "img");
+    this.svg.onpointerdown = event => {
+      this.svg.setPointerCapture(event.pointerId);
+      this.state.held = this.drawn.range; // the picture stays while a hand is on it
+      this.drag(event);
+    };
+    this.svg.onpointermove = event => event.buttons && this.drag(event);
+    this.svg.onpointerup = this.svg.onpointercancel = () => {
+      this.state.held = null;
+      this.draw();
+    };
+    const controls = make("p", { className: "controls" }, math(record.quantityMath), `${unitOf(record)} against `);
+    controls.append(this.choice, " ", ...this.axes);
+    return make("section", { className: "picture" }, this.value, this.verdict, controls, this.svg);
+  }
+
+  notes() {
     this.legend = make("ul", { className: "legend" });
     this.note = make("p", { className: "small" });
-    const move = make("section", {}, make("h3", {}, "Move"), ...this.sliders.map(one => one.box));
-    const heads = [make("h3", {}, "Conditions"), make("h3", {}, "Plot against ", this.choice)];
-    const see = make("section", {}, heads[0], this.limits, heads[1], this.svg, this.legend, this.note);
-    return [
-      make("section", { className: "now" }, this.value, this.verdict),
-      make("div", { className: "columns" }, move, see),
-      ...wrong,
-      ...instead,
-      this.takeaway(),
-    ];
+    return make("section", { className: "notes" }, this.legend, this.note, make("h3", {}, "Conditions"), this.limits);
+  }
+
+  scale(axis) {
+    this.scales[axis] = !(axis ? this.drawn.yLog : this.drawn.xLog);
+    this.draw();
+  }
+
+  // To the value under the pointer; an exact one that is known within eight pixels draws it.
+  drag(event) {
+    const { along } = this.state;
+    const { parameter, exact, range, across } = this.drawn;
+    const pixel = event.clientX - this.svg.getBoundingClientRect().left;
+    const x = Math.min(Math.max(across.back(pixel), range[0]), range[1]);
+    const dots = exact.filter(({ aside }) => !aside).flatMap(({ points }) => points.map(([at]) => at));
+    const away = at => Math.abs(across.at(at) - pixel);
+    const near = dots.reduce((best, at) => (away(at) < away(best) ? at : best), Infinity);
+    const value = away(near) <= 8 ? near : parameter.integer ? Math.round(x) : Number(x.toPrecision(3));
+    if (!refusal(parameter, value)) this.set(along, value);
   }
 
   set(name, value) {
@@ -105,6 +184,9 @@ export class View {
       this.choice.value = this.state.along;
       this.conditions(record, values);
       this.says(record, values);
+      const meets = allowed(record, values);
+      const texts = [asPython(record, values, meets), asCommand(record, values, meets), asLatex(record, values)];
+      this.text.textContent = texts.join("\n");
       cancelAnimationFrame(this.frame); // the number is there at once, the picture with the next frame
       this.frame = requestAnimationFrame(() => this.draw());
     }
@@ -119,8 +201,9 @@ export class View {
       : [` ${relation(record)} `, make("b", {}, shown(number, record.direction))];
     this.value.replaceChildren(math(record.quantityMath), ...says);
     this.value.dataset.bound = boundAt(record, values);
-    const why = `A condition fails: ${unmet.join("; ")}. The formula gives ${shown(boundAt(record, values))}, which claims nothing.`;
-    this.verdict.replaceChildren(...(unmet.length ? [why] : this.beside(record, number)));
+    const why = `. The formula gives ${shown(boundAt(record, values))}, which claims nothing.`;
+    const fails = ["A condition fails: ", ...listed(unmet, "; "), why];
+    this.verdict.replaceChildren(...(unmet.length ? fails : this.beside(record, number)));
   }
 
   // The exact value at hand, or why there is none.
@@ -150,20 +233,10 @@ export class View {
     const sides = sidesAt(record, values);
     const items = record.conditions.map((name, index) => {
       const good = holds(sides[index]);
-      const item = make(
-        "li",
-        { className: good ? "good" : "bad" },
-        make("span", { className: "sign" }, good ? "✓" : "✗"),
-        ` ${name}: `,
-        make("span", { className: "sides" }, `${brief(sides[index][0])} ${good ? "≤" : ">"} ${brief(sides[index][1])}`),
-      );
-      for (const { name: which, value } of good ? [] : remedies(record, index, values)) {
-        item.append(
-          " ",
-          button(() => this.set(which, value), "", `set ${which} = ${plain(value)}`),
-        );
-      }
-      return item;
+      const sign = make("span", { className: "sign" }, good ? "✓ " : "✗ ");
+      const [left, right] = sides[index].map(side => brief(side));
+      const both = make("span", { className: "sides" }, `${left} ${good ? "≤" : ">"} ${right}`);
+      return make("li", { className: good ? "good" : "bad" }, sign, rich(name), ": ", both);
     });
     this.limits.replaceChildren(
       ...(items.length ? items : [make("li", { className: "good" }, "None beyond the domains of the parameters.")]),
@@ -173,7 +246,12 @@ export class View {
   draw() {
     const { record, values, along } = this.state;
     if (!record || !this.sliders) return;
-    const { curves, exact, range, found, parameter } = linesOf(this.state, this.editions(this.state.record));
+    const { curves, exact, paths, range, xLog, found, parameter } = linesOf(
+      this.state,
+      this.editions(record),
+      this.data.paths,
+      this.scales[0],
+    );
     const bound = claimed(record, values);
     const applies = allowed(record, values);
     const marks = applies ? [{ x: values[along], y: bound, look: record.edition }] : [];
@@ -187,31 +265,43 @@ export class View {
         words: broken ? `${times(ratio)} times the bound` : "",
       });
     }
-    plot(this.svg, {
-      lines: [...curves, ...exact],
+    const lines = [...curves, ...exact];
+    const across = plot(this.svg, {
+      lines,
       marks: marks.filter(mark => Number.isFinite(mark.y) && mark.x >= range[0] && mark.x <= range[1]),
+      paths,
+      level: { y: this.data.paths.eps, name: "ε" },
       xRange: range,
-      xLog: range[0] > 0,
+      xLog,
+      yLinear: this.scales[1] === false,
       here: values[along],
-      xNames: [`${along}: ${parameter.meaning}`, `${along}: ${parameter.meaning.split(/[:;,(]/)[0]}`, along],
-      yNames: [record.quantity + unitOf(record), record.quantity, `value${unitOf(record)}`, "value"],
+      xNames: [parameter.meaning, parameter.meaning.split(/[:;,(]/)[0], ""].map(words => `${parameter.letters}: ${words}`),
     });
-    const items = [...curves, ...exact].map(line =>
-      make("li", { className: `${line.look}${line.faded ? " faded" : ""}` }, line.name),
+    this.drawn = { exact, range, xLog, yLog: this.scales[1] !== false, parameter, across };
+    for (const [axis, name] of ["horizontal", "vertical"].entries()) {
+      const log = axis ? this.drawn.yLog : xLog;
+      this.axes[axis].textContent = `${name}: ${log ? "log" : "linear"}`;
+    }
+    const item = (look, ...words) => make("li", { className: look }, ...words);
+    const items = lines.map(({ look, faded, words, quantityMath }) =>
+      item(`${look}${faded ? " faded" : ""}`, `${words} `, math(quantityMath)),
     );
+    if (paths.length) items.push(item("path", "a simulated path, up to its ring, where it is first below ε"));
+    if (paths.some(({ look }) => look === "path gone"))
+      items.push(item("gone", "what follows, alone: the mean counts it, 1{τ ≥ T} does not"));
     this.legend.replaceChildren(...items);
-    this.svg.setAttribute("aria-label", [...curves, ...exact].map(line => line.name).join("; ") + ` against ${along}`);
-    this.note.textContent = this.story(record, found, along);
+    this.svg.setAttribute("aria-label", lines.map(({ name }) => name).join("; ") + ` against ${along}`);
+    this.note.replaceChildren(...this.story(record, found, along));
   }
 
   story(record, found, along) {
-    if (!found)
-      return `No exact value is drawn: the library knows none for this record${record.superseded ? `; ${record.superseded} is sharper and may have one` : ""}.`;
-    const where = `Exact values: ${found.words}.`;
-    const dotted = " Dotted parts of a bound are beyond its conditions.";
-    if (found.far.length) return `${where} Faded: the sliders have left that instance.${dotted}`;
-    if (found.curve[0].length < 2) return `${where} Along ${along} the instance is known at one point.${dotted}`;
-    return where + dotted;
+    const drag = "Drag in the plot to move along it.";
+    const sharper = record.superseded ? `; ${record.superseded} is sharper and may have one` : "";
+    if (!found) return [`No exact value is drawn: the library knows none for this record${sharper}. ${drag}`];
+    const point = found.curve[0].length < 2 ? ` Along ${along} the instance is known at one point.` : "";
+    const rest = found.far.length ? " Faded: the sliders have left that instance." : point;
+    const more = `.${rest} Dotted parts of a bound are beyond its conditions. ${drag}`;
+    return ["Exact values: ", ...listed(found.words, ", "), more];
   }
 
   // The corrected statements of the same result, each with a cell for its value and what opens it.
@@ -224,7 +314,7 @@ export class View {
     if (!siblings.length) return [];
     const rows = this.readings.map(({ one, cell }) => {
       const open = () => this.open({ record: one, values: carried(one, this.known()), along: this.state.along });
-      const title = make("td", {}, button(open, "", one.title));
+      const title = make("td", {}, button(open, "", rich(one.title)));
       return make("tr", {}, title, make("td", {}, math(one.quantityMath)), cell);
     });
     const head =
@@ -255,32 +345,9 @@ export class View {
     }
   }
 
+  // What people take away.
   takeaway() {
-    const text = make("textarea", { readOnly: true, hidden: true, rows: 5, spellcheck: false });
-    text.setAttribute("aria-label", "what was copied");
-    const say = make("span", { className: "small" });
-    say.setAttribute("role", "status");
-    const kinds = {
-      Link: () => location.href.split("#")[0] + linkOf(this.state),
-      Python: ({ record, values }) => asPython(record, values, allowed(record, values)),
-      Command: ({ record, values }) => asCommand(record, values, allowed(record, values)),
-      LaTeX: ({ record, values }) => asLatex(record, values),
-      CSV: () => {
-        const { curves, exact } = linesOf(this.state, this.editions(this.state.record));
-        return asCsv(this.state.along, [...curves, ...exact]);
-      },
-    };
-    const copy = async (name, give) => {
-      text.value = give(this.state);
-      text.hidden = false;
-      text.select();
-      const kept = await navigator.clipboard?.writeText(text.value).then(
-        () => true,
-        () => false,
-      );
-      say.textContent = kept ? `${name} copied.` : `${name}: copy the text below.`;
-    };
-    const buttons = Object.entries(kinds).map(([name, give]) => button(() => copy(name, give), "", `Copy ${name}`));
-    return make("section", { className: "take" }, make("h3", {}, "Take away"), ...buttons, " ", say, text);
+    this.text = make("pre", {});
+    return make("details", {}, make("summary", {}, "In Python, at the command line and in LaTeX"), this.text);
   }
 }
