@@ -17,9 +17,7 @@ from .design import MOST_LEVELS, Design, Facts, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame
 from .suspicion import Copies, suspicions
-
-MOST_SITES = 4000
-"""There are at most so many sites, since influences are a matrix of all pairs."""
+from .table import check_clients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +84,7 @@ def sites_of(
             found.setdefault(name, Rows(name=name))
         for name, mine in rows_of_each(owners, known):
             _add(found[name], X[mine], y[mine], keep=keep)
-        if len(found) > MOST_SITES:
-            remedy = f"use at most {MOST_SITES} sites; is this the column that names them?"
-            raise InputError(client, f"{len(found)} values", remedy)
+        check_clients(client, len(found))
         seen += frame.rows
         if progress is not None:
             progress(seen, total)
