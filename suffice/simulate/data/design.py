@@ -208,7 +208,7 @@ class Design:
                 columns += levels
                 alike = Counter(map(str.casefold, seen.levels))
                 twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
-                capitals = f"{', '.join(twice)} differ only in capitals, and are levels of their own" if twice else ""
+                capitals = f"{some(twice, 4)} differ only in capitals: of one kind? write one" if twice else ""
                 words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
                 as_level = f"{', '.join(words)} is a level, though missing among numbers" if words else ""
                 found, _ = disguised_levels(list(seen.levels))

@@ -16,7 +16,7 @@ from suffice.support.memory import Memory
 from .design import MOST_LEVELS, Design, Facts, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame
-from .suspicion import Copies, suspicions
+from .suspicion import Copies, named, suspicions
 from .table import check_clients
 
 
@@ -131,7 +131,7 @@ def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[st
     """What is said of rows without a target, in whose cells `gaps` stand, and of sites that have no other."""
     notes = [f"{without} rows without a target are left out{written(gaps)}"] if without else []
     if empty:
-        notes.append(f"sites without a row that has a target are left out: {', '.join(empty[:12])}")
+        notes.append(f"sites without a row that has a target are left out: {named(empty, 2)}")
     return notes
 
 

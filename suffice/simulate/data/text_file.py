@@ -171,7 +171,7 @@ class TextFile:
         breaks = text.count("\n")
         rows = breaks + (not text.endswith("\n"))
         empty = "\n" + mark * (len(self.header) - 1) + "\n"
-        if '"' in bare or text.startswith(("#", "\n", empty[1:])) or "\n#" in text or "\n\n" in text or empty in text:
+        if '"' in bare or text.startswith(("#", empty[1:])) or ("#" in text and "\n#" in text) or empty in text:
             return None
         if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
             return None
@@ -180,7 +180,7 @@ class TextFile:
                 text.encode(), has_header=False, separator=mark, empty_string_is_null=False,
                 schema=dict.fromkeys(self.header, polars.String),
             )  # fmt: skip
-        except polars.exceptions.ComputeError:
+        except polars.exceptions.PolarsError:
             return None
         return (frame, range(line + 1, line + rows + 1)) if frame.height == rows else None
 

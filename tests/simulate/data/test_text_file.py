@@ -104,6 +104,30 @@ def test_sites_are_named_as_they_stand_in_the_file(tmp_path):
     assert len(fit.predict(tmp_path / "t.csv")) == 60
 
 
+ODD = ["", " ", ",,", "# c", "#,1,2", "1,2,3,4", "1,2", '"a",2,3', '"a\nb",2,3', "5,6,7"]
+
+
+def test_rows_are_taken_apart_alike_by_polars_and_line_by_line(tmp_path, monkeypatch):
+    """Blank lines, comments, quotes, and rows that are short where others are long: one table, or one complaint."""
+    path, rng = tmp_path / "t.csv", np.random.default_rng(5)
+
+    def found():
+        try:
+            return [(frame.rows(), list(lines)) for frame, lines in TextFile.of(path).pieces()]
+        except InputError as error:
+            return str(error)
+
+    for body in ("1,2\n1,2,3,4\n", *("".join(f"{rng.choice(ODD)}\n" for _ in range(4)) for _ in range(150))):
+        path.write_text("a,b,c\n" + body)
+        by_polars = found()
+        with monkeypatch.context() as patch:
+            patch.setattr(TextFile, "_fast", lambda *given: None)
+            assert found() == by_polars
+    path.write_text("a,b,c\n1,2\n1,2,3,4\n")
+    with pytest.raises(InputError, match=r"line 2 of t\.csv = '2 fields'"):
+        list(TextFile.of(path).frames())
+
+
 def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, monkeypatch):
     """A column that is numbers in one block and texts in the next ends a piece; no row, gap or line is lost."""
     path = tmp_path / "t.csv"
