@@ -115,7 +115,6 @@ def written(folder: Path) -> Path:
 def test_by_the_command(loss, options, piece, tmp_path, command, refused, monkeypatch):
     """In pieces of one row too: what is said is said once, with the count of all."""
     monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
-    monkeypatch.setattr("suffice.simulate.data.text_file.CELLS", piece)
     table = rows(loss)
     fit = sf.fit(table)
     model, new = fit.save(tmp_path / "m.json"), written(tmp_path)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+import msgspec
 import numpy as np
 
 from suffice.support.errors import InputError
@@ -36,11 +37,11 @@ FEW_LEVELS = 10
 GAP = "missing"
 CONSTANT = "{}: the same in all rows to {} digits, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
+_RANGE = re.compile(r"\d+([.,]\d+)?\s*[-\u2013]\s*\d+([.,]\d+)?(\s*\D*)?")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Column:
+class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One column of the design: a number (`level` None), or whether `source` has this level (None of both: a gap)."""
 
     name: str
@@ -70,8 +71,8 @@ class End:
         if least == self.value < np.inf:
             self.count += int(at.sum())
             if client in frame.columns and len(self.sites) < 2:
-                part = frame.part(np.flatnonzero(at)[:1000])
-                self.sites.update(name for name in part.texts(str(client)).tolist() if name is not None)
+                owners = Frame(columns={"": frame.columns[str(client)][np.flatnonzero(at)[:1000]]})
+                self.sites.update(name for name in owners.texts("").tolist() if name is not None)
 
 
 @dataclass
@@ -207,13 +208,16 @@ class Design:
                 columns += levels
                 alike = Counter(map(str.casefold, seen.levels))
                 twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
-                capitals = f"{', '.join(twice)} differ only in capitals, and are levels of their own" if twice else ""
+                capitals = f"{some(twice, 4)} differ only in capitals: of one kind? write one" if twice else ""
                 words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
                 as_level = f"{', '.join(words)} is a level, though missing among numbers" if words else ""
                 found, _ = disguised_levels(list(seen.levels))
                 unit = f"{found[0]} is a level: for numbers, write them plainly" if found else ""
-                if capitals or seen.gaps or words or unit:
-                    said[name] = "; ".join(filter(None, (seen.note, capitals, as_level, unit)))
+                ranges = [level for level in seen.levels if _RANGE.fullmatch(level)]
+                several = len(ranges) > 1 and 2 * len(ranges) >= len(seen.levels)
+                order = f"{ranges[0]} is a level: for numbers, write middles; or drop it" if several else ""
+                if notes := list(filter(None, (seen.note, capitals, as_level, unit, order))):
+                    said[name] = "; ".join(notes)
         if not columns:
             # a column of numbers in so few rows that one other text makes all of them names
             for name, why in left_out:
@@ -370,13 +374,10 @@ def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Col
     if first and all(DATE.fullmatch(level) for level in first):
         raise date(name, first[0])
     if len(levels) > MOST_LEVELS:
-        remedy = f"to keep it, give it at most {MOST_LEVELS} or make it numbers"
-        left_out.append(
-            (name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category; {remedy}")
-        )
+        left_out.append((name, f"over {MOST_LEVELS} texts are names or remarks: to keep it, merge them"))
         return []
     if len(levels) > 2 and len(levels) == seen.rows:
-        left_out.append((name, "every row has a text of its own: a name, not a category; to keep it, group them"))
+        left_out.append((name, "every row has a text of its own: to keep it, merge them"))
         return []
     columns = [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]
     if seen.gaps:

@@ -40,5 +40,5 @@ def loss_of_a_problem(target: str, values: Sequence[str], *, numeric: bool) -> t
     loss, notes = loss_of(target, values, numeric=numeric)
     if loss == "least-squares":
         return loss, 0.0, tuple(map(NOTE.format, notes))
-    said = f"{target} has two values: the loss is logistic, with the penalty ({PENALTY:g}/2) |theta|^2"
-    return loss, PENALTY, (NOTE.format(f"{said}; least-squares takes them as numbers"),)
+    said = f"{target} has two values: loss logistic, penalty ({PENALTY:g}/2) |theta|^2; as numbers: least-squares"
+    return loss, PENALTY, (NOTE.format(said),)

@@ -11,7 +11,7 @@ import bz2
 import gzip
 import os
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -61,12 +61,6 @@ def opened(path: Path, *, field: str = "path", packed: bool = True) -> Generator
     except OSError as error:
         remedy = (error.strerror or "damaged compression").lower()
         raise InputError(field, str(path), remedy) from None
-
-
-def pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    """The rest of a stream, at most `PIECE` bytes at a time."""
-    while piece := stream.read(PIECE):
-        yield piece
 
 
 def numbers(stream: IO[bytes], dtype: np.dtype[Any], count: int) -> np.ndarray | None:

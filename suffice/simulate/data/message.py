@@ -30,13 +30,6 @@ LARGEST = 100_000_000
 """A message of more bytes is refused."""
 
 
-class ColumnRecord(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
-    source: str
-    level: str | None = None
-    gap: bool = False
-
-
 class FoldRecord(msgspec.Struct, forbid_unknown_fields=True):
     rows: float
     mean: list[float]
@@ -48,7 +41,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     site: str
     target: str
     count: int
-    columns: list[ColumnRecord]
+    columns: list[Column]
     folds: list[FoldRecord]
     reveals: str
     left_out: list[tuple[str, str]] = []
@@ -106,7 +99,7 @@ class Message:
             site=self.site,
             target=self.target,
             count=self.count,
-            columns=[ColumnRecord(c.name, c.source, c.level, c.gap) for c in self.design.columns],
+            columns=list(self.design.columns),
             folds=[
                 FoldRecord(
                     rows=fold.rows,
@@ -193,13 +186,12 @@ def read_message(path: str | Path) -> Message:
         products[np.tril_indices(p)] = fold.products
         products = products + np.tril(products, -1).T
         folds.append(Fold(rows=fold.rows, mean=np.array(fold.mean), products=products))
-    columns = tuple(Column(name=c.name, source=c.source, level=c.level, gap=c.gap) for c in record.columns)
     try:
         return Message(
             site=record.site,
             target=record.target,
             count=record.count,
-            design=Design(columns=columns, left_out=tuple((name, why) for name, why in record.left_out)),
+            design=Design(columns=tuple(record.columns), left_out=tuple(record.left_out)),
             folds=tuple(folds),
             reveals=record.reveals,
         )

@@ -23,7 +23,7 @@ from .site_rows import frames_of_tables
 from .splits import Split, divide, parse_split, parts_of
 from .suspicion import alike, named
 from .table import Table, no_column, same_columns
-from .text_file import csv_size, csv_source, is_csv, is_named_csv
+from .text_file import csv_source, is_csv, is_named_csv
 
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
@@ -54,10 +54,8 @@ def source_of(
     split: str | None = None,
     seed: int = 0,
     memory: Memory,
-    held: bool,
 ) -> Source:
-    """What there is in `given`; a CSV whose rows are all `held` has to be within the limit of `memory`.
-    Raises `InputError`."""
+    """What there is in `given`, in the columns `client` and `target`. Raises `InputError`."""
     if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
     for role, name in (("client", client), ("target", target)):
@@ -85,8 +83,8 @@ def source_of(
         def read(name: str) -> bool:
             return name not in unread
 
-        frames = _frames(given, path, client, read, None if rule is None and not held else memory)
-        frames = frames if rule is None else _divided_frames(frames, client, target, unread, rule, seed)
+        frames = _frames(given, path, client, read)
+        frames = frames if rule is None else _divided_frames(frames, client, target, unread, rule, seed, memory)
         return Source(frames=frames, client=client, target=target)
     if (part := mnist_part(path)) is not None:
         return _of_tables(_divided(mnist(path, part=part, max_memory=memory.limit), rule, seed), client, target)
@@ -95,26 +93,16 @@ def source_of(
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
         if is_heart_disease(path):
             return _of_tables(patients(path)[0], client, target)
-        return _of_folder(path, client, target, drop, memory, held=held)
+        return _of_folder(path, client, target, drop, memory)
     tables = _tables_of_file(path, memory, divided=rule is None)
     return _of_tables(tables if rule is None else divide(tables[0], rule, seed=seed), client, target)
 
 
-def _frames(given: Any, path: Path, client: str, read: Callable[[str], bool], memory: Memory | None) -> Frames:
+def _frames(given: Any, path: Path, client: str, read: Callable[[str], bool]) -> Frames:
     if is_frame(given):
         frame = frame_of(given, read, [client])
-        if memory is not None:
-            memory.take("the table", 8.0 * frame.rows * len(frame.columns))
         return lambda: iter((frame,))
-    if memory is not None:
-        take(path, memory)
     return csv_source(path, read, (client,))
-
-
-def take(path: Path, memory: Memory) -> None:
-    """`InputError` where the numbers of a CSV would not be within the limit."""
-    rows, columns = csv_size(path)
-    memory.take(f"the {rows} x {columns} table {path.name}", 8.0 * rows * columns)
 
 
 def _divided(whole: Table, rule: Split | None, seed: int) -> list[Table]:
@@ -123,10 +111,16 @@ def _divided(whole: Table, rule: Split | None, seed: int) -> list[Table]:
     return divide(whole, rule, seed=seed)
 
 
-def _divided_frames(frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int) -> Frames:
+def _divided_frames(
+    frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int, memory: Memory
+) -> Frames:
     """One piece per client, named by its number. Rows without a target, which are left out later, are with the
     first."""
-    whole = joined(list(frames()))
+    parts = []
+    for frame in frames():
+        memory.take("the table that is divided", 8.0 * frame.rows * len(frame.columns))
+        parts.append(frame)
+    whole = joined(parts)
     if client in whole.columns and client not in unread:
         remedy = f"{whole.file or 'the table'} has a column {client} that names clients; drop one of them"
         raise InputError("split", "given", remedy)
@@ -135,13 +129,13 @@ def _divided_frames(frames: Frames, client: str, target: str, unread: set[str], 
     without = missing(whole.columns[target])
     known = np.delete(np.arange(whole.rows), without)
     y = (whole.columns[target] if whole.numeric(target) else whole.texts(target).astype(str))[known]
-    parts = [known[part] for part in parts_of(y, rule, seed)]
-    parts[0] = np.concatenate((parts[0], without)).astype(int)
-    pieces = [whole.part(rows).of_client(client, str(at)) for at, rows in enumerate(parts)]
+    rows = [known[part] for part in parts_of(y, rule, seed)]
+    rows[0] = np.concatenate((rows[0], without)).astype(int)
+    pieces = [whole.part(own).of_client(client, str(at)) for at, own in enumerate(rows)]
     return lambda: iter(pieces)
 
 
-def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory, *, held: bool) -> Source:
+def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
     """One client per file, named after it."""
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
     known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
@@ -154,9 +148,6 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
         if names.count(name) > 1:
             raise InputError("names", name, "give every client a text of its own: two files have this name")
     if any(map(is_csv, known)):
-        if held:
-            for file in filter(is_csv, known):
-                take(file, memory)
         sources = [_of_file(file, target, lambda name: name == target or name not in drop, memory) for file in known]
         frames, notes = _together(sources, [file.name for file in known], names, client)
         return Source(frames=frames, client=client, target=target, notes=notes)

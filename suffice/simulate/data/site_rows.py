@@ -16,10 +16,8 @@ from suffice.support.memory import Memory
 from .design import MOST_LEVELS, Design, Facts, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame
-from .suspicion import Copies, suspicions
-
-MOST_SITES = 4000
-"""There are at most so many sites, since influences are a matrix of all pairs."""
+from .suspicion import Copies, named, suspicions
+from .table import check_clients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +84,7 @@ def sites_of(
             found.setdefault(name, Rows(name=name))
         for name, mine in rows_of_each(owners, known):
             _add(found[name], X[mine], y[mine], keep=keep)
-        if len(found) > MOST_SITES:
-            remedy = f"use at most {MOST_SITES} sites; is this the column that names them?"
-            raise InputError(client, f"{len(found)} values", remedy)
+        check_clients(client, len(found))
         seen += frame.rows
         if progress is not None:
             progress(seen, total)
@@ -135,7 +131,7 @@ def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[st
     """What is said of rows without a target, in whose cells `gaps` stand, and of sites that have no other."""
     notes = [f"{without} rows without a target are left out{written(gaps)}"] if without else []
     if empty:
-        notes.append(f"sites without a row that has a target are left out: {', '.join(empty[:12])}")
+        notes.append(f"sites without a row that has a target are left out: {named(empty, 2)}")
     return notes
 
 

@@ -47,7 +47,6 @@ def read_sites(
         split=split,
         seed=seed,
         memory=memory,
-        held=False,
     )
     frames, client, target = found.frames, found.client, found.target
     if site is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.parse import nearest, parse_number
 
-from .table import MOST_CLIENTS, Table, check_clients
+from .table import MOST_CLIENTS, Table, check_clients, no_column
 
 USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"
 MOST_CLASSES = 1000
@@ -157,8 +157,7 @@ def _classes(y: np.ndarray, split: Split) -> tuple[np.ndarray, int]:
 
 def _by_column(table: Table, column: str) -> list[Table]:
     if column not in table.columns:
-        shown = ", ".join(table.columns[:12]) + (", ..." if len(table.columns) > 12 else "")
-        raise InputError("split", f"column:{column}", f"no such column; columns: {shown}")
+        raise no_column("split", f"column:{column}", table.columns)
     if len(table.columns) == 1:
         raise InputError("split", f"column:{column}", "it is the only predictor")
     at = table.columns.index(column)

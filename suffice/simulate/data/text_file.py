@@ -19,7 +19,7 @@ from suffice.support.errors import InputError
 
 from .cells import NUMBER, names_of, numbers_or_texts
 from .frame import Frame
-from .memory import LONGEST_LINE, opened, pieces
+from .memory import LONGEST_LINE, opened
 
 if TYPE_CHECKING:
     from polars import DataFrame, Series
@@ -30,10 +30,8 @@ INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
 INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
-PIECE = 1 << 21
+PIECE = 1 << 23
 """Characters that are read at a time."""
-CELLS, ROWS = 1 << 21, 1 << 16
-"""A frame is put together from pieces until it has so many cells or rows."""
 BLANKS = " "
 HEAD = 20
 """A header has at most so many lines."""
@@ -134,30 +132,25 @@ class TextFile:
 
     def pieces(self) -> Iterator[tuple[DataFrame, Sequence[int]]]:
         """Rows as texts, with the number of the (last) line of each. Raises `InputError`."""
-        import polars
-
-        waiting: list[tuple[DataFrame, Sequence[int]]] = []
         for text, line in self._texts():
-            waiting.append(self._fast(text, line) or self._slow(text, line))
-            rows = sum(len(lines) for _, lines in waiting)
-            if rows >= ROWS or rows * len(self.header) >= CELLS:
-                yield _joined(polars, waiting)
-                waiting = []
-        if any(len(lines) for _, lines in waiting):
-            yield _joined(polars, waiting)
+            frame, lines = self._fast(text, line) or self._slow(text, line)
+            if len(lines):
+                yield frame, lines
 
     def _texts(self) -> Iterator[tuple[str, int]]:
         """Many whole lines at a time, and how many came before."""
         with text_of(self.path) as text:
             for _ in range(self.start):
                 text.readline(LONGEST_LINE)
-            rest, line, most = "", self.start, max(PIECE, 1 << 12)
+            rest, line = "", self.start
             while True:
                 more = text.read(PIECE)
                 part = rest + more
                 end = part.rfind("\n") + 1 if more else len(part)
-                while end and more and part.count('"', 0, end) % 2 and len(part) < 4 * most:
-                    end = part.rfind("\n", 0, end - 1) + 1  # a quoted cell goes on in the next line
+                quotes = part.count('"', 0, end)
+                while more and quotes % 2 and len(part) < LONGEST_LINE:  # a quoted cell goes on in the next line
+                    last = part.rfind("\n", 0, end - 1) + 1
+                    quotes, end = quotes - part.count('"', last, end), last
                 if end:
                     yield part[:end], line
                 elif more and len(part) >= LONGEST_LINE:
@@ -178,7 +171,7 @@ class TextFile:
         breaks = text.count("\n")
         rows = breaks + (not text.endswith("\n"))
         empty = "\n" + mark * (len(self.header) - 1) + "\n"
-        if '"' in bare or text.startswith(("#", "\n", empty[1:])) or "\n#" in text or "\n\n" in text or empty in text:
+        if '"' in bare or text.startswith(("#", empty[1:])) or ("#" in text and "\n#" in text) or empty in text:
             return None
         if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
             return None
@@ -187,7 +180,7 @@ class TextFile:
                 text.encode(), has_header=False, separator=mark, empty_string_is_null=False,
                 schema=dict.fromkeys(self.header, polars.String),
             )  # fmt: skip
-        except polars.exceptions.ComputeError:
+        except polars.exceptions.PolarsError:
             return None
         return (frame, range(line + 1, line + rows + 1)) if frame.height == rows else None
 
@@ -257,23 +250,6 @@ def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) 
     """The frames of a file for any number of passes."""
     found = TextFile.of(path, read)
     return lambda: found.frames(read, names)
-
-
-def csv_size(path: Path) -> tuple[int, int]:
-    """At most how many rows there are, since each ends its line, and how many columns."""
-    with opened(path) as stream:
-        most = sum(piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") for piece in pieces(stream))
-    return most, len(TextFile.of(path, lambda name: False).header)
-
-
-def _joined(polars: object, waiting: list[tuple[DataFrame, Sequence[int]]]) -> tuple[DataFrame, Sequence[int]]:
-    if len(waiting) == 1:
-        return waiting[0]
-    frames, lines = zip(*waiting)
-    together = array("q")
-    for some in lines:
-        together.extend(some)
-    return getattr(polars, "concat")(frames), together  # noqa: B009
 
 
 def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:

@@ -21,6 +21,9 @@ from . import LeastSquares, Logistic
 from .from_arrays import LOSSES, of_tables
 from .heart_disease import heart_disease
 
+WIDE, LONG = 100, 1 << 24
+"""Files of numbers of more columns, or of more numbers, are taken as they are, without notes on them."""
+
 
 def read(
     path: Any,
@@ -91,13 +94,13 @@ def _tables(
     drop = asked["drop"]
     if asked["split"] is None and is_heart_disease(path):
         return without(heart_disease(path, standardise=standardise).train, drop), {}
-    source = source_of(path, **asked, memory=memory, held=True)
+    source = source_of(path, **asked, memory=memory)
     roles = {"client": source.client, "target": source.target}
     classes = None if loss == "auto" else loss == "logistic"
-    tables = without(source.tables, drop) or encoded_tables(
-        source, drop, memory, classes=classes, divided=asked["split"] is not None
-    )
-    return tables, roles
+    width, size = max((table.X.shape[1] for table in source.tables), default=0), sum(t.X.size for t in source.tables)
+    if width > WIDE or size > LONG:
+        return without(source.tables, drop), roles
+    return encoded_tables(source, drop, memory, classes=classes, divided=asked["split"] is not None), roles
 
 
 def _by_target(tables: Sequence[Table], target: str, standardised: bool) -> tuple[Sequence[Table], str, float]:

@@ -19,6 +19,9 @@ def columns(seed=0, rows=30, sites=("Ulm", "Bonn", "Metz")):
     return {"site": np.repeat(sites, rows).tolist(), "x": x.tolist(), "z": z.tolist(), "y": y.tolist()}
 
 
+ROLES = {"client": "site", "target": "y"}
+
+
 def notes(table, **how):
     """Of a fit and a plan, which say the same."""
     fit = sf.fit(table, client="site", target="y", **how)
@@ -50,6 +53,26 @@ def test_a_number_that_stands_for_a_gap_at_one_site(code):
     table["x"][3:40:4] = [code] * 10
     (note,) = notes(table)
     assert note.startswith(f"x is {code:g} in 10 rows, 10")
+
+
+def test_a_file_of_numbers_is_asked_about_as_a_table_is(tmp_path):
+    table = columns()
+    table["x"][30:60] = [-999] * 30
+    X, y, client = np.array([table["x"], table["z"]]).T, np.array(table["y"]), np.array(table["site"])
+    np.savez(tmp_path / "t.npz", X=X, y=y, client=client)
+    wanted = [note.replace("x is", "x1 is", 1) for note in notes(table)]
+    assert len(wanted) == 1
+    assert [f"Note: {note}." for note in wanted] == list(sf.read(tmp_path / "t.npz").remarks)
+
+
+def test_ranges_among_categories_are_named_with_two_ways_out():
+    levels = ["20-25", "25\u201330", "30 - 35", "60+"]
+    table = {**columns(), "age": [levels[k * k % 7 % 4] for k in range(90)]}
+    fit = sf.fit(table, client="site", target="y")
+    said = "age: 20-25 is a level: for numbers, write middles; or drop it"
+    assert said in fit.left_out
+    assert len(f"Left out or changed: {said}.") <= 96
+    assert not any("is a level" in line for line in sf.fit({**table, "age": ["a-1", "b"] * 45}, **ROLES).left_out)
 
 
 def test_a_zero_that_is_a_count_is_none():

@@ -54,14 +54,13 @@ def test_lists_of_python():
 
 def test_pieces_and_an_index(tmp_path, monkeypatch):
     monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", 9)
-    monkeypatch.setattr("suffice.simulate.data.text_file.CELLS", 6)
     path = tmp_path / "t.csv"
     path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
     frames = list(TextFile.of(path).frames())
-    assert [frame.rows for frame in frames] == [2, 1]
+    assert [frame.rows for frame in frames] == [1, 1, 1]
     assert list(frames[0].columns) == [INDEX, "x", "a, b"]
-    assert frames[0].texts("a, b").tolist() == ["u", "v, w"]
-    assert frames[1].texts("x").tolist() == ["3"]
+    assert [frame.texts("a, b").tolist() for frame in frames] == [["u"], ["v, w"], [None]]
+    assert [frame.texts("x").tolist() for frame in frames] == [["1"], [None], ["3"]]
     path.write_bytes(b"x,y\n\xff,1\n")
     with pytest.raises(InputError, match="not UTF-8"):
         list(TextFile.of(path).frames())
@@ -80,7 +79,6 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
     path.write_text("\n".join(",".join(row) for row in (columns, *zip(*columns.values()))))
     for piece in (50_000, 30):
         monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
-        monkeypatch.setattr("suffice.simulate.data.text_file.CELLS", piece)
         fit = sf.fit(path, loss="least-squares")
         assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
         said = " | ".join((*fit.left_out, *fit.notes))
@@ -106,13 +104,36 @@ def test_sites_are_named_as_they_stand_in_the_file(tmp_path):
     assert len(fit.predict(tmp_path / "t.csv")) == 60
 
 
+ODD = ["", " ", ",,", "# c", "#,1,2", "1,2,3,4", "1,2", '"a",2,3', '"a\nb",2,3', "5,6,7"]
+
+
+def test_rows_are_taken_apart_alike_by_polars_and_line_by_line(tmp_path, monkeypatch):
+    """Blank lines, comments, quotes, and rows that are short where others are long: one table, or one complaint."""
+    path, rng = tmp_path / "t.csv", np.random.default_rng(5)
+
+    def found():
+        try:
+            return [(frame.rows(), list(lines)) for frame, lines in TextFile.of(path).pieces()]
+        except InputError as error:
+            return str(error)
+
+    for body in ("1,2\n1,2,3,4\n", *("".join(f"{rng.choice(ODD)}\n" for _ in range(4)) for _ in range(150))):
+        path.write_text("a,b,c\n" + body)
+        by_polars = found()
+        with monkeypatch.context() as patch:
+            patch.setattr(TextFile, "_fast", lambda *given: None)
+            assert found() == by_polars
+    path.write_text("a,b,c\n1,2\n1,2,3,4\n")
+    with pytest.raises(InputError, match=r"line 2 of t\.csv = '2 fields'"):
+        list(TextFile.of(path).frames())
+
+
 def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, monkeypatch):
     """A column that is numbers in one block and texts in the next ends a piece; no row, gap or line is lost."""
     path = tmp_path / "t.csv"
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
-    for piece, cells in ((50_000, 1 << 13), (50, 20), (7, 30), (1, 1)):
+    for piece in (50_000, 50, 7, 1):
         monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
-        monkeypatch.setattr("suffice.simulate.data.text_file.CELLS", cells)
         frames = list(TextFile.of(path).frames())
         x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
         assert x == [str(row) if row % 9 else None for row in range(40)]
