@@ -53,6 +53,8 @@ LEGS = 5
 """Races at most, as long as the last one found something faster."""
 FINER = 0.07
 """Of a time: goals are so much below it, and at least one step."""
+FINEST = 0.01
+"""Of a time: goals closer to a missed one are not tried."""
 NEGLIGIBLE = 0.02
 """Of the largest rate: a smaller one is dropped if this costs nothing."""
 MODELLED = 20
@@ -226,7 +228,7 @@ def _raced(
 
 def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rounds: int = ROUNDS) -> Rates:
     """From rates that may not arrive: as long as goals below the best time are reached, the best moves on."""
-    v, last = one.v, most if best.steps is None else best.steps - 1
+    v, last, missed = one.v, most if best.steps is None else best.steps - 1, 0
     goal = min(one.when or last, last - int(FINER * last))
     while last > 0:
         v, level = lowered(curve, v, goal, epsilon, rounds)
@@ -234,8 +236,10 @@ def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rou
         if np.isfinite(time) and curve.stable(v):
             best, last = Rates(v=v, time=time, choice=one.choice), int(np.ceil(time)) - 1
             goal = last - int(FINER * last)
+            if goal <= missed:
+                goal = int(np.ceil(np.sqrt(missed * last)))
         elif goal < last:
-            goal = min(last, 2 * goal)
+            missed, goal = goal, int(np.ceil(np.sqrt(goal * last))) if last - goal > FINEST * last else last
         else:
             break
     return best
@@ -249,9 +253,10 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
     from scipy.optimize import Bounds, minimize
 
     v = v if curve.stable(v / STEADY) else 0.9 * v
-    scale, history = 0.1 * np.linalg.norm(v), []
+    scale, history, best = 0.1 * np.linalg.norm(v), [], (UNKNOWN, v)
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal best
         with np.errstate(all="ignore"):
             e, gradient = curve.derivatives(scale * x, goal)
             gradient = scale * gradient / e
@@ -259,7 +264,9 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
             return UNKNOWN, np.zeros(len(x))
         if e <= epsilon and not curve.stable(scale * x / STEADY):
             return UNKNOWN, np.zeros(len(x))
-        return float(np.log(e / epsilon)), gradient
+        level = float(np.log(e / epsilon))
+        best = min(best, (level, scale * x), key=lambda pair: pair[0])  # SciPy may end at another trial
+        return level, gradient
 
     def watch(intermediate_result: Any) -> None:
         history.append(intermediate_result.fun)
@@ -267,10 +274,10 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
             raise StopIteration
 
     options = {"maxiter": rounds, "ftol": 1e-9, "gtol": 1e-6}
-    found = minimize(
+    minimize(
         value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options
     )
-    return scale * np.maximum(found.x, 0), float(found.fun)
+    return np.maximum(best[1], 0), best[0]
 
 
 def _tidied(recursion: ExactRecursion, best: Rates, epsilon: float) -> Rates:
