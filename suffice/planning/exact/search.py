@@ -12,7 +12,6 @@ than any start, and a local optimum: no proof that nothing is faster.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -41,8 +40,8 @@ SAFE = 0.97
 """Of the limit: no single rate beyond is tried."""
 SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
 """Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
-FINALISTS, RACING = 2, 3
-"""Coordinates, and directions beside the best start, from which rates are polished."""
+FINALISTS, RACING = 3, 3
+"""Coordinates from which rates are polished, and directions that race in the best of them beside its best start."""
 ROUNDS, FIRST = 60, 6
 """Iterations of a polish, and of the race that decides which starts are worth one."""
 LEAST = 4
@@ -72,7 +71,13 @@ UNKNOWN = 1e3
 
 
 class Curve(Protocol):
-    """What tells the excess of rates: the exact recursion of one client, or a model of it."""
+    """What tells the excess of rates: the exact recursion of one client, or a model of it.
+
+    sizes  (N,) about how large the clients' rates may be beside one another
+    """
+
+    @property
+    def sizes(self) -> np.ndarray: ...
 
     def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
         """E e_t after so many steps and its derivatives by the rates."""
@@ -112,10 +117,13 @@ class Rates:
         return self.time, self.lowest
 
 
-def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) -> Rates:
+def fastest(
+    choices: Mapping[str, ExactRecursion], epsilon: float, most: int, alone: Rates | None = None
+) -> Rates:
     """The fastest constant rates found of one client, in the best of its coordinates and below the step limit.
 
-    most  steps that are of interest
+    most   steps that are of interest
+    alone  the client's own single rate, a start where no other arrives
     """
     one = next(iter(choices.values()))
     best, known, tried = Rates(v=np.zeros(one.moments.clients)), {}, list[list[Rates]]()
@@ -140,6 +148,9 @@ def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) ->
         tried, best = _starts(known, shares, epsilon, most, best)
         if best.steps is not None:
             break
+    if best.steps is None and alone is not None and alone.choice in known:
+        own = alone.v * np.eye(one.moments.clients)[one.client]
+        tried[list(known).index(alone.choice)].append(Rates(v=own, choice=alone.choice, lowest=epsilon, when=most))
     seen: set[tuple[str, int, bytes]] = set()
     for _ in range(LEGS):
         before = best
@@ -195,33 +206,28 @@ def _raced(
 
     seen  starts that have been raced, and to which step: none is raced twice
     """
-    level = choices[tried[0][0].choice].excess / epsilon
+    goal = most if best.steps is None else best.steps - 1
 
-    def pace(one: Rates) -> float:
-        """The time that it would take if the excess fell on as it does up to its lowest."""
-        fallen = np.log(level * epsilon / one.lowest) if 0 < one.lowest < level * epsilon else 0.0
-        return one.when * np.log(level) / fallen if fallen else np.inf
-
-    def rank(one: Rates) -> tuple[float, float]:
-        return one.rank
-
-    goal, groups, used = most if best.steps is None else best.steps - 1, [], set()
-    for best_of in (rank, rank, pace) if best.steps is None else (rank, rank):
-        left = [starts for starts in tried if starts[0].choice not in used] or tried[:1]
-        starts = min(left, key=lambda starts: min(map(best_of, starts)))
-        used.add(starts[0].choice)
-        first, raced = min(starts, key=best_of), []
-        for one in (first, *(one for one in starts[:RACING] if one is not first)):
+    def raced(starts: Sequence[Rates]) -> list[tuple[float, Rates]]:
+        found = []
+        for one in starts:
             # where a curve turns up again before the goal, it is lowered at its lowest
             at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
             if (key := (one.choice, at, one.v.tobytes())) not in seen:
                 seen.add(key)
                 v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
-                raced.append((level, Rates(v=v, choice=one.choice, when=at)))
-        groups.append(raced)
-    groups = [sorted(raced, key=lambda pair: pair[0]) for raced in groups]
-    leading = sorted(itertools.chain(*groups[:2]), key=lambda pair: pair[0])[:FINALISTS]
-    for _, one in leading + [raced[0] for raced in groups[2:] if raced]:
+                found.append((level, Rates(v=v, choice=one.choice, when=at)))
+        return found
+
+    def level(pair: tuple[float, Rates]) -> float:
+        return pair[0]
+
+    groups = [raced([min(starts, key=lambda one: one.rank)]) for starts in tried]
+    lead = min(range(len(groups)), key=lambda j: min(map(level, groups[j]), default=np.inf))
+    groups[lead] = sorted(groups[lead] + raced(tried[lead][:RACING]), key=level)
+    # coordinates differ more than starts in one of them do
+    finalists = groups[0] if len(groups) == 1 else [pair for group in groups for pair in group[:1]]
+    for _, one in sorted(finalists, key=level)[:FINALISTS]:
         best = hunted(choices[one.choice], one, best, epsilon, most)
     return best
 
@@ -253,7 +259,8 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
     from scipy.optimize import Bounds, minimize
 
     v = v if curve.stable(v / STEADY) else 0.9 * v
-    scale, history, best = 0.1 * np.linalg.norm(v), [], (UNKNOWN, v)
+    # where one client's rate may be far larger than another's, L-BFGS starts from a poor metric in equal units
+    scale, history, best = 0.1 * np.linalg.norm(v / curve.sizes) * curve.sizes, [], (UNKNOWN, v)
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:
         nonlocal best
