@@ -217,6 +217,7 @@ def _described(
     certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
     return replace(
         plan,
+        note=rates.note,
         weights=v / eta @ peers,
         eta=eta,
         iterations=steps,

@@ -60,6 +60,7 @@ MODELLED = 20
 """Iterations of a polish of a model, which only tells where to start."""
 LENGTHS = np.geomspace(0.5, 1.6, 12)
 """Of the model's rates, that are followed exactly."""
+UNPOLISHED = "these rates are the best simple start found, not polished: clients are too many for a search each"
 POOLED = "pooled"
 """Coordinates of clients too many for a search each."""
 PATIENCE = 80
@@ -99,6 +100,7 @@ class Rates:
     time    steps until E e_t <= epsilon, to a fraction of a step; inf where it never is
     choice  the name of the coordinates that they are for
     lowest  of a start, the least E e_t before any start arrives, and when that is
+    note    what has not been done for them
     """
 
     v: np.ndarray
@@ -106,6 +108,7 @@ class Rates:
     choice: str = ""
     lowest: float = np.inf
     when: int = 0
+    note: str = ""
 
     @property
     def steps(self) -> int | None:
@@ -117,9 +120,7 @@ class Rates:
         return self.time, self.lowest
 
 
-def fastest(
-    choices: Mapping[str, ExactRecursion], epsilon: float, most: int, alone: Rates | None = None
-) -> Rates:
+def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int, alone: Rates | None = None) -> Rates:
     """The fastest constant rates found of one client, in the best of its coordinates and below the step limit.
 
     most   steps that are of interest
@@ -281,9 +282,7 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
             raise StopIteration
 
     options = {"maxiter": rounds, "ftol": 1e-9, "gtol": 1e-6}
-    minimize(
-        value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options
-    )
+    minimize(value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options)
     return np.maximum(best[1], 0), best[0]
 
 
@@ -383,11 +382,12 @@ def fastest_of_many(
         merged = recursion.merged(one.v, recursion.about_minimiser(noise.reshape(moments.noise.shape[1:])))
         (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, e, T)
         c = LENGTHS[np.argmin(times)]
-        best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED)
+        best = Rates(v=(v := c * one.v), time=float(times.min()), choice=POOLED)
         each = 8.0 * flat.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
         rounds = min(ROUNDS, int(WORK / (each * N)))
-        better = hunted(recursion, best, best, e, T, rounds) if rounds >= LEAST and best.time > 1 else best
-        found.append((better, c**2 * merged.moments.noise[0] / moments.batch if better is best else None))
+        if best.time > 1:
+            best = hunted(recursion, best, best, e, T, rounds) if rounds >= LEAST else replace(best, note=UNPOLISHED)
+        found.append((best, c**2 * merged.moments.noise[0] / moments.batch if best.v is v else None))
     return found
 
 
