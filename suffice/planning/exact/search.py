@@ -221,7 +221,7 @@ def _raced(
         return found
 
     def level(pair: tuple[float, Rates]) -> float:
-        return pair[0]
+        return round(pair[0], 6)  # equal but for rounding: the first of the coordinates counts
 
     groups = [raced([min(starts, key=lambda one: one.rank)]) for starts in tried]
     lead = min(range(len(groups)), key=lambda j: min(map(level, groups[j]), default=np.inf))
