@@ -146,7 +146,7 @@ def _pairs(
     for at, (i, plan, single) in enumerate(zip(clients, plans, singles)):
         choices, only, everybody = given.joint(i), np.eye(len(plan.weights))[[i]], np.eye(len(plan.weights))
         own = _described(plan, single, alone[at], horizon, only)
-        rates, noise = joint[at] if joint else (fastest(choices, epsilon[at], faster[at]), None)
+        rates, noise = joint[at] if joint else (fastest(choices, epsilon[at], faster[at], alone[at]), None)
         together = own if rates.steps is None else _described(plan, choices, rates, horizon, everybody, noise=noise)
         # peers are followed only where this saves a step
         followed = (together.iterations or horizon) < (own.iterations or horizon + 1)
@@ -217,6 +217,7 @@ def _described(
     certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
     return replace(
         plan,
+        note=rates.note,
         weights=v / eta @ peers,
         eta=eta,
         iterations=steps,

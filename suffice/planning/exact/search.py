@@ -12,7 +12,6 @@ than any start, and a local optimum: no proof that nothing is faster.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -41,8 +40,8 @@ SAFE = 0.97
 """Of the limit: no single rate beyond is tried."""
 SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
 """Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
-FINALISTS, RACING = 2, 3
-"""Coordinates, and directions beside the best start, from which rates are polished."""
+FINALISTS, RACING = 3, 3
+"""Coordinates from which rates are polished, and directions that race in the best of them beside its best start."""
 ROUNDS, FIRST = 60, 6
 """Iterations of a polish, and of the race that decides which starts are worth one."""
 LEAST = 4
@@ -53,12 +52,15 @@ LEGS = 5
 """Races at most, as long as the last one found something faster."""
 FINER = 0.07
 """Of a time: goals are so much below it, and at least one step."""
+FINEST = 0.01
+"""Of a time: goals closer to a missed one are not tried."""
 NEGLIGIBLE = 0.02
 """Of the largest rate: a smaller one is dropped if this costs nothing."""
 MODELLED = 20
 """Iterations of a polish of a model, which only tells where to start."""
 LENGTHS = np.geomspace(0.5, 1.6, 12)
 """Of the model's rates, that are followed exactly."""
+UNPOLISHED = "these rates are the best simple start found, not polished: clients are too many for a search each"
 POOLED = "pooled"
 """Coordinates of clients too many for a search each."""
 PATIENCE = 80
@@ -70,7 +72,13 @@ UNKNOWN = 1e3
 
 
 class Curve(Protocol):
-    """What tells the excess of rates: the exact recursion of one client, or a model of it."""
+    """What tells the excess of rates: the exact recursion of one client, or a model of it.
+
+    sizes  (N,) about how large the clients' rates may be beside one another
+    """
+
+    @property
+    def sizes(self) -> np.ndarray: ...
 
     def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
         """E e_t after so many steps and its derivatives by the rates."""
@@ -92,6 +100,7 @@ class Rates:
     time    steps until E e_t <= epsilon, to a fraction of a step; inf where it never is
     choice  the name of the coordinates that they are for
     lowest  of a start, the least E e_t before any start arrives, and when that is
+    note    what has not been done for them
     """
 
     v: np.ndarray
@@ -99,6 +108,7 @@ class Rates:
     choice: str = ""
     lowest: float = np.inf
     when: int = 0
+    note: str = ""
 
     @property
     def steps(self) -> int | None:
@@ -110,10 +120,11 @@ class Rates:
         return self.time, self.lowest
 
 
-def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) -> Rates:
+def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int, alone: Rates | None = None) -> Rates:
     """The fastest constant rates found of one client, in the best of its coordinates and below the step limit.
 
-    most  steps that are of interest
+    most   steps that are of interest
+    alone  the client's own single rate, a start where no other arrives
     """
     one = next(iter(choices.values()))
     best, known, tried = Rates(v=np.zeros(one.moments.clients)), {}, list[list[Rates]]()
@@ -138,6 +149,9 @@ def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) ->
         tried, best = _starts(known, shares, epsilon, most, best)
         if best.steps is not None:
             break
+    if best.steps is None and alone is not None and alone.choice in known:
+        own = alone.v * np.eye(one.moments.clients)[one.client]
+        tried[list(known).index(alone.choice)].append(Rates(v=own, choice=alone.choice, lowest=epsilon, when=most))
     seen: set[tuple[str, int, bytes]] = set()
     for _ in range(LEGS):
         before = best
@@ -193,40 +207,35 @@ def _raced(
 
     seen  starts that have been raced, and to which step: none is raced twice
     """
-    level = choices[tried[0][0].choice].excess / epsilon
+    goal = most if best.steps is None else best.steps - 1
 
-    def pace(one: Rates) -> float:
-        """The time that it would take if the excess fell on as it does up to its lowest."""
-        fallen = np.log(level * epsilon / one.lowest) if 0 < one.lowest < level * epsilon else 0.0
-        return one.when * np.log(level) / fallen if fallen else np.inf
-
-    def rank(one: Rates) -> tuple[float, float]:
-        return one.rank
-
-    goal, groups, used = most if best.steps is None else best.steps - 1, [], set()
-    for best_of in (rank, rank, pace) if best.steps is None else (rank, rank):
-        left = [starts for starts in tried if starts[0].choice not in used] or tried[:1]
-        starts = min(left, key=lambda starts: min(map(best_of, starts)))
-        used.add(starts[0].choice)
-        first, raced = min(starts, key=best_of), []
-        for one in (first, *(one for one in starts[:RACING] if one is not first)):
+    def raced(starts: Sequence[Rates]) -> list[tuple[float, Rates]]:
+        found = []
+        for one in starts:
             # where a curve turns up again before the goal, it is lowered at its lowest
             at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
             if (key := (one.choice, at, one.v.tobytes())) not in seen:
                 seen.add(key)
                 v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
-                raced.append((level, Rates(v=v, choice=one.choice, when=at)))
-        groups.append(raced)
-    groups = [sorted(raced, key=lambda pair: pair[0]) for raced in groups]
-    leading = sorted(itertools.chain(*groups[:2]), key=lambda pair: pair[0])[:FINALISTS]
-    for _, one in leading + [raced[0] for raced in groups[2:] if raced]:
+                found.append((level, Rates(v=v, choice=one.choice, when=at)))
+        return found
+
+    def level(pair: tuple[float, Rates]) -> float:
+        return round(pair[0], 6)  # equal but for rounding: the first of the coordinates counts
+
+    groups = [raced([min(starts, key=lambda one: one.rank)]) for starts in tried]
+    lead = min(range(len(groups)), key=lambda j: min(map(level, groups[j]), default=np.inf))
+    groups[lead] = sorted(groups[lead] + raced(tried[lead][:RACING]), key=level)
+    # coordinates differ more than starts in one of them do
+    finalists = groups[0] if len(groups) == 1 else [pair for group in groups for pair in group[:1]]
+    for _, one in sorted(finalists, key=level)[:FINALISTS]:
         best = hunted(choices[one.choice], one, best, epsilon, most)
     return best
 
 
 def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rounds: int = ROUNDS) -> Rates:
     """From rates that may not arrive: as long as goals below the best time are reached, the best moves on."""
-    v, last = one.v, most if best.steps is None else best.steps - 1
+    v, last, missed = one.v, most if best.steps is None else best.steps - 1, 0
     goal = min(one.when or last, last - int(FINER * last))
     while last > 0:
         v, level = lowered(curve, v, goal, epsilon, rounds)
@@ -234,8 +243,10 @@ def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rou
         if np.isfinite(time) and curve.stable(v):
             best, last = Rates(v=v, time=time, choice=one.choice), int(np.ceil(time)) - 1
             goal = last - int(FINER * last)
+            if goal <= missed:
+                goal = int(np.ceil(np.sqrt(missed * last)))
         elif goal < last:
-            goal = min(last, 2 * goal)
+            missed, goal = goal, int(np.ceil(np.sqrt(goal * last))) if last - goal > FINEST * last else last
         else:
             break
     return best
@@ -249,9 +260,11 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
     from scipy.optimize import Bounds, minimize
 
     v = v if curve.stable(v / STEADY) else 0.9 * v
-    scale, history = 0.1 * np.linalg.norm(v), []
+    # where one client's rate may be far larger than another's, L-BFGS starts from a poor metric in equal units
+    scale, history, best = 0.1 * np.linalg.norm(v / curve.sizes) * curve.sizes, [], (UNKNOWN, v)
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal best
         with np.errstate(all="ignore"):
             e, gradient = curve.derivatives(scale * x, goal)
             gradient = scale * gradient / e
@@ -259,7 +272,9 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
             return UNKNOWN, np.zeros(len(x))
         if e <= epsilon and not curve.stable(scale * x / STEADY):
             return UNKNOWN, np.zeros(len(x))
-        return float(np.log(e / epsilon)), gradient
+        level = float(np.log(e / epsilon))
+        best = min(best, (level, scale * x), key=lambda pair: pair[0])  # SciPy may end at another trial
+        return level, gradient
 
     def watch(intermediate_result: Any) -> None:
         history.append(intermediate_result.fun)
@@ -267,10 +282,8 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
             raise StopIteration
 
     options = {"maxiter": rounds, "ftol": 1e-9, "gtol": 1e-6}
-    found = minimize(
-        value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options
-    )
-    return scale * np.maximum(found.x, 0), float(found.fun)
+    minimize(value, v / scale, jac=True, method="L-BFGS-B", bounds=Bounds(0, np.inf), callback=watch, options=options)
+    return np.maximum(best[1], 0), best[0]
 
 
 def _tidied(recursion: ExactRecursion, best: Rates, epsilon: float) -> Rates:
@@ -369,11 +382,12 @@ def fastest_of_many(
         merged = recursion.merged(one.v, recursion.about_minimiser(noise.reshape(moments.noise.shape[1:])))
         (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, e, T)
         c = LENGTHS[np.argmin(times)]
-        best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED)
+        best = Rates(v=(v := c * one.v), time=float(times.min()), choice=POOLED)
         each = 8.0 * flat.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
         rounds = min(ROUNDS, int(WORK / (each * N)))
-        better = hunted(recursion, best, best, e, T, rounds) if rounds >= LEAST and best.time > 1 else best
-        found.append((better, c**2 * merged.moments.noise[0] / moments.batch if better is best else None))
+        if best.time > 1:
+            best = hunted(recursion, best, best, e, T, rounds) if rounds >= LEAST else replace(best, note=UNPOLISHED)
+        found.append((best, c**2 * merged.moments.noise[0] / moments.batch if best.v is v else None))
     return found
 
 

@@ -61,6 +61,11 @@ class Staged:
             p = orbit(M.T, p, part)[:, -1]
         return excess, np.concatenate(gradient)
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """As of one stage, (3 N,)."""
+        return np.tile(self.recursion.sizes, STAGES)
+
     def stable(self, v: np.ndarray) -> bool:
         """Whether every stage is below its step limit."""
         return all(self.recursion.stable(rates) for rates in v.reshape(STAGES, -1))

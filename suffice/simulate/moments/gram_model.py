@@ -61,6 +61,11 @@ class GramModel:
         U, p = 2 * V.sum(-1), 4 * V**2 @ self.growth
         return 2 * U / (U**2 + p)
 
+    @property
+    def sizes(self) -> np.ndarray:
+        """Of rates beside one another: all alike."""
+        return np.ones(len(self.growth))
+
     def stable(self, v: np.ndarray) -> bool:
         return bool(self.limits(v) > 1)
 

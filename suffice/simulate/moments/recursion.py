@@ -69,6 +69,12 @@ class ExactRecursion:
         """Of the start."""
         return float(self.loss @ self.start)
 
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """About how large the clients' rates may be beside one another, (N,): the inverse of their curvature."""
+        curvature = np.trace(self.moments.A, axis1=1, axis2=2)
+        return 1 / np.maximum(curvature / curvature.max(), 1e-6)
+
     def about_minimiser(self, noise: np.ndarray) -> np.ndarray:
         """Matrices (..., D, n) of z -> pack(C_k) about the moments' centre, overwritten by those about theta_i*."""
         if self.moments.optimum[self.client].any():

@@ -12,7 +12,7 @@ from site_data import site_rows
 from suffice.planning.exact.plan import _described, exact_plans, start_of_plan
 from suffice.planning.exact.search import HORIZON, fastest
 from suffice.planning.plan_row import unguaranteed_rows
-from suffice.planning.precision import precisions
+from suffice.planning.precision import Precision
 from suffice.simulate import LeastSquares
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.preconditioning import own_coordinates, shared_bases
@@ -37,6 +37,7 @@ def plans(problem):
 def test_the_plan_is_what_its_curve_says_and_never_slower_than_alone(plans):
     for i, (together, alone) in enumerate(plans):
         assert together.iterations <= alone.iterations
+        assert not together.note
         assert np.flatnonzero(alone.weights).tolist() == [i]
         for one in (together, alone):
             curve = one.curve(one.iterations)
@@ -124,10 +125,15 @@ def test_many_are_planned_nearly_as_fast_as_few_and_exactly(groups, monkeypatch)
             assert curve[-1] <= one.epsilon < curve[-2]
             assert one.eta < one.step_limit
         assert together.iterations <= alone.iterations
+        assert not together.note
         assert np.flatnonzero(alone.weights).tolist() == [i]
         assert best.iterations <= together.iterations <= max(best.iterations + 1, 1.2 * best.iterations)
         assert lone.iterations <= alone.iterations <= max(lone.iterations + 2, 1.5 * lone.iterations)
     assert sum(together.iterations < alone.iterations for together, alone in many) >= 8
+    monkeypatch.setattr("suffice.planning.exact.search.WORK", 0.0)
+    for together, alone in exact_plans(groups, epsilon):
+        assert ("not polished" in together.note) == (together is not alone and together.iterations > 1)
+        assert not alone.note
 
 
 def peak(call):
@@ -141,7 +147,7 @@ def peak(call):
 
 @pytest.mark.parametrize("clients", [200, 400])
 def test_rows_keep_one_matrix_of_pairs_and_not_one_each(clients):
-    (one,) = precisions([0.1], np.ones(clients))
+    one = Precision(key=0.1, each=np.full(clients, 0.1))
     most, rows = peak(lambda: unguaranteed_rows([f"s{i}" for i in range(clients)], one, "unknown"))
-    assert all(row.sufficient.weights[row.client] == 1 for row in rows)
+    assert all(row.weights[row.client] == 1 for row in rows)
     assert most < 8e-6 * 6 * clients**2 + 2

@@ -11,7 +11,7 @@ from site_data import site_rows
 from sklearn.datasets import load_diabetes
 
 from suffice.planning.exact import search
-from suffice.planning.exact.search import HORIZON, fastest, fastest_single, one_step
+from suffice.planning.exact.search import HORIZON, fastest, fastest_single, lowered, one_step
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -225,6 +225,23 @@ def test_where_no_start_arrives_in_time_those_nearest_to_it_race():
         alone, free = (find(recursion, epsilon, 5000) for find in (best_alone, best_rates))
         hurried = best_rates(recursion, epsilon, horizon=alone.steps - 1)
         assert hurried.steps <= 1.05 * free.steps < 0.9 * alone.steps
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_polish_does_not_depend_on_the_units_of_a_peers_loss(seed):
+    """A peer's loss times f, its rate over f: the same steps."""
+    rng, f = np.random.default_rng(seed), np.array([1.0, 100.0, 0.01, 1.0])
+    root = rng.normal(size=(4, 3, 3))
+    A, C = root @ root.swapaxes(1, 2) / 3 + 0.2 * np.eye(3), rng.uniform(0.1, 1, (4, 1, 1)) * np.eye(3)
+    optimum, start = 0.3 * rng.normal(size=(4, 3)), np.tile(2 * rng.normal(size=3), (4, 1))
+    found = []
+    for by in (np.ones(4), f):
+        each = by[:, None, None]
+        moments = moments_of_quadratics(A * each, optimum, start=start, covariance=C * each**2)
+        recursion = ExactRecursion(moments=moments, client=0)
+        v, level = lowered(recursion, np.full(4, 0.01) / by, 30, 0.01 * recursion.excess, 15)
+        found.append((*(v * by), level))
+    assert np.abs(np.subtract(*found)).max() <= 1e-5
 
 
 def test_the_best_of_several_coordinates_counts():
