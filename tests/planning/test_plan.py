@@ -101,7 +101,7 @@ def test_more_than_twenty_clients_are_summarised():
     problem = sf.Quadratics.of(np.ones((22, 1, 1)), 0.1 * rng.normal(size=(22, 1)), sigma2=1.0, start=[2.0])
     plan = sf.plan(problem, epsilon=0.3)
     exact, promised = (table.text().splitlines() for table in plan.tables())
-    assert " ".join(exact[1].split()) == "eps clients to plan with peers plain alone together speed-up largest"
+    assert " ".join(exact[1].split()) == "eps clients to plan with peers groups alone together speed-up largest"
     counted = exact[2].split()
     assert counted[:4] == ["0.3", "22", "22", str(sum(bool(row.collaborators) for row in plan))]
     assert float(counted[5]) == np.median([row.exact_local.iterations for row in plan])

@@ -174,7 +174,7 @@ def _starts(
             s = int(np.argmin(times) if np.isfinite(times).any() else np.argmin(lowest))
             one = Rates(v=shares[s] * v, time=times[s], choice=name, lowest=lowest[s], when=int(when[s]))
             tried[-1].append(one)
-            best = min(best, one, key=lambda one: one.time)
+            best = one if one.time < (1 - 1e-9) * best.time else best  # equal but for rounding: the first counts
         most = min(most, best.steps or most)
     return tried, best
 
@@ -347,7 +347,7 @@ def fastest_single(choices: Mapping[str, ExactRecursion], epsilon: float, most: 
         times = arrivals(*along, shares, epsilon, min(most, best.steps or most))[0][0]
         j = int(np.argmin(times))
         one = Rates(v=limit * shares[[j]], time=times[j], choice=name, when=j)
-        return one if one.time < best.time else best
+        return one if one.time < (1 - 1e-9) * best.time else best
 
     for shares in (SINGLE_SHARES, SMALLER):
         for name in known if best.steps is None else ():
