@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.bounds.saved_errata import KINDS, LOOSE, WITHDRAWN, by_damage, kept, said
 from suffice.support.tables import Table, number
 
 from .app import Json, app
@@ -59,6 +58,8 @@ def errata(
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """What is wrong, the worst first, then what is true but has an entry."""
+    from suffice.bounds.saved_errata import LOOSE, by_damage
+
     ranked = by_damage(rows)
     wrong, loose = ([row for row in ranked if (row["kind"] == LOOSE) is kind] for kind in (False, True))
     if wrong:
@@ -72,6 +73,7 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
     """Rows of all errata, of a paper or of a result; none where entries have to be asked: for an id, also a withdrawn
     one, for what is no part of one, and where another package adds errata."""
     from suffice.bounds.papers import OWN, PAPERS
+    from suffice.bounds.saved_errata import WITHDRAWN, kept
     from suffice.bounds.theorems import ids_of, spelled
 
     rows = kept()
@@ -86,6 +88,8 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
 
 def _legend(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the table's words mean, to be read before it."""
+    from suffice.bounds.saved_errata import KINDS
+
     return [
         f"{len(rows)} errors in print, the most damaging first. On a small example the text implies the value "
         "`printed`, and the true one is `measured`; `suffice errata ID` shows the example and what holds.",
@@ -119,6 +123,7 @@ def loose_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 def errata_page(row: dict[str, Any]) -> Table:
     """One erratum in lines: what is claimed, what is true, the instance and its numbers, and how to cite it."""
     from suffice.bounds.papers import PAPERS
+    from suffice.bounds.saved_errata import LOOSE, WITHDRAWN, said
     from suffice.bounds.theorems import rows as rows_of
 
     of = next((paper for paper in PAPERS if paper.title == row["paper"]), None)

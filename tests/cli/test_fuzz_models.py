@@ -204,7 +204,7 @@ def predict(rng: random.Random, folder: Path, seen: Seen) -> None:
             return
         from suffice.simulate.data.text_file import TextFile
 
-        (source,) = TextFile.of(source, fitted.needed.__contains__).frames()
+        source, *_ = TextFile.of(source, fitted.needed.__contains__).frames()
     elif rng.random() < 0.1:
         source = {name: often(rng, cells) for name, cells in new.items()}
     site = None if rng.random() < 0.8 else often(rng, rng.choice(SITES))

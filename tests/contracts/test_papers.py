@@ -26,6 +26,7 @@ OWN_FOLDERS = re.compile(
 METHOD = "a method of the same name"
 WORD = "the adjective"
 NAMED = {
+    "suffice/explorer/content.py": "what people search for, and the tour",
     "suffice/simulate/algorithms/apfl.py": WORD,
     "suffice/simulate/algorithms/cobo.py": METHOD,
     "suffice/simulate/algorithms/scafflix.py": METHOD,
