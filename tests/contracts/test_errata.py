@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import cache
 from typing import get_args
 
 import pytest
@@ -170,6 +171,7 @@ def test_what_the_print_s_own_words_save_is_not_counted(name, kind):
     assert entry.kind == kind
 
 
+SHOWN, PAPERS_PAGES = cache(content), cache(theorems.pages)
 FACTOR = re.compile(r"by a factor of ([^ (;:$`]+)")
 
 
@@ -182,7 +184,7 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
     assert f"corrected suffice theorem {row['key']}" in lines
     editions = [one for one in THEOREMS if one.key == row["key"]]
     assert (f"printed   suffice theorem {row['key']} --edition printed" in lines) == (len(editions) > 1)
-    shown = next(one for one in content()["errata"] if one["id"] == row["id"])
+    shown = next(one for one in SHOWN()["errata"] if one["id"] == row["id"])
     assert (shown["said"], shown["correct"]) == (words, row["key"])
     for record in editions:
         assert row in errata_of("", [record.key])
@@ -192,7 +194,7 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
         assert f"suffice errata {worst['id']}" in second
         assert FACTOR.findall(second) == FACTOR.findall(said(worst))
     if editions:  # a definition has a section without facts
-        paper = theorems.pages()[f"{row['key'].partition('/')[0]}.md"]
+        paper = PAPERS_PAGES()[f"{row['key'].partition('/')[0]}.md"]
         assert f"(../errata.md#{row['id']}): {typeset(words)}" in paper
 
 
