@@ -68,7 +68,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     worst = {key: float(curve["worst_ratio"][0]) for key, curve in figure.data.items()}
     above = [key for key in worst if worst[key] > 1 + 1e-9]
     keys = sorted(worst, key=lambda key: (key not in above, worst[key]))[: max(ROWS, len(above))]
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 1.4 + 0.19 * len(keys))
+    labels = [key if len(key) < 40 else key.replace("/", "/\n") for key in keys]  # a long one has two lines
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 1.4 + (0.3 if "\n" in "".join(labels) else 0.19) * len(keys))
     axes = canvas.subplots()
     at = -np.arange(len(keys))
     median = np.array([figure.data[key]["median_ratio"][0] for key in keys])
@@ -86,7 +87,6 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_xscale("log")
     axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-    labels = [key if len(key) < 40 else key.replace("/", "/\n") for key in keys]  # a long one has two lines
     axes.set_yticks(at, labels, fontsize=SMALL)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("measured / bound (1: the bound is attained)")

@@ -389,7 +389,7 @@ def test_a_module_that_does_not_is_refused_by_one_line(name):
 @pytest.mark.parametrize("name", RUNS)
 def test_a_module_of_single_precision_is_admitted_too(name):
     build, rows = RUNS[name]
-    network(build, rows)
+    assert network(build, rows).clients == len(rows)
 
 
 NUMBERS = [RNG.normal(size=(n, 3)) for n in COUNTS]
