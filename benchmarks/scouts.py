@@ -31,6 +31,9 @@ MANY = {"rows": [10, 30, 60, 100, 300] * 2, "rows1000": [1000, 10, 30, 10, 60, 1
 """Rows of each client, where they are not 60 for ten."""
 SPLITS = ("permuted", "outlier", "rotated", "labels", "iid", "dirichlet", "near", "rows", "shuffled")
 SPLITS += ("near10", "sizes", "noise", "rows1000", "fifty", "regression", "cnn")
+NUMBERS = ("one law", "two laws", "mixtures", "hierarchy")
+"""Splits with targets of numbers, and noise of .05 to 3 deviations in the first two."""
+SPLITS += NUMBERS
 
 
 def module() -> nn.Module:
@@ -46,7 +49,7 @@ def regressor() -> nn.Module:
     return nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
 
 
-MODULES = {"cnn": convolutions, "regression": regressor}
+MODULES = {"cnn": convolutions} | dict.fromkeys(("regression", *NUMBERS), regressor)
 
 
 def clients(split: str, seed: int) -> tuple[Any, list[int]]:
@@ -61,9 +64,11 @@ def clients(split: str, seed: int) -> tuple[Any, list[int]]:
     rows      from 10 to 300 rows of the permuted split; rows1000: from 10 to 1,000; fifty: 50 clients with 18 rows
     shuffled  the last client's labels are in random order
     regression  two networks 8-16-1 with noise of a fifth of their variance, one for each half
+    one law   one network 8-16-1, noise of .05 to 3 deviations; two laws: two in turn; mixtures: from one to the other;
+    hierarchy  one for all, half of another for each half, a quarter of a third for every other client
     """
-    if split == "regression":
-        return _regression(seed)
+    if split == "regression" or split in NUMBERS:
+        return _regression(split, seed)
     digits, rng = load_digits(), np.random.default_rng(seed)
     images, labels = digits.data / 16, digits.target
     order = rng.permutation(len(images))
@@ -109,16 +114,26 @@ def clients(split: str, seed: int) -> tuple[Any, list[int]]:
     return found, told
 
 
-def _regression(seed: int) -> tuple[Any, list[int]]:
+def _regression(split: str, seed: int) -> tuple[Any, list[int]]:
     rng, told = np.random.default_rng(seed), [0] * 5 + [1] * 5
-    first, second = rng.normal(size=(2, 8, 16)), rng.normal(size=(2, 16))
+    if split in NUMBERS:
+        told = [k % 2 if split == "two laws" else 0 for k in range(10)]
+    first, second = rng.normal(size=(4, 8, 16)), rng.normal(size=(4, 16))
+    noise = np.geomspace(0.05, 3, 10) if split in NUMBERS[:2] else np.full(10, 0.2**0.5)
     found: tuple[list[Any], ...] = ([], [], [], [])
-    for of in told:
+    for k, of in enumerate(told):
+        shares = np.eye(4)[of]
+        if split == "mixtures":
+            shares = np.array([1 - k / 9, k / 9, 0, 0])
+        if split == "hierarchy":
+            shares = np.array([1, 0.5 * (k < 5), 0.5 * (k >= 5), 0.25 * (k % 2)])
         for place, rows in enumerate((ROWS, 500)):
             X = rng.normal(size=(rows, 8))
-            y = np.maximum(X @ first[of] / 8**0.5, 0) @ second[of] / 4
+            y = np.einsum("mrh,mh,m->r", np.maximum(X @ first / 8**0.5, 0), second, shares) / 4
             found[2 * place].append(X)
-            found[2 * place + 1].append(y + 0.2**0.5 * y.std() * rng.normal(size=rows))
+            # tests of the first two are without noise, which would hide what models miss
+            wrong = noise[k] * y.std() * rng.normal(size=rows)
+            found[2 * place + 1].append(y if place and split in NUMBERS[:2] else y + wrong)
     return found, told
 
 
@@ -126,7 +141,7 @@ def cell(split: str, seed: int) -> dict[str, Any]:
     """Accuracies, or shares of the variance explained, in percent, mean of the clients (without the last one, where its
     labels are shuffled)."""
     (X, y, X_test, y_test), told = clients(split, seed)
-    made, eta = MODULES.get(split, module), 0.05 if split == "regression" else ETA
+    made, eta = MODULES.get(split, module), 0.05 if MODULES.get(split) is regressor else ETA
     problem = sf.Neural.of(made, X, y, batch=BATCH, test=(X_test, y_test), seed=seed)
     options: dict[str, Any] = {"iterations": T, "eta": eta, "seeds": range(seed, seed + 1), "grid": [T]}
     began = time.process_time()
@@ -135,6 +150,7 @@ def cell(split: str, seed: int) -> dict[str, Any]:
     rules = {
         "alone": Local(),
         "everyone": FedAvg(),
+        "everyone, then alone": FedAvg(fine_tune_after=T // 2),
         "told": FedAvg(fine_tune_after=T // 2) if split == "dirichlet" else FixedWeights.clusters(told),
         "scouts": found.algorithm(),
         "scouts, a quarter together": found.algorithm(together=T // 4),
@@ -145,7 +161,7 @@ def cell(split: str, seed: int) -> dict[str, Any]:
         began = time.process_time()
         metrics = sf.run(problem, rule, **options).metrics
         seconds.append(time.process_time() - began)
-        if split == "regression":
+        if made is regressor:
             score = 1 - metrics["test loss"][0, -1] / np.array([part.var() for part in y_test])
         else:
             score = metrics["test accuracy"][0, -1]
@@ -153,7 +169,7 @@ def cell(split: str, seed: int) -> dict[str, Any]:
     apart = np.not_equal.outer(told, told)
     result["weight outside"] = float((found.weights * apart).sum(1)[counted].mean())
     result["stopped"] = found.iterations
-    result["share of the time"] = seconds[0] / seconds[4]
+    result["share of the time"] = seconds[0] / seconds[5]
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,10 +17,15 @@ from .console import echo, print_json
 
 @app.command()
 def predict(
-    model: Annotated[str, typer.Argument(help="Models saved by `suffice fit --out`.")],
+    model: Annotated[
+        str, typer.Argument(help="Models saved by `suffice fit --out`, or models.npz of `suffice train`.")
+    ],
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
     client: Annotated[str | None, typer.Option(help="Column that names the site (default: as in the fit).")] = None,
     site: Annotated[str | None, typer.Option(help="Site of all rows, where no column names the site.")] = None,
+    network: Annotated[
+        str | None, typer.Option(help="The package.module:Factory of a network of one's own, which is imported.")
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Write the predictions beside the file's own columns.")] = False,
     as_probabilities: Annotated[
         bool, typer.Option("--probabilities", help="For a classifier, write the probability of each class as a column.")
@@ -30,15 +35,23 @@ def predict(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict new rows with their sites' models; unknown sites get the population's model."""
+    """Predict new rows with their sites' models; unknown sites get the population's model, or the mean of all networks'
+    predictions."""
     from suffice.fitting.fitted import load
     from suffice.fitting.new_rows import new_rows
     from suffice.simulate.data.text_file import TextFile
     from suffice.support.files import make_folder, write_whole
     from suffice.support.text import csv_text
 
+    of_unknown = "the population's model"
     with warnings.catch_warnings(record=True, action="always") as said:
-        fit = load(model)
+        fit: Any
+        if Path(model).suffix == ".npz":
+            from suffice.training.networks import read_networks
+
+            fit, of_unknown = read_networks(model, network), "the mean of all networks"
+        else:
+            fit = load(model)
     for warning in said:
         echo(f"suffice: {warning.message}", err=True)
     fit = fit if client is None else replace(fit, client=client)
@@ -55,7 +68,7 @@ def predict(
         return
     if unknown:
         named = some([name or "rows without a site" for name in unknown])
-        echo(f"suffice: not fitted, so predicted by the population's model: {named}", err=True)
+        echo(f"suffice: not fitted, so predicted by {of_unknown}: {named}", err=True)
     for line in rows.warnings(fit):
         echo(f"suffice: {line}", err=True)
     own = TextFile.of(path, fit.needed.__contains__) if keep else None

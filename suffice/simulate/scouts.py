@@ -4,8 +4,9 @@
    their losses on these folds is least.
 2. Everybody evaluates everybody's scouts once. L_ik is the mean loss of client i's rows under the scouts of k, each row
    under the one of its fold's number, d_ik = ((L_ik - L_ii) + (L_ki - L_kk)) / 2.
-3. Client i sorts its peers by d_ik, itself first. For m = 1, ..., N the scouts of the first m predict i's rows in the
-   mean, weighted by their rows; the logarithmic scores s_m weigh the sets: alpha_i = sum_m softmax(s)_m shares of m.
+3. Client i sorts its peers by L_ik, itself first. For m = 1, ..., N the scouts of the first m predict i's rows in the
+   mean, weighted by their rows; the logarithmic scores s_m weigh the sets, everybody with half of the prior weight pi:
+   alpha_i = sum_m softmax(log pi + s)_m shares of m.
 
 Scouts of clients of one law with as many rows are exchangeable, so that E d_ik = 0 whatever noise and over-fitting.
 Otherwise, to second order, with scouts of mean theta*_k and covariance C_k, and R_i - min R_i = |theta - theta*_i|^2 in
@@ -16,6 +17,7 @@ the metric H_i (the mean square of a Gaussian vector is the square of its mean a
 
 grad R_k is 0 at theta*_k, so that Assumption 3 of Philippenko et al. (2025) says |grad R_i(theta*_k)|^2 <= b_ik^2
 there, and R_i(theta*_k) - min R_i <= b_ik^2 / (2 mu) under PL: d measures b in units of loss, where c plays no part.
+L_ik itself sorts peers by how much client i learns from their gradients: noise in the rows of k shows in C_k.
 """
 
 from __future__ import annotations
@@ -163,7 +165,7 @@ def collaborators(
     with one_thread():
         begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (trained.start, models))
         distance = distances(network.data, seen.losses)
-        weights = nested_weights(network, seen, distance)
+        weights = nested_weights(network, seen)
         if _score(network, seen, weights) <= _score(network, begun, weights):
             remarks.append("the scouts never improved on rows left out: every client has its weight on itself")
             best, weights = 0, torch.eye(network.clients, dtype=torch.float64)
@@ -341,17 +343,23 @@ def distances(data: Rows, losses: Tensor) -> Tensor:
     return (worse + worse.T) / 2
 
 
-def nested_weights(network: Neural, seen: Seen, distance: Tensor) -> Tensor:
-    """alpha (N, N): the sets of the first m by distance, weighed by how the mean of their scouts predicts."""
+def nested_weights(network: Neural, seen: Seen) -> Tensor:
+    """alpha (N, N): the sets of the first m by L_ik, weighed by how the mean of their scouts predicts.
+
+    Half of the weight before any row is seen is on everybody, so that a client whose rows are too noisy to tell sets
+    apart learns with all rather than with the few whose scouts came first by chance.
+    """
     data, n = network.data, network.clients
     size, alpha = data.counts.double(), torch.zeros(n, n, dtype=torch.float64)
-    for i, mine in enumerate(_rows(data)):
-        key = distance[i].clone()
+    before = torch.full((n,), 0.5 / max(1, n - 1), dtype=torch.float64)
+    before[-1] = 0.5
+    for i, (mine, key) in enumerate(zip(_rows(data), data.means(seen.losses.double()).T)):
         key[i] = -torch.inf
         order = key.argsort(stable=True)
         share = torch.ones(n, n, dtype=torch.float64).tril() * size[order]  # [m, its members in their order]
         share /= share.sum(1, keepdim=True)
-        chosen = torch.softmax(_scores(network.flat, seen, data.y[mine], mine, order, share), 0)
+        scores = _scores(network.flat, seen, data.y[mine], mine, order, share)
+        chosen = torch.softmax(before.log() + scores, 0)
         chosen = torch.where(chosen < _LEAST, 0, chosen)
         alpha[i, order] = chosen @ share / chosen.sum()
     return alpha

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from suffice.simulate.data.design import Design
 from suffice.simulate.data.embedded import PREFIX
 from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.memory import as_path
@@ -28,12 +29,23 @@ _PARTS = {"X", "y", "X_test", "y_test"}
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How rows of a table became arrays: its columns are encoded, then `standardised`, shifted and divided by the mean
+    and the deviation over all rows, and so is a target of numbers."""
+
+    client: str
+    target: str
+    design: Design
+    encoding: Encoding
+    standardised: dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClientArrays:
     """X (n_i, ...) and y (n_i, ...) of each client, for training and for tests.
 
-    classes       what the labels 0, 1, ... mean; none where targets are numbers
-    standardised  of a table's columns, and of its target of numbers: their mean and deviation over all rows, by which
-                  they were shifted and divided
+    classes  what the labels 0, 1, ... mean; none where targets are numbers
+    reading  of a table, how its rows became arrays
     """
 
     names: tuple[str, ...]
@@ -42,7 +54,7 @@ class ClientArrays:
     X_test: Arrays
     y_test: Arrays
     classes: tuple[str, ...] = ()
-    standardised: dict[str, tuple[float, float]] = field(default_factory=dict)
+    reading: Reading | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -135,7 +147,9 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
     if numbers:
         notes += (f"{sites.target} is divided by its deviation: a loss of 1 is that of a constant",)
     standardised = dict(zip(standardised, zip(mean.tolist(), scale.tolist())))
-    return _tested(list(sites.names), X, y, {}, test, seed, sites.classes, standardised=standardised, notes=notes)
+    reading = Reading(client=how["client"], target=sites.target, design=sites.design, encoding=encoding,
+                      standardised=standardised)  # fmt: skip
+    return _tested(list(sites.names), X, y, {}, test, seed, sites.classes, reading=reading, notes=notes)
 
 
 def _tested(

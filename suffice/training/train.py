@@ -130,7 +130,7 @@ def _trained(
     training = Training(
         problem=problem,
         classes=arrays.classes,
-        standardised=arrays.standardised,
+        reading=arrays.reading,
         trace=trace,
         tests=tests.pop(""),
         baselines=tests,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from torch import nn
@@ -20,6 +21,9 @@ from suffice.support.numbers import plain
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table, number
 from suffice.support.text import csv_text
+
+from .client_arrays import Reading
+from .networks import NAMES, RECORD, Record
 
 MOST = 40
 """So many clients are shown; all are in the JSON."""
@@ -56,7 +60,7 @@ class Training:
     """Personal networks after a run; `problem.names` are their clients.
 
     classes       what the labels 0, 1, ... mean; none where targets are numbers
-    standardised  mean and deviation by which a table's columns were shifted and divided, and its target of numbers
+    reading       of a table, how its rows became arrays
     trace         losses and costs along the run, and the last models
     tests         of each client what `tested` says
     baselines     the same after training "alone", and of one model of "everybody", where they were asked for
@@ -66,7 +70,7 @@ class Training:
 
     problem: Neural
     classes: tuple[str, ...]
-    standardised: Mapping[str, tuple[float, float]]
+    reading: Reading | None
     trace: Trace
     tests: list[dict[str, Any]]
     baselines: Mapping[str, list[dict[str, Any]]]
@@ -77,6 +81,10 @@ class Training:
     @property
     def names(self) -> tuple[str, ...]:
         return self.problem.names
+
+    @property
+    def standardised(self) -> Mapping[str, tuple[float, float]]:
+        return {} if self.reading is None else self.reading.standardised
 
     def module_of(self, client: str) -> nn.Module:
         """The module with the last parameters of a client."""
@@ -132,13 +140,16 @@ class Training:
     def save(self, folder: str | Path) -> list[Path]:
         """Write training.json (all but curves and models), curves.csv, tests.csv, weights.csv (client, peer, weight),
         training.png, and models.npz: of each entry of the module's `state_dict` an array whose first axis is the
-        client, and "client names"."""
+        client, "client names" and, of a table, what `suffice predict` reads of it."""
         folder = make_folder(folder, "out")
         tests: list[list[Any]] = [["client", "rows", *self.tests[0]]]
         tests += [[name, n, *entry.values()] for name, n, entry in zip(self.names, self.problem.row_counts, self.tests)]
         states = [self.module_of(name).state_dict() for name in self.names]
         arrays: dict[str, Any] = {key: np.stack([state[key].numpy() for state in states]) for key in states[0]}
-        arrays["client names"] = np.array(self.names)
+        arrays[NAMES] = np.array(self.names)
+        if self.reading is not None:
+            record = Record(model=self.setting["model"], classes=self.classes, reading=self.reading)
+            arrays[RECORD] = np.array(msgspec.json.encode(record, enc_hook=np.ndarray.tolist).decode())
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
         files = {

@@ -32,8 +32,8 @@ def test_a_table_is_standardised_and_its_rows_are_used_once(tmp_path):
         rows = np.concatenate((found.X[k], found.X_test[k]))[:, 0] * x.std() + x.mean()
         assert_allclose(np.sort(rows), np.sort(x[k::2]), rtol=1e-12)
         assert len(found.y_test[k]) == 5
-    assert_allclose(found.standardised["x"], (x.mean(), x.std()), rtol=1e-12)
-    assert_allclose(found.standardised["target"], (y.mean(), y.std()), rtol=1e-12)
+    assert_allclose(found.reading.standardised["x"], (x.mean(), x.std()), rtol=1e-12)
+    assert_allclose(found.reading.standardised["target"], (y.mean(), y.std()), rtol=1e-12)
     labels = read(tmp_path / "t.csv", target="kind")
     assert labels.classes == ("u", "v", "w")
     assert_allclose(sum((np.bincount(part, minlength=3) for part in (*labels.y, *labels.y_test)), np.zeros(3)),
