@@ -1,4 +1,4 @@
-"""What corollary-2-star allows for tilt and kept, against the form that it stands for and against one client."""
+"""What corollary-2-star allows for tilt and kept, against the form that it stands for."""
 
 from __future__ import annotations
 

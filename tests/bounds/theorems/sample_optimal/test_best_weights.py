@@ -1,4 +1,4 @@
-"""All-for-one with the best fixed weights: a solver, the lower bound, exact plans."""
+"""All-for-one with the best fixed weights: a solver, two records, exact plans."""
 
 from __future__ import annotations
 
@@ -55,9 +55,6 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
         if weights @ b <= 0.9 * np.sqrt(2 * mu * eps):
             one = bound("theorem-2-mixture-rounds", bias=weights @ b, **given)
             np.testing.assert_allclose(one, bound("theorem-2-optimal-rounds", signal2=signal2, **given), rtol=1e-10)
-
-
-# --- what it is worth
 
 
 def test_exact_plans_fall_with_distance_too_and_need_a_third_to_a_quarter_of_the_rounds():

@@ -1,4 +1,4 @@
-"""Noise that grows with the loss, and links at any threshold: special cases, and the conditions that fail."""
+"""Noise that grows with the loss, and links at any threshold: special cases."""
 
 from __future__ import annotations
 
