@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.linalg
 
 from suffice.bounds import evaluate, find
@@ -39,17 +38,6 @@ def test_relative_heterogeneity_is_the_largest_generalised_eigenvalue_and_no_poi
                     np.testing.assert_allclose(attained, M[b, i, j], rtol=1e-9)
                 x = rng.normal(size=(100, 3))
                 assert (np.linalg.norm(x @ D, axis=1) <= M[b, i, j] * np.linalg.norm(x @ S, axis=1) * ROUNDING).all()
-
-
-@pytest.mark.parametrize(("degrees", "M2"), [(45, 5.10), (60, 2.77)])
-def test_rotated_quadratics_may_not_be_collaborative_although_they_share_their_minimiser(degrees, M2):
-    own, turn = np.diag([1.0, 0.01]), np.radians(degrees)
-    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    peer = rotation @ own @ rotation.T
-    np.testing.assert_allclose(relative_heterogeneity(own=own, peer=peer) ** 2, M2, atol=5e-3)
-    value, vectors = np.linalg.eigh(own @ peer + peer @ own)
-    assert value[0] < 0  # M < 1 exactly when this matrix is positive definite
-    assert (own @ vectors[:, 0]) @ (peer @ vectors[:, 0]) < 0
 
 
 def test_example_2_is_a_case_of_both_definitions():

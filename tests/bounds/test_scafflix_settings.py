@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from records import bound_of, definition_of  # tests/helpers
+from records import definition_of  # tests/helpers
 
-from suffice.bounds import InputError, digits, evaluate, find
+from suffice.bounds import InputError
 from suffice.bounds.scafflix_settings import equalised_steps, initial_control_variates, paper_steps, released_steps
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
@@ -17,9 +17,6 @@ DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" 
 
 def define(key, edition="corrected", **values):
     return definition_of("scafflix")(key, edition)(**values)
-
-
-bound = bound_of("scafflix")
 
 
 def logistic_hessian(features, labels, x, r):
@@ -65,23 +62,6 @@ def test_trace_and_released_constants_on_two_examples():
     np.testing.assert_allclose([true, released, true / released], [0.102, 0.0022, 46.3636], rtol=1e-6)
     released = define("smoothness-least-squares-released", "printed", **small)
     assert released == pytest.approx(0.008 + 0.1 / 125, rel=1e-12)
-
-
-def test_the_best_probability_of_a_communication_is_one_over_the_root_of_the_condition_number():
-    p = np.exp(np.linspace(np.log(1e-3), 0, 20_001))
-    for kappa in (1.0, 30.0, 1e4):
-        costs = bound("corollary-1-communications", kappa_max=kappa, p=p, Psi0=50.0, eps_Psi=0.1)
-        np.testing.assert_allclose(p[np.argmin(costs)], kappa**-0.5, rtol=4e-4)  # the grid's step is 3.5e-4
-        best = bound("corollary-1", kappa_max=kappa, Psi0=50.0, eps_Psi=0.1)
-        np.testing.assert_allclose(costs.min(), best, rtol=4e-4)
-
-
-def test_at_the_target_no_iteration_is_needed_and_above_it_the_count_is_never_below_its_exact_value():
-    assert bound("corollary-1-iterations", kappa_max=10.0, p=0.5, Psi0=0.999, eps_Psi=1.0) < 1e-300
-    theorem = find("scafflix/corollary-1-iterations")
-    for step in 10.0 ** -np.arange(1, 17):
-        point = {"kappa_max": 7.0, "p": 0.3, "Psi0": float(0.1 * (1 + step)), "eps_Psi": 0.1}
-        assert evaluate(theorem, **point) >= digits(theorem, **point)
 
 
 @pytest.mark.parametrize(

@@ -108,18 +108,6 @@ def test_best_threshold_takes_the_larger_of_two_equals_and_works_by_rows():
     np.testing.assert_array_equal(best_threshold(similarity=rows, sigma2=np.ones(3)), [1, 0.6, 1])
 
 
-def test_h_index_example_of_the_theory():
-    r, ones = np.arange(1, 51) ** -0.5, np.ones(50)
-    best = Binary(threshold=best_threshold(similarity=r, sigma2=ones))
-    continuous = sufficient_variance(Continuous(), similarity=r, sigma2=ones)
-    discrete = sufficient_variance(best, similarity=r, sigma2=ones)
-    # Psi_cont = H_50; Psi_bin peaks at the smallest similarity. Section 17 prints 2.50 = 4.50 / 1.80, rounded before
-    harmonic, peak = sum(1 / k for k in range(1, 51)), sum(k**-0.5 for k in range(1, 51)) / 50**0.5
-    np.testing.assert_allclose([1 / continuous, 1 / discrete], [harmonic, peak], rtol=1e-13)
-    np.testing.assert_allclose([1 / continuous, 1 / discrete], [4.50, 1.80], rtol=0, atol=5e-3)
-    np.testing.assert_allclose(discrete / continuous, 2.50, rtol=0, atol=1e-2)
-
-
 @pytest.mark.parametrize("threshold", [0.0, 0.25, 0.6])
 def test_entry_precisions_are_where_the_cluster_changes(threshold):
     rng = np.random.default_rng(14)
@@ -140,14 +128,3 @@ def test_entry_precisions_are_where_the_cluster_changes(threshold):
                 rho = affine.similarity(2 * mu * precision)[i]
                 assert sufficient_cluster(criterion, similarity=rho)[k] == inside
                 assert sufficient_cluster(criterion, similarity=rho)[i]
-
-
-def test_definition_2_as_printed_depends_on_the_units_of_the_loss():
-    b, mu, eps = 3.0, 1.0, 2.0
-    pair = GradientDissimilarity(b2=np.array([[0, b**2], [b**2, 0]]), c=np.zeros((2, 2)))
-    level = np.full(2, 2 * mu * eps)
-    assert pair.similarity(level)[0, 1] == 0
-    np.testing.assert_allclose(pair.as_printed().similarity(level)[0, 1], 0.25, rtol=1e-15)  # by hand
-    tenfold = GradientDissimilarity(b2=100 * pair.b2, c=pair.c)  # the loss times 10: b, mu and eps all grow tenfold
-    np.testing.assert_allclose(tenfold.as_printed().similarity(100 * level)[0, 1], 0.925, rtol=1e-15)
-    assert tenfold.similarity(100 * level)[0, 1] == 0

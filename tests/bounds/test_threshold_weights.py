@@ -7,16 +7,6 @@ import numpy as np
 from suffice.bounds.threshold_weights import component_weights, components, spectrum, threshold_weights
 
 
-def dissimilarities(rng, size):
-    """b_ij from agent i = 0, often with ties, sometimes unknown."""
-    b = np.append(0.0, rng.exponential(size=size - 1))
-    if rng.random() < 0.3:
-        b = np.round(2 * b) / 2
-    if size > 2 and rng.random() < 0.2:
-        b[-1] = np.inf
-    return b
-
-
 def test_threshold_weights_are_equal_on_the_near_agents():
     b = np.array([[0, 0.5, 0.7, np.inf], [0.5, 0, 0.5, 0.2]])
     weights = threshold_weights(b=b, threshold=np.array([0.5, 0.1]))
@@ -69,12 +59,3 @@ def test_a_small_singular_value_is_not_taken_for_zero():
     found = spectrum(np.array([[0.5 + small, 0.5 - small], [0.5 - small, 0.5 + small]]))
     assert found.rank == 2
     np.testing.assert_allclose([found.smin, found.smax], [4 * small**2, 1], rtol=1e-9)
-
-
-def test_a_star_of_a_hundred_agents_has_a_wide_spectrum():
-    star = np.full((100, 100), 0.0)
-    star[0] = 1 / 100
-    star[1:, 0] = star[range(1, 100), range(1, 100)] = 0.5
-    found = spectrum(star)
-    assert found.rank == 100
-    np.testing.assert_allclose([found.smin, found.smax], [0.009604, 25.0004], rtol=3e-5)

@@ -12,7 +12,7 @@ from suffice.bounds import PARAMETERS, THEOREMS, ConditionError, InputError, eva
 
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None and theorem.guarantee]
 SOLVED = [theorem for theorem in EVALUABLE if theorem.condition_names()]
-DRAWN, TRIED = 20_000, 2
+DRAWN, TRIED = 20_000, 1
 
 
 def inside(theorem, seed):

@@ -144,15 +144,21 @@ def scaffold(at, y, x=None, ci=None, c=None, server=SERVER):
 
 
 def ditto(at, x, y=None, w=None):
-    return (x, at.mean(x), at.mean(x)) if y is None else (x - at.eta * (at.own(x) + PULL * (x - w)), *fedavg(at, y, w))
+    if y is None:
+        return x, at.mean(x), at.mean(x)
+    return x - at.eta * at.coin * (at.own(x) + PULL * (x - w)), *fedavg(at, y, w)
 
 
-def apfl(at, x, own=None, y=None, w=None):
+def apfl(at, x, own=None, y=None, w=None, a=MIXTURE, adaptive=False):
     if own is None:
         own, y, w = x, at.mean(x), at.mean(x)
+        a = np.full((*x.shape[:2], 1), MIXTURE) if adaptive else a
     else:
-        own, (y, w) = own - at.eta * MIXTURE * at.own(x), fedavg(at, y, w)
-    return MIXTURE * own + (1 - MIXTURE) * y, own, y, w
+        g, apart = at.coin * at.own(x), own - y
+        own, (y, w) = own - at.eta * a * g, fedavg(at, y, w)
+        if adaptive and at.t % PERIOD == 1:
+            a = np.clip(a - at.eta * (g * apart).sum(-1, keepdims=True), 0, 1)
+    return (a * own + (1 - a) * y, own, y, w, a)[: 5 if adaptive else 4]
 
 
 def flix(at, x):
@@ -248,8 +254,8 @@ def cobo(at, x, w=None, rho=RHO, simplex=False):
     if w is None:
         return x, np.full((len(x), x.shape[1], x.shape[1]), 1 / x.shape[1] if simplex else 1.0)
     g = at.midpoints(x)  # [s, i, k] is client k's at (x_i + x_k) / 2
-    moved = w + WEIGHT_STEP * np.einsum("sikd,skid->sik", g, g)
-    w = np.where(at.pairs, on_simplex(moved) if simplex else np.clip(moved, 0, 1), w)
+    moved = np.where(at.pairs, w + WEIGHT_STEP * np.einsum("sikd,skid->sik", g, g), w)
+    w = on_simplex(moved) if simplex else np.clip(moved, 0, 1)
     apart = x[:, :, None] - x[:, None]
     return x - at.eta * (at.own(x) + rho * np.einsum("sik,sikd->sid", w, apart)), w
 

@@ -97,8 +97,7 @@ def by_hand(p, eta, h, minimiser, start, T):
     return (M[0, 0] + 2 * M[0, 1] + M[1, 1]) / 4
 
 
-@pytest.mark.parametrize("p", [0.3, 0.5, 0.7])
-@pytest.mark.parametrize(("eta", "T"), [(1e-4, 150), (0.25, 150), (0.9, 400)])
+@pytest.mark.parametrize(("p", "eta", "T"), [(0.7, 1e-4, 150), (0.5, 0.25, 150), (0.3, 0.9, 400)])
 def test_clients_that_differ_are_measured_as_by_hand(p, eta, T):
     h, minimiser = (1.0, 0.5), (0.4, -1.1)
     with mpmath.workdps(60):
@@ -149,7 +148,7 @@ def test_tensors_in_place_and_seen_twice_are_exact():
     assert exact.rounded == 0
 
 
-@pytest.mark.parametrize("p", [0.13, 0.5, 1.0])
+@pytest.mark.parametrize("p", [0.13, 1.0])
 def test_an_exact_bound_at_small_steps_is_not_violated(p):
     def exact(share):
         def bound(*, eta, mu, e0, sigma2, T):

@@ -36,7 +36,7 @@ def capped(last, averaged=False):
     return bound
 
 
-@pytest.mark.parametrize("last", [105, np.inf])
+@pytest.mark.parametrize("last", [105, pytest.param(np.inf, marks=pytest.mark.slow)])
 def test_a_floor_of_an_average_that_is_capped_after_210_iterations(last):
     outcome(capped(last, True), last == np.inf, 5e-4, quantity="random_iterate_excess")
 
@@ -65,7 +65,9 @@ def scaffold(controls, slow):
     return bound
 
 
-@pytest.mark.parametrize(("period", "share"), [(5, 5e-4), (7, 0.1), pytest.param(20, 5e-4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("period", "share"), [(5, 5e-4), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((7, 0.1), (20, 5e-4)))]
+)
 @pytest.mark.parametrize("controls", [0, 1])
 def test_within_a_round_the_noise_of_the_controls_counts(period, share, controls):
     bound = scaffold(controls, slow=share < 0.1)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from records import bound_of  # tests/helpers
 
-from suffice.bounds import DEFINITIONS, InputError
+from suffice.bounds import DEFINITIONS
 from suffice.verification.claims.stein import moved
 
 (RISK,) = (each.reduce for each in DEFINITIONS if each.key == "stein/james-stein-risk")
-
-
-bound = bound_of("stein")
 
 
 def offset(d, distance):
@@ -39,19 +35,3 @@ def test_the_exact_risk_is_that_of_simulated_estimates_of_two_noisy_sites():
         loss = ((x - np.minimum(1, c / (z**2).sum(-1))[:, None] * z - offset(d, distance)) ** 2).sum(-1)
         exact = RISK(offset=offset(d, distance), v=v, peer_v=peer_v, shrink=c)
         assert abs(loss.mean() - exact) < 4 * loss.std() / np.sqrt(len(loss))
-
-
-def test_identical_sites_risk_a_sixth_of_what_the_bound_says_and_far_ones_what_it_says():
-    given = {"d": 10, "v": 1.0, "shrink": 10.0}
-    near = RISK(offset=np.zeros(10), v=1.0, peer_v=0.0, shrink=10.0)
-    np.testing.assert_allclose(near, 0.663, atol=5e-4)
-    np.testing.assert_allclose(bound("james-stein", gap2=0.0, **given), 4.0, rtol=1e-11)
-    for distance in (0.1, 1.0, 3.0, 10.0, 1e3, 1e5):
-        exact = RISK(offset=offset(10, distance), v=1.0, peer_v=0.0, shrink=10.0)
-        assert exact <= bound("james-stein", gap2=distance**2, **given) * (1 + 1e-12)
-    np.testing.assert_allclose((10 - exact) * distance**2, 60, rtol=1e-3)  # c (2 (d - 2) v - c); 10 - 6e-9 has 7 digits
-    # a noisy other site: its mean squared distance from theta_i has the noise in it
-    noisy = RISK(offset=offset(10, 2.0), v=1.0, peer_v=0.3, shrink=10.0)
-    assert noisy <= bound("james-stein", gap2=4 + 0.3 * 10, **given)
-    with pytest.raises(InputError, match="at least 3 coefficients"):
-        RISK(offset=np.zeros(2), v=1.0, peer_v=0.0, shrink=1.0)

@@ -1,13 +1,13 @@
-"""CoBo: paths against a plain transcription of Algorithm 1 and of the released order; sampling rules."""
+"""CoBo: which pairs are sampled, at which rate and cost."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
-from paths import D, N, assert_follows, built, parts, randomness
+from paths import D, N, built, randomness
 
-from suffice.simulate import CoBo, Randomness, Stream
+from suffice.simulate import CoBo, Randomness
 
 RHO, W0 = 0.6, np.random.default_rng(60).uniform(size=(N, N))
 RULES = {
@@ -30,62 +30,6 @@ def chance(name: str, t: int) -> float:
     if name == "mixed":  # 0.2 % of 2000 iterations are four
         return 1 / N if t <= 4 else 1 / t
     return 2 / N if name == "released" else 1 / N
-
-
-def projected(w: np.ndarray) -> np.ndarray:
-    """The nearest point of the simplex, its tau by bisection of sum (w - tau)_+ = 1."""
-    low, high = w.min() - 1, w.max()
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.maximum(w - middle, 0).sum() > 1 else (low, middle)
-    return np.maximum(w - low, 0)
-
-
-def cobo(name: str, weights: list):
-    A, xi, sigma2, _ = parts()
-    gamma = 0.01 if name == "released" else 0.3
-
-    def path(seed, g, x):
-        w, t = W0.copy() if name.startswith("given") else np.ones((N, N)) / (N if name == "simplex" else 1), 0
-        while True:
-            yield x
-            t += 1
-            z = randomness(seed).normal(iteration=t, stream=Stream.SIMILARITY, clients=N, features=D)[0].numpy()
-            fresh = np.sqrt(sigma2 / D)[:, None] * z
-            coins = randomness(seed).uniform(iteration=t, stream=Stream.COIN, clients=N, features=N)[0].numpy()
-
-            def select(x: np.ndarray, w: np.ndarray, t: int = t, fresh=fresh, coins=coins) -> np.ndarray:
-                after = w.copy()
-                for i in range(N):
-                    for j in range(N):
-                        coin = coins[min(i, j), max(i, j)] if name in ("unordered", "released") else coins[i, j]
-                        if (i != j or name == "simplex") and coin < chance(name, t):
-                            z = (x[i] + x[j]) / 2
-                            gi, gj = 2 * A[i] @ (z + xi[i]) + fresh[i], 2 * A[j] @ (z + xi[j]) + fresh[j]
-                            after[i, j] = w[i, j] + gamma * gi @ gj
-                return np.stack([projected(row) for row in after]) if name == "simplex" else after.clip(0, 1)
-
-            def move(x: np.ndarray, w: np.ndarray, t: int = t) -> np.ndarray:
-                pull = [sum(w[i, k] * (x[i] - x[k]) for k in range(N)) for i in range(N)]
-                return np.array([x[i] - 0.1 * (g(i, x[i], t) + RHO * pull[i]) for i in range(N)])
-
-            if name == "released":
-                x = move(x, w)
-                w = select(x, w)
-            else:
-                w = select(x, w)
-                x = move(x, w)
-            weights.append(w)
-
-    return path
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_paths_are_those_of_a_plain_transcription(name):
-    weights: list[np.ndarray] = []
-    assert_follows(RULES[name], cobo(name, weights))
-    off = np.array(weights)[:, ~np.eye(N, dtype=bool)]
-    assert 0 < (off < 0.9).mean() < 1  # some pairs part, some stay
 
 
 @pytest.mark.parametrize("name", RULES)

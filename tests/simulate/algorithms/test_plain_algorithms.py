@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,8 +17,7 @@ from suffice.simulate.catalogue import algorithm
 S, N, D, T = 4, 6, 3, 9
 ETA = 0.1
 SIZES = np.array([3.0, 1.0, 4.0, 1.5, 9.0, 2.0])[:, None]
-SAMPLED = sorted(name for name, options in OPTIONS.items() if "participants" in options)
-WEIGHTED = [*SAMPLED, "ditto", "apfl"]
+SAMPLED = [*sorted(name for name, options in OPTIONS.items() if "participants" in options), "ditto", "apfl"]
 
 
 def clients() -> At:
@@ -29,34 +29,32 @@ def clients() -> At:
     return At(H=H, m=m, start=1.5 + rng.normal(size=(N, D)), eta=ETA)
 
 
-def with_rows(rule):
-    """The same algorithm, whose server weighs clients by their numbers of rows."""
-    sizes = torch.from_numpy(SIZES[:, 0])
-    return (
-        replace(rule, server=replace(rule.server, sizes=sizes))
-        if hasattr(rule, "server")
-        else replace(rule, sizes=sizes)
-    )
+def of_servers(rule, **more):
+    """The same algorithm with another server, whether it is one or has one."""
+    return replace(rule, server=replace(rule.server, **more)) if hasattr(rule, "server") else replace(rule, **more)
 
 
 CASES = [
-    *((name, 0, False) for name in RULES),
-    *((name, 2, False) for name in SAMPLED),
-    *((name, 3 if name in SAMPLED else 0, True) for name in WEIGHTED),
+    *((name, 0, False, {}) for name in RULES),
+    *((name, 2, False, {}) for name in SAMPLED),
+    *((name, 3, True, {}) for name in SAMPLED),
+    ("apfl", 3, True, {"adaptive": True}),
+    ("cobo", 0, False, {"simplex": True}),
 ]
 
 
-@pytest.mark.parametrize(("name", "participants", "weighted"), CASES)
-def test_paths_are_those_of_the_plain_transcription(name, participants, weighted):
-    at = clients()
+@pytest.mark.parametrize(("name", "participants", "weighted", "more"), CASES)
+def test_paths_are_those_of_the_plain_transcription(name, participants, weighted, more):
+    at, follow = clients(), partial(RULES[name], **more)
     problem = Quadratics.of(at.H / 2, -at.m, sigma2=0.3, start=at.start)
-    options = OPTIONS.get(name, {}) | ({"participants": participants} if participants else {})
-    rule = algorithm(name, problem, eta=ETA, **options)
+    rule = replace(algorithm(name, problem, eta=ETA, **OPTIONS.get(name, {})), **more)
+    if participants:
+        rule = of_servers(rule, participants=participants)
     if weighted:
-        rule, at = with_rows(rule), replace(at, sizes=SIZES)
+        rule, at = of_servers(rule, sizes=torch.from_numpy(SIZES[:, 0])), replace(at, sizes=SIZES)
     many, eta = Randomness(seeds=torch.arange(S), root=3), torch.tensor(ETA, dtype=torch.float64)
     state = rule.init(problem, problem.start.expand(S, -1, -1))
-    plain = RULES[name](at, np.broadcast_to(at.start, (S, N, D)))
+    plain = follow(at, np.broadcast_to(at.start, (S, N, D)))
     alone = np.broadcast_to(at.start, (S, N, D))
     for t in range(1, T + 1):
         draw = rule.draw(problem, many, t)
@@ -68,7 +66,7 @@ def test_paths_are_those_of_the_plain_transcription(name, participants, weighted
             shown |= {"pairs": drawn[PAIRS], "second": drawn[MIDPOINT][:, :, 0]}
         state = rule.step(problem, state, draw, eta)
         now = replace(at, t=t, **shown)
-        plain, alone = RULES[name](now, *plain), alone - ETA * now.own(alone)
+        plain, alone = follow(now, *plain), alone - ETA * now.own(alone)
         # models are of order one and contract: a thousand roundings stay below 1e-12
         np.testing.assert_allclose(state["models"], plain[0], rtol=1e-10, atol=1e-11, err_msg=f"t = {t}")
     assert name == "local" or np.abs(state["models"].numpy() - alone).max() > 0.01

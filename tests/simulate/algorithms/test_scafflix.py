@@ -1,14 +1,14 @@
-"""Scaffnew, i-Scaffnew, Scafflix and FLIX: the printed rules, where they converge, their starts."""
+"""Scaffnew, i-Scaffnew, Scafflix and FLIX: where they converge, and their starts."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import torch
-from paths import N, assert_follows, costs, parts, randomness
+from paths import N, parts
 
 from suffice.bounds import InputError
-from suffice.simulate import Flix, Quadratics, Randomness, Scaffnew, Stream, run
+from suffice.simulate import Flix, Quadratics, Randomness, Scaffnew, run
 
 P = 0.4
 ALPHA = np.array([0.9, 0.3, 1.0, 0.05, 0.5, 0.7])
@@ -26,56 +26,6 @@ def flix_solution(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
     A, xi, _, _ = parts()
     H = np.einsum("i,ide->de", alpha**2, A)
     return -np.linalg.solve(H, np.einsum("i,ide,ie->d", alpha, A, (1 - alpha)[:, None] * y + xi))
-
-
-def scafflix(alpha: np.ndarray, y: np.ndarray, h: np.ndarray, coins: list):
-    """Algorithm 1 as printed, in x_i; yields the personal models."""
-    gamma = 1 / np.mean(alpha**2 / GAMMA)
-
-    def path(seed, g, x):
-        control, t = h, 0
-        while True:
-            mixed = alpha[:, None] * x + (1 - alpha)[:, None] * y
-            yield mixed
-            t += 1
-            coins.append(randomness(seed).uniform(iteration=t, stream=Stream.COIN, clients=1, features=1).item() < P)
-            hat = np.array([x[i] - GAMMA[i] / alpha[i] * (g(i, mixed[i], t) - control[i]) for i in range(N)])
-            x = hat
-            if coins[-1]:
-                bar = gamma / N * sum(alpha[j] ** 2 / GAMMA[j] * hat[j] for j in range(N))
-                control = np.array([control[i] + P * alpha[i] / GAMMA[i] * (bar - hat[i]) for i in range(N)])
-                x = np.tile(bar, (N, 1))
-
-    return path
-
-
-@pytest.mark.parametrize("personal", [True, False], ids=["scafflix", "i-scaffnew"])
-def test_paths_are_those_of_the_printed_rule(personal):
-    alpha, y = (ALPHA, ANCHORS) if personal else (np.ones(N), np.zeros((N, 3)))
-    h, coins = np.random.default_rng(71).normal(size=(N, 3)), []
-    rule = Scaffnew(
-        p=P, **{name: torch.from_numpy(v) for name, v in (("alpha", alpha), ("anchors", y), ("control", h))}
-    )
-    assert_follows(rule, scafflix(alpha, y, h, coins), eta=GAMMA)
-    assert 0.2 < np.mean(coins) < 0.6
-    problem = built(0.5)
-    draw = rule.draw(problem, Randomness(seeds=torch.arange(40)), 1)
-    np.testing.assert_array_equal(rule.vectors_sent(problem, draw), 2 * N * draw.extra["coin"].numpy())
-    assert rule.oracle_calls(problem, draw) == N
-
-
-def test_flix_paths_are_gradient_descent_on_the_mixed_objective():
-    def path(seed, g, start):
-        x, t = start.mean(0), 0
-        while True:
-            mixed = ALPHA[:, None] * x + (1 - ALPHA)[:, None] * ANCHORS
-            yield mixed
-            t += 1
-            x = x - 0.1 * sum(ALPHA[i] * g(i, mixed[i], t) for i in range(N)) / N
-
-    rule = Flix(alpha=torch.from_numpy(ALPHA), anchors=torch.from_numpy(ANCHORS))
-    assert_follows(rule, path)
-    assert costs(rule, 1) == (N, 2 * N)
 
 
 def final(problem: Quadratics, rule, eta, iterations: int) -> np.ndarray:

@@ -57,34 +57,6 @@ def test_killed_in_the_middle_of_its_cells_nothing_is_lost(tmp_path):
     assert not leftovers(campaign)
 
 
-@pytest.mark.slow
-def test_a_command_that_is_killed_twenty_times_gives_the_table_of_an_uninterrupted_run(tmp_path):
-    """Half of the kills fall anywhere in a life, half while a cell is written; what is there is not written again."""
-    alone, campaign = (read_campaign(written(tmp_path / name, MANY)) for name in ("alone", "killed"))
-    assert conduct(alone).computed == 200
-    path, cells = tmp_path / "killed/campaign.toml", tmp_path / "killed/results/cells"
-    rng, counts, there = random.Random(2), [], dict[str, tuple[int, int]]()
-    for kill in range(20):
-        names = ".*.partial" if kill % 2 else "[!.]*.json"
-        known = set(cells.glob(names))
-        process = start(path, "--jobs", "1" if kill % 5 else "2", quiet=True)
-        began = time.monotonic()
-        while not set(cells.glob(names)) - known and process.poll() is None and time.monotonic() - began < 120:
-            time.sleep(0.0005)
-        time.sleep(0 if kill % 2 else rng.uniform(0, 0.1))
-        with suppress(ProcessLookupError):  # it may just have ended
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=60)
-        now = {at.name: (at.stat().st_ino, at.stat().st_mtime_ns) for at in cells.glob("[!.]*.json")}
-        assert there.items() <= now.items()
-        there = now
-        counts.append(len(there))
-    assert len({count for count in counts if count < 200}) > 5
-    assert start(path, "--jobs", "2", quiet=True).wait(timeout=250) == 0
-    assert not leftovers(campaign)
-    assert table(campaign) == table(alone)
-
-
 @pytest.fixture
 def sigint() -> Iterator[None]:
     """Python's own answer to SIGINT, which a background shell has its processes ignore."""
@@ -153,35 +125,6 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch):
     assert len(table(campaign).splitlines()) == 1 + len(campaign.cells)
 
 
-def test_a_disk_that_fills_while_a_file_is_written_leaves_no_part_of_it(tmp_path, monkeypatch):
-    campaign = read_campaign(written(tmp_path, CHEAP))
-
-    def short(path, mode):
-        stream = open(path, mode)  # noqa: SIM115
-        if finished_cells(campaign) < 5:
-            return stream
-
-        class Full:
-            def __enter__(self):
-                return self
-
-            def write(self, content):
-                stream.write(content[: len(content) // 2])
-                raise OSError(28, "No space left on device")
-
-            def __exit__(self, *about):
-                stream.close()
-
-        return Full()
-
-    with monkeypatch.context() as patch:
-        patch.setattr("suffice.support.files.open", short, raising=False)
-        with pytest.raises(InputError, match="no space left"):
-            conduct(campaign)
-    assert finished_cells(campaign) == 5
-    assert not leftovers(campaign)
-
-
 @contextmanager
 def nobody() -> Iterator[None]:
     """Without root's right to write anywhere."""
@@ -214,13 +157,6 @@ def test_a_read_only_folder_is_named_and_its_results_can_be_read(monkeypatch):
                 conduct(read_campaign(folder / "campaign.toml", out=campaign.out / "below"))
         for part in parts:
             part.chmod(0o755)
-
-
-def test_a_folder_that_cannot_be_made_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    campaign = read_campaign(written(tmp_path, CHEAP), out=tmp_path / "file" / "inside")
-    with pytest.raises(InputError, match=r"^out = .*not a directory; .*give another"):
-        conduct(campaign)
 
 
 def test_a_second_campaign_on_a_folder_is_refused_while_the_first_runs(tmp_path):

@@ -10,7 +10,6 @@ from suffice.bounds import (
     Binary,
     Continuous,
     Custom,
-    GradientDissimilarity,
     Sharp,
     collaboration_weights,
     sufficient_variance,
@@ -121,24 +120,3 @@ def test_limits_of_the_sufficient_variance_in_the_precision():
             rho = np.maximum(1 - b**2 / (2 * 0.5 * eps) - c, 0)
             at = sufficient_variance(criterion, similarity=rho, sigma2=sigma2)
             np.testing.assert_allclose(at, limit, rtol=1e-13)
-
-
-def test_limit_at_zero_as_printed_inverts_the_variances():
-    arrays = {"values": np.array([1, 0.25]), "b": np.zeros(2), "sigma2": np.array([1.0, 4.0])}
-    # continuous, sigma = (1, 2), c = (0, 1/2), b = 0: 1 / (1 + 1/16) at every precision
-    np.testing.assert_allclose(definition("definition-2-limit-zero")(**arrays), 0.9412, rtol=0, atol=5e-5)
-    np.testing.assert_allclose(definition("definition-2-limit-zero", "printed")(**arrays), 0.5, rtol=1e-15)
-    nobody = definition("definition-2-limit-zero")(values=np.ones(2), b=np.ones(2), sigma2=np.ones(2))
-    assert np.isinf(nobody)
-
-
-def test_limit_at_infinity_as_printed_counts_a_peer_that_never_enters():
-    criterion, c, b, sigma2 = Binary(threshold=0.5), np.array([0, 0.5]), np.array([0, 1.0]), np.ones(2)
-    values, left = criterion.psi(1 - c), criterion.psi((1 - c) * (1 - 1e-9))
-    printed = definition("definition-2-limit-infinity", "printed")(values=values, sigma2=sigma2)
-    right = definition("definition-2-limit-infinity")(values=values, left=left, b=b, sigma2=sigma2)
-    heterogeneity = GradientDissimilarity(b2=np.array([[0, 1.0], [1, 0]]), c=np.array([[0, 0.5], [0.5, 0]]))
-    for level in (1.0, 1e6, 1e12):
-        rho = heterogeneity.similarity(np.full(2, level))[0]
-        np.testing.assert_allclose(sufficient_variance(criterion, similarity=rho, sigma2=sigma2), right, rtol=1e-14)
-    np.testing.assert_allclose([printed, right], [1 / 0.75, 2], rtol=1e-14)

@@ -1,4 +1,4 @@
-"""Theorem 2 and Corollary 1 of the adaptive paper: offsets, best factors and steps, special cases."""
+"""Theorem 2 and Corollary 1 of the adaptive paper: offsets, best factors and steps."""
 
 from __future__ import annotations
 
@@ -6,29 +6,9 @@ import numpy as np
 import pytest
 from records import bound_of  # tests/helpers
 
-from suffice.bounds import (
-    ConditionError,
-)
-from suffice.bounds.theorems.adaptive import recursion
-from suffice.verification.instances.quadrature_1d import counterexample
+from suffice.bounds import ConditionError
 
 bound = bound_of("adaptive")
-
-
-# --- Theorem 2: the stopped process of one client in dimension 1, by a transfer operator ----------------------------
-
-
-def test_the_unconditional_reading_needs_the_probability():
-    line, values = counterexample()
-    too_small = bound("theorem-2-constant-unconditional", V_max=1.0, below=0.1, **values)
-    assert line.two_steps(values["eps"])["e2"] > too_small
-
-
-def test_the_printed_horizon_step_is_negative_above_the_floor_and_refused_when_corrected():
-    values = {"mu": 0.1, "beta": 1.0, "q": 1.0, "e0": 0.01, "s2": 1.0, "T": 1}
-    assert bound("theorem-2-horizon", "printed", enforce=False, **values) == pytest.approx(-376, abs=1)
-    with pytest.raises(ConditionError, match="floor"):
-        bound("theorem-2-horizon", **values)
 
 
 def test_the_least_offset_is_admissible_and_nothing_less():
@@ -59,22 +39,6 @@ def test_the_best_factor_has_the_least_level_and_the_value_of_the_row():
 
         assert bound("theorem-2-decreasing-best", **values) == pytest.approx(row(C), rel=1e-10)
         assert nu(C) <= nu(np.linspace(1.001, 6, 400)).min() * (1 + 1e-11)
-
-
-def test_the_best_decreasing_row_takes_no_noise():
-    values = {"mu": 0.5, "beta": 1.0, "q": 0.5, "e0": 2.0, "s2": 0.0, "T": 12}
-    # C = 1, eta_t = 1/(mu (t + gamma)) with gamma = 3: the bound e_0 4/(4 + T) beside the recursion's e_0 3/(3 + T)
-    assert bound("theorem-2-decreasing-best", **values) == pytest.approx(2.0 * 4 / 16)
-    levels = recursion(eta=1 / (0.5 * (np.arange(1, 13) + 3)), mu=0.5, beta=1.0, e0=2.0, s2=0.0)
-    assert levels[-1] == pytest.approx(2.0 * 3 / 15)
-
-
-# --- Corollary 1 ---------------------------------------------------------------------------------------------------
-
-
-def test_the_start_at_the_precision_with_certainty_needs_no_iterations():
-    values = {"eta": 0.1, "mu": 1.0, "beta": 1.0, "q": 1.0, "s2": 0.1, "eps": 1.0, "e0": 1.0}
-    assert bound("corollary-1-confidence", delta=1.0, **values) < 1e-12
 
 
 def test_the_best_step_is_best_and_simpler_to_bound():
