@@ -103,11 +103,6 @@ def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> 
             lines.append((f"{verdict.theorem.key}: not refuted: {'; '.join(verdict.survivors)}.", "red"))
     if left:
         lines.append(f"Not evaluated: {_left(left)}.")
-    sampled = [verdict.error_probability for verdict in verdicts if verdict.error_probability]
-    if sampled:
-        lines.append(
-            f"Probability of a false alarm in this run: at most {sum(sampled):.1g}, over {len(sampled)} sampled claims."
-        )
     return Table(
         title=answer(verdicts),
         columns=("claim", "edition", "verdict", "instances", MOST, REFUTED, "engine", "seconds"),

@@ -20,13 +20,9 @@ from .findings import VISIBLE, Outcome, Variants, Weakness
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
 from .regime import Sharpness, where_attained
-from .sampled import SampledResult
 from .search import drawn_and_searched, search
 from .verdict import Verdict
 from .widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
-
-FALSE_ALARMS = 1e-6
-"""Probability that a whole run of `verify` reports a violation by chance; split evenly over its sampled claims."""
 
 _NEAREST = 64
 """Instances of the largest ratios at which a mutant is tried first."""
@@ -36,22 +32,19 @@ _NEAREST = 64
 class Effort:
     """How much a check may spend.
 
-    Instances of the exact engines; restarts and ascents of the search; networks, seeds, iterations of the sampled one;
-    `corners` are further instances many of whose parameters are at an end of their interval or alike.
+    Instances; restarts and ascents of the search; `corners` are further instances many of whose parameters are at an
+    end of their interval or alike.
     """
 
     instances: int
     restarts: int
     ascents: int
-    networks: int
-    seeds: int
-    iterations: int
     corners: int = 0
 
 
 EFFORTS = {
-    "quick": Effort(instances=24, restarts=2, ascents=2, networks=2, seeds=1024, iterations=25),
-    "full": Effort(instances=400, restarts=8, ascents=20, networks=12, seeds=8192, iterations=60),
+    "quick": Effort(instances=24, restarts=2, ascents=2),
+    "full": Effort(instances=400, restarts=8, ascents=20),
 }
 
 
@@ -60,7 +53,7 @@ class Claim:
     """What could refute `theorem`.
 
     `families` are drawn from, searched, and asked for their sharp instances; `exact(effort, root)` gives further
-    evidence; `sampled(effort, root, alpha)` tests by simulation; the proof steps of `verify.identities` are certified.
+    evidence; the proof steps of `verify.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
     `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it.
@@ -72,7 +65,6 @@ class Claim:
     theorem: Theorem
     families: Sequence[Family] = ()
     exact: Callable[[Effort, int], list[Evidence]] | None = None
-    sampled: Callable[[Effort, int, float], SampledResult] | None = None
     equality: float | None = None
     outside_conditions: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
     unrefuted_conditions: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +87,7 @@ class Claim:
         """The claim on the record of a key; `more` are the other fields."""
         return cls(theorem=find(key, edition), families=families, **more)
 
-    def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
+    def verify(self, *, effort: str | Effort = "quick", root: int = 0) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
         began = time.perf_counter()
         theorem, spend = self.theorem, effort if isinstance(effort, Effort) else EFFORTS[effort]
@@ -106,12 +98,6 @@ class Claim:
         steps = identities(theorem.key) if theorem.guarantee else []
         whole = joined(evidence, theorem)
         seen = EvidenceSummary.of(evidence, whole, theorem, equality=self.equality)
-        error = 0.0
-        if self.sampled is not None:
-            result = self.sampled(spend, root, alpha)
-            seen = seen.with_sampled(result.clients, len(result.rejected))
-            engines.append(f"sampled ({result.paths:,} paths)")
-            error = result.error_probability
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
         apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
@@ -127,7 +113,6 @@ class Claim:
             engine=" + ".join(engines),
             evidence=seen,
             variants=replace(variants, necessity=necessity),
-            error_probability=error,
             sharpness=Sharpness(attained=where_attained(theorem, whole)),
             seconds=time.perf_counter() - began,
         )

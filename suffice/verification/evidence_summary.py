@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -82,11 +82,6 @@ class EvidenceSummary:
             dropped_ratio=float(whole.against(bound, theorem.direction)[dropped].max(initial=0.0)),
             unmet=whole.unmet(theorem) if _few(int(counted.sum()), len(counted)) else "",
         )
-
-    def with_sampled(self, clients: int, rejected: int) -> Self:
-        """With the clients that were tested by simulation, and how many of these tests rejected the bound."""
-        met = self.met | {"sampled": clients}
-        return replace(self, examined=self.examined + clients, met=met, violations=self.violations + rejected)
 
     @property
     def instances(self) -> int:

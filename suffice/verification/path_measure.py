@@ -26,11 +26,10 @@ from suffice.simulate.path_values import NUDGE, noiseless, path_values
 from suffice.support.errors import InputError
 
 from .assumptions import Assumptions
-from .claim import FALSE_ALARMS
 from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, arguments_of, stated
-from .sampled import log_evidence
+from .sampled import FALSE_ALARMS, log_evidence
 from .suspects import settled
 
 MOST_CERTIFIED = 4096

@@ -18,7 +18,7 @@ from suffice.simulate.outcome_sequences import MOST_SEQUENCES
 from suffice.support.errors import InputError
 
 from .assumptions import listed, paths_only
-from .claim import FALSE_ALARMS, Claim, Effort
+from .claim import Claim, Effort
 from .counterexample import at_worst, described
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_level, with_scalars
@@ -26,6 +26,7 @@ from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
 from .problem_measure import alike, constants, plain_setting, reach_on, seen_by, shape_of, typical, typical_setting
 from .quantity_sum import form_of
+from .sampled import FALSE_ALARMS
 from .search import shrink
 from .shapes import Sweep, suits
 from .verdict import Outcome, Verdict

@@ -52,7 +52,7 @@ EQUAL = 3e-12
 """Relative distance of two sides that are the same number: families keep 1e-12 back where a step is made of them."""
 ROUNDING = 1e-15
 """What is measured where numbers of size 1 cancel."""
-_SPEND = Effort(instances=8, restarts=1, ascents=1, networks=1, seeds=8, iterations=4)
+_SPEND = Effort(instances=8, restarts=1, ascents=1)
 _ERRORS = (ArithmeticError, AssertionError, IndexError, ValueError, np.linalg.LinAlgError)
 
 Values = dict[str, np.ndarray]

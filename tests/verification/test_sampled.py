@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from suffice.bounds import Quantity, find
-from suffice.simulate import Randomness, run
-from suffice.verification.sampled import BETS, drawn, log_evidence, sampled
+from suffice.verification.sampled import BETS, log_evidence
 
 ALPHA, RUNS = 0.05, 400
 LIMIT = int(stats.binom.isf(1e-8, RUNS, ALPHA))
@@ -58,37 +53,6 @@ def test_zeros_never_reject_and_large_bounds_do_not_underflow():
     assert log_evidence(np.full(3000, 2.0), 1.0) > 1000  # exp of it would overflow
 
 
-def test_sampling_clears_the_theorem_and_refutes_three_quarters_of_it():
-    theorem = find("adaptive/theorem-2-constant")
-    small = {"networks": 4, "seeds": 1024, "iterations": 10, "root": 3, "alpha": 1e-7}
-    honest = sampled(theorem, **small)
-    assert honest.rejected == ()
-    assert honest.paths == 4096
-    assert honest.error_probability == 1e-7
-    wrong = sampled(replace(theorem, bound=lambda eta, mu, beta, e0, s2, T: theorem.bound(
-        eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) * 0.75), **small)  # fmt: skip
-    assert wrong.rejected == (0,)
-    np.testing.assert_allclose(wrong.largest_mean_ratio, honest.largest_mean_ratio / 0.75, rtol=1e-10)
-    np.testing.assert_allclose(honest.largest_mean_ratio, 1 / (2 - 0.96), rtol=0.15)  # 6 standard errors of chi^2_3
-
-
-def test_noise_that_the_clients_share_is_refuted(monkeypatch):
-    theorem = find("adaptive/theorem-2-constant")
-    small = {"networks": 2, "seeds": 1024, "iterations": 5, "root": 3, "alpha": 1e-7}
-    honest = Randomness._words
-
-    def shared(self, *, clients, **more):
-        words = honest(self, clients=clients, **more)
-        return words[:, :1].expand_as(words)
-
-    # the compiled kernel draws by itself
-    module = importlib.import_module("suffice.verification.sampled")
-    monkeypatch.setattr(module, "run", partial(run, kernel="reference"))
-    assert sampled(theorem, **small).rejected == ()
-    monkeypatch.setattr(Randomness, "_words", shared)
-    assert sampled(theorem, **small).rejected == (0,)
-
-
 def test_draws_that_are_not_finite_never_pass_silently():
     assert log_evidence(np.array([1.0, np.inf, 5.0]), 1.0) == np.inf
     assert log_evidence(np.ones(3), 0.0) == np.inf
@@ -96,25 +60,3 @@ def test_draws_that_are_not_finite_never_pass_silently():
     for draws, bound in ((np.full(5, np.nan), 1.0), (np.ones(5), np.nan)):
         with pytest.raises(ValueError, match="numbers"):
             log_evidence(draws, bound)
-
-
-PATHS = np.array([
-    [3.0, 2.0, 0.5, 4.0],  # tau = 2, then lifted by noise
-    [3.0, 1.0, 1.0, 1.0],  # equal to eps is still running: tau > 3
-    [0.5, 9.0, 9.0, 9.0],  # tau = 0
-    [3.0, 2.0, 2.0, 0.25],  # tau = 3 = T: running at T - 1
-])  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("quantity", "values"),
-    [
-        (Quantity.EXCESS, [4.0, 1.0, 9.0, 0.25]),
-        (Quantity.EXCESS_WHILE_RUNNING, [0.0, 1.0, 0.0, 0.25]),
-        (Quantity.STILL_RUNNING, [0.0, 1.0, 0.0, 0.0]),
-        (Quantity.STOPPED_EXCESS, [0.5, 1.0, 0.5, 0.25]),
-        (Quantity.HITTING_TIME, [2.0, 3.0, 0.0, 3.0]),
-    ],
-)
-def test_quantities_of_four_paths(quantity, values):
-    np.testing.assert_array_equal(drawn(PATHS[:, :, None], np.ones(1))[quantity][:, 0], values)

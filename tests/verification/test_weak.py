@@ -14,8 +14,8 @@ from suffice.cli import load
 from suffice.cli.app import app
 from suffice.verification import Claim, Outcome, Weakness, claims
 from suffice.verification.claims import all_claims
-from suffice.verification.instances import exact
-from suffice.verification.instances.aligned_pair import Aligned
+from suffice.verification.claims.adaptive.engines import aligned
+from suffice.verification.instances.aligned_pair import Aligned, sharp_values
 from suffice.verification.mutants import mutants
 
 T2 = "adaptive/theorem-2-constant"
@@ -31,10 +31,14 @@ def superfluous(eta, mu, beta, e0, s2, T):
     return rest * e0 + eta * beta * s2 / (2 * mu) * (1 - rest) + eta**2 * beta * s2
 
 
+def attained():
+    return aligned(Aligned.excess, sharp_values).evidence(sharp_values())
+
+
 def weak_claim(weakness=None):
     return Claim(
         theorem=replace(find(T2), bound=superfluous),
-        exact=lambda effort, root: [exact.aligned(Aligned.excess, hitting=False)],
+        exact=lambda effort, root: [attained()],
         weak=weakness,
     )
 
@@ -66,7 +70,7 @@ def test_the_looseness_of_a_survivor_is_that_of_the_bound_where_it_counts():
     """The superfluous term counts where it is 1 % of the bound or more; elsewhere the bound is attained."""
     verdict = weak_claim().verify()
     (at,) = (at for at, name in enumerate(verdict.survivors) if name.startswith("s2*(beta*eta**2) dropped"))
-    evidence = exact.aligned(Aligned.excess, hitting=False)
+    evidence = attained()
     arguments = evidence.arguments
     bound = superfluous(**{name: arguments[name] for name in ("eta", "mu", "beta", "e0", "s2", "T")})
     counts = arguments["eta"] ** 2 * arguments["beta"] * arguments["s2"] >= 0.01 * bound

@@ -32,11 +32,10 @@ class Verify(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="
     edition: Edition = "corrected"
     effort: Literal["quick", "full"] = "quick"
     root: Root
-    false_alarm: float
 
     def compute(self) -> dict[str, Any]:
         claim = claim_of(self.key, self.edition)
-        answer = claim.verify(effort=self.effort, root=self.root, alpha=self.false_alarm).to_dict()
+        answer = claim.verify(effort=self.effort, root=self.root).to_dict()
         if answer["worst_ratio"] == -np.inf:  # no instance counted, and JSON has no such number
             answer["worst_ratio"] = None
         names = ("verdict", "instances", "worst_ratio", "refuted_mutants", "mutants")

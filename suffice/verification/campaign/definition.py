@@ -17,7 +17,6 @@ from suffice.simulate.data.toml_file import read_toml
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
-from ..claim import FALSE_ALARMS
 from ..claims import all_claims
 from .cells import Cell, Root, read_cell
 
@@ -51,9 +50,7 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
         cells = list(islice((cell for pair in entries for cell in _cells(*pair, table.root)), MOST_CELLS + 1))
         if not 0 < len(cells) <= MOST_CELLS:
             raise InputError("cells", f"over {MOST_CELLS}" if cells else 0, "give some entries; split a large campaign")
-        share = FALSE_ALARMS / max(1, sum(cell["kind"] == "verify" for cell in cells))
         for cell in cells:
-            cell |= {"false_alarm": share} if cell["kind"] == "verify" else {}
             read_cell(cell)
     except InputError:
         raise

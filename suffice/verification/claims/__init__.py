@@ -21,7 +21,7 @@ from suffice.simulate.randomness import check_root
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
 
-from ..claim import EFFORTS, FALSE_ALARMS, Claim
+from ..claim import EFFORTS, Claim
 from ..measurement_cache import caching
 from ..sharpness import sharpness
 from ..superseded_records import superseded
@@ -55,8 +55,7 @@ def verify(
     progress  is called with the work done and the whole of it
 
     Records without a claim are left out (`unchecked` lists them), and so are superseded ones unless their own key is
-    given. The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims.
-    Raises `InputError`.
+    given. Raises `InputError`.
     """
     if edition not in ("printed", "corrected", "all"):
         raise InputError("edition", edition, "use printed, corrected or all")
@@ -77,8 +76,7 @@ def verify(
     claims = [claim for claim in claims if claim.theorem.superseded_by is None or _itself(claim.theorem, keys)]
     if not isinstance(jobs, int) or jobs < 1:
         raise InputError("jobs", jobs, "give a whole number of processes, at least 1")
-    share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
-    asked: list[Question] = [(claim.theorem.key, claim.theorem.edition, effort, root, share) for claim in claims]
+    asked: list[Question] = [(claim.theorem.key, claim.theorem.edition, effort, root) for claim in claims]
     verdicts: list[Verdict | None] = [None] * len(asked)
     for done, (at, verdict) in enumerate(_run(asked, min(jobs, len(asked)))):
         verdicts[at] = verdict
@@ -119,21 +117,17 @@ def _silence(key: str, edition: str) -> str:
     return f"it gives an order only. {orders[0]}" if orders and orders[0] else "no claim checks this edition of it yet"
 
 
-Question = tuple[str, str, str, int, float]
+Question = tuple[str, str, str, int]
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """(position, verdict) as they come.
-
-    Claims that measure the same instances stay together, and so do sampled ones, which share simulated paths; these
-    come first, as they take longest.
-    """
-    grouped: dict[str, list[tuple[int, Question]]] = {"": []}
+    """(position, verdict) as they come. Claims that measure the same instances stay together."""
+    grouped: dict[str, list[tuple[int, Question]]] = {}
     for at, question in enumerate(asked):
         claim = claim_of(*question[:2])
-        grouped.setdefault("" if claim.sampled else claim.extends or claim.theorem.key, []).append((at, question))
-    groups = [group for group in grouped.values() if group]
+        grouped.setdefault(claim.extends or claim.theorem.key, []).append((at, question))
+    groups = list(grouped.values())
     if jobs <= 1:
         for group in groups:
             yield from _answers(group)
@@ -194,9 +188,9 @@ def claim_of(key: str, edition: str = "corrected") -> Claim:
     return _catalogue()[record.key, edition]
 
 
-def _answer(key: str, edition: str, effort: str, root: int, share: float) -> Verdict:
+def _answer(key: str, edition: str, effort: str, root: int) -> Verdict:
     claim = claim_of(key, edition)
     with one_thread():  # small matrices: more threads only wait for each other
-        verdict = claim.verify(effort=effort, root=root, alpha=share)
+        verdict = claim.verify(effort=effort, root=root)
         wanted = effort == "full" and claim.theorem.guarantee and not claim.theorem.superseded_by
         return replace(verdict, sharpness=sharpness(claim, verdict.sharpness, root=root)) if wanted else verdict

@@ -1,7 +1,7 @@
 """Pairs of quadratics at one gradient: the measured side of Property 1, Lemma 2 and the certificates.
 
 R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i). Everything is read off the two gradients; the largest ratios are
-found by brute force over gradients, in any dimension by a monotone ascent, in the plane over a whole circle.
+found in the plane by brute force over a whole circle of gradients.
 """
 
 from __future__ import annotations
@@ -117,34 +117,8 @@ class Pairs:
         """r_k at that theta."""
         return np.maximum(1 - self.gap() / (self.g**2).sum(-1), 0)
 
-    def largest_ratio(self) -> np.ndarray:
-        """max |M g + v|^2 / |g|^2 over |g| >= |given g|, by brute force: no certificate, no duality.
-
-        The maximum is on the sphere |g| = s. Projected fixed-point ascent g <- s (M^T (M g + v)) / |.| increases the
-        convex objective at every step; many starts, the top singular direction among them.
-        """
-        n, d = self.v.shape
-        size = np.linalg.norm(self.g, axis=-1)[:, None, None]
-        right = np.linalg.svd(self.M)[2]  # rows: right singular vectors
-        starts = np.concatenate((right, -right, np.broadcast_to(_directions(d), (n, 16, d))), axis=1) * size
-        g = starts * 1.0
-        best = np.zeros((n, g.shape[1]))
-        M = self.M.swapaxes(1, 2)
-        for _ in range(400):  # rounds of 50 steps, until no objective moves in the 14th digit
-            for _ in range(50):
-                pull = (g @ M + self.v[:, None]) @ self.M
-                length = np.linalg.norm(pull, axis=-1, keepdims=True)
-                g = np.where(length > 0, pull / np.where(length > 0, length, 1) * size, g)
-            image = g @ M + self.v[:, None]
-            value = (image**2).sum(-1) / size[..., 0] ** 2
-            moved = np.abs(value - best) > 1e-14 * value
-            best = value
-            if not moved.any():
-                break
-        return best.max(-1)
-
     def largest_ratio_on_circle(self) -> np.ndarray:
-        """The same in the plane, over the circle |g| = |given g|."""
+        """max |M g + v|^2 / |g|^2 over |g| >= |given g|, in the plane on the circle: no certificate and no duality."""
         size = np.linalg.norm(self.g, axis=-1)
         return self._largest(size[:, None, None] * np.eye(2))
 
@@ -224,12 +198,6 @@ class Pairs:
             own = np.arange(0, certificate.clients, 2)
             b2[block], c[block] = point.b2[own, own + 1], point.c[own, own + 1]
         return b2, c
-
-
-def _directions(d: int) -> np.ndarray:
-    grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 4)] * d), -1).reshape(-1, d)
-    grid = grid[:: max(len(grid) // 16, 1)]
-    return grid / np.linalg.norm(grid, axis=-1, keepdims=True)
 
 
 def _largest_on_circle(value: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -7,11 +7,15 @@ plain NumPy (or mpmath), no torch, no runner, no probing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
-from suffice.bounds import Criterion, collaboration_weights
+from suffice.bounds import Binary, Criterion, collaboration_weights, tight_variance
+
+from ..evidence import Evidence
 
 _RULE = np.polynomial.legendre.leggauss(24)
 
@@ -91,8 +95,6 @@ def counterexample() -> tuple[Line, dict[str, float]]:
     99 peers share a minimiser 0.02 away from client 0's. At the start all similarities are 0.99 and everybody
     collaborates; after one step most paths are below eps, where nobody does.
     """
-    from suffice.bounds import Binary, tight_variance
-
     n, theta0, eps, eta, threshold = 100, 0.2, 0.004, 0.9, 0.9
     xi = np.full(n, -0.02)
     xi[0] = 0.0
@@ -112,3 +114,35 @@ def counterexample() -> tuple[Line, dict[str, float]]:
     return line, {
         "eta": eta, "mu": 1.0, "beta": 1.0, "q": q, "e0": 0.5 * theta0**2, "s2": s2, "T": 2, "eps": eps, "tight": tight,
     }  # fmt: skip
+
+
+def _on_counterexample(cases: Iterable[tuple[float, float]], label: str = "") -> Evidence:
+    """E[e_2] where E[e_1] >= eps, the printed hypothesis, from each theta_0 with each eta."""
+    line, base = counterexample()
+    instances = [replace(line, theta0=theta0, eta=eta) for theta0, eta in cases]
+    laws = [instance.two_steps(base["eps"]) for instance in instances]
+    given = {name: np.full(len(laws), value) for name, value in base.items()}
+    return Evidence(
+        engine="quadrature",
+        measured=np.array([law["e2"] for law in laws]),
+        arguments=given
+        | {
+            "e0": np.array([float(each.excess(np.array(each.theta0))) for each in instances]),
+            "eta": np.array([each.eta for each in instances]),
+        },
+        hypothesis=np.array([law["e1"] for law in laws]) >= base["eps"],
+        label=f"N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9{label}",
+    )
+
+
+def two_steps() -> Evidence:
+    """Theorem 2, row 1, as printed: the counterexample and its neighbours."""
+    return _on_counterexample(product((0.2, 0.19, 0.25, 0.5), (0.9, 0.5)))
+
+
+def two_steps_horizon() -> Evidence:
+    """Row 2: the counterexample, started where ln(e_0/K)/(mu T) is within q/beta."""
+    line, base = counterexample()
+    mu, T, starts = base["mu"], 2, (0.188, 0.18, 0.16)
+    ratios = 2 * T * mu**2 * line.excess(np.array(starts)) / (base["beta"] * base["s2"])
+    return _on_counterexample(zip(starts, (np.log(ratios) / (mu * T)).tolist()), ", the step for T = 2")

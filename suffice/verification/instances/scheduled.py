@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from ..evidence import Evidence
 from ..family import Values
 from .aligned_pair import Aligned, columns
 from .enumerated_paths import LONGEST, Arguments
@@ -154,3 +156,43 @@ def sharp_decreasing() -> Values:
             C.append(1.0001)
             extra.append(more)
     return columns(rows) | {"C": np.array(C), "extra": np.array(extra)}
+
+
+# --- Instances just beyond a condition ------------------------------------------------------------------------
+
+
+def _outside(
+    measure: Callable[[Aligned], np.ndarray],
+    label: str,
+    kind: type[Aligned] = Aligned,
+    *,
+    eps: tuple[float, ...],
+    **change: float,
+) -> Evidence:
+    """e_0 = 1, one step, no noise, and one peer with all the weight that overshoots; at one or several precisions."""
+    base = {"beta": 1.0, "kappa": 1.0, "r": 0.3, "sigma2_i": 1e-18, "sigma2_k": 1e-30, "side": 1.0}
+    base |= {"ratio": 1.0, "e0": 1.0, "T": 1.0, "d": 1.0, "C": 1.01, "extra": 0.0}
+    values = {name: np.full(len(eps), value) for name, value in (base | change).items()}
+    batch = kind.of(values | {"eps": np.array(eps)})
+    return Evidence(engine="closed-form law", measured=measure(batch), arguments=batch.arguments(), label=label)
+
+
+def outside_step_limit(measure: Callable[[Aligned], np.ndarray], kind: type[Aligned] = Aligned) -> Evidence:
+    """A step, or a first step, of 1.05 times its limit; the precision out of reach and just below e_1 = 0.862.
+
+    At the limit e_1 = (1 - r) e_0, as the bound has it; beyond, e_1 grows while the bound falls.
+    """
+    label = "1.05 times the step limit, models that overshoot"
+    return _outside(measure, label, kind, eps=(1e-290, 0.86), ratio=1.05, extra=1 / 1.05 - 1)
+
+
+def below_floor(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """The step for a horizon where the noise floor is 1.4 times the start: the best step is 0, the bound below e_0."""
+    label = "a noise floor 1.4 times the start"
+    return _outside(measure, label, Horizon, eps=(1e-290, 1 - 1e-9), r=1.0, sigma2_i=2.8, sigma2_k=2.8e12)
+
+
+def above_drift(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """eta beta s2 = 2.16 mu eps, where the drift is negative; the start is at the precision."""
+    label = "1.2 times the noise floor that the precision allows"
+    return _outside(measure, label, eps=(1.0,), r=1.0, sigma2_i=2.16, sigma2_k=2.16e12)

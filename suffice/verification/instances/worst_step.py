@@ -4,18 +4,14 @@ The model is at 0 and grad R_i = |g| e_1 there. An instance is a Hessian with ei
 gradients g_k = g + sqrt(1 - r_k) |g| u_k with |u_k| <= 1, and noise along given directions. For quadratics
     E[e_t] - e_{t-1} = -eta <g, h> + (eta^2/2) (h^T H h + sum_k alpha_k^2 sigma_k^2 n_k^T H n_k),
 h = sum_k alpha_k g_k, |n_k| = 1.
-`worst` looks for the worst instance by itself, with no knowledge of the closed form.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-import torch
-
-from suffice.simulate import FixedWeights, Quadratics, Randomness, Stream, expected_step
 
 from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
@@ -171,103 +167,6 @@ def line() -> Family:
             "kink": Domain(low=0.01, high=10, log=True),
         },
         measure=measure,
-    )
-
-
-def worst(steps: Steps, *, starts: int = 8, rounds: int = 400) -> Steps:
-    """The worst instance found for each step, over Hessians and gaps in the dimension of `steps.H`.
-
-    The change is linear in H and convex in the gaps: moving each to where its linearisation is largest never lowers
-    it. On the line the corners are tried, all 2^K of them; beyond, `starts` random gaps and Hessians are climbed from.
-    """
-    n, peers, d = steps.u.shape
-    if d == 1:
-        corners = np.array(list(product((-1.0, 1.0), repeat=peers)))[:, None, :, None]
-        u = np.broadcast_to(corners, (len(corners), n, peers, d))
-    else:
-        shape = {"clients": starts * n, "features": peers * d}
-        u = Randomness(seeds=torch.tensor([0])).normal(iteration=0, stream=Stream.START, **shape).numpy()
-        u = u.reshape(starts, n, peers, d)
-        u = u / np.linalg.norm(u, axis=-1, keepdims=True)
-    everything = {field.name: getattr(steps, field.name) for field in fields(steps)}
-    trial = {name: np.concatenate([value] * len(u)) for name, value in everything.items()} | {
-        "u": u.reshape(-1, peers, d)
-    }
-    going = np.arange(len(u) * n)
-    for _ in range(1 if d == 1 else rounds):
-        before = {name: value[going] for name, value in trial.items()}
-        after = _climb(Steps(**before))
-        for name in ("H", "u", "noise"):
-            trial[name][going] = getattr(after, name)
-        going = going[(np.abs(after.u - before["u"]) > 1e-15).any((1, 2))]  # the others stay where they are
-    best = Steps(**trial).shortfall().reshape(len(u), n).argmax(0) * n + np.arange(n)
-    return replace(steps, **{name: trial[name][best] for name in ("H", "u", "noise")})
-
-
-def _climb(steps: Steps) -> Steps:
-    """The best H for the gaps and the noise, the best noise for H, then the best gaps for H, linearised."""
-    h = np.einsum("nk,nkd->nd", steps.alpha, steps.peers())
-    slope = h[:, :, None] * h[:, None] + np.einsum(
-        "nk,nkd,nke->nde", steps.alpha**2 * steps.sigma2, steps.noise, steps.noise
-    )
-    values, vectors = np.linalg.eigh(slope)
-    sign = np.where(values >= -1e-12 * values[:, -1:], 1.0, -1.0)
-    H = steps.beta[:, None, None] * np.einsum("ndj,nj,nej->nde", vectors, sign, vectors)
-    noise = np.broadcast_to(np.linalg.eigh(H)[1][:, None, :, -1], steps.u.shape)
-    if steps.u.shape[-1] == 1:  # the gaps are corners already
-        return replace(steps, H=H, noise=noise)
-    pull = -steps.own + steps.eta[:, None] * np.einsum("nde,ne->nd", H, h)
-    length = np.linalg.norm(pull, axis=-1, keepdims=True)
-    u = np.where(length[:, None] > 0, (pull / np.where(length > 0, length, 1))[:, None], steps.u)
-    return replace(steps, H=H, noise=noise, u=np.broadcast_to(u, steps.u.shape))
-
-
-def found(count: int, root: int) -> list[Evidence]:
-    """The worst of one step as `worst` finds it on the line and in the plane: beside the bound, never its formula."""
-    family = plane()
-    values = family.draw(count, seed=root)
-    instance = _placed(values)
-    evidence = []
-    for d in (1, 2):
-        placed = {
-            "H": np.eye(d)[None].repeat(count, 0),
-            "u": instance["u"][..., :d],
-            "noise": instance["noise"][..., :d],
-        }
-        steps = worst(Steps(**_weighted(values), **placed))
-        evidence.append(steps.evidence("supremum by search", f"worst quadratic and peers found in R^{d}"))
-    return evidence
-
-
-def simulated(count: int, root: int) -> Evidence:
-    """The simulator's own step, fixed weights: sharp instances, and random ones with positive definite Hessians."""
-    family = plane()
-    sharp, drawn = _attained(), family.draw(count, seed=root)
-    chosen = np.arange(0, len(sharp["beta"]), 9)
-    values = {name: np.concatenate((sharp[name][chosen], drawn[name])) for name in drawn}
-    instance = _placed(values | {"curvature": np.maximum(np.abs(values["curvature"]), 0.05)})
-    steps = Steps(**_weighted(values), **(instance | {"H": values["beta"][:, None, None] * instance["H"]}))
-    measured = []
-    for n, peers in enumerate(steps.peers()):
-        # all clients have the Hessian of client i and their own gradient at 0; client i follows alpha
-        gradients = np.concatenate((steps.own[n][None], peers))
-        covariance = np.zeros((1 + PEERS, 2, 2))
-        covariance[1:] = steps.sigma2[n][:, None, None] * steps.noise[n][:, :, None] * steps.noise[n][:, None]
-        problem = Quadratics.of(
-            np.broadcast_to(steps.H[n] / 2, covariance.shape),
-            np.linalg.solve(steps.H[n], gradients.T).T,
-            covariance=covariance,
-        )
-        alpha = torch.zeros(1 + PEERS, 1 + PEERS, dtype=torch.float64)
-        alpha[0, 1:] = torch.from_numpy(steps.alpha[n])
-        before = problem.excess(problem.start[None])[0, 0].item()
-        after = expected_step(problem, FixedWeights(alpha=alpha), problem.start[None], steps.eta[n])[0, 0]
-        measured.append(after - before)
-    return Evidence(
-        engine="exact one-step expectations",
-        measured=np.array(measured) + steps.gradient**2 / (2 * steps.beta),
-        arguments=steps.arguments(),
-        label="one step of the simulator on quadratics in R^2, fixed weights",
     )
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances import enumerated_paths, exact, one_step
+from ...instances import enumerated_paths, one_step
 from ...instances.aligned_pair import Aligned, sharp_values
 from ...instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Arguments, Loss, Paths
 from ...instances.one_step import DOMAINS, OneStep
 from ...instances.recursions import affine
 from ...instances.rows import columns
+from ...instances.scheduled import outside_step_limit
 from ...widened_conditions import beyond
 from .engines import aligned
 
@@ -172,7 +173,7 @@ def claims() -> tuple[Claim, ...]:
             aligned(Aligned.excess, sharp_values),
             enumerated_paths.family(Paths.excess, arguments=_largest_variance),
             enumerated_paths.family(Paths.excess, arguments=_largest_variance, loss=RIPPLED),
-            outside_conditions={"step size eta <= q/beta": lambda: exact.aligned_outside_step_limit(Aligned.excess)},
+            outside_conditions={"step size eta <= q/beta": lambda: outside_step_limit(Aligned.excess)},
         ),
         Claim.on(
             "adaptive/theorem-1-normalised",

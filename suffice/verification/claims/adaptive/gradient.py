@@ -8,10 +8,11 @@ import numpy as np
 
 from ...claim import Claim
 from ...family import Domain, Family, Values
-from ...instances import enumerated_paths, exact
+from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, columns
 from ...instances.enumerated_paths import WAVE, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
+from ...instances.scheduled import above_drift
 from ...widened_conditions import beyond
 from .engines import UNSTOPPED, aligned, renewal, unstopped
 
@@ -124,7 +125,7 @@ def claims() -> tuple[Claim, ...]:
             ),
             outside_conditions={
                 step: beyond(time, ratio=1.05),
-                "noise floor eta beta s2 <= 0.9 G": lambda: exact.aligned_above_drift(Aligned.hitting),
+                "noise floor eta beta s2 <= 0.9 G": lambda: above_drift(Aligned.hitting),
             },
         ),
         Claim.on(

@@ -11,14 +11,14 @@ import numpy as np
 from ...claim import Claim, Effort
 from ...evidence import Evidence
 from ...family import Family, Values
-from ...instances import enumerated_paths, exact
+from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, columns, sharp_hitting_values
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps, constant_steps
 from ...instances.renewal import Renewal
-from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
+from ...instances.scheduled import Decreasing, above_drift, decreasing_steps, outside_step_limit, sharp_decreasing
 from ...widened_conditions import beyond
 from .engines import CONFIDENCE, DECREASING, aligned, at_precision, fades, renewal
-from .rates import FIRST_STEP, STEP, sampling
+from .rates import FIRST_STEP, STEP
 
 # --- Constant step ---------------------------------------------------------------------------------------------
 
@@ -59,36 +59,6 @@ def _on_paths(
         enumerated_paths.family(measure, loss=loss, steps=steps, arguments=arguments, **change)
         for loss in (enumerated_paths.QUADRATIC, RIPPLED)
     )
-
-
-def _constant(
-    measure: Callable[[Aligned], np.ndarray], line: Callable[[dict[str, float]], float]
-) -> Callable[[Effort, int], list[Evidence]]:
-    return lambda effort, root: [
-        exact.aligned(measure, hitting=True),
-        exact.lines(line, T=1, count=2 * effort.instances, root=root),
-        exact.aligned_below_precision(measure),
-    ]
-
-
-def _noiseless(effort: Effort, root: int) -> list[Evidence]:
-    """Long ways to the precision at the best step, which is the limit where there is next to no noise."""
-    evidence = exact.aligned(Aligned.hitting, hitting=True)
-    arguments = evidence.arguments
-    best = np.minimum(
-        arguments["q"] / arguments["beta"], arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
-    )
-    return [replace(evidence, hypothesis=arguments["eta"] == best)]
-
-
-def _running(law: dict[str, float]) -> float:
-    """P(tau > 1) of a path that starts at or above the precision."""
-    return 1 - law["stop_probability"]
-
-
-def _two_first_times(law: dict[str, float]) -> float:
-    """P(tau > 0) + P(tau > 1) <= E[tau]."""
-    return 1 + _running(law)
 
 
 # --- Iterations at a confidence: the last t with P(tau > t) > delta ---------------------------------------------
@@ -155,20 +125,17 @@ def _confident(evidence: Evidence) -> Evidence:
     return replace(evidence, arguments={**evidence.arguments, "delta": np.full_like(evidence.measured, _SURE)})
 
 
-def _best_aligned(values: Values) -> Values:
-    """The precision for which the step is the best one, mu eps/(beta s2)."""
-    batch = Aligned.of(values)
-    return values | {"eps": batch.eta * batch.beta * batch.s2 / batch.mu}
+def _at_the_best_step() -> Family:
+    """Precisions for which the step is the best one: mu eps = eta beta s2, or any above it where it is at its limit."""
+    like = aligned(Aligned.hitting, sharp_hitting_values)
 
+    def measure(values: Values) -> Evidence:
+        batch = Aligned.of(values)
+        floor = batch.eta * batch.beta * batch.s2 / batch.mu
+        eps = np.where(values["ratio"] == 1, np.maximum(values["eps"], floor), floor)
+        return like.evidence(values | {"eps": eps})
 
-def _in_regime(measure: Callable[[Aligned], np.ndarray], *, best: bool = False) -> tuple[Family, ...]:
-    """Renewals have mu = beta, and paths are short: aligned pairs reach kappa = 100."""
-    like = aligned(measure, sharp_hitting_values)
-    if not best:
-        return (like,)
-    assert like.measure is not None
-    evidence = like.measure
-    return (replace(like, measure=lambda values: evidence(_best_aligned(values))),)
+    return replace(like, measure=measure)
 
 
 FLOOR, _START = "noise floor eta beta s2 <= 1.8 mu eps", "start above the precision, eps <= e0"
@@ -186,16 +153,14 @@ def _at_decreasing_steps() -> tuple[Claim, ...]:
             "adaptive/corollary-1",
             aligned(Decreasing.last_above, _sharp_decreasing_confidence, Decreasing, **DECREASING, delta=CONFIDENCE),
             *_confident_paths(decreasing_steps, _last_above),
-            outside_conditions={
-                FIRST_STEP: lambda: exact.aligned_outside_step_limit(Decreasing.last_above, Decreasing)
-            },
+            outside_conditions={FIRST_STEP: lambda: outside_step_limit(Decreasing.last_above, Decreasing)},
         ),
         Claim.on(
             "adaptive/corollary-1-decreasing-confidence-sharp",
             aligned(Decreasing.last_running, _sharp_decreasing_confidence, Decreasing, **DECREASING, delta=CONFIDENCE),
             *_confident_paths(decreasing_steps),
             fades(longest=True),
-            outside_conditions={FIRST_STEP: lambda: _confident(exact.aligned_outside_step_limit(_surely, Decreasing))},
+            outside_conditions={FIRST_STEP: lambda: _confident(outside_step_limit(_surely, Decreasing))},
         ),
     )
 
@@ -205,28 +170,25 @@ def _at_a_constant_step() -> tuple[Claim, ...]:
     return (
         Claim.on(
             "adaptive/corollary-1-probability",
+            aligned(Aligned.running, sharp_hitting_values),
             still,
             *_on_paths(Paths.still_running),
-            exact=_constant(Aligned.running, _running),
             outside_conditions={STEP: beyond(still, ratio=1.05)},
             unrefuted_conditions={
                 FLOOR: "the proof needs no drift; where it is negative the bound is at least 1",
                 _START: "below it tau = 0, and the probability is 0",
             },
-            in_regime=_in_regime(Aligned.running),
         ),
         Claim.on(
             "adaptive/corollary-1-expected-time",
+            aligned(Aligned.hitting, sharp_hitting_values),
             time,
             *_on_paths(Paths.time),
-            exact=_constant(Aligned.hitting, _two_first_times),
             outside_conditions={
                 STEP: beyond(time, ratio=1.05),
-                FLOOR: lambda: exact.aligned_above_drift(Aligned.hitting),
+                FLOOR: lambda: above_drift(Aligned.hitting),
             },
             unrefuted_conditions=_BELOW,
-            sampled=sampling("adaptive/corollary-1-expected-time"),
-            in_regime=_in_regime(Aligned.hitting),
         ),
         Claim.on(
             "adaptive/corollary-1-confidence",
@@ -235,16 +197,15 @@ def _at_a_constant_step() -> tuple[Claim, ...]:
             *_confident_paths(_hitting_steps, arguments=_hitting),
             outside_conditions={
                 STEP: beyond(last, ratio=1.05),
-                FLOOR: lambda: _confident(exact.aligned_above_drift(_surely)),
+                FLOOR: lambda: _confident(above_drift(_surely)),
             },
             unrefuted_conditions={_START: "below it tau = 0, and no iteration is needed"},
         ),
         Claim.on(
             "adaptive/corollary-1-best-step",
+            _at_the_best_step(),
             renewal(Renewal.time, best=True),
             *_on_paths(Paths.time, _best_steps, _given),
-            exact=_noiseless,
             unrefuted_conditions=_BELOW,
-            in_regime=_in_regime(Aligned.hitting, best=True),
         ),
     )

@@ -20,7 +20,7 @@ from ...instances.aligned_pair import Aligned, columns, sharp_values
 from ...instances.growing import Growing, GrowingDecreasing, GrowingHorizon
 from ...instances.renewal import Renewal
 from ...instances.scheduled import sharp_decreasing, sharp_horizon
-from . import hitting, rates, row_networks, stopped
+from . import hitting, rates, stopped
 from .engines import CONFIDENCE, DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, renewal, unstopped, wide
 
 CONDITIONS = {
@@ -247,11 +247,9 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
         exact=_exact(claim),
         true_variants=claim.true_variants,
         extends=claim.theorem.key,
-        sampled=rates.sampling(key(claim.theorem.key), row_networks.simulated) if claim.sampled is not None else None,
         outside_conditions={**renamed, **outside},
         unrefuted_conditions=unrefuted
         | {CONDITIONS.get(name, name): why for name, why in claim.unrefuted_conditions.items()},
-        in_regime=tuple(lifted_family(family) for family in claim.in_regime or ()),
     )
 
 

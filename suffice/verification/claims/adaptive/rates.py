@@ -2,61 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-
-from suffice.bounds import find
 
 from ...claim import Claim, Effort
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances import enumerated_paths, exact
+from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, sharp_values
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths
+from ...instances.quadrature_1d import two_steps, two_steps_horizon
 from ...instances.scheduled import (
     BestDecreasing,
     Decreasing,
     Horizon,
+    below_floor,
     best_factor,
     decreasing_steps,
     horizon_steps,
+    outside_step_limit,
     sharp_decreasing,
     sharp_horizon,
 )
-from ...sampled import SampledResult, Simulated, sampled
 from .engines import DECREASING, aligned
 
 STEP, FIRST_STEP = "step size eta <= q/beta", "first step C/(mu (1 + gamma)) <= q/beta"
 FLOOR = "floor beta s2/(2 mu^2 T) <= e0"
-
-
-def sampling(
-    key: str, simulate: Callable[..., Simulated] | None = None
-) -> Callable[[Effort, int, float], SampledResult]:
-    """Random networks in R^3 through the runner, or what `simulate` makes."""
-
-    def test(effort: Effort, root: int, alpha: float) -> SampledResult:
-        return sampled(
-            find(key),
-            networks=effort.networks,
-            seeds=effort.seeds,
-            iterations=effort.iterations,
-            root=root,
-            alpha=alpha,
-            simulate=simulate,
-        )
-
-    return test
-
-
-def _constant(effort: Effort, root: int) -> list[Evidence]:
-    return [
-        exact.one_step(max(effort.instances // 12, 2), root),
-        exact.moments(effort.instances // 2, root),
-        exact.two_steps("e2_running", printed=False),
-        exact.lines(lambda law: law["e2_running"], T=2, count=2 * effort.instances, root=root),
-    ]
 
 
 @measured_by("bisection", "step sizes alone")
@@ -99,23 +69,21 @@ def _impossible(effort: Effort, root: int) -> list[Evidence]:
 def claims() -> tuple[Claim, ...]:
     constant, horizon, decreasing = (f"adaptive/theorem-2-{row}" for row in ("constant", "horizon", "decreasing"))
     return (
-        Claim.on(constant, edition="printed", exact=lambda effort, root: [exact.two_steps("e2", printed=True)]),
+        Claim.on(constant, edition="printed", exact=lambda effort, root: [two_steps()]),
         Claim.on(
             constant,
             aligned(Aligned.excess, sharp_values),
             enumerated_paths.family(Paths.while_running),
             enumerated_paths.family(Paths.while_running, loss=RIPPLED),
-            exact=_constant,
-            sampled=sampling(constant),
-            outside_conditions={STEP: lambda: exact.aligned_outside_step_limit(Aligned.excess)},
+            outside_conditions={STEP: lambda: outside_step_limit(Aligned.excess)},
         ),
-        Claim.on(horizon, edition="printed", exact=lambda effort, root: [exact.two_steps_horizon()]),
+        Claim.on(horizon, edition="printed", exact=lambda effort, root: [two_steps_horizon()]),
         Claim.on(
             horizon,
             aligned(Aligned.excess, sharp_horizon, Horizon),
             enumerated_paths.family(Paths.while_running, steps=horizon_steps),
             enumerated_paths.family(Paths.while_running, steps=horizon_steps, loss=RIPPLED),
-            outside_conditions={FLOOR: lambda: exact.aligned_below_floor(Aligned.excess)},
+            outside_conditions={FLOOR: lambda: below_floor(Aligned.excess)},
         ),
         Claim.on(decreasing, edition="printed", exact=_impossible),
         Claim.on(
@@ -124,7 +92,7 @@ def claims() -> tuple[Claim, ...]:
             enumerated_paths.family(Paths.while_running, steps=decreasing_steps),
             enumerated_paths.family(Paths.while_running, steps=decreasing_steps, loss=RIPPLED),
             outside_conditions={
-                FIRST_STEP: lambda: exact.aligned_outside_step_limit(Aligned.excess, Decreasing),
+                FIRST_STEP: lambda: outside_step_limit(Aligned.excess, Decreasing),
             },
         ),
         Claim.on("adaptive/theorem-2-offset", _OFFSETS),

@@ -1,4 +1,4 @@
-"""Clients with a few rows of data each: noise of sampled rows, which grows with the gradient, by moments and by paths.
+"""Clients with a few rows of data each: noise of sampled rows, which grows with the gradient, by moments.
 
 Least squares on rows sampled with replacement. Floors and factors of the noise are those that the rows have, similarity
 is that of the populations: nothing that a theorem is told comes from a formula of its bound.
@@ -7,18 +7,16 @@ is that of the populations: nothing that a theorem is told comes from a formula 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import torch
 
-from suffice.bounds import DEFINITIONS, Continuous, Definition, evaluate, find, sufficient_variance
+from suffice.bounds import DEFINITIONS, Definition
 from suffice.bounds.quadratic_certificate import QuadraticCertificate
-from suffice.simulate import AllForOne, FixedWeights, LeastSquares, expected_excess, run
+from suffice.simulate import FixedWeights, LeastSquares, expected_excess
 
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
-from ...sampled import Simulated, drawn
 
 CLIENTS, ROWS, FEATURES = 3, 8, 2
 
@@ -108,49 +106,3 @@ def peer_noise(effort_instances: int, root: int) -> Evidence:
     columns = {name: np.concatenate([each[name].ravel() for each in found]) for name in found[0]}
     measured = columns.pop("measured")
     return Evidence(engine="all rows", measured=measured, arguments=columns, label="rows of data at five models")
-
-
-# --- paths under adaptive weights -----------------------------------------------------------------------------------
-
-
-def _alike() -> tuple[LeastSquares, np.ndarray, np.ndarray]:
-    """Five clients with the same six rows, Hessian 2 I, whose noise has no slope: its variance is its floor."""
-    axes = np.sqrt(3) * np.repeat(np.eye(3), 2, 0)
-    given = LeastSquares.of([axes] * 5, [np.tile([1.0, -1.0], 3)] * 5, batch=4, start=np.full(3, 2.0))
-    floor = given.variance(given.optimum)[0].numpy()
-    return given, floor, given.noise_growth()[1]
-
-
-def simulated(index: int, *, networks: int, seeds: int, iterations: int, root: int, hitting: bool) -> Simulated:
-    """A network of rows under continuous weights with the floors as reference variances; the first one is attained."""
-    values = FAMILY.draw(networks, seed=root + 33)
-    attained = index == 0 and not hitting
-    if attained:
-        given, floor, factor = _alike()
-    else:
-        given = problem(values, index)
-        floor, factor = given.noise_growth()
-    constants, criterion = given.population.constants(), Continuous()
-    e0 = given.excess(given.start[None])[0].numpy()
-    eps = np.maximum((1e-9 if attained else 0.005) * e0, 1e-6)
-    rho = constants.heterogeneity.similarity(2 * constants.mu * eps)
-    share = (1 / floor) / (1 / floor).sum()
-    q = np.ones_like(e0) if attained else criterion.step_ratio(share)  # alike clients have r = 1: weights sum to 1
-    s2 = sufficient_variance(criterion, similarity=rho, sigma2=floor)
-    advantage = np.array([(one / np.delete(floor, i)).max() for i, one in enumerate(floor)])
-    total = evaluate(find("adaptive/multiplicative-total"), noise_factor=factor.max(), peak=1.0, advantage=advantage)
-    running = definition("adaptive/multiplicative-running-total").reduce(similarity=rho, sigma2=floor, factor=factor)
-    Q = np.minimum(total, running)
-    split = np.minimum(0.9, q * Q) if attained else np.full_like(q, 0.5)
-    eta = np.minimum(q, split / Q) / constants.beta
-    if hitting:
-        eta = np.minimum(eta, (1 - split) * constants.mu * eps / (constants.beta * s2))
-    rule = AllForOne(criterion=criterion, sigma2=torch.from_numpy(floor))
-    trace = run(replace(given), rule, iterations=iterations, eta=eta, seeds=seeds, root=root)
-    return Simulated(
-        arguments={
-            "eta": eta, "mu": constants.mu, "beta": constants.beta, "q": q, "s2": s2, "eps": eps, "e0": e0, "Q": Q,
-            "split": split, "T": np.full_like(e0, iterations),
-        },
-        draws=drawn(trace.excess, eps),
-    )  # fmt: skip

@@ -7,24 +7,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...claim import Claim, Effort
+from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances import enumerated_paths, exact
+from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, columns, sharp_hitting_values, sharp_values
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps, constant_steps
 from ...instances.scheduled import (
     Decreasing,
     Horizon,
+    below_floor,
     decreasing_steps,
     horizon_steps,
+    outside_step_limit,
     sharp_decreasing,
     sharp_horizon,
     unstopped_horizon_steps,
 )
 from ...widened_conditions import beyond
 from .engines import DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, unstopped, wide
-from .rates import FIRST_STEP, FLOOR, STEP, sampling
+from .rates import FIRST_STEP, FLOOR, STEP
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +50,19 @@ class _Row:
     def outside(self, measure: Callable[[Aligned], np.ndarray]) -> dict[str, Callable[[], Evidence]]:
         """Instances just beyond the row's own condition."""
         if self.name == "horizon":
-            return {FLOOR: lambda: exact.aligned_below_floor(measure)}
+            return {FLOOR: lambda: below_floor(measure)}
         limit = STEP if self.name == "constant" else FIRST_STEP
-        return {limit: lambda: exact.aligned_outside_step_limit(measure, self.kind)}
+        return {limit: lambda: outside_step_limit(measure, self.kind)}
 
     def still_running(self) -> tuple[Family, ...]:
         """P(tau > T)."""
         return (
-            aligned(self.kind.running, lambda: at_precision(self.sharp(), self.kind), self.kind, **self.domains),
+            aligned(
+                self.kind.running,
+                lambda: joined(at_precision(self.sharp(), self.kind), self.reached()),
+                self.kind,
+                **self.domains,
+            ),
             *_both(Paths.still_running, self.steps),
             *self.renewals,
         )
@@ -149,23 +156,9 @@ _ROWS = (
 )
 
 
-def _constant(measure: Callable[[Aligned], np.ndarray], law: str, T: int) -> Callable[[Effort, int], list[Evidence]]:
-    return lambda effort, root: [
-        exact.aligned(measure, hitting=True),
-        exact.lines(_LAWS[law], T=T, count=2 * effort.instances, root=root),
-    ]
-
-
 _RISING = {
     "T shifted by -1": "B_{T-1} < B_T needs e_0 below the noise floor: B_{T-1}/eps >= e_0/eps, at least 1 if the path "
     "starts, and else tau = 0"
-}
-
-
-# What `Line.two_steps` says of a path that starts at or above the precision.
-_LAWS: dict[str, Callable[[dict[str, float]], float]] = {
-    "P(tau > 1)": lambda law: 1 - law["stop_probability"],
-    "E[e_min(2, tau)]": lambda law: law["e1_stopped"] + law["e2_running"],
 }
 
 
@@ -199,25 +192,15 @@ def _sharp_gradient() -> Values:
 def claims() -> tuple[Claim, ...]:
     found = []
     for row in _ROWS:
-        constant = row.name == "constant"
         found.append(
             Claim.on(
                 f"{row.key}-running{row.sharper}",
                 *row.still_running(),
-                exact=_constant(Aligned.running, "P(tau > 1)", 1) if constant else None,
-                true_variants=_RISING if constant else {},
+                true_variants=_RISING if row.name == "constant" else {},
                 outside_conditions=row.outside(Aligned.running),
             )
         )
-        found.append(
-            Claim.on(
-                f"{row.key}-stopped",
-                *row.stopped(),
-                exact=_constant(Aligned.stopped, "E[e_min(2, tau)]", 2) if constant else None,
-                sampled=sampling(f"{row.key}-stopped") if constant else None,
-                outside_conditions=row.outside(Aligned.stopped),
-            )
-        )
+        found.append(Claim.on(f"{row.key}-stopped", *row.stopped(), outside_conditions=row.outside(Aligned.stopped)))
         found.append(
             Claim.on(f"{row.key}-unconditional", *row.unstopped(), outside_conditions=row.outside(Aligned.excess))
         )

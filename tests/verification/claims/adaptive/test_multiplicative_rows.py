@@ -1,20 +1,15 @@
-"""Rows of data refute what forgets that their noise grows: by exact moments, and by simulated paths."""
+"""Rows of data refute what forgets that their noise grows: by exact moments."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from suffice.bounds import evaluate, find
-from suffice.simulate import LeastSquares
 from suffice.verification import Outcome
-from suffice.verification.claim import Effort
 from suffice.verification.claims import claim_of
-from suffice.verification.claims.adaptive import multiplicative_rows, rates, row_networks
-
-SMALL = Effort(instances=9, restarts=1, ascents=1, networks=1, seeds=4096, iterations=12)
+from suffice.verification.claims.adaptive import multiplicative_rows, row_networks
 
 
 def test_each_additive_record_of_the_rows_has_one_whose_noise_grows_and_agrees_without():
@@ -55,29 +50,6 @@ def test_rows_violate_the_largest_noise_at_their_optimum_taken_for_every_model()
     evidence = row_networks.peer_noise(30, 0)
     assert (evidence.measured <= evaluate(record, **evidence.arguments) * (1 + 1e-9)).all()
     assert (evidence.measured > evidence.arguments["sigma2"] * 5).any()
-
-
-@pytest.mark.parametrize("part", ["", "-stopped"])
-def test_simulated_rows_attain_the_row_and_louder_ones_are_rejected(monkeypatch, part):
-    key = f"adaptive/theorem-2-multiplicative-constant{part}"
-    test = rates.sampling(key, row_networks.simulated)
-    result = test(SMALL, 0, 1e-6)
-    assert result.rejected == ()
-    if not part:
-        assert result.largest_mean_ratio > 0.98  # the first network: five clients alike at eta = 1/beta
-
-    def quieter(self):
-        floor, factor = honest(self)
-        return floor / 1.3, factor / 1.3
-
-    honest = LeastSquares.noise_growth
-    monkeypatch.setattr(LeastSquares, "noise_growth", quieter)
-    monkeypatch.setattr(LeastSquares, "variance", lambda self, theta: variance(self, theta) / 1.3)
-    if not part:  # all that the theorem is told of the noise is 1.3 times too small
-        assert test(SMALL, 0, 1e-6).rejected == (0,)
-
-
-variance = LeastSquares.variance
 
 
 def test_the_share_of_noise_that_grows_is_never_below_what_the_weights_have():
