@@ -19,8 +19,8 @@ from .console import echo, print_json
 def predict(
     model: Annotated[str, typer.Argument(help="Models saved by `suffice fit --out`.")],
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
-    client: Annotated[str | None, typer.Option(help="Column that names the site (default: as in the fit).")] = None,
-    site: Annotated[str | None, typer.Option(help="Site of all rows, where no column names the site.")] = None,
+    client: Annotated[str | None, typer.Option(help="Column that names the client (default: as in the fit).")] = None,
+    site: Annotated[str | None, typer.Option(help="The client of all rows, where no column names it.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Write the predictions beside the file's own columns.")] = False,
     as_probabilities: Annotated[
         bool, typer.Option("--probabilities", help="For a classifier, write the probability of each class as a column.")
@@ -30,7 +30,7 @@ def predict(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict new rows with their sites' models; unknown sites get the population's model."""
+    """Predict new rows with their clients' models; unknown clients get the population's model."""
     from suffice.fitting.fitted import load
     from suffice.fitting.new_rows import new_rows
     from suffice.simulate.data.text_file import TextFile

@@ -72,7 +72,7 @@ def answer(fit: SiteModels) -> str:
         return f"Nobody can tell what the {len(fit)} sites gain: {why}."
     sure = "Collaboration pays off" if gain > 0 else "Working alone is better"
     verdict = sure if abs(gain) > 2 * error else "The gain is not significant"
-    which = f"all {len(fit)} sites" if many == len(fit) else f"{many} of {len(fit)} sites"
+    which = f"the {len(fit)} sites" if many == len(fit) else f"{many} of {len(fit)} sites"
     gains = f"lose {interval(-gain, error)}" if gain < -2 * error else f"gain {interval(gain, error)}"
     return f"{verdict}: together {which} {gains} of a {measure} of {alone} alone {scale}".rstrip() + "."
 
@@ -96,7 +96,7 @@ def beside(value: float | None, error: float | None) -> str:
     if value is None or not error:
         return number(value)
     place = 1 - math.floor(math.log10(2 * error))
-    return f"{round(value, place):.{max(place, 0)}f}" if place < 7 else number(value)
+    return f"{round(value, place) + 0.0:.{max(place, 0)}f}" if place < 7 else number(value)
 
 
 def listed(names: Sequence[str], others: int, widest: int = WIDEST) -> str:

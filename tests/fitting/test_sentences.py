@@ -148,7 +148,7 @@ def test_the_answer_is_the_record(seed):
     told = [gain > 2 * error, gain < -2 * error, abs(gain) <= 2 * error]
     assert verdict, first
     assert ["Collab", "Workin", "The ga"][told.index(True)] == verdict[0][:6]
-    found = re.search(r"together (?:all )?(\d+)(?: of (\d+))? sites (gain|lose) (\S+) \+- (\S+) of", first)
+    found = re.search(r"together (?:the )?(\d+)(?: of (\d+))? sites (gain|lose) (\S+) \+- (\S+) of", first)
     assert found, first
     assert (int(found[1]), int(found[2] or found[1])) == (rule["network_gain_sites"], len(fit))
     assert abs(float(found[4]) * (-1) ** (found[3] == "lose") - gain) <= 0.1 * error
