@@ -14,21 +14,23 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     help="Theory for collaborative federated learning: check theorems, plan who should collaborate, "
-    "fit a model for each site, redraw the papers' figures.",
+    "fit a model for each client, redraw the papers' figures.",
 )
 EXAMPLES = """\
 Four things to try:
 
   suffice demo
       a figure, a plan for eight groups of patients, verdicts: about a minute
-  suffice plan clients.csv --client site --target y --epsilon 10%
+  suffice plan clients.csv --client hospital --target y --epsilon 10%
       who should collaborate with whom, at which step size, and how much faster
-  suffice fit clients.csv --client site --target y
-      a model for each site that borrows from the others where that helps
+  suffice fit clients.csv --client hospital --target y
+      a model for each client that borrows from the others where that helps
   suffice theorem adaptive/theorem-2-constant
       a theorem: its formula, conditions and verdict
 
 suffice --help lists the commands."""
+TYPES = {"<list[str]>": "<text>", "<str>": "<text>", "<int>": "<number>", "<bool>": ""}
+"""What help says of values; that some options repeat, their texts say."""
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 
 
@@ -63,6 +65,9 @@ def main(*, plain: bool = False) -> NoReturn:
     warnings.formatwarning = _note  # ty: ignore[invalid-assignment]
     try:
         command: Any = typer.main.get_command(app)
+        for option in (option for each in command.commands.values() for option in each.params):
+            kind = option.display_type(None)
+            option.display_type = lambda _, kind=kind: TYPES.get(kind, kind)
         if plain:
             command.rich_markup_mode = None
             for each in command.commands.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -32,6 +33,11 @@ def echo(line: str, *, err: bool = False) -> None:
     from suffice.support.text import printable
 
     typer.echo(printable(line), err=err)
+
+
+def run_next(why: str, *words: object) -> None:
+    """A command that may be run as it stands here; without words the one that was typed, with more options."""
+    echo(f"Next: {shlex.join(['suffice', *map(str, words)])}  # {why}")
 
 
 def print_json(value: Any) -> None:

@@ -14,12 +14,12 @@ import typer
 
 from .completion import of
 
-Site = Annotated[str | None, typer.Option(help="Column that names the site (default: client).")]
+Client = Annotated[str | None, typer.Option(help="Column that names the client (default: client).")]
 Target = Annotated[str | None, typer.Option(help="Column to predict (default: target).")]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeat the option for several.")]
 Split = Annotated[
     str | None,
-    typer.Option(help="Split a table into sites: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."),
+    typer.Option(help="Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."),
 ]
 
 

@@ -132,6 +132,7 @@ def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], 
         drawn += 1
         for path in picture.save(out):
             echo(str(path))
+        echo(f"{picture.title}. {makers()[entry].differs}")
     if not drawn:
         raise InputError("figure", name, "no figure could be drawn, for the reasons above")
 

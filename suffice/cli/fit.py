@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,17 +11,18 @@ import typer
 from suffice.support.progress import later
 
 from .app import Json, app
-from .console import echo, print_json
-from .data_options import Drop, Site, Split, Target
+from .console import echo, print_json, run_next
+from .data_options import Client, Drop, Split, Target
 
 
 @app.command()
 def fit(
     setup: Annotated[
-        str, typer.Argument(help="A table, a folder, sklearn:NAME, a setup file with \\[data], or messages from sites.")
+        str,
+        typer.Argument(help="A table, a folder, sklearn:NAME, a setup file with \\[data], or messages from clients."),
     ],
-    more: Annotated[list[str] | None, typer.Argument(help="More messages from sites (suffice.summarise).")] = None,
-    client: Site = None,
+    more: Annotated[list[str] | None, typer.Argument(help="More messages from clients (suffice.summarise).")] = None,
+    client: Client = None,
     target: Target = None,
     loss: Annotated[
         str | None,
@@ -29,7 +31,10 @@ def fit(
     drop: Drop = None,
     split: Split = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="A site that is not left out, however far it is.")] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="A client that is not left out, however far it is. Repeat the option for several."),
+    ] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the table (default 2e9).")] = None,
     out: Annotated[Path | None, typer.Option(help="Save the models to this .json file.")] = None,
     plot: Annotated[
@@ -37,8 +42,9 @@ def fit(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fit a model for each site that borrows from the others where that improves predictions."""
+    """Fit a model for each client, a site for example, that borrows from the others where that improves predictions."""
     from suffice.fitting.fit import fit as make
+    from suffice.simulate.data.text_file import is_csv
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
     from suffice.support.tables import console
@@ -70,3 +76,9 @@ def fit(
     found.table(console().width).show()
     for path in written:
         echo(str(path))
+    if out is None:
+        run_next("saves the models", *sys.argv[1:], "--out", "models.json")
+    elif source == setup and Path(setup).is_file() and is_csv(Path(setup)):
+        run_next("predictions of these rows, or of new ones", "predict", out, setup)
+    else:
+        run_next("who learns from whom, in a picture", *sys.argv[1:], "--plot", "fit.png")

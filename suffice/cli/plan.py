@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -11,7 +12,7 @@ import typer
 from suffice.support.progress import PATIENCE, progress
 
 from .app import Json, app
-from .console import echo, print_json
+from .console import echo, print_json, run_next
 from .data_options import DataOptions, grouped, is_setup, memory_limit, option, read_table, refuse_options
 
 if TYPE_CHECKING:
@@ -124,6 +125,24 @@ def plan(
         table.show()
     for path in written:
         echo(str(path))
+    _next(result, setup, data, output)
+
+
+def _next(result: Plan, setup: str, data: DataOptions, output: OutputOptions) -> None:
+    """Models without rounds, the files of the plan, or what promises it."""
+    first = result.rows[0]
+    arrive = all(plan is not None and plan.iterations is not None for row in result for plan in row.constant()[:1])
+    if result.lead and not is_setup(setup):
+        how = [(name, value) for name in ("client", "target", "split", "seed", "drop")
+               for value in [data.given().get(name)] if value is not None]  # fmt: skip
+        each = [(f"--{name}", one) for name, value in how for one in (value if isinstance(value, list) else [value])]
+        echo(result.lead)
+        run_next("every model from one message of each client", "fit", setup, *(word for pair in each for word in pair))
+    elif output.out is None and arrive and result.coordinates is not None:
+        run_next("weights, matrices and a trainer to run", *sys.argv[1:], "--out", "plan")
+    else:
+        key = "adaptive/theorem-2-constant" if first.schedules is None else first.schedules.theorem
+        run_next("what the papers promise", "theorem", key)
 
 
 def _request(
@@ -220,7 +239,7 @@ def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Ta
     from suffice.planning.tables import plans, trials
     from suffice.planning.tables.notes import sentence
 
-    tables = [*sentence(result.lead), *result.tables()]
+    tables = [*sentence(result.answer), *result.tables()]
     if "measured" in beside:
         tables += trials.measured_tables(beside["measured"])
     if not result.there:

@@ -21,8 +21,8 @@ def predict(
         str, typer.Argument(help="Models saved by `suffice fit --out`, or models.npz of `suffice train`.")
     ],
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
-    client: Annotated[str | None, typer.Option(help="Column that names the site (default: as in the fit).")] = None,
-    site: Annotated[str | None, typer.Option(help="Site of all rows, where no column names the site.")] = None,
+    client: Annotated[str | None, typer.Option(help="Column that names the client (default: as in the fit).")] = None,
+    site: Annotated[str | None, typer.Option(help="The client of all rows, where no column names it.")] = None,
     network: Annotated[
         str | None, typer.Option(help="The package.module:Factory of a network of one's own, which is imported.")
     ] = None,
@@ -35,8 +35,8 @@ def predict(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict new rows with their sites' models; unknown sites get the population's model, or the mean of all networks'
-    predictions."""
+    """Predict new rows with their clients' models; unknown clients get the population's model, or the mean of all
+    networks' predictions."""
     from suffice.fitting.fitted import load
     from suffice.fitting.new_rows import new_rows
     from suffice.simulate.data.text_file import TextFile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from suffice.support.progress import progress
 from .app import Json, app
 from .arguments import words
 from .completion import algorithm_names
-from .console import print_json
+from .console import print_json, run_next
 from .data_options import DataOptions, grouped, is_setup, memory_limit, read_table, refuse_options
 
 if TYPE_CHECKING:
@@ -83,6 +84,10 @@ def simulate(
         table.show()
     remarks = [f"The step is {run.eta:.3g}: {run.step_from}.", *(f"Note: {note}" for note in run.notes)]
     Table(columns=(), rows=(), lines=[*remarks, *(f"warning: {warning}" for warning in run.warnings)]).show()
+    if algorithm == "local" or option or eta:
+        run_next("half of the standard errors", *sys.argv[1:], "--seeds", 4 * seeds)
+    else:
+        run_next("each client alone, to compare", *sys.argv[1:], "--algorithm", "local")
 
 
 def answer(run: Experiment) -> str:

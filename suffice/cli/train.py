@@ -14,8 +14,8 @@ from suffice.support.progress import later
 from .app import Json, app
 from .arguments import words
 from .completion import algorithm_names
-from .console import echo, print_json
-from .data_options import Drop, Site, Split, Target
+from .console import echo, print_json, run_next
+from .data_options import Client, Drop, Split, Target
 
 
 @app.command()
@@ -37,7 +37,7 @@ def train(
     batch: Annotated[int, typer.Option(help="Rows of each stochastic gradient.")] = 16,
     momentum: Annotated[str, typer.Option(help="Momentum, in [0, 1).")] = "0",
     weight_decay: Annotated[str, typer.Option(help="Weight decay.")] = "0",
-    client: Site = None,
+    client: Client = None,
     target: Target = None,
     loss: Annotated[
         str | None, typer.Option(help="Loss of a table's rows: auto, least-squares, logistic or multinomial.")
@@ -78,3 +78,5 @@ def train(
     found.table().show()
     echo(f"{out}: training.json, curves.csv, tests.csv, models.npz, training.png"
          f"{'' if found.weights is None else ', weights.csv'}")  # fmt: skip
+    longer = 2 * iterations
+    run_next("whether more iterations help", *sys.argv[1:], "--iterations", longer, "--out", f"{out}-{longer}")

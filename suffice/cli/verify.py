@@ -15,7 +15,7 @@ from suffice.support.tables import Cell, Table, times_text
 
 from .app import Json, app
 from .completion import of, theorem_keys
-from .console import print_json
+from .console import print_json, run_next
 
 if TYPE_CHECKING:
     from suffice.bounds import Theorem
@@ -70,6 +70,9 @@ def verify(
         print_json([verdict.to_dict() for verdict in verdicts])
     else:
         verdict_table(verdicts, unchecked(keys or (), edition=edition)).show()
+        worst = max(verdicts, key=lambda verdict: verdict.worst_ratio if verdict.instances else 0.0, default=None)
+        if worst is not None:
+            run_next("what the worst of these says", "theorem", worst.theorem.key, "--edition", worst.theorem.edition)
     if write is not None:
         write_verdicts(write, verdicts, effort)
     if any(not verdict.expected for verdict in verdicts if verdict.theorem.guarantee):

@@ -39,6 +39,7 @@ SHOWN = {
 @maker(
     "adaptive-2b-regimes",
     "behind Figure 2b: All-for-one beside all together and alone, with the collaborators",
+    "The paper has no such picture: it tells the two regimes of Figure 2b apart.",
     unpublished="",
 )
 def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = runs(20), progress: Progress) -> Content:

@@ -36,6 +36,7 @@ LABELS = {"A": (2.15, 3.2, "right"), "B": (2.15, 1.25, "right"), "C": (0.0, -1.4
 @maker(
     "cobo-1",
     "Figure 1 of cobo: the inner problem at three points",
+    "The paper's diagram is drawn by hand; this one is computed for two quadratics.",
     unpublished="the paper's diagram is drawn by hand, no code makes it",
 )
 def inner_problem(*, distance: float = option("of the two minimisers", default=2.0)) -> Content:

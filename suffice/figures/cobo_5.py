@@ -51,7 +51,9 @@ class Clustered:
 CLUSTERED = Clustered()
 
 
-@maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics", unpublished=NO_CODE,
+@maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics",
+       "Example 2's quadratics stand for the paper's 80 vision clients, as their constants are known.",
+       unpublished=NO_CODE,
        least={"seeds": 1, "clusters": 1})  # fmt: skip
 def selection(
     *,

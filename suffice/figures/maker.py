@@ -24,6 +24,7 @@ from .figure import Content, Figure
 from .setting import Competitors
 
 EDITIONS = ("stated", "published")
+ALONE = "No paper has this picture."
 OWN = "a figure of our own: no code was released for it"
 Progress = Callable[[int, int], None]
 SHORT = {"N": ("clients", "agents"), "d": ("features",), "steps": ("iterations", "rounds", "epochs"),
@@ -93,12 +94,14 @@ class Maker:
     """A figure's name, what it shows in one line, and the function that computes it; its module's `draw` paints.
 
     The function takes `edition` and `progress` if it needs them; what it takes besides are the figure's options.
+    differs: from the paper's picture in what, and why: below what the command wrote.
     unpublished: why there is no published edition; empty where there is one.
     least: where a whole number must be larger than others of its name.
     """
 
     name: str
     about: str
+    differs: str
     compute: Callable[..., Content]
     unpublished: str
     least: Mapping[str, int]
@@ -201,7 +204,7 @@ class Maker:
 
 
 def maker(
-    name: str, about: str, *, unpublished: str = OWN, least: Mapping[str, int] | None = None
+    name: str, about: str, differs: str = ALONE, *, unpublished: str = OWN, least: Mapping[str, int] | None = None
 ) -> Callable[[Callable[..., Content]], Maker]:
     """Makes the decorated function the figure `name`; its module is one of those listed in `suffice.figures`."""
-    return lambda compute: Maker(name, about, compute, unpublished, least or {})
+    return lambda compute: Maker(name, about, differs, compute, unpublished, least or {})

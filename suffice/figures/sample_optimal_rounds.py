@@ -21,7 +21,7 @@ from suffice.bounds.threshold_weights import precision_weights
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
-from .sample_optimal_speedup import BALL, NO_CODE
+from .sample_optimal_speedup import BALL, NO_CODE, NO_FIGURE
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION, headline
 
@@ -32,7 +32,10 @@ LOOKS = {"equal weights": (VERMILION, "--"), "best weights": (BLUE, "-"), "lower
 
 
 @maker(
-    "sample-optimal-rounds", "sample-optimal: rounds against the precision, beside the lower bound", unpublished=NO_CODE
+    "sample-optimal-rounds",
+    "sample-optimal: rounds against the precision, beside the lower bound",
+    NO_FIGURE,
+    unpublished=NO_CODE,
 )
 def rounds(
     *,

@@ -73,6 +73,8 @@ REGRESSIONS = Regressions()
 @maker(
     "scafflix-1",
     "Figure 1 of scafflix: gap and gradient norm against communication rounds (needs data)",
+    "w8a stands for w6a, which was not available, unless there is a file w6a. Stated has both classes of mushrooms and "
+    "exact minima; published has the released code's labels, which make one class of all of them.",
     unpublished="",
     least={"seeds": 1},
 )

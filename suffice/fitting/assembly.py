@@ -113,6 +113,7 @@ def _site_model(
         intercept=model[1],
         expected_loss=_number(found.together[at], scale),
         expected_loss_alone=_number(found.alone[at], scale),
+        expected_loss_constant=_number(found.constant[at], scale),
         gain=_number(found.gain[at], scale),
         gain_se=_number(found.error[at], scale),
         notes=_site_notes(site.count, found, at, apart=apart),

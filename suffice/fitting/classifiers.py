@@ -147,7 +147,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         if value < best:
             best, penalty, alone = value, entry, found
     size = rows[0][0].shape[1]
-    answer = np.full((4, len(rows)), np.nan)
+    answer = np.full((5, len(rows)), np.nan)
     sums, variances, counts, more = np.zeros((4, len(rows)))
     for fold in range(FOLDS):  # as in `gain`: without one more fold
         fewer = [(X[f != fold], Y[f != fold], f[f != fold]) for X, Y, f in rows]
@@ -160,7 +160,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         by_itself = log_losses(_scores(X, alone[:, 1:, k], folds), Y)
         difference = by_itself - with_others
         sums[k], variances[k] = difference.sum(), RESAMPLED * ((difference - difference.mean()) ** 2).sum()
-        answer[0, k], answer[1, k] = with_others.mean(), by_itself.mean()
+        answer[0, k], answer[1, k], answer[4, k] = with_others.mean(), by_itself.mean(), loss_of_shares(Y, folds)
         more[k] = max(more[k] - by_itself.sum(), 0.0)
         if total >= PER_COEFFICIENT * size:
             answer[2, k], answer[3, k] = difference.mean(), np.sqrt(variances[k]) / total
@@ -169,6 +169,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
     return Gains(
         together=answer[0],
         alone=answer[1],
+        constant=answer[4],
         gain=answer[2],
         error=answer[3],
         network=network,
@@ -176,6 +177,13 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         decisive=decisive,
         among=int(enough.sum()),
     )
+
+
+def loss_of_shares(Y: np.ndarray, folds: np.ndarray) -> float:
+    """Mean log-loss of rows under the shares of classes in the other folds, with one row more of each class."""
+    Y = np.column_stack((1 - Y, Y)) if Y.shape[1] == 1 else Y
+    others = np.array([1 + Y[folds != fold].sum(0) for fold in range(FOLDS)])
+    return float(-np.log((Y * (others / others.sum(1, keepdims=True))[folds]).sum(1)).mean())
 
 
 def _scores(X: np.ndarray, models: np.ndarray, folds: np.ndarray) -> np.ndarray:

@@ -23,6 +23,8 @@ from suffice.simulate.data.folds import FOLDS, Messages
 from .ridge import alone_models, best_penalty
 
 PER_COEFFICIENT = 3
+FLAT = 1e12
+"""A penalty that leaves a ridge no slopes: a constant remains."""
 RESAMPLED = 1 + FOLDS / (FOLDS - 1)
 LEAST_ROWS = 3
 """A site of one or two rows is not in the gain of all: without one it has nothing to learn from, or a single row."""
@@ -39,14 +41,15 @@ def beyond_chance(sites: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Gains:
-    """Per site (N,), in squared standardised units: mean losses `together` and `alone`, `gain` their difference and its
-    standard error; NaN where no row was held out, and where rows are too few for a gain. `network` and `network_error`
-    for the rows of the sites that have `LEAST_ROWS`, so many are `among` them; `decisive` the one, of three or more,
-    with over half of all that sites gain or lose, and the gain per row without it: a site of few rows may be wildly
-    wrong alone."""
+    """Per site (N,), in squared standardised units: mean losses `together`, `alone` and of a `constant`, which is the
+    mean of the site's other folds, `gain`, alone less together, and its standard error; NaN where none is known.
+    `network` and `network_error` for the rows of the sites that have `LEAST_ROWS`, so many are `among` them; `decisive`
+    the one, of three or more, with over half of all that sites gain or lose, and the gain per row without it: a site of
+    few rows may be wildly wrong alone."""
 
     together: np.ndarray
     alone: np.ndarray
+    constant: np.ndarray
     gain: np.ndarray
     error: np.ndarray
     network: float
@@ -61,7 +64,9 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
     penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
     models = alone_models(fits, penalty)[1:]
     with np.errstate(invalid="ignore", divide="ignore"):
-        together, alone = folds.loss(held_out_models).sum(0) / rows, folds.loss(models).sum(0) / rows
+        together, alone, constant = (
+            folds.loss(found).sum(0) / rows for found in (held_out_models, models, alone_models(fits, FLAT)[1:])
+        )
         delta = models - held_out_models
         apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
         total = folds.loss(held_out_models).sum() / max(rows.sum(), 1.0)
@@ -77,6 +82,7 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
     return Gains(
         together=np.where(rows > 0, together, np.nan),
         alone=np.where(rows > 0, alone, np.nan),
+        constant=np.where(rows > 0, constant, np.nan),
         gain=gain,
         error=error,
         network=network,

@@ -133,7 +133,7 @@ def gained(network: Network, rows: np.ndarray, counts: np.ndarray) -> Gains:
         return answer
     own = network.losses.sum(1) / np.where(rows.any(1), rows.sum(1), np.nan) / network.units.scale[-1] ** 2
     nothing = np.full(len(counts), np.nan)
-    parts = {"together": own, "alone": own.copy(), "gain": nothing, "error": nothing.copy()}
+    parts = {"together": own, "alone": own.copy()} | {name: nothing.copy() for name in ("constant", "gain", "error")}
     if len(group) == 1:
         return replace(answer, **parts, network=np.nan, network_error=np.nan, among=0, decisive=None)
     for name, values in parts.items():

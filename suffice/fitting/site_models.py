@@ -107,6 +107,7 @@ class SiteModel:
     expected_loss       mean loss on rows that the model has not seen, by held-out folds (squared errors, or log-loss);
                         None where no row of the site was held out
     expected_loss_alone the same for the site's own ridge model
+    expected_loss_constant  the same of the mean, or the shares of classes, of its other folds: a scale for both
     gain, gain_se       their difference with its standard error; None below three rows per coefficient, where intervals
                         of two standard errors do not cover
     """
@@ -121,6 +122,7 @@ class SiteModel:
     expected_loss_alone: Loss | None
     gain: float | None
     gain_se: Loss | None
+    expected_loss_constant: Loss | None = None
     notes: tuple[str, ...] = ()
 
     @property

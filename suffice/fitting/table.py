@@ -11,7 +11,7 @@ from suffice.simulate.data.folds import FOLDS
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
 from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
-from .site_models import EASY
+from .site_models import EASY, LEFT_OUT
 
 if TYPE_CHECKING:
     from .site_models import SiteModels
@@ -23,33 +23,63 @@ WRONG = 10.0
 another law is seldom so far."""
 MOST_GROUPS, WIDEST = 3, 16
 """The names of collaborators take at most so many characters."""
-COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")
+COLUMNS = ("site", "rows", "own share", "learns from", "constant", "alone", "together", "gain +- 2 se")
+"""The share of its own rows in a site's model, the sites with more than half an equal share of the rest, and losses."""
+MEASURES = {"least-squares": "mean squared error"}
+NOT_HELD = "their rows came in one part, so none was held out"
 
 
 def fit_table(fit: SiteModels, width: int = WIDE) -> Table:
-    """Sites with what they gain; the network and what was left out as lines below. More collaborators are named where
+    """The answer, sites with what they gain, and three notes at most. More sites that one learns from are named where
     there is room for more than `WIDE` characters."""
-    rows = []
-    for model in fit.clients[:MOST]:
-        rows.append(
-            (
-                model.name,
-                str(model.rows),
-                f"{model.weights.get(model.name, 0.0):.0%}",
-                listed(model.collaborators, len(fit) - 1, WIDEST + max(width - WIDE, 0)),
-                meant(model.expected_loss_alone, model.rows),
-                meant(model.expected_loss, model.rows),
-                beside(model.gain, model.gain_se),
-                rounded(None if model.gain_se is None else 2 * model.gain_se, 2),
-            )
+    rows = [
+        (
+            model.name,
+            str(model.rows),
+            f"{model.weights.get(model.name, 0.0):.0%}",
+            listed(model.collaborators, len(fit) - 1, WIDEST + max(width - WIDE, 0)),
+            *(meant(loss, model.rows)
+              for loss in (model.expected_loss_constant, model.expected_loss_alone, model.expected_loss)),
+            interval(model.gain, model.gain_se),
         )
-    return Table(
-        title=f"Models for new rows: {fit.loss}, target {fit.target}",
-        columns=COLUMNS,
-        numeric=("rows", "own", "alone", "together", "gain", "+- 2 se"),
-        rows=rows,
-        lines=_lines(fit),
-    )
+        for model in fit.clients[:MOST]
+    ]  # fmt: skip
+    numeric = [name for name in COLUMNS if name not in ("site", "learns from")]
+    optional = ("own share", "constant")
+    return Table(title=answer(fit), columns=COLUMNS, numeric=numeric, optional=optional, rows=rows, lines=_notes(fit))
+
+
+def answer(fit: SiteModels) -> str:
+    """What all sites gain, and of which loss, in a sentence; their rows weigh what is a mean over sites."""
+    measure = MEASURES.get(fit.loss, "log-loss")
+    among = [model for model in fit if model.rows >= LEAST_ROWS and LEFT_OUT not in model.notes]
+    held = [model for model in among if model.expected_loss_alone is not None]
+    rows = sum(model.rows for model in held)
+
+    def mean(name: str) -> float | None:
+        known = [getattr(model, name) for model in held]
+        return None if None in known or not rows else sum(x * model.rows for x, model in zip(known, held)) / rows
+
+    alone, constant = (meant(mean(f"expected_loss_{of}"), rows) for of in ("alone", "constant"))
+    scale = f"(a constant has {constant})" if constant != "-" else ""
+    gain, error, many = (fit.rule[name] for name in ("network_gain", "network_gain_se", "network_gain_sites"))
+    if len(fit) == 1:
+        known = f", whose {measure} on new rows is {alone} {scale}".rstrip() if held else ""
+        return f"There is only one site{known}, so there is nothing to gain."
+    if gain is None or error is None:
+        apart = len(fit) == 2 and all(LEFT_OUT in model.notes for model in fit)
+        why = "they are fitted apart" if apart else NOT_HELD if among else f"no site has {LEAST_ROWS} rows"
+        return f"Nobody can tell what the {len(fit)} sites gain: {why}."
+    sure = "Collaboration pays off" if gain > 0 else "Working alone is better"
+    verdict = sure if abs(gain) > 2 * error else "The gain is not significant"
+    which = f"the {len(fit)} sites" if many == len(fit) else f"{many} of {len(fit)} sites"
+    gains = f"lose {interval(-gain, error)}" if gain < -2 * error else f"gain {interval(gain, error)}"
+    return f"{verdict}: together {which} {gains} of a {measure} of {alone} alone {scale}".rstrip() + "."
+
+
+def interval(gain: float | None, error: float | None) -> str:
+    """With two standard errors."""
+    return "-" if gain is None or error is None else f"{beside(gain, error)} +- {rounded(2 * error, 2)}"
 
 
 def meant(loss: float | None, rows: int) -> str:
@@ -66,7 +96,7 @@ def beside(value: float | None, error: float | None) -> str:
     if value is None or not error:
         return number(value)
     place = 1 - math.floor(math.log10(2 * error))
-    return f"{round(value, place):.{max(place, 0)}f}" if place < 7 else number(value)
+    return f"{round(value, place) + 0.0:.{max(place, 0)}f}" if place < 7 else number(value)
 
 
 def listed(names: Sequence[str], others: int, widest: int = WIDEST) -> str:
@@ -80,29 +110,21 @@ def listed(names: Sequence[str], others: int, widest: int = WIDEST) -> str:
     return f"{len(names)} others" if names else "nobody"
 
 
-def _lines(fit: SiteModels) -> list[str]:
-    losses = "squared error" if fit.loss == "least-squares" else "log-loss"
-    lines = [
-        f"The losses are the mean {losses} on held-out rows, and the gain is their difference +- two standard errors.",
-        "A site's own rows have the share `own` in its model, and other sites' rows have the rest. Collaborators are "
-        "sites with more than half an equal share.",
-    ]
-    if len(fit) > MOST:
-        lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
-    lines += (said := findings(fit))
-    lines += _gains(fit)
+def _notes(fit: SiteModels) -> list[str]:
+    """Three: what the sites' data show, what is known of their gains, how the columns were read and what is sent."""
+    said, more = findings(fit), []
     if len(fit.classes) == 2:
-        lines.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
+        more.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
     easy = [model.name for model in fit if EASY in model.notes]
     if easy:
-        lines.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
+        more.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
     sources = dict.fromkeys(column.source for column in fit.design.columns)
-    lines.append(f"Predictors: {some(list(sources))}.")
-    lines.append(_exchanged(fit))
-    notes = (NOTE.format(note) for note in fit.notes if note not in said)
-    lines += gathered([*map(CHANGED.format, fit.left_out), *notes])
-    lines.append("`suffice plan` says how fast such models can be trained.")
-    return lines
+    more.append(f"Predictors: {some(list(sources))}.")
+    more.append(_exchanged(fit))
+    more += gathered(
+        [*map(CHANGED.format, fit.left_out), *(NOTE.format(note) for note in fit.notes if note not in said)]
+    )
+    return [" ".join(lines) for lines in (said, _gains(fit), more) if lines]
 
 
 def findings(fit: SiteModels) -> list[str]:
@@ -146,19 +168,12 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
 
 
 def _gains(fit: SiteModels) -> list[str]:
-    """What all sites gain together, and why some sites have no gain."""
+    """Which sites decide the gain, why some have none, and whose is beyond chance."""
     if len(fit) == 1:
-        return ["There is only one site, so there is nothing to gain."]
+        return []
     lines, held = [], [model for model in fit if model.expected_loss is not None]
-    gain, error = fit.rule["network_gain"], fit.rule["network_gain_se"]
-    if gain is not None and error is not None:
-        sure = "collaboration pays off" if gain > 0 else "working alone is better"
-        verdict = sure if abs(gain) > 2 * error else "not significant"
-        among = fit.rule["network_gain_sites"]
-        which = "All sites" if among == len(fit) else f"Over {among} of {len(fit)} sites"
-        lines.append(f"{which}, weighted by rows, gain {beside(gain, error)} +- {rounded(2 * error, 2)}: {verdict}.")
-    elif held:
-        lines.append(f"No site has {LEAST_ROWS} rows, so nobody can tell what all gain.")
+    if len(fit) > MOST:
+        lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
     decisive = fit.rule["network_gain_decided_by"]
     if decisive is not None:
         without = fit.rule["network_gain_without"]
@@ -195,7 +210,7 @@ def _groups(fit: SiteModels) -> list[str]:
     groups = fit.rule["groups"]
     for entry in groups[:MOST_GROUPS]:
         gain, error = entry["gain"], entry["gain_se"]
-        gains = "" if gain is None or error is None else f"; gain {beside(gain, error)} +- {rounded(2 * error, 2)}"
+        gains = "" if gain is None else f"; gain {interval(gain, error)}"
         several = len(entry["sites"]) > 1
         who = "are alike and differ from the others" if several else "is like no other site"
         values = f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"

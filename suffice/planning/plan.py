@@ -29,6 +29,7 @@ from .plan_row import Row
 from .plan_rows import planned_rows
 from .precision import precisions
 from .simulated import Measured, measure, multiplications, path_work, paths
+from .tables.answer import answer
 from .tables.notes import sentence
 
 if TYPE_CHECKING:
@@ -139,7 +140,10 @@ class Plan:
         return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
 
     def __str__(self) -> str:
-        return "\n\n".join(table.text() for table in (*sentence(self.lead), *self.tables()))
+        return "\n\n".join(table.text() for table in self._shown())
+
+    def _shown(self) -> list[Table]:
+        return [*sentence(self.answer), *self.tables(), *sentence(self.lead)]
 
     @property
     def there(self) -> bool:
@@ -147,6 +151,12 @@ class Plan:
         known = None if self.constants is None else self.constants.excess
         starts = [row.exact.start if row.exact else np.inf if known is None else known[row.client] for row in self]
         return all(start <= row.epsilon for start, row in zip(starts, self))
+
+    @property
+    def answer(self) -> str:
+        """Who trains with whom and how long that takes, in a sentence; empty where the tables say that there is no
+        plan, or nothing to plan."""
+        return "" if self.there else answer(self.precisions)
 
     @property
     def lead(self) -> str:
@@ -177,7 +187,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what is printed."""
-        return "".join(table._repr_html_() for table in (*sentence(self.lead), *self.tables()))
+        return "".join(table._repr_html_() for table in self._shown())
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
+from suffice.cli import COMMANDS
 from suffice.figures import Figure
 from suffice.planning.tables.columns import write_csv
 from suffice.support.text import printable, unguarded
@@ -119,3 +120,15 @@ def test_a_figure_with_such_names_is_drawn_again_from_its_files(tmp_path):
     text = (tmp_path / "plan.csv").read_text(encoding="utf-8")
     assert f"'{FORMULA}" in text
     assert unguarded(f"'{FORMULA}") == FORMULA
+
+
+def test_help_speaks_of_clients_alone_and_fits_a_terminal(command, monkeypatch):
+    """The one word of options and papers; `list[str]` is Python's."""
+    monkeypatch.setenv("COLUMNS", "80")
+    for name in COMMANDS:
+        text = command(name, "--help").stdout
+        assert max(map(len, text.splitlines())) <= 80
+        assert "list[" not in text
+        assert text.count("<bool>") == 1  # of --help itself
+        words = re.findall(r"[^-\w](sites?)\b", text, re.IGNORECASE)
+        assert len(words) == (name == "fit"), (name, words)  # a client is a site, it says there

@@ -10,6 +10,7 @@ from matplotlib.text import Text
 
 from suffice.bounds import InputError
 from suffice.figures import figure, makers, takes
+from suffice.figures.maker import ALONE
 
 
 def test_options_are_those_of_the_function_that_computes():
@@ -104,3 +105,15 @@ def test_one_panel_is_drawn_on_axes_of_the_callers_and_several_are_refused():
         figure("cobo-1", ax="x")
     with pytest.raises(InputError, match=r"ax = .*several panels"):
         figure("bound-against-measured", ax=axes)
+
+
+@pytest.mark.parametrize("name", makers())
+def test_a_caption_says_what_differs_from_the_paper_and_why(name, command, tmp_path):
+    differs = makers()[name].differs
+    assert 20 < len(differs) < 330
+    assert differs.endswith(".")
+    assert (differs == ALONE) == (name in ("bound-against-measured", "theorem-2-truth", "sharpness"))
+    if name == "cobo-1":
+        said = command("figure", name, "--out", tmp_path).stdout.splitlines()
+        assert len(said) == 5
+        assert said[-1].endswith(differs)

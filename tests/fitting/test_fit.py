@@ -41,7 +41,7 @@ def test_the_contract_of_the_answer(sites):
     assert {"loss", "rule", "clients", "left_out"} <= set(answer)
     contract = {
         "name", "rows", "collaborators", "weights", "coefficients", "intercept", "expected_loss",
-        "expected_loss_alone", "gain", "gain_se", "notes",
+        "expected_loss_alone", "expected_loss_constant", "gain", "gain_se", "notes",
     }  # fmt: skip
     for client in answer["clients"]:
         assert set(client) == contract
@@ -125,7 +125,7 @@ def test_small_sites_send_one_message_or_opt_in(sites, tmp_path):
     fit = sf.fit([*rest, sf.summarise(few, site="a")])
     assert fit["a"].expected_loss is None
     shown = " ".join(str(fit).split())
-    assert "4 of 5 sites, weighted by rows, gain" in shown
+    assert "together 4 of 5 sites gain" in shown
     assert "none is held out and no loss is known: a." in shown
     assert "one message of 10 to 50 numbers" in shown
     assert "not known" in fit["a"].notes[0]
@@ -288,7 +288,7 @@ def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
     assert done.returncode == 0
     assert done.stderr == ""
     assert (tmp_path / "m.json").exists()
-    assert "new rows" in done.stdout
+    assert "sites gain" in done.stdout
     assert sys.stderr is not None
 
 

@@ -108,7 +108,7 @@ def test_a_site_so_far_that_losses_have_no_digits_is_left_out_without_a_vote(see
     level = fitted(drawn(seed, fault=lambda X, y: (X, 0 * y + 1e9)))
     assert np.isfinite(level.rule["distances"]["distances"]).all()
     said = str(level).replace("\n", " ")
-    assert "Over 4 of 5 sites, weighted by rows, gain" in said
+    assert "together 4 of 5 sites gain" in said
     assert "A site with fewer than" not in said  # the site without a gain has forty rows
 
 

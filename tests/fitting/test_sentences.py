@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,8 +70,6 @@ def test_honest_sites_seldom_differ_beside_one_that_is_left_out():
 @pytest.mark.parametrize("seed", range(8))
 def test_gains_and_losses_beyond_chance_are_called_what_they_are(seed):
     """The gains of a fit are made ones of all signs: the sentence names each by its own."""
-    from dataclasses import replace
-
     rng = np.random.default_rng(seed)
     fit = sf.fit(table(drawn(seed)))
     gains = rng.choice([-1.0, 0.1, 1.0], size=5)
@@ -124,3 +123,68 @@ def test_a_mistyped_number_is_named_and_nobody_s_units_are_doubted_for_a_filled_
     assert "of the squared error of s2" in text
     wrong = np.where(np.arange(40) == 7, y + 1e3, y)
     assert "row 88 has " in said(sf.fit(table(sites | {"s2": (X, wrong)})))
+
+
+def rounded_like(text, value):
+    """Whether a number that is printed in two digits or three is the value."""
+    return abs(float(text) - value) <= 0.051 * abs(value)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_answer_is_the_record(seed):
+    """Of alike and unlike sites, numbers and classes, one that is left out, or of two rows: verdict, sites, gain with
+    two errors, loss alone and of a constant are those of the JSON, weighted by rows."""
+    rng = np.random.default_rng(seed)
+    sites = drawn(seed, count=int(rng.integers(2, 7)), scatter=[0.0, 0.1, 3.0][seed % 3], noise=rng.choice([0.1, 3.0]))
+    if seed % 4 == 1:
+        sites["few"] = (rng.normal(size=(2, 2)), rng.normal(size=2))
+    if seed % 4 == 3:
+        sites |= drawn(seed + 1, count=4)
+        sites["s0"] = (sites["s0"][0], 1e3 + sites["s0"][1])
+    fit = sf.fit(table(sites, classes=seed % 4 == 2))
+    rule, (first, *_) = fit.rule, re.split(r"(?<=\.) (?=site )", said(fit))
+    gain, error = rule["network_gain"], rule["network_gain_se"]
+    verdict = re.match("Collaboration pays off|Working alone is better|The gain is not significant", first)
+    told = [gain > 2 * error, gain < -2 * error, abs(gain) <= 2 * error]
+    assert verdict, first
+    assert ["Collab", "Workin", "The ga"][told.index(True)] == verdict[0][:6]
+    found = re.search(r"together (?:the )?(\d+)(?: of (\d+))? sites (gain|lose) (\S+) \+- (\S+) of", first)
+    assert found, first
+    assert (int(found[1]), int(found[2] or found[1])) == (rule["network_gain_sites"], len(fit))
+    assert abs(float(found[4]) * (-1) ** (found[3] == "lose") - gain) <= 0.1 * error
+    assert rounded_like(found[5], 2 * error)
+    counted = [one for one in fit if one.rows > 2 and not any("is left out of" in note for note in one.notes)]
+    assert len(counted) == rule["network_gain_sites"]
+    rows = [one.rows for one in counted]
+    alone, together, constant = (
+        np.average([getattr(one, f"expected_loss{of}") for one in counted], weights=rows)
+        for of in ("_alone", "", "_constant")
+    )
+    assert re.search("log-loss" if fit.classes else "mean squared error", first)
+    printed = re.search(r" of (\S+) alone \(a constant has (\S+)\)", first)
+    assert rounded_like(printed[1], alone), (first, alone)
+    assert rounded_like(printed[2], constant), (first, constant)
+    np.testing.assert_allclose(alone - together, gain, rtol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_the_loss_of_a_constant_is_that_of_means_of_the_other_folds(classes):
+    sites = drawn(3, rows=35)
+    fit = sf.fit(table(sites, classes=classes))
+    for name, (_, y) in sites.items():
+        fold, losses = np.arange(35) % 5, []
+        for k in range(5):
+            kept, out = y[fold != k], y[fold == k]
+            share = (np.count_nonzero(kept > 0) + 1) / (len(kept) + 2)
+            losses += list(-np.log(np.where(out > 0, share, 1 - share)) if classes else (out - kept.mean()) ** 2)
+        np.testing.assert_allclose(fit[name].expected_loss_constant, np.mean(losses), rtol=1e-6)
+
+
+def test_sites_whose_gain_nobody_knows_are_told_why():
+    lone, two = drawn(0, count=1), drawn(1, count=2)
+    assert said(sf.fit(table(lone))).startswith("There is only one site, whose mean squared error on new rows is ")
+    two["s1"] = (two["s1"][0], 1e4 * two["s1"][1])
+    assert said(sf.fit(table(two))).startswith("Nobody can tell what the 2 sites gain: they are fitted apart.")
+    parts = [sf.summarise({"x": X[:9, 0], "target": y[:9]}, site=name) for name, (X, y) in drawn(2, 3, 12).items()]
+    told = said(sf.fit([replace(part, folds=part.folds[:1]) for part in parts]))
+    assert told.startswith("Nobody can tell what the 3 sites gain: their rows came in one part, so none was held out.")

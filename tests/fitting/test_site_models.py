@@ -145,7 +145,7 @@ def test_collaborators_are_named_in_few_characters_so_that_every_column_is_shown
     sites = [f"{name} by the river" for name in table["client"]]
     shown = str(sf.fit(table | {"client": sites, "target": [1e5 * y for y in table["target"]]})).splitlines()
     assert max(map(len, shown[:12])) <= 80
-    assert " own " in shown[1]
+    assert " learns from " in shown[2]
 
 
 def test_one_site_gains_from_nobody_and_a_plan_says_its_units():

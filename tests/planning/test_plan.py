@@ -150,7 +150,7 @@ def test_what_is_printed_is_short(demo):
     assert len(row) < 140
     assert len(repr(demo["59-64"][1].exact)) < 700
     lines = str(demo).splitlines()
-    assert len(lines) < 40
+    assert len(lines) < 42
     assert max(map(len, lines)) <= 80
     assert next(line for line in lines if line.startswith("59-64    0.1")).split()[2:5] == ["7", "of", "7"]
 

@@ -63,7 +63,7 @@ def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path,
         np.testing.assert_allclose(everything["numbers"][field]["value"], value, rtol=1e-9)
     shown = command("plan", tmp_path / "t.csv", "--epsilon", "10%", "--numbers").stdout
     assert ("similar is not known" in shown) == bool(reason)
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(len(line) for line in shown.splitlines() if not line.startswith("Next: ")) <= 80
 
 
 SEEDS, GRID = 8192, (1, 2, 4, 8, 12)

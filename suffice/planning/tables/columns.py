@@ -17,7 +17,7 @@ from .notes import NOTHING, idle
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..simulated import Measured
 
-PEERS = 14
+PEERS = 12
 """Characters up to which a list of peers is shown; a longer one is counted."""
 STAGES = ("no step", "one step", "two stages")
 """Of fixed weights, by the number of stages."""
@@ -33,9 +33,20 @@ PROMISES: dict[Kind, str] = {
     "guaranteed": "{plan.promise}",
 }
 ON_SCREEN: dict[Kind, tuple[str, ...]] = {
-    "exact": ("client", "eps", "with", "step", "plain", "alone", "together", "speed-up", "E[tau] <=", "then"),
-    "measured": ("client", "eps", "with", "step", "alone", "together", "speed-up"),
-    "guaranteed": ("client", "eps", "with", "rule", "limit", "step", "alone <=", "together <=", "speed-up"),
+    "exact": (
+        "client",
+        "eps",
+        "learns from",
+        "step",
+        "no matrix",
+        "alone",
+        "together",
+        "speed-up",
+        "E[tau] <=",
+        "then",
+    ),
+    "measured": ("client", "eps", "learns from", "step", "alone", "together", "speed-up"),
+    "guaranteed": ("client", "eps", "learns from", "rule", "limit", "step", "alone <=", "together <=", "speed-up"),
 }
 IN_FILES = (
     "epsilon", "method", "client", "collaborators", "step size", "iterations <=", "speed-up", "theorem", "promise",
@@ -55,16 +66,16 @@ def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[s
     found = [
         Column("client", lambda row: row.name, numeric=False),
         Column("eps", lambda row: row.epsilon),
-        Column("with", lambda row: _with(row, kind), numeric=False),
+        Column("learns from", lambda row: _with(row, kind), numeric=False),
         Column("rule", lambda row: _rule(row), numeric=False, optional=True),
         Column("limit", lambda row: None if row.schedules.fixed else row.step_limit, optional=True),
         Column("step", lambda row: plan(row).eta if promised or plan(row).eta else None),
-        Column("plain", lambda row: row.plain and row.plain.iterations),
+        Column("no matrix", lambda row: row.plain and row.plain.iterations),
         Column("alone" + sign, lambda row: _time(row.both(kind)[1]), digits=digits),
         Column("together" + sign, lambda row: _time(row.both(kind)[0]), digits=digits),
         Column("speed-up", lambda row: _gain(row, kind, screen) if not alone else "", unit="1"),
         Column("E[tau] <=", lambda row: row.exact.hitting and row.exact.hitting["expected_iterations"], optional=True),
-        Column("then", lambda row: {None: "-", True: "keep", False: "stop"}[row.exact.holds], numeric=False),
+        Column("then", lambda row: {None: "-", True: "go on", False: "stop"}[row.exact.holds], numeric=False),
         Column("epsilon", lambda row: row.epsilon, unit="loss"),
         Column("method", lambda row: METHODS[kind][bool(alone)]),
         Column("collaborators", lambda row: "; ".join(() if alone else row.peers(kind))),

@@ -17,13 +17,13 @@ NOTES, LONGEST = 3, 320
 MOST_ROWS = 20
 """Clients up to which each has its line."""
 WORTH = (
-    "Iterations are exact means. {plain}Peers save a factor {peers} (alone / together, median over {where}). Multiply "
-    "the averaged gradient by the client's matrix, which is in `matrices` of --json and in --out DIR."
+    "Iterations are exact means. Multiply the averaged gradient by the client's matrix, in `matrices` of --json and in "
+    "--out DIR{plain}. The speed-up is {peers} in the median over {where}."
 )
-PLAIN = "A matrix alone saves a factor {matrix} (plain / alone), with nobody's help. "
+PLAIN = ": alone it saves a factor {matrix} (no matrix / alone)"
 WORTH_PLAIN = (
-    "Iterations are exact means with gradients as they are, without any matrix. Peers save a factor {peers} (alone / "
-    "together, median over {where})."
+    "Iterations are exact means with gradients as they are, without any matrix. The speed-up is {peers} in the median "
+    "over {where}."
 )
 NOTHING = "nothing to plan"
 MORE = ". More notes are in --json."

@@ -51,7 +51,7 @@ SUMMARY = (
     Column("to plan", lambda one: len(busy(one[1]))),
     Column("with peers", lambda one: sum(bool(row.collaborators) for row in one[1])),
     Column("groups", lambda one: _groups(one[1]), optional=True),
-    Column("plain", lambda one: _median(row.plain.iterations for row in busy(one[1]) if row.plain), digits=4),
+    Column("no matrix", lambda one: _median(row.plain.iterations for row in busy(one[1]) if row.plain), digits=4),
     Column("alone", lambda one: _median(row.exact_local.iterations for row in busy(one[1])), digits=4),
     Column("together", lambda one: _median(row.exact.iterations for row in busy(one[1])), digits=4),
     Column("speed-up", lambda one: over_known(np.median, one[1])),
@@ -68,7 +68,7 @@ def exact_table(precisions: Precisions) -> Table:
     known = [*SUMMARY] if many else _shown("exact")
     reached = "to a mean excess of at most eps" if many else "until the mean excess is at most eps"
     return Table.of(
-        [column for column in known if plain or column.head != "plain"],
+        [column for column in known if plain or column.head != "no matrix"],
         precisions.items() if many else rows,
         title=f"Exact plan{', medians over clients' if many else ''}: iterations {reached}",
         lines=[*worth(rows), *(["The plan of every client is in --csv FILE and --json."] if many else ()),
@@ -183,8 +183,7 @@ def weights_tables(precisions: Precisions) -> list[Table]:
             cells.append((f"{row.client + 1} {row.name}" if wide else row.name, *shown, number(sum(mine))))
         title = f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights of the "
         title += f"{'guaranteed' if rows[0].exact is None else 'exact'} plan, row by row"
-        found = Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells,
-                      lines=["All digits: --json."])  # fmt: skip
+        found = Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells)
         tables.append(found)
     return tables
 
