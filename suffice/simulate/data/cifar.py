@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .memory import MAX_MEMORY, Memory, as_path, numbers, opened
+from .memory import MAX_MEMORY, Memory, as_path, opened
 
 SHAPE = (3, 32, 32)
 PIXELS = 3 * 32 * 32
@@ -65,10 +65,7 @@ def _read(files: list[Path], before: int, classes: int, memory: Memory) -> tuple
     labels, begin = np.empty(sum(counts), np.int64), 0
     for file, count in zip(files, counts):
         with opened(file, packed=False) as stream:
-            content = numbers(stream, np.dtype(np.uint8), count * row)
-        if content is None:
-            raise InputError("path", file.name, "it changed while it was read")
-        rows = content.reshape(count, row)
+            rows = np.frombuffer(stream.read(count * row), np.uint8).reshape(count, row)
         chosen = slice(begin, begin + count)
         images[chosen], labels[chosen] = rows[:, before:] / np.float32(255), rows[:, before - 1]
         if labels[chosen].max() >= classes:

@@ -9,7 +9,7 @@ one; the level that most rows have is the reference, whose column is dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def _digits(
 
     def without(fold: Fold) -> Fold:
         mean = np.where(others | (not same), fold.mean, value)
-        return replace(fold, mean=mean, products=fold.products * np.outer(others, others))
+        return Fold(rows=fold.rows, mean=mean, products=fold.products * np.outer(others, others))
 
     return [[without(fold) for fold in site] for site in found]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
+import pickle
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import IO, Any
-
-import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.files import check_regular
@@ -25,6 +25,8 @@ from suffice.support.memory import Memory as Memory
 
 PIECE = 1 << 20
 """So many bytes are read or unpacked at a time."""
+FEW = 1 << 24
+"""Pieces of so many bytes stay in memory."""
 LONGEST_LINE = 1 << 24
 """A line of a table may have so many characters."""
 
@@ -63,23 +65,6 @@ def opened(path: Path, *, field: str = "path", packed: bool = True) -> Generator
         raise InputError(field, str(path), remedy) from None
 
 
-def numbers(stream: IO[bytes], dtype: np.dtype[Any], count: int) -> np.ndarray | None:
-    """Exactly `count` entries that end the stream, (count,); None where it is shorter or longer.
-
-    The array is allocated at once, for a caller that has checked its size; the system provides its pages only as they
-    are filled.
-    """
-    array = np.empty(count, dtype)
-    content, filled = array.view(np.uint8) if array.nbytes else np.empty(0, np.uint8), 0
-    while filled < len(content):
-        piece = stream.read(min(PIECE, len(content) - filled))
-        if not piece:
-            return None
-        content[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
-        filled += len(piece)
-    return None if stream.read(1) else array
-
-
 def whole(path: Path, *, field: str, most: int) -> bytes:
     """The content of a file of at most `most` bytes, or `InputError`."""
     with opened(path, field=field, packed=False) as stream:
@@ -87,3 +72,31 @@ def whole(path: Path, *, field: str, most: int) -> bytes:
     if len(content) > most:
         raise InputError(f"size of {path.name}", f"over {most} bytes", "no file of this kind is so large")
     return content
+
+
+def replayed(pieces: Callable[[], Iterator[Any]]) -> Callable[[], Iterator[Any]]:
+    """The same pieces in each pass: the first that ends keeps them in an unnamed temporary file, in memory while they
+    are few; where the disk is full every pass makes them anew."""
+    kept: list[SpooledTemporaryFile[bytes]] = []
+
+    def first() -> Iterator[Any]:
+        file: SpooledTemporaryFile[bytes] | None = SpooledTemporaryFile(FEW)
+        for piece in pieces():
+            try:
+                if file is not None:
+                    pickle.dump(piece, file, protocol=5)
+            except OSError:
+                file = None
+            yield piece
+        if file is not None:
+            kept[:] = [file]
+
+    def again(file: SpooledTemporaryFile[bytes]) -> Iterator[Any]:
+        end, place = file.seek(0, 2), 0
+        while place < end:
+            file.seek(place)
+            piece = pickle.load(file)
+            place = file.tell()
+            yield piece
+
+    return lambda: again(kept[0]) if kept else first()
