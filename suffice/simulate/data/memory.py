@@ -10,12 +10,10 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
-import pickle
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 from suffice.support.errors import InputError
@@ -25,8 +23,6 @@ from suffice.support.memory import Memory as Memory
 
 PIECE = 1 << 20
 """So many bytes are read or unpacked at a time."""
-FEW = 1 << 24
-"""Pieces of so many bytes stay in memory."""
 LONGEST_LINE = 1 << 24
 """A line of a table may have so many characters."""
 
@@ -72,31 +68,3 @@ def whole(path: Path, *, field: str, most: int) -> bytes:
     if len(content) > most:
         raise InputError(f"size of {path.name}", f"over {most} bytes", "no file of this kind is so large")
     return content
-
-
-def replayed(pieces: Callable[[], Iterator[Any]]) -> Callable[[], Iterator[Any]]:
-    """The same pieces in each pass: the first that ends keeps them in an unnamed temporary file, in memory while they
-    are few; where the disk is full every pass makes them anew."""
-    kept: list[SpooledTemporaryFile[bytes]] = []
-
-    def first() -> Iterator[Any]:
-        file: SpooledTemporaryFile[bytes] | None = SpooledTemporaryFile(FEW)
-        for piece in pieces():
-            try:
-                if file is not None:
-                    pickle.dump(piece, file, protocol=5)
-            except OSError:
-                file = None
-            yield piece
-        if file is not None:
-            kept[:] = [file]
-
-    def again(file: SpooledTemporaryFile[bytes]) -> Iterator[Any]:
-        end, place = file.seek(0, 2), 0
-        while place < end:
-            file.seek(place)
-            piece = pickle.load(file)
-            place = file.tell()
-            yield piece
-
-    return lambda: again(kept[0]) if kept else first()
