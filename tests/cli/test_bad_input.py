@@ -75,7 +75,6 @@ CHANGED: dict[str, tuple[str, str, str]] = {
     "infinite": ("4,1", "4,-inf", "target in line 5 of t.csv (client Nice) = -inf"),
     "huge": ("4,1", "1e300,1", "give numbers up to 1e+60"),
     "other digits": ("4,1", "٤,1", "give a number"),
-    "nameless client": ("Nice,4", " ,4", "client in line 5 of t.csv = '': is empty"),
     "one client": ("Nice", "Lyon", "clients = 1: to plan who collaborates with whom"),
 }
 """The table with one text put in place of another."""
@@ -266,7 +265,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "a member that is no array": (
         {"t.npz": member()},
         PLAN_NPZ,
-        "path = 't.npz, notes.txt': no array",
+        "path = 't.npz': not an .npz file of plain number arrays",
     ),
     "a path of 300 characters": ({}, ("plan", "x" * 300, "--epsilon", "1"), "file name too long"),
     "a figure's folder of 300 characters": (

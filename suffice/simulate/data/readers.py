@@ -14,7 +14,7 @@ import numpy as np
 from suffice.support.errors import InputError
 
 from .embedded import PREFIX, embedded
-from .frame import Frame, Replayed, frame_of, is_frame, joined, missing
+from .frame import Frame, Replayed, as_text, frame_of, is_frame, joined, missing
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
@@ -110,7 +110,13 @@ def _divided(whole: Table, rule: Split | None, seed: int, client: str, target: s
         return _of_tables(divide(whole, rule, seed), client, target)
     if rule.column not in whole.columns:
         raise no_column("split", f"column:{rule.column}", whole.columns)
-    frames = partial(iter, (whole.frame(target),))
+    frame = whole.frame(target)
+    values = frame.columns[rule.column].tolist()
+    names = {value: f"{rule.column}={value:g}" for value in values}
+    if len({*names.values()}) < len(names):
+        names = {value: f"{rule.column}={as_text(value)}" for value in values}
+    owners = np.array([*map(names.__getitem__, values)], dtype=object)
+    frames = partial(iter, (replace(frame, columns={**frame.columns, rule.column: owners}),))
     return Source(frames=frames, client=rule.column, target=target)
 
 
