@@ -106,7 +106,7 @@ SPLIT: dict[str, tuple[str, str]] = {
     "dirichlet that starves": ("dirichlet:3:1", "no draw of 1000 leaves every client"),
     "two classes by Definition S1": ("labels:2", "puts all 2 classes into its first"),
     "no such column to split by": ("column:site", "no such column; columns: 1, 2, 3"),
-    "nothing to split by": ("column:", "name the column, as column:site"),
+    "nothing to split by": ("column:", "labels:8 or column:NAME"),
 }
 """How a LIBSVM file is to be divided."""
 LINES: dict[str, tuple[str, str]] = {

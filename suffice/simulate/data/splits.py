@@ -31,26 +31,18 @@ class Split:
 
 def parse_split(text: str) -> Split:
     """A split from its words, or `InputError`."""
-    if not isinstance(text, str):
-        raise InputError("split", text, USAGE)
-    kind, *words = text.split(":")
-    if kind == "column":
-        if not ":".join(words).strip():
-            raise InputError("split", text, "name the column, as column:site")
-        return Split(kind=kind, column=":".join(words))
-    if kind not in ("contiguous", "iid", "dirichlet", "labels"):
-        near = nearest(kind, ("contiguous", "iid", "dirichlet", "labels", "column"))
+    kind, *words = text.split(":") if isinstance(text, str) else ("",)
+    column = ":".join(words)
+    if kind == "column" and column.strip():
+        return Split(kind=kind, column=column)
+    if kind not in _KINDS or len(words) != (2 if kind == "dirichlet" else 1):
+        near = nearest(kind, (*_KINDS, "column")) if kind not in (*_KINDS, "column") else None
         raise InputError("split", text, f"did you mean {near}? {USAGE}" if near else USAGE)
-    wanted = 2 if kind == "dirichlet" else 1
-    if len(words) != wanted:
-        raise InputError("split", text, USAGE)
     if not (words[0].isascii() and words[0].isdigit() and len(words[0]) < 10 and 2 <= int(words[0]) <= MOST_CLIENTS):
         raise InputError("split", text, f"give a whole number of clients from 2 to {MOST_CLIENTS}")
-    concentration = 0.0
-    if kind == "dirichlet":
-        concentration = parse_number("split", words[1])
-        if not 1e-6 <= concentration <= 1e6:
-            raise InputError("split", text, "give a concentration from 1e-6 to 1e6")
+    concentration = parse_number("split", words[1]) if kind == "dirichlet" else 1.0
+    if not 1e-6 <= concentration <= 1e6:
+        raise InputError("split", text, "give a concentration from 1e-6 to 1e6")
     return Split(kind=kind, clients=int(words[0]), concentration=concentration)
 
 

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 
@@ -172,20 +173,13 @@ def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: n
 
 
 def _twins(whole: Sequence[Fold], names: Sequence[str]) -> Iterator[str]:
-    left = list(range(len(whole)))
-    order = sorted(left, key=lambda at: (whole[at].rows, *whole[at].mean))
-    found: list[list[int]] = []
-    for at in order:
-        one, other = whole[at], whole[found[-1][0]] if found else None
-        sums = () if other is None else ((one.mean, other.mean), (one.products, other.products))
-        if other and one.rows == other.rows > 2 and all(np.abs(a - b).max() <= SAME * np.abs(a).max() for a, b in sums):
-            found[-1].append(at)
-        else:
-            found.append([at])
-    for twins in found:
-        if len(twins) > 1:
-            rows = whole[twins[0]].rows
-            yield f"sites {named([names[at] for at in sorted(twins)])} have the same {rows:g} rows: is one a copy?"
+    order = sorted(range(len(whole)), key=lambda at: (whole[at].rows, *whole[at].mean))
+    for first, second in pairwise(order):
+        one, other = whole[first], whole[second]
+        sums = (one.mean, other.mean), (one.products, other.products)
+        if one.rows == other.rows > 2 and all(np.abs(a - b).max() <= SAME * np.abs(a).max() for a, b in sums):
+            both = named([names[at] for at in sorted((first, second))])
+            yield f"sites {both} have the same {one.rows:g} rows: is one a copy?"
 
 
 def _away(whole: Sequence[Fold], design: Design, target: str) -> Iterator[str]:
