@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.embedded import PREFIX
-from suffice.simulate.data.encoding import Encoding
+from suffice.simulate.data.encoded import encoded
 from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
@@ -86,12 +86,12 @@ def client_arrays(
         if loss != "auto":
             raise InputError("loss", loss, "arrays say by their type whether they are labels; drop it")
     if path is not None and part:
-        if split is None:
-            raise InputError("split", "missing", UNDIVIDED)
+        if split is None or (rule := parse_split(split)).kind == "column":
+            raise InputError("split", split or "missing", UNDIVIDED)
         whole = mnist(path, part=part, max_memory=max_memory)
         side = isqrt(whole.X.shape[1])
         shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
-        tables = divide(whole, parse_split(split), seed=seed)
+        tables = divide(whole, rule, seed)
         X, y = [table.X.reshape(-1, *shape) for table in tables], [table.y.astype(int) for table in tables]
         return _tested([table.name for table in tables], X, y, {}, test, seed)
     if files:
@@ -127,9 +127,7 @@ def _parts(file: Path, memory: Memory) -> dict[str, np.ndarray]:
 
 def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArrays:
     sites, loss = read_sites(source, seed=seed, keep=True, **how)
-    X, y = zip(*(site.rows()[:2] for site in sites.sites))
-    encoding = Encoding.of(sites.design.names, *sites.design.categories, np.concatenate(X).mean(0))
-    X = [rows @ encoding.matrix for rows in X]
+    encoding, X, y = encoded(sites)
     columns = dict(zip(encoding.columns, np.concatenate(X).T))
     numbers = loss == "least-squares"
     if numbers:

@@ -75,7 +75,6 @@ CHANGED: dict[str, tuple[str, str, str]] = {
     "infinite": ("4,1", "4,-inf", "target in line 5 of t.csv (client Nice) = -inf"),
     "huge": ("4,1", "1e300,1", "give numbers up to 1e+60"),
     "other digits": ("4,1", "٤,1", "give a number"),
-    "nameless client": ("Nice,4", " ,4", "client in line 5 of t.csv = '': is empty"),
     "one client": ("Nice", "Lyon", "clients = 1: to plan who collaborates with whom"),
 }
 """The table with one text put in place of another."""
@@ -107,7 +106,7 @@ SPLIT: dict[str, tuple[str, str]] = {
     "dirichlet that starves": ("dirichlet:3:1", "no draw of 1000 leaves every client"),
     "two classes by Definition S1": ("labels:2", "puts all 2 classes into its first"),
     "no such column to split by": ("column:site", "no such column; columns: 1, 2, 3"),
-    "nothing to split by": ("column:", "name the column, as column:site"),
+    "nothing to split by": ("column:", "labels:8 or column:NAME"),
 }
 """How a LIBSVM file is to be divided."""
 LINES: dict[str, tuple[str, str]] = {
@@ -266,7 +265,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "a member that is no array": (
         {"t.npz": member()},
         PLAN_NPZ,
-        "path = 't.npz, notes.txt': no array",
+        "path = 't.npz': not an .npz file of plain number arrays",
     ),
     "a path of 300 characters": ({}, ("plan", "x" * 300, "--epsilon", "1"), "file name too long"),
     "a figure's folder of 300 characters": (

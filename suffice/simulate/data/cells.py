@@ -99,7 +99,9 @@ def disguise(cell: str) -> str | None:
     """
     text = unicodedata.normalize("NFKC", cell).translate(_MARKS).strip().lstrip("(<>=~\u2248\u2264\u2265'+- ")
     text = re.sub(r"^[$\u20ac\u00a3\u00a5\u20b9]\s*[-+]?\s*", "", _CURRENCY.sub("", text).strip())
-    if NUMBER.fullmatch(cell) or not text[:1].replace(".", "0", 1).replace(",", "0", 1).isdecimal():
+    if (NUMBER.fullmatch(cell) and "," not in cell) or not text[:1].replace(".", "0", 1).replace(
+        ",", "0", 1
+    ).isdecimal():
         return None
     left = _WRITTEN.sub("0", text).rstrip(" -)")
     known = re.search(r"\d", text) and not re.fullmatch(r"0(st|nd|rd|th)|0\s*-\s*0.*|0\..*", left, re.IGNORECASE)

@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .memory import MAX_MEMORY, Memory, as_path, numbers, opened
+from .memory import MAX_MEMORY, Memory, as_path
 
 SHAPE = (3, 32, 32)
 PIXELS = 3 * 32 * 32
@@ -52,29 +52,17 @@ def cifar(path: str | Path, *, part: str = "train", max_memory: float = MAX_MEMO
 
 
 def _read(files: list[Path], before: int, classes: int, memory: Memory) -> tuple[np.ndarray, np.ndarray]:
-    row, counts = before + PIXELS, []
+    row, parts = before + PIXELS, []
     for file in files:
         if not file.is_file():
             raise InputError("path", file.name, "this file of the archive is missing")
         size = file.stat().st_size
         if size == 0 or size % row:
             raise InputError("path", file.name, f"its {size} bytes are no multiple of an image's {row}; is it cut off?")
-        counts.append(size // row)
-    memory.take(f"{sum(counts)} images", 5.0 * sum(counts) * row)
-    images = np.empty((sum(counts), PIXELS), np.float32)
-    labels, begin = np.empty(sum(counts), np.int64), 0
-    for file, count in zip(files, counts):
-        with opened(file, packed=False) as stream:
-            content = numbers(stream, np.dtype(np.uint8), count * row)
-        if content is None:
-            raise InputError("path", file.name, "it changed while it was read")
-        rows = content.reshape(count, row)
-        chosen = slice(begin, begin + count)
-        images[chosen], labels[chosen] = rows[:, before:] / np.float32(255), rows[:, before - 1]
-        if labels[chosen].max() >= classes:
-            worst = int(labels[chosen].max())
-            raise InputError(
-                f"class in {file.name}", worst, f"give 0 to {classes - 1}: it is no file of CIFAR-{classes}"
-            )
-        begin += count
-    return images.reshape(-1, *SHAPE), labels
+        memory.take(f"{size // row} images", 6.0 * size)
+        parts.append(np.fromfile(file, np.uint8).reshape(-1, row))
+        if (worst := int(parts[-1][:, before - 1].max())) >= classes:
+            remedy = f"give 0 to {classes - 1}: it is no file of CIFAR-{classes}"
+            raise InputError(f"class in {file.name}", worst, remedy)
+    rows = np.concatenate(parts)
+    return (rows[:, before:] / np.float32(255)).reshape(-1, *SHAPE), rows[:, before - 1].astype(np.int64)

@@ -37,8 +37,9 @@ FEW_LEVELS = 10
 GAP = "missing"
 CONSTANT = "{}: the same in all rows to {} digits, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
+WIDEST = 96 - len(CHANGED.format(""))
+"""A note has at most so many characters."""
 _RANGE = re.compile(r"\d+([.,]\d+)?\s*[-\u2013]\s*\d+([.,]\d+)?(\s*\D*)?")
-_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,9 +88,6 @@ class Facts:
     text: str = ""
     """The first entry that is no number, in `place`."""
     place: str = ""
-    gap: str = ""
-    """Where the first gap is, with its `mark`."""
-    mark: str = ""
     strays: int = 0
     """Cells that hold no number."""
     ends: tuple[End, End] = field(default_factory=lambda: (End(), End()))
@@ -127,9 +125,6 @@ class Facts:
                 self.text = next(iter(strays))
                 self.place = frame.place(values.tolist().index(self.text), client, self.rows)
             self.strays += sum(strays.values())
-        if gone.any() and not self.gap:
-            self.gap = frame.place(int(np.argmax(gone)), None, self.rows)
-            self.mark = frame.marks.get(name, {}).get(int(np.argmax(gone)), "")
         self.rows += len(values)
         self.gaps += frame.gaps(name)
         most = MOST_CLIENTS if name == client else MOST_LEVELS
@@ -146,16 +141,17 @@ class Facts:
                 self.levels.setdefault(word)
                 del self.gaps[word]
 
-    @property
-    def note(self) -> str:
-        """Which cells were read as missing."""
-        cells = self.gaps.total()
-        return f"{cells} cell{'s' if cells > 1 else ''} read as missing ({counted(self.gaps)})" if cells else ""
-
 
 def counted(gaps: Counter[str]) -> str:
     """Texts with how often they occur."""
     return ", ".join(f"{text} {count}" for text, count in gaps.most_common())
+
+
+def short(template: str, *texts: str) -> str:
+    """`template` with texts of which the middles are left out where it would be wider than `WIDEST`."""
+    room = max((WIDEST - len(template.format(*("" for _ in texts)))) // max(len(texts), 1), 5)
+    half = (room - 2) // 2
+    return template.format(*(text if len(text) <= room else f"{text[:half]}...{text[-half + 1 :]}" for text in texts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,34 +186,23 @@ class Design:
         columns: list[Column] = []
         left_out: list[tuple[str, str]] = []
         said: dict[str, str] = {}
-        roles = set(roles)
-        gaps = {text.lower() for seen in facts.values() if seen.numeric for text in seen.gaps}
+        roles, gaps = set(roles), {text.lower() for seen in facts.values() if seen.numeric for text in seen.gaps}
         for name, seen in facts.items():
             if name in roles:
                 continue
+            before = len(columns)
             if name in drop:
                 left_out.append((name, "dropped, as asked"))
             elif name in INDEXES:
                 left_out.append((name, "a column without a name is taken as an index"))
             elif seen.numeric:
                 columns.append(Column(name=name, source=name))
-                if seen.gaps:
-                    columns.append(Column(name=f"{name}={GAP}", source=name, gap=True))
-                    said[name] = seen.note
-            elif levels := _levels(name, seen, left_out):
-                columns += levels
-                alike = Counter(map(str.casefold, seen.levels))
-                twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
-                capitals = f"{some(twice, 4)} differ only in capitals: of one kind? write one" if twice else ""
-                words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
-                as_level = f"{', '.join(words)} is a level, though missing among numbers" if words else ""
-                found, _ = disguised_levels(list(seen.levels))
-                unit = f"{found[0]} is a level: for numbers, write them plainly" if found else ""
-                ranges = [level for level in seen.levels if _RANGE.fullmatch(level)]
-                several = len(ranges) > 1 and 2 * len(ranges) >= len(seen.levels)
-                order = f"{ranges[0]} is a level: for numbers, write middles; or drop it" if several else ""
-                if notes := list(filter(None, (seen.note, capitals, as_level, unit, order))):
-                    said[name] = "; ".join(notes)
+            else:
+                columns += _levels(name, seen, left_out)
+            if len(columns) > before:
+                columns += [Column(name=f"{name}={GAP}", source=name, gap=True)] if seen.gaps else []
+                if notes := _said(name, seen, gaps):
+                    said[name] = "\n".join(notes)
         if not columns:
             # a column of numbers in so few rows that one other text makes all of them names
             for name, why in left_out:
@@ -236,15 +221,13 @@ class Design:
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
         """What is said of columns that were left out or changed; `constant` marks those of the encoding."""
-        notes = [f"{name}: dropped, {why}" if "dropped" not in why else f"{name}: {why}" for name, why in self.left_out]
+        texts = [(name, why if "dropped" in why else f"dropped, {why}") for name, why in self.left_out]
+        notes = [short("{}: " + why.replace("{", "(").replace("}", ")"), name) for name, why in texts]
         for name, same in zip(encoding.columns, constant):  # with gaps, see `encoding.LOST`
-            notes += [CONSTANT.format(name, 6 if name in encoding.gaps else 12)] if same else []
-        notes += [f"{reference}: the reference level" for reference in encoding.references.values()]
-        said = dict(self.column_notes)
-        for name, value in encoding.gaps.items():
-            why = f"; {said.pop(name)}" if name in said else ""
-            notes.append(f"{name}: gaps are filled with {value:.6g}{why}")
-        return [*notes, *(f"{name}: {text}" for name, text in said.items())]
+            notes += [short(CONSTANT, name, "6" if name in encoding.gaps else "12")] if same else []
+        notes += [short("{}: the reference level", reference) for reference in encoding.references.values()]
+        notes += [short(f"{{}}: gaps are filled with {value:.6g}", name) for name, value in encoding.gaps.items()]
+        return [*notes, *(note for text in self.column_notes.values() for note in text.splitlines())]
 
     @property
     def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -331,14 +314,11 @@ def refuse_strays(facts: Mapping[str, Facts]) -> None:
     for name, seen in facts.items():
         levels = list(seen.levels)[: MOST_LEVELS + 1]
         texts = [level for level in levels if not NUMBER.fullmatch(level)]
-        commas = [level for level in levels if _COMMA.fullmatch(level)]
         disguised, remedy = disguised_levels(levels)
         few = len(levels) < FEW_LEVELS
         if seen.numeric or (few and len(disguised) < max(3, len(levels) / 2)):
             continue
-        if len(commas) > len(levels) / 2:
-            found.append((f"column {name}", commas[0], "write numbers with a point, such as 21.25"))
-        elif texts and len(texts) <= len(levels) / 5 and not few:
+        if texts and len(texts) <= len(levels) / 5 and not few:
             usual = next(level for level in levels if level not in texts)
             cells = f"{seen.strays} cells, the first" if seen.strays > 1 else "1 cell,"
             where = f" ({cells} in {seen.place})" if seen.place else ""
@@ -368,18 +348,37 @@ def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
     return found, f"numbers with {some(usual)}: write each as one plain number" if usual else PLAINLY
 
 
+def _said(name: str, seen: Facts, gaps: set[str]) -> list[str]:
+    """What is said of a column that is kept; `gaps` are read as missing among numbers."""
+    cells = f"{seen.gaps.total()} cell{'s' if seen.gaps.total() > 1 else ''}"
+    notes = [short(f"{{}}: {cells} read as missing ({{}})", name, counted(seen.gaps))] if seen.gaps else []
+    if seen.numeric:
+        return notes
+    alike = Counter(map(str.casefold, seen.levels))
+    twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
+    words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
+    units, _ = disguised_levels(list(seen.levels))
+    ranges = [level for level in seen.levels if _RANGE.fullmatch(level)]
+    ranges = ranges if len(ranges) > 1 and 2 * len(ranges) >= len(seen.levels) else []
+    for found, why in (
+        (some(twice, 4), "differ only in capitals: write one"),
+        (", ".join(words), "is a level, though missing among numbers"),
+        (units[0] if units else "", "is a level: for numbers, write them plainly"),
+        (ranges[0] if ranges else "", "is a level: for numbers, write middles; or drop it"),
+    ):
+        notes += [short(f"{{}}: {{}} {why}", name, found)] if found else []
+    return notes
+
+
 def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
     levels = list(seen.levels)
     first = [level for level in levels if not is_word(level)][:20]
     if first and all(DATE.fullmatch(level) for level in first):
         raise date(name, first[0])
     if len(levels) > MOST_LEVELS:
-        left_out.append((name, f"over {MOST_LEVELS} texts are names or remarks: to keep it, merge them"))
+        left_out.append((name, f"over {MOST_LEVELS} texts, as names have: merge some to keep it"))
         return []
     if len(levels) > 2 and len(levels) == seen.rows:
-        left_out.append((name, "every row has a text of its own: to keep it, merge them"))
+        left_out.append((name, "a text of its own in every row: merge some to keep it"))
         return []
-    columns = [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]
-    if seen.gaps:
-        columns.append(Column(name=f"{name}={GAP}", source=name, gap=True))
-    return columns
+    return [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -11,47 +12,47 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from .cells import NUMBER
-from .design import CHANGED, MOST_LEVELS, NOTE, Facts, check_roles
+from .design import CHANGED, MOST_LEVELS, NOTE, Facts
 from .encoding import Encoding
 from .readers import Source
-from .site_rows import facts_of, sites_of
-from .table import Table, check_clients
+from .site_rows import Sites, sites_of
+from .table import Table
+
+
+def encoded(sites: Sites) -> tuple[Encoding, list[np.ndarray], list[np.ndarray]]:
+    """X (n, q) and y (n,) of every site whose rows were kept, which are gone afterwards."""
+    design, rows = sites.design, sum(site.count for site in sites.sites)
+    total = sum(X.sum(0) for X, *_ in chain.from_iterable(site.pieces for site in sites.sites))
+    encoding, kept = Encoding.of(design.names, *design.categories, total / rows), []
+    for site in sites.sites:
+        X, y, _ = site.rows()
+        site.pieces.clear()  # its memory serves for what is made of it
+        kept.append((X if encoding.columns == design.names else X @ encoding.matrix, y))
+    return encoding, [X for X, _ in kept], [y for _, y in kept]
 
 
 def encoded_tables(
     source: Source, drop: Sequence[str], memory: Memory, *, classes: bool | None, divided: bool
 ) -> list[Table]:
     """One column per level but the most frequent, gaps by the mean and a column of their own. Clients in order of
-    appearance; rows without a target are left out. The target may be texts where they are
+    appearance; rows without a client or a target are left out. The target may be texts where they are
     `classes`, or, where that is not known, two. Raises `InputError`.
     """
-    client, target = source.client, source.target
-    (facts, copies), roles = facts_of(source.frames(), client), {"client": client, "target": target}
-    check_roles(facts, roles, drop)
-    answer = facts[target]
-    if not (answer.numeric or (len(answer.levels) == 2 if classes is None else classes)):
-        raise _no_numbers(target, answer)
-    check_clients(client, len(facts[client].levels))
-    if gaps := facts[client].gaps.total():
-        more = f" (and in {gaps - 1} more row{'s' if gaps > 2 else ''})" if gaps > 1 else ""
-        said = "reads as missing" if facts[client].mark else "is empty"
-        remedy = f"{said}{more}; name the site of every row"
-        raise InputError(f"{client} in {facts[client].gap}", facts[client].mark, remedy)
-    labels = () if answer.numeric else tuple(sorted(answer.levels))
+
+    def labels(seen: Facts) -> tuple[str, ...]:
+        if not (seen.numeric or (len(seen.levels) == 2 if classes is None else classes)):
+            raise _no_numbers(source.target, seen)
+        return () if seen.numeric else tuple(sorted(seen.levels))
+
     memory = Memory(memory.limit)  # of the table as it is made, which takes the place of the one that was read
-    sites = sites_of(source.frames, facts, roles, drop=drop, classes=labels, memory=memory, keep=True, divided=divided)
-    design, rows = sites.design, sum(site.count for site in sites.sites)
-    total = sum(X.sum(0) for X, *_ in chain.from_iterable(site.pieces for site in sites.sites))
-    encoding = Encoding.of(design.names, *design.categories, total / rows)
-    notes = (*map(CHANGED.format, design.remarks(encoding)), *map(NOTE.format, (*sites.notes, *copies, *source.notes)))
-    tables = []
-    for site in sites.sites:
-        X, y, _ = site.rows()
-        site.pieces.clear()  # its memory serves for what is made of it
-        X = X if encoding.columns == design.names else X @ encoding.matrix
-        y = np.array(labels)[y.astype(int)] if labels else y
-        tables.append(Table(name=site.name, X=X, y=y, columns=encoding.columns, notes=notes, fills=encoding.gaps))
-    return tables
+    how: dict[str, Any] = {"drop": drop, "memory": memory, "keep": True, "divided": divided}
+    sites = sites_of(source.frames, source.client, source.target, labels, **how)
+    encoding, X, y = encoded(sites)
+    notes = (*map(CHANGED.format, sites.design.remarks(encoding)), *map(NOTE.format, (*sites.notes, *source.notes)))
+    if sites.classes:
+        y = [np.array(sites.classes)[each.astype(int)] for each in y]
+    more: dict[str, Any] = {"columns": encoding.columns, "notes": notes, "fills": encoding.gaps}
+    return [Table(name=name, X=rows, y=each, **more) for name, rows, each in zip(sites.names, X, y)]
 
 
 def _no_numbers(target: str, answer: Facts) -> InputError:

@@ -9,15 +9,15 @@ one; the level that most rows have is the reference, whose column is dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .folds import Fold
 
 LOST = 1e-13
-"""A column with gaps has no digits where its variance is below this share of the squares whose difference it is, which
-are known to 1e-16 times a few: where it varies by less than some 3e-7 of its size."""
+"""A column with gaps has no digits where its variance is below this share of the square of the value that fills them,
+since it is a difference of such squares: where it varies by less than some 3e-7 of its size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,31 +72,20 @@ class Encoding:
         whole[-1, -1] = 1.0
         found = [[fold.mapped(whole) for fold in site] for site in sites]
         for name, value in self.gaps.items():
-            found = _digits(sites, found, self.matrix[:, kept := self.columns.index(name)], kept, value)
+            at = self.columns.index(name)
+            folds = [fold for site in found for fold in site]
+            rows, means, within = np.array([(fold.rows, fold.mean[at], fold.products[at, at]) for fold in folds]).T
+            spread = within.sum() + rows @ (means - rows @ means / rows.sum()) ** 2
+            if spread <= LOST * rows.sum() * value**2:
+                found = [[_same(fold, at, value) for fold in site] for site in found]
         return found
 
 
-def _digits(
-    sites: Sequence[Sequence[Fold]], found: list[list[Fold]], terms: np.ndarray, at: int, value: float
-) -> list[list[Fold]]:
-    """`found` of `sites`, where the column `at`, a sum of `terms` (p,) of theirs, varies within folds only by more than
-    rounding makes of it: its square is a difference of squares of the size of the `value` that fills its gaps. Where
-    means do not vary by more either, it is this value throughout."""
-    used = np.flatnonzero(terms)
-    size = np.abs(terms[used])
-    large = sum(size @ np.abs(fold.products[np.ix_(used, used)]) @ size for site in sites for fold in site)
-    folds = [fold for site in found for fold in site]
-    if sum(fold.products[at, at] for fold in folds) > LOST * large:
-        return found
-    rows, means = np.array([(fold.rows, fold.mean[at]) for fold in folds]).T
-    same = rows @ (means - rows @ means / rows.sum()) ** 2 <= LOST * large
-    others = np.arange(len(folds[0].mean)) != at
-
-    def without(fold: Fold) -> Fold:
-        mean = np.where(others | (not same), fold.mean, value)
-        return replace(fold, mean=mean, products=fold.products * np.outer(others, others))
-
-    return [[without(fold) for fold in site] for site in found]
+def _same(fold: Fold, at: int, value: float) -> Fold:
+    """With one `value` throughout a column, which varies by no more than rounding makes of it."""
+    others = np.arange(len(fold.mean)) != at
+    products = fold.products * np.outer(others, others)
+    return Fold(rows=fold.rows, mean=np.where(others, fold.mean, value), products=products)
 
 
 def pooled_mean(sites: Sequence[Sequence[Fold]]) -> np.ndarray:

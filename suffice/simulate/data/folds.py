@@ -8,9 +8,10 @@ sites costs digits. A fold of one row *is* that row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
+import msgspec
 import numpy as np
 
 FOLDS = 5
@@ -26,13 +27,22 @@ def fold_of(start: int, count: int) -> np.ndarray:
     return np.arange(start, start + count) % FOLDS
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fold:
-    """Of one fold of one site: how many `rows`, mean (p,) and centred products (p, p) of z = (x, y), p = d + 1."""
+class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of one fold of one site: how many `rows`, mean (p,) and centred products (p, p) of z = (x, y), p = d + 1; a file
+    has the lower triangle of these."""
 
     rows: float
     mean: np.ndarray
     products: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.products.ndim == 1:
+            p, lower = len(self.mean), self.products
+            if len(lower) != p * (p + 1) // 2:
+                raise ValueError(f"a fold does not have {p} means and {p * (p + 1) // 2} products")
+            whole = np.zeros((p, p))
+            whole[np.tril_indices(p)] = lower
+            msgspec.structs.force_setattr(self, "products", whole + np.tril(whole, -1).T)
 
     @classmethod
     def of(cls, X: np.ndarray, y: np.ndarray) -> Fold:
@@ -79,7 +89,7 @@ class Fold:
 
     def mapped(self, matrix: np.ndarray) -> Fold:
         """Of the rows z'`matrix`, `matrix` (p, p')."""
-        return replace(self, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+        return Fold(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
 
 
 @dataclass

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from tempfile import SpooledTemporaryFile
 from typing import Any
+from weakref import finalize
 
+import msgspec
 import numpy as np
 
 from suffice.support.errors import InputError
 
 from .cells import column_of, date, is_word
+
+FEW = 1 << 24
+"""Pieces of so many bytes stay in memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +99,49 @@ def joined(frames: Sequence[Frame]) -> Frame:
         numeric = all(frame.numeric(name) for frame in frames)
         columns[name] = np.concatenate([frame.columns[name] if numeric else frame.texts(name) for frame in frames])
     return Frame(columns=columns, marks=marks, file=frames[0].file, lines=lines)
+
+
+class Replayed:
+    """The same pieces in each pass. The first that ends leaves them in an unnamed temporary file, in memory up to `FEW`
+    bytes, for those that follow; where the disk is full each makes them anew."""
+
+    def __init__(self, frames: Callable[[], Iterator[Frame]]) -> None:
+        self.frames, self.whole, self.sizes = frames, False, list[int]()
+        self.file = SpooledTemporaryFile(FEW)  # noqa: SIM115
+        finalize(self, self.file.close)
+
+    def __call__(self) -> Iterator[Frame]:
+        self.file.seek(0)
+        if self.whole:
+            for size, end in zip(self.sizes, accumulate(self.sizes)):
+                self.file.seek(end - size)
+                yield _unpacked(self.file.read(size))
+            return
+        self.sizes, room = [], True
+        for frame in self.frames():
+            try:
+                self.sizes += [self.file.write(_packed(frame))] if room else []
+            except OSError:
+                room = False
+            yield frame
+        self.whole = room
+
+
+def _packed(frame: Frame) -> bytes:
+    columns = {
+        name: values.tobytes() if values.dtype.kind == "f" else values.tolist()
+        for name, values in frame.columns.items()
+    }
+    return msgspec.msgpack.encode((columns, frame.marks, frame.file, array("q", frame.lines).tobytes()))
+
+
+def _unpacked(content: bytes) -> Frame:
+    cells, marks, file, lines = msgspec.msgpack.decode(content)
+    columns = {
+        name: np.frombuffer(values) if isinstance(values, bytes) else np.array([*values, None], dtype=object)[:-1]
+        for name, values in cells.items()
+    }
+    return Frame(columns=columns, marks=marks, file=file, lines=array("q", lines))
 
 
 def missing(values: np.ndarray) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .memory import Memory, numbers, opened
+from .memory import Memory, opened
 
 
 def read_idx(path: Path, axes: int, memory: Memory) -> np.ndarray:
@@ -24,7 +24,7 @@ def read_idx(path: Path, axes: int, memory: Memory) -> np.ndarray:
             raise InputError("path", str(path), f"not an IDX file of bytes with {axes} axes")
         shape = np.frombuffer(head[4:], dtype=">u4").tolist()
         memory.take(f"the {' x '.join(map(str, shape))} numbers of {path.name}", 8 * math.prod(shape))
-        array = numbers(stream, np.dtype(np.uint8), math.prod(shape))
-    if array is None or 0 in shape:
+        content = stream.read(math.prod(shape) + 1)
+    if len(content) != math.prod(shape) or 0 in shape:
         raise InputError("path", str(path), f"does not hold the {shape} numbers that its header says")
-    return array.reshape(shape)
+    return np.frombuffer(content, np.uint8).reshape(shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,74 +12,47 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .memory import LONGEST_LINE, Memory, opened
+from .memory import PIECE, Memory, opened
 from .table import PER_TEXT, Table
 
 NO_ROWS = "no rows with predictors; write lines `label index:value ...`"
+PER_BYTE = 4
+"""Memory for a byte of text: ` 1:1` becomes 16 bytes before it is made dense."""
 
 
 def read_libsvm(paths: Sequence[Path], memory: Memory) -> list[Table]:
-    """One table per file, all with the same columns, named by their index from the first one that is used, 0 or 1.
-
-    The files are read through once before anything is kept, for their sizes.
-    """
-    sizes = [_size(path, memory) for path in paths]
-    rows, columns = sum(rows for rows, _ in sizes), max(columns for _, columns in sizes)
+    """One table per file, all with the columns of the longest, named by their index from the first one that is used, 0
+    or 1."""
+    loaded = [_loaded(path, memory) for path in paths]
+    rows, columns = sum(X.shape[0] for X, _ in loaded), max(X.shape[1] for X, _ in loaded)
     memory.take(f"the {rows} x {columns} table of {paths[0].name}", 8.0 * rows * columns + PER_TEXT * columns)
-    return _aligned([_loaded(path) for path in paths])
+    first = 0 if any(X[:, 0].nnz for X, _ in loaded) else 1
+    if columns == first:
+        raise InputError("LIBSVM rows", "labels alone", NO_ROWS)
+    names = tuple(map(str, range(first, columns)))
+    for X, _ in loaded:
+        X.resize(X.shape[0], columns)
+    return [Table(name="", X=X[:, first:].toarray(), y=y, columns=names) for X, y in loaded]
 
 
-def _size(path: Path, memory: Memory) -> tuple[int, int]:
-    """Rows, and one more than the largest index; a last index that is none is refused here, other mistakes later."""
-    rows = columns = number = 0
-    with opened(path) as stream:
-        while line := stream.readline(LONGEST_LINE):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                raise InputError("path", str(path), f"not a LIBSVM file: a line of over {LONGEST_LINE} characters")
-            if not number % 4096:
-                memory.check(f"the table of {path.name}", 8.0 * rows * columns + PER_TEXT * (number - rows))
-            row = line.partition(b"#")[0].rstrip()
-            if not row:
-                continue
-            rows += 1
-            last = row.rpartition(b" ")[2].rpartition(b"\t")[2].partition(b":")
-            if last[1]:  # indices rise, so the last is the largest
-                index = last[0]
-                if not (index.isdigit() and len(index) < 16):
-                    raise _bad_row(path, number, row)
-                columns = max(columns, int(index) + 1)
-    return rows, columns
-
-
-def _loaded(path: Path) -> Table:
-    """Columns 0, 1, ... as in the file."""
+def _loaded(path: Path, memory: Memory) -> tuple[Any, np.ndarray]:
+    """A sparse matrix with columns 0, 1, ... as in the file, and labels."""
     from sklearn.datasets import load_svmlight_file
 
-    options: dict[str, Any] = {"dtype": np.float64, "zero_based": True}
+    size = 0
+    with opened(path) as stream:
+        for piece in iter(partial(stream.read, PIECE), b""):
+            memory.check(f"the text of {path.name}", PER_BYTE * (size := size + len(piece)))
     try:
         with opened(path) as stream:
-            X, y = load_svmlight_file(stream, **options)[:2]
-    except (ValueError, UnicodeDecodeError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
+            X, y = load_svmlight_file(stream, zero_based=True)[:2]
+    except InputError:
+        raise
+    except (ValueError, OverflowError) as error:
         raise _bad_line(path, error) from None
     if 0 in X.shape:
         raise InputError("path", str(path), NO_ROWS)
-    return Table(name="", X=X.toarray(), y=np.asarray(y), columns=tuple(str(j) for j in range(X.shape[1])))
-
-
-def _aligned(tables: Sequence[Table]) -> list[Table]:
-    """Files stop at the last index that they use: all get the columns of the longest, without an unused column 0."""
-    longest = max(tables, key=lambda table: len(table.columns)).columns
-    first = 0 if any(table.X[:, 0].any() for table in tables) else 1
-    if len(longest) == first:
-        raise InputError("LIBSVM rows", "labels alone", NO_ROWS)
-    result = []
-    for table in tables:
-        X = np.pad(table.X, ((0, 0), (0, len(longest) - table.X.shape[1])))
-        result.append(Table(name="", X=X[:, first:], y=table.y, columns=longest[first:]))
-    return result
+    return X, np.asarray(y)
 
 
 def _bad_line(path: Path, error: Exception) -> InputError:
@@ -86,14 +60,9 @@ def _bad_line(path: Path, error: Exception) -> InputError:
     with opened(path) as stream:
         for number, line in enumerate(stream, 1):
             row = line.partition(b"#")[0]
-            if _fault(row.split()):
-                return _bad_row(path, number, row)
+            if fault := _fault(row.split()):
+                return InputError(f"line {number} of {path.name}", row[:60].decode("latin-1").strip(), fault)
     return InputError("path", str(path), f"not a LIBSVM file ({' '.join(str(error).split())[:80]})")
-
-
-def _bad_row(path: Path, number: int, row: bytes) -> InputError:
-    fault = _fault(row.split()) or "write index:value"
-    return InputError(f"line {number} of {path.name}", row[:60].decode("latin-1").strip(), fault)
 
 
 def _fault(words: list[bytes]) -> str:

@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from suffice.support.errors import InputError
 from suffice.support.files import check_regular
 from suffice.support.memory import MAX_MEMORY as MAX_MEMORY
@@ -61,23 +59,6 @@ def opened(path: Path, *, field: str = "path", packed: bool = True) -> Generator
     except OSError as error:
         remedy = (error.strerror or "damaged compression").lower()
         raise InputError(field, str(path), remedy) from None
-
-
-def numbers(stream: IO[bytes], dtype: np.dtype[Any], count: int) -> np.ndarray | None:
-    """Exactly `count` entries that end the stream, (count,); None where it is shorter or longer.
-
-    The array is allocated at once, for a caller that has checked its size; the system provides its pages only as they
-    are filled.
-    """
-    array = np.empty(count, dtype)
-    content, filled = array.view(np.uint8) if array.nbytes else np.empty(0, np.uint8), 0
-    while filled < len(content):
-        piece = stream.read(min(PIECE, len(content) - filled))
-        if not piece:
-            return None
-        content[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
-        filled += len(piece)
-    return None if stream.read(1) else array
 
 
 def whole(path: Path, *, field: str, most: int) -> bytes:

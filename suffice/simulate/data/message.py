@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -30,25 +30,7 @@ LARGEST = 100_000_000
 """A message of more bytes is refused."""
 
 
-class FoldRecord(msgspec.Struct, forbid_unknown_fields=True):
-    rows: float
-    mean: list[float]
-    products: list[float]
-
-
-class Record(msgspec.Struct, forbid_unknown_fields=True):
-    kind: str
-    site: str
-    target: str
-    count: int
-    columns: list[Column]
-    folds: list[FoldRecord]
-    reveals: str
-    left_out: list[tuple[str, str]] = []
-
-
-@dataclass(frozen=True, kw_only=True)
-class Message:
+class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag=KIND):
     """What one site says of its rows: per fold their number, the means of all columns and of the target, and the
     centred products of each pair; `folds` holds five, or one for all rows. `reveals` says what can be learnt from
     it."""
@@ -56,9 +38,10 @@ class Message:
     site: str
     target: str
     count: int
-    design: Design
+    columns: tuple[Column, ...]
     folds: tuple[Fold, ...]
     reveals: str
+    left_out: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         """`InputError` unless some rows may have these sums: whoever adds them up cannot look at the rows."""
@@ -71,22 +54,24 @@ class Message:
             raise InputError(where, len(self.folds), f"{len(self.folds)} folds; a message has {FOLDS}, or one")
         as_whole(f"count of the {where}", self.count)
         p, total = len(design.columns) + 1, sum(fold.rows for fold in self.folds)
+        levels = [at for at, column in enumerate(design.columns) if column.gap or column.level is not None]
         for fold in self.folds:
             as_number(f"rows of the {where}", fold.rows)
             as_numbers(f"means of the {where}", fold.mean, (p,))
             as_numbers(f"products of the {where}", fold.products, (p, p))
-            wrong = fold.wrong(self.count)
-            if wrong:
+            if wrong := fold.wrong(self.count):
                 raise InputError(where, f"a fold of {fold.rows:g} rows", wrong)
-        if total != self.count or any(fold.rows % 1 for fold in self.folds):
-            raise InputError(f"rows of the {where}", total, f"do not add up to its count {self.count}")
-        levels = [at for at, column in enumerate(design.columns) if column.gap or column.level is not None]
-        for fold in self.folds:  # of zeros and ones
-            mean = fold.mean[levels]
+            mean = fold.mean[levels]  # of zeros and ones
             apart = np.abs(np.diagonal(fold.products)[levels] - fold.rows * mean * (1 - mean))
             if (apart > (self.count + 10) * np.finfo(float).eps * fold.rows).any():
                 name = design.names[levels[int(apart.argmax())]]
                 raise InputError(where, name, "its mean and its square are not those of zeros and ones")
+        if total != self.count or any(fold.rows % 1 for fold in self.folds):
+            raise InputError(f"rows of the {where}", total, f"do not add up to its count {self.count}")
+
+    @property
+    def design(self) -> Design:
+        return Design(columns=self.columns, left_out=self.left_out)
 
     @property
     def numbers(self) -> int:
@@ -94,24 +79,8 @@ class Message:
         return numbers_of(len(self.folds), self.design)
 
     def to_json(self) -> str:
-        record = Record(
-            kind=KIND,
-            site=self.site,
-            target=self.target,
-            count=self.count,
-            columns=list(self.design.columns),
-            folds=[
-                FoldRecord(
-                    rows=fold.rows,
-                    mean=fold.mean.tolist(),
-                    products=fold.products[np.tril_indices(len(fold.mean))].tolist(),
-                )
-                for fold in self.folds
-            ],
-            reveals=self.reveals,
-            left_out=list(self.design.left_out),
-        )
-        return json.dumps(msgspec.to_builtins(record), indent=1)
+        """Of each fold's products the lower triangle."""
+        return msgspec.json.format(msgspec.json.encode(self, enc_hook=_listed), indent=1).decode()
 
     def write(self, path: str | Path) -> Path:
         """To a file, whole or not at all. Warns where single rows may be recovered though nobody opted in by
@@ -147,21 +116,15 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
     least = len(sites.design.columns) + 2
     folds = tuple(site.folds)
     if not reveal and min(fold.rows for fold in folds) < least:
-        joined = folds[0]
-        for fold in folds[1:]:
-            joined = joined.joined(fold)
-        folds = (joined,)
+        folds = ((joined := reduce(Fold.joined, folds)),)
         if joined.rows < 2:
             remedy = "its message is one row, or nearly; merge it with another site, or opt in by reveal"
             raise InputError(f"rows of site {site.name}", float(f"{joined.rows:.3g}"), remedy)
-    fewest = min(fold.rows for fold in folds)
+    fewest, reveals = min(fold.rows for fold in folds), HIDDEN
     if fewest < least:
         reveals = f"a part of {fewest:g} rows has fewer than a model has coefficients: single rows may be recovered"
-    else:
-        reveals = HIDDEN
-    return Message(
-        site=site.name, target=sites.target, count=site.count, design=sites.design, folds=folds, reveals=reveals
-    )
+    known: dict[str, Any] = {"columns": sites.design.columns, "left_out": sites.design.left_out, "reveals": reveals}
+    return Message(site=site.name, target=sites.target, count=site.count, folds=folds, **known)
 
 
 def read_message(path: str | Path) -> Message:
@@ -169,34 +132,20 @@ def read_message(path: str | Path) -> Message:
     path = as_path("message", path)
     content = whole(path, field="message", most=LARGEST)
     try:
-        record = msgspec.json.decode(content, type=Record)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return msgspec.json.decode(content, type=Message, dec_hook=_array)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         remedy = f"not a message of a site: {error}"
         if b'"suffice models, version' in content[:LONGEST]:
             remedy = "these are saved models, and no site can be added to them: fit the messages of all sites anew"
         raise InputError("message", str(path), remedy) from None
-    if record.kind != KIND:
-        raise InputError("message", str(path), f"this is {record.kind!r}, not {KIND!r}")
-    p = len(record.columns) + 1
-    folds = []
-    for fold in record.folds:
-        if len(fold.mean) != p or len(fold.products) != p * (p + 1) // 2:
-            raise InputError("message", str(path), f"a fold does not have {p} means and {p * (p + 1) // 2} products")
-        products = np.zeros((p, p))
-        products[np.tril_indices(p)] = fold.products
-        products = products + np.tril(products, -1).T
-        folds.append(Fold(rows=fold.rows, mean=np.array(fold.mean), products=products))
-    try:
-        return Message(
-            site=record.site,
-            target=record.target,
-            count=record.count,
-            design=Design(columns=tuple(record.columns), left_out=tuple(record.left_out)),
-            folds=tuple(folds),
-            reveals=record.reveals,
-        )
-    except InputError as error:
-        raise InputError(f"{path.name}: {error.field}", error.value, error.remedy) from None
+
+
+def _listed(array: np.ndarray) -> list[float]:
+    return array[np.tril_indices(len(array))].tolist() if array.ndim == 2 else array.tolist()
+
+
+def _array(kind: type, values: Any) -> np.ndarray:
+    return as_numbers("numbers of a fold", values, ("n",))
 
 
 def sites_of_messages(messages: Sequence[Message]) -> Sites:
@@ -210,29 +159,22 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
     if len(targets) > 1:
         raise InputError("target", targets, "the messages are about different targets")
     known: dict[str, Column] = {}
-    order: list[str] = []
-    for message in messages:
-        for at, column in enumerate(message.design.columns):
-            if known.setdefault(column.name, column) != column:
-                raise InputError(f"column {column.name}", "different kinds", "give it the same kind at all sites")
-            if column.name not in order:
-                before = message.design.names[:at]
-                place = max((order.index(name) for name in before if name in order), default=-1) + 1
-                order.insert(place, column.name)
-    columns = tuple(known[name] for name in order)
-    for column in columns:
+    for column in (column for message in messages for column in message.columns):
+        if known.setdefault(column.name, column) != column:
+            raise InputError(f"column {column.name}", "different kinds", "give it the same kind at all sites")
+    for column in known.values():
         if column.level is None and not column.gap:
             _check_everywhere(column.name, messages)
-    sites = []
+    sites, order = [], {name: at for at, name in enumerate(known)}
     for message in messages:
-        matrix = np.zeros((len(message.design.columns) + 1, len(columns) + 1))
-        for at, name in enumerate(message.design.names):
-            matrix[at, order.index(name)] = 1.0
+        matrix = np.zeros((len(message.columns) + 1, len(known) + 1))
+        for at, column in enumerate(message.columns):
+            matrix[at, order[column.name]] = 1.0
         matrix[-1, -1] = 1.0
         folds = [fold.mapped(matrix) for fold in message.folds]
         sites.append(Rows(name=message.site, count=message.count, folds=folds))
-    left_out = dict(pair for message in messages for pair in message.design.left_out)
-    design = Design(columns=columns, left_out=tuple(left_out.items()))
+    left_out = dict(pair for message in messages for pair in message.left_out)
+    design = Design(columns=tuple(known.values()), left_out=tuple(left_out.items()))
     return Sites(sites=tuple(sites), design=design, target=targets[0])
 
 

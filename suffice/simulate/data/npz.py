@@ -2,74 +2,54 @@
 
 from __future__ import annotations
 
-import io
 import math
 import zipfile
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 
 from suffice.support.errors import InputError
 
-from .memory import PIECE, Memory, numbers, opened
+from .memory import Memory, opened
 from .table import PER_TEXT, Table, check_clients
 
-
-class _Pieces(io.FileIO):
-    """A file that hands out at most `PIECE` bytes at once: an archive's directory of any size is refused."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        content = super().read(PIECE + 1 if size is None or size < 0 else min(size, PIECE + 1))
-        if len(content) > PIECE:
-            raise zipfile.BadZipFile("a directory of this size is no .npz file's")
-        return content
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Of others zipfile unpacks 4 KiB at once, which may be gigabytes."""
 
 
 def read_arrays(field: str, path: Path, memory: Memory) -> dict[str, np.ndarray]:
     """All arrays of an .npz file, or `InputError` with `field`."""
-    with opened(path, field=field, packed=False):
-        pass
-    try:
-        with _Pieces(path) as stream, zipfile.ZipFile(stream) as archive:
-            return {
-                entry.filename.removesuffix(".npy"): _array(field, path, archive, entry, memory)
-                for entry in archive.infolist()
-            }
-    except InputError:
-        raise
-    except (EOFError, zipfile.BadZipFile):
-        raise InputError(field, str(path), "not an .npz file") from None
-    except Exception as error:  # what a damaged archive raises is up to zipfile, zlib and NumPy
-        raise InputError(field, str(path), f"not a readable .npz file ({type(error).__name__})") from None
+    with opened(path, field=field, packed=False) as stream:
+        try:
+            with zipfile.ZipFile(stream) as archive:
+                return {
+                    entry.filename.removesuffix(".npy"): _array(field, path, archive, entry, memory)
+                    for entry in archive.infolist()
+                }
+        except InputError:
+            raise
+        except (EOFError, zipfile.BadZipFile):
+            raise InputError(field, str(path), "not an .npz file") from None
+        except Exception as error:  # what a damaged archive raises is up to zipfile, zlib and NumPy
+            remedy = f"not an .npz file of plain number arrays ({type(error).__name__})"
+            raise InputError(field, str(path), remedy) from None
 
 
 def _array(field: str, path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, memory: Memory) -> np.ndarray:
-    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        # zipfile unpacks 4 KiB of these at once, which may be gigabytes
-        raise InputError(field, f"{path.name}, {entry.filename}", "not packed as NumPy does; save it by numpy.savez")
+    place = f"{path.name}, {entry.filename}"
+    if entry.compress_type not in PACKED:
+        raise InputError(field, place, "not packed as NumPy does; save it by numpy.savez")
     with archive.open(entry) as stream:
-        shape, fortran, dtype = _header(field, path, entry.filename, stream)
-        count = math.prod(shape)
-        memory.take(f"{entry.filename} of {path.name}, {dtype} {shape}", count * max(dtype.itemsize, 8))
-        array = numbers(stream, dtype, count)
-    if array is None:
-        raise InputError(field, f"{path.name}, {entry.filename}", f"does not hold the {shape} that its header says")
-    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
-
-
-def _header(field: str, path: Path, name: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether the first index runs fastest, and type."""
-    try:
-        version = np.lib.format.read_magic(stream)
-        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        shape, fortran, dtype = readers[version](stream)
-    except (ValueError, KeyError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError):
-        raise InputError(field, f"{path.name}, {name}", "no array; not an .npz file of plain number arrays") from None
+        shape, _, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
+        begin, count = stream.tell(), math.prod(shape)
     if dtype.kind not in "biufcSU" or any(size < 0 for size in shape) or len(shape) > 32:
-        remedy = f"an array of {dtype} {shape}; not an .npz file of plain number arrays"
-        raise InputError(field, f"{path.name}, {name}", remedy)
-    return shape, fortran, dtype
+        raise InputError(field, place, f"an array of {dtype} {shape}; not an .npz file of plain number arrays")
+    memory.take(f"{entry.filename} of {path.name}, {dtype} {shape}", count * max(dtype.itemsize, 8))
+    if entry.file_size != begin + count * dtype.itemsize:  # zipfile unpacks no more than that
+        raise InputError(field, place, f"does not hold the {shape} that its header says")
+    with archive.open(entry) as stream:
+        return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def read_npz(path: Path, *, divided: bool, memory: Memory) -> list[Table]:

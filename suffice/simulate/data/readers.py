@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,12 @@ import numpy as np
 from suffice.support.errors import InputError
 
 from .embedded import PREFIX, embedded
-from .frame import Frame, frame_of, is_frame, joined, missing
+from .frame import Frame, Replayed, as_text, frame_of, is_frame, joined, missing
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
 from .mnist import mnist, mnist_part
 from .npz import read_npz
-from .site_rows import frames_of_tables
 from .splits import Split, divide, parse_split, parts_of
 from .suspicion import alike, named
 from .table import Table, no_column, same_columns
@@ -66,11 +66,10 @@ def source_of(
         return _of_tables(_of_problem(given), client, target)
     if isinstance(given, str | Path) and not str(given):
         raise InputError("path", "", "name a file or a folder")
-    name = str(given) if isinstance(given, str | Path) else ""
-    if name.startswith(PREFIX):
-        whole = embedded(name.removeprefix(PREFIX))
+    if str(given).startswith(PREFIX) and isinstance(given, str):
+        whole = embedded(given.removeprefix(PREFIX))
         rule = Split(kind="column", column=client) if rule is None and client in whole.columns else rule
-        return _of_tables(_divided(whole, rule, seed), client, target)
+        return _divided(whole, rule, seed, client, target)
     framed = is_frame(given)
     path = Path() if framed else as_path("path", given)
     if not framed and not path.exists():
@@ -79,36 +78,46 @@ def source_of(
         if rule is not None and rule.kind == "column":
             client, rule = rule.column, None  # its values may be texts
         unread = {*drop} - {target} - ({client} if rule is None else set())
-
-        def read(name: str) -> bool:
-            return name not in unread
-
-        frames = _frames(given, path, client, read)
+        read = lambda name: name not in unread  # noqa: E731
+        frames = partial(iter, (frame_of(given, read, [client]),)) if framed else csv_source(path, read, (client,))
         frames = frames if rule is None else _divided_frames(frames, client, target, unread, rule, seed, memory)
+        frames = frames if framed or rule is not None else Replayed(frames)
         return Source(frames=frames, client=client, target=target)
-    if (part := mnist_part(path)) is not None:
-        return _of_tables(_divided(mnist(path, part=part, max_memory=memory.limit), rule, seed), client, target)
-    if path.is_dir():
+    if path.is_dir() and (part := mnist_part(path)) is None:
         if rule is not None:
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
-        if is_heart_disease(path):
-            return _of_tables(patients(path)[0], client, target)
         return _of_folder(path, client, target, drop, memory)
-    tables = _tables_of_file(path, memory, divided=rule is None)
-    return _of_tables(tables if rule is None else divide(tables[0], rule, seed=seed), client, target)
+    suffix = path.suffix.lower()
+    if suffix == ".npz" and rule is None:
+        return _of_tables(read_npz(path, divided=True, memory=memory), client, target)
+    if (part := mnist_part(path)) is not None:
+        whole = mnist(path, part=part, max_memory=memory.limit)
+    elif suffix not in ("", ".npz", *LIBSVM):
+        raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
+    elif suffix == ".npz":
+        (whole,) = read_npz(path, divided=False, memory=memory)
+    elif rule is None:
+        raise InputError("split", "missing", f"a LIBSVM file has no clients: {UNDIVIDED}")
+    else:
+        (whole,) = read_libsvm([path], memory)
+    return _divided(whole, rule, seed, client, target)
 
 
-def _frames(given: Any, path: Path, client: str, read: Callable[[str], bool]) -> Frames:
-    if is_frame(given):
-        frame = frame_of(given, read, [client])
-        return lambda: iter((frame,))
-    return csv_source(path, read, (client,))
-
-
-def _divided(whole: Table, rule: Split | None, seed: int) -> list[Table]:
+def _divided(whole: Table, rule: Split | None, seed: int, client: str, target: str) -> Source:
     if rule is None:
         raise InputError("split", "missing", UNDIVIDED)
-    return divide(whole, rule, seed=seed)
+    if rule.kind != "column":
+        return _of_tables(divide(whole, rule, seed), client, target)
+    if rule.column not in whole.columns:
+        raise no_column("split", f"column:{rule.column}", whole.columns)
+    frame = whole.frame(target)
+    values = frame.columns[rule.column].tolist()
+    names = {value: f"{rule.column}={value:g}" for value in values}
+    if len({*names.values()}) < len(names):
+        names = {value: f"{rule.column}={as_text(value)}" for value in values}
+    owners = np.array([*map(names.__getitem__, values)], dtype=object)
+    frames = partial(iter, (replace(frame, columns={**frame.columns, rule.column: owners}),))
+    return Source(frames=frames, client=rule.column, target=target)
 
 
 def _divided_frames(
@@ -137,6 +146,8 @@ def _divided_frames(
 
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
     """One client per file, named after it."""
+    if is_heart_disease(path):
+        return _of_tables(patients(path)[0], client, target)
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
     known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
@@ -147,23 +158,21 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
     for name in names:
         if names.count(name) > 1:
             raise InputError("names", name, "give every client a text of its own: two files have this name")
-    if any(map(is_csv, known)):
-        sources = [_of_file(file, target, lambda name: name == target or name not in drop, memory) for file in known]
-        frames, notes = _together(sources, [file.name for file in known], names, client)
-        return Source(frames=frames, client=client, target=target, notes=notes)
-    if known[0].suffix.lower() == ".npz":
-        tables = [table for file in known for table in read_npz(file, divided=False, memory=memory)]
-    else:
-        tables = read_libsvm(known, memory)
-    return _of_tables([replace(table, name=name) for table, name in zip(tables, names)], client, target)
+    if not any(map(is_csv, known)):
+        packed = known[0].suffix.lower() == ".npz"
+        tables = [_of_npz(file, memory) for file in known] if packed else read_libsvm(known, memory)
+        return _of_tables([replace(table, name=name) for table, name in zip(tables, names)], client, target)
+    read = lambda name: name == target or name not in drop  # noqa: E731
+    sources = [
+        csv_source(file, read, ()) if is_csv(file) else partial(iter, (_of_npz(file, memory).frame(target),))
+        for file in known
+    ]
+    frames, notes = _together(sources, [file.name for file in known], names, client)
+    return Source(frames=Replayed(frames), client=client, target=target, notes=notes)
 
 
-def _of_file(file: Path, target: str, read: Callable[[str], bool], memory: Memory) -> Frames:
-    if is_csv(file):
-        return csv_source(file, read, ())
-    (table,) = read_npz(file, divided=False, memory=memory)
-    columns = {name: table.X[:, at] for at, name in enumerate(table.columns)}
-    return lambda: iter((Frame(columns={**columns, target: table.y}),))
+def _of_npz(file: Path, memory: Memory) -> Table:
+    return read_npz(file, divided=False, memory=memory)[0]
 
 
 def _together(
@@ -194,17 +203,6 @@ def _together(
     return frames, tuple(notes)
 
 
-def _tables_of_file(path: Path, memory: Memory, *, divided: bool) -> list[Table]:
-    suffix = path.suffix.lower()
-    if suffix == ".npz":
-        return read_npz(path, divided=divided, memory=memory)
-    if suffix not in ("", *LIBSVM):
-        raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
-    if divided:
-        raise InputError("split", "missing", "a LIBSVM file has no clients: say how to divide it, as contiguous:8")
-    return read_libsvm([path], memory)
-
-
 def _of_problem(problem: Any) -> list[Table]:
     """Its rows as they stand in it, standardised or not, without its column of ones."""
     tables = []
@@ -218,6 +216,5 @@ def _of_tables(given: Sequence[Table], client: str, target: str) -> Source:
     tables = same_columns(given)
     columns = tables[0].columns
     client, target = (name if name not in columns else f"{name} (of the rows)" for name in (client, target))
-    rows = [(table.name, table.X, table.y) for table in tables]
-    frames = lambda: frames_of_tables(rows, columns, client, target)  # noqa: E731
+    frames = lambda: (table.frame(target).of_client(client, table.name) for table in tables)  # noqa: E731
     return Source(frames=frames, client=client, target=target, tables=tables)

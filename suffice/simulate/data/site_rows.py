@@ -4,7 +4,7 @@ classes."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .design import MOST_LEVELS, Design, Facts, counted
+from .design import MOST_LEVELS, Design, Facts, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame
 from .suspicion import Copies, named, suspicions
@@ -37,42 +37,36 @@ class Sites:
         return tuple(site.name for site in self.sites)
 
 
-def facts_of(frames: Iterable[Frame], client: str | None = None) -> tuple[dict[str, Facts], list[str]]:
-    """What is seen of every column in one pass, and a note of rows that are copies; complaints name the row's
-    `client`."""
-    facts: dict[str, Facts] = {}
-    copies = Copies()
-    for frame in frames:
-        copies.see(frame, client)
-        for name in frame.columns:
-            facts.setdefault(name, Facts()).see(name, frame, client)
-    for seen in facts.values():
-        seen.settle()
-    return facts, copies.notes(facts, client)
-
-
 def sites_of(
     frames: Callable[[], Iterator[Frame]],
-    facts: dict[str, Facts],
-    roles: Mapping[str, str],
+    client: str,
+    target: str,
+    classes: Callable[[Facts], tuple[str, ...]],
     *,
     drop: Sequence[str],
-    classes: tuple[str, ...],
     memory: Memory,
     keep: bool = False,
     divided: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
-    """One more pass over the rows; `roles` are the columns of client and target. Targets
-    are numbers, or with `classes` labels. Rows of labels are kept, others where `keep` says so."""
-    client, target = roles["client"], roles["target"]
-    design = Design.of(facts, roles=roles.values(), drop=drop)
-    total, keep = facts[target].rows, keep or bool(classes)
+    """Two passes over the rows: what is in every column, then the numbers. Of what is seen of the target `classes`
+    makes its labels, none for numbers. Rows of labels are kept, others where `keep` says so."""
+    facts, copies = dict[str, Facts](), Copies()
+    for frame in frames():
+        copies.see(frame, client)
+        for name in frame.columns:
+            facts.setdefault(name, Facts()).see(name, frame, client)
+    for seen in facts.values():
+        seen.settle()
+    roles = {"client": client, "target": target}
+    check_roles(facts, roles, drop)
+    labels, design = classes(facts[target]), Design.of(facts, roles=roles.values(), drop=drop)
+    total, keep = facts[target].rows, keep or bool(labels)
     if keep:
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
-    label = {text: float(at) for at, text in enumerate(classes)}
+    label = {text: float(at) for at, text in enumerate(labels)}
     found: dict[str, Rows] = {}
-    without, siteless, seen = 0, 0, 0
+    without, siteless, done = 0, 0, 0
     for frame in frames():
         owners = frame.texts(client)
         sited = np.array([owner is not None for owner in owners.tolist()])
@@ -85,9 +79,9 @@ def sites_of(
         for name, mine in rows_of_each(owners, known):
             _add(found[name], X[mine], y[mine], keep=keep)
         check_clients(client, len(found))
-        seen += frame.rows
+        done += frame.rows
         if progress is not None:
-            progress(seen, total)
+            progress(done, total)
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
     notes = [f"{siteless} rows without a site ({client}) are left out{written(facts[client].gaps)}"] if siteless else []
@@ -96,9 +90,9 @@ def sites_of(
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
-    notes += suspicions(sites, design, facts, target, classes, divided=divided)
+    notes += [*suspicions(sites, design, facts, target, labels, divided=divided), *copies.notes(facts, client)]
     again = partial(_again, frames, design, client, target)
-    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again)
+    return Sites(sites=sites, design=design, target=target, classes=labels, notes=tuple(notes), again=again)
 
 
 def _again(
@@ -164,15 +158,3 @@ def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
             raise InputError(f"column {target}", texts[0], f"least squares needs numbers; {remedy}")
         return np.full(frame.rows, np.nan)
     return values
-
-
-def frames_of_tables(
-    tables: Sequence[tuple[str, np.ndarray, np.ndarray]], columns: Sequence[str], client: str, target: str
-) -> Iterator[Frame]:
-    """One piece per table (site, X (n, d), y (n,)) of numbers."""
-    for name, X, y in tables:
-        owner = np.full(len(X), name, dtype=object)
-        answer = (
-            y.astype(float) if y.dtype.kind in "iufb" else np.array([str(value) for value in y.tolist()], dtype=object)
-        )
-        yield Frame(columns={client: owner, **{column: X[:, j] for j, column in enumerate(columns)}, target: answer})

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
-from .design import MOST_LEVELS, check_roles
-from .frame import Frame
+from .design import MOST_LEVELS, Facts
 from .loss import loss_of
 from .memory import MAX_MEMORY, Memory
-from .readers import Frames, source_of
-from .site_rows import Sites, facts_of, sites_of
+from .readers import source_of
+from .site_rows import Sites, sites_of
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
 ROWS_PER_CLASS = 3
@@ -39,43 +38,29 @@ def read_sites(
     this one; with `keep` all rows are kept, not those of labels alone. Raises `InputError`."""
     as_choice("loss", loss, LOSSES)
     memory = Memory(max_memory)
-    found = source_of(
-        source,
-        client=client,
-        target=target,
-        drop=drop,
-        split=split,
-        seed=seed,
-        memory=memory,
-    )
-    frames, client, target = found.frames, found.client, found.target
+    found = source_of(source, client=client, target=target, drop=drop, split=split, seed=seed, memory=memory)
+    frames, target, guessed = found.frames, found.target, ()
     if site is not None:
-        frames = _of_one_site(frames, client, site)
-    facts, copies = facts_of(frames(), client)
-    roles = {"client": client, "target": target}
-    check_roles(facts, roles, drop)
-    values, numeric = list(facts[target].levels), facts[target].numeric
-    loss, guessed = loss_of(target, values, numeric=numeric) if loss == "auto" else (loss, ())
-    if site is not None and not numeric and values:
-        remedy = "a fit of classes needs the rows of all sites; messages are for numbers"
-        raise InputError(f"column {target}", values[0], remedy)
-    rows = facts[target].rows - facts[target].gaps.total()
-    classes = () if loss == "least-squares" else _classes(target, values, loss, rows, numeric=numeric)
-    sites = sites_of(
-        frames,
-        facts,
-        roles,
-        drop=drop,
-        classes=classes,
-        memory=memory,
-        keep=keep,
-        divided=split is not None and not split.startswith("column:"),
-        progress=progress,
-    )
-    return replace(sites, notes=(*sites.notes, *guessed, *copies, *found.notes)), loss
+        frames = lambda: (frame.of_client(found.client, str(site)) for frame in found.frames())  # noqa: E731
+
+    def classes(seen: Facts) -> tuple[str, ...]:
+        nonlocal loss, guessed
+        values = list(seen.levels)
+        if loss == "auto":
+            loss, guessed = loss_of(target, values, numeric=seen.numeric)
+        if site is not None and not seen.numeric and values:
+            remedy = "a fit of classes needs the rows of all sites; messages are for numbers"
+            raise InputError(f"column {target}", values[0], remedy)
+        return () if loss == "least-squares" else _classes(target, seen, loss)
+
+    divided = split is not None and not split.startswith("column:")
+    how: dict[str, Any] = {"drop": drop, "memory": memory, "keep": keep, "divided": divided, "progress": progress}
+    sites = sites_of(frames, found.client, target, classes, **how)
+    return replace(sites, notes=(*sites.notes, *guessed, *found.notes)), loss
 
 
-def _classes(target: str, values: Sequence[str], loss: str, rows: int, *, numeric: bool) -> tuple[str, ...]:
+def _classes(target: str, seen: Facts, loss: str) -> tuple[str, ...]:
+    values, rows, numeric = list(seen.levels), seen.rows - seen.gaps.total(), seen.numeric
     if len(values) > MOST_LEVELS:
         least_squares = "for numbers use loss least-squares" if numeric else "merge rare ones"
         remedy = f"at most {MOST_LEVELS} classes: {least_squares}, or name another column by target"
@@ -88,11 +73,3 @@ def _classes(target: str, values: Sequence[str], loss: str, rows: int, *, numeri
         remedy = f"give {ROWS_PER_CLASS} rows or more of each class, merge classes, or name another column by target"
         raise InputError(f"column {target}", f"{len(values)} classes in {rows} rows", remedy)
     return tuple(sorted(values, key=float if numeric else None))
-
-
-def _of_one_site(frames: Frames, client: str, site: str) -> Frames:
-    def named() -> Iterator[Frame]:
-        for frame in frames():
-            yield frame.of_client(client, site)
-
-    return named

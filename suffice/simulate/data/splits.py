@@ -10,7 +10,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.parse import nearest, parse_number
 
-from .table import MOST_CLIENTS, Table, check_clients, no_column
+from .table import MOST_CLIENTS, Table
 
 USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"
 MOST_CLASSES = 1000
@@ -31,35 +31,23 @@ class Split:
 
 def parse_split(text: str) -> Split:
     """A split from its words, or `InputError`."""
-    if not isinstance(text, str):
-        raise InputError("split", text, USAGE)
-    kind, *words = text.split(":")
-    if kind == "column":
-        if not ":".join(words).strip():
-            raise InputError("split", text, "name the column, as column:site")
-        return Split(kind=kind, column=":".join(words))
-    if kind not in ("contiguous", "iid", "dirichlet", "labels"):
-        near = nearest(kind, ("contiguous", "iid", "dirichlet", "labels", "column"))
+    kind, *words = text.split(":") if isinstance(text, str) else ("",)
+    column = ":".join(words)
+    if kind == "column" and column.strip():
+        return Split(kind=kind, column=column)
+    if kind not in _KINDS or len(words) != (2 if kind == "dirichlet" else 1):
+        near = nearest(kind, (*_KINDS, "column")) if kind not in (*_KINDS, "column") else None
         raise InputError("split", text, f"did you mean {near}? {USAGE}" if near else USAGE)
-    wanted = 2 if kind == "dirichlet" else 1
-    if len(words) != wanted:
-        raise InputError("split", text, USAGE)
     if not (words[0].isascii() and words[0].isdigit() and len(words[0]) < 10 and 2 <= int(words[0]) <= MOST_CLIENTS):
         raise InputError("split", text, f"give a whole number of clients from 2 to {MOST_CLIENTS}")
-    concentration = 0.0
-    if kind == "dirichlet":
-        concentration = parse_number("split", words[1])
-        if not 1e-6 <= concentration <= 1e6:
-            raise InputError("split", text, "give a concentration from 1e-6 to 1e6")
+    concentration = parse_number("split", words[1]) if kind == "dirichlet" else 1.0
+    if not 1e-6 <= concentration <= 1e6:
+        raise InputError("split", text, "give a concentration from 1e-6 to 1e6")
     return Split(kind=kind, clients=int(words[0]), concentration=concentration)
 
 
-def divide(table: Table, split: str | Split, *, seed: int = 0) -> list[Table]:
-    """The table's rows as one table per client, "0", "1", ..., by `parts_of`; for column:NAME the values of that
-    column. Raises `InputError`."""
-    split = parse_split(split) if isinstance(split, str) else split
-    if split.kind == "column":
-        return _by_column(table, split.column)
+def divide(table: Table, split: Split, seed: int) -> list[Table]:
+    """The table's rows as one table per client, "0", "1", ..., by `parts_of`."""
     return [table.rows(str(i), part) for i, part in enumerate(parts_of(table.y, split, seed))]
 
 
@@ -153,18 +141,3 @@ def _classes(y: np.ndarray, split: Split) -> tuple[np.ndarray, int]:
         remedy = "needs classes, not measurements: at most half as many values as rows; use iid or contiguous"
         raise InputError("split", f"{split.kind}:{split.clients} of a target with {len(values)} values", remedy)
     return owner, len(values)
-
-
-def _by_column(table: Table, column: str) -> list[Table]:
-    if column not in table.columns:
-        raise no_column("split", f"column:{column}", table.columns)
-    if len(table.columns) == 1:
-        raise InputError("split", f"column:{column}", "it is the only predictor")
-    at = table.columns.index(column)
-    values = table.X[:, at]
-    names = list(dict.fromkeys(values.tolist()))
-    check_clients(f"column {column}", len(names))
-    rest = Table(
-        name=table.name, X=np.delete(table.X, at, 1), y=table.y, columns=table.columns[:at] + table.columns[at + 1 :]
-    )
-    return [rest.rows(f"{column}={value:g}", np.flatnonzero(values == value)) for value in names]

@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,6 +26,8 @@ STEADY = 0.9
 """The share of steps of one size in a column that counts its rows."""
 MOST_ROWS = 1 << 18
 """Copies are looked for among so many rows."""
+EXCEL = (36526, 54788)
+"""Excel's days of 2000 to 2049, counted from 1899-12-30."""
 CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
 """Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
 
@@ -134,6 +138,10 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
     if low.value >= 1e15 and 2**53 <= -high.value < 1e20:
         yield f"{named([name])} is {low.value:.6g} or more, of which 16 digits count: an identifier? drop it"
         return
+    days = EXCEL[0] <= low.value < -high.value <= EXCEL[1] and len(seen.levels) > FEW_LEVELS
+    if days and all(level.isdigit() for level in seen.levels):
+        first, last = (date(1899, 12, 30) + timedelta(int(day)) for day in (low.value, -high.value))
+        yield f"{named([name])} is {low.value:.6g} to {-high.value:.6g}: days of Excel, {first} to {last}?"
     for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
         value, beyond = sign * end.value, sign * end.beyond
         width, gap = abs(other - beyond), abs(beyond - value)
@@ -165,20 +173,13 @@ def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: n
 
 
 def _twins(whole: Sequence[Fold], names: Sequence[str]) -> Iterator[str]:
-    left = list(range(len(whole)))
-    order = sorted(left, key=lambda at: (whole[at].rows, *whole[at].mean))
-    found: list[list[int]] = []
-    for at in order:
-        one, other = whole[at], whole[found[-1][0]] if found else None
-        sums = () if other is None else ((one.mean, other.mean), (one.products, other.products))
-        if other and one.rows == other.rows > 2 and all(np.abs(a - b).max() <= SAME * np.abs(a).max() for a, b in sums):
-            found[-1].append(at)
-        else:
-            found.append([at])
-    for twins in found:
-        if len(twins) > 1:
-            rows = whole[twins[0]].rows
-            yield f"sites {named([names[at] for at in sorted(twins)])} have the same {rows:g} rows: is one a copy?"
+    order = sorted(range(len(whole)), key=lambda at: (whole[at].rows, *whole[at].mean))
+    for first, second in pairwise(order):
+        one, other = whole[first], whole[second]
+        sums = (one.mean, other.mean), (one.products, other.products)
+        if one.rows == other.rows > 2 and all(np.abs(a - b).max() <= SAME * np.abs(a).max() for a, b in sums):
+            both = named([names[at] for at in sorted((first, second))])
+            yield f"sites {both} have the same {one.rows:g} rows: is one a copy?"
 
 
 def _away(whole: Sequence[Fold], design: Design, target: str) -> Iterator[str]:

@@ -11,6 +11,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 from suffice.support.parse import nearest
 
+from .frame import Frame
+
 MOST_CLIENTS = 4000
 PER_TEXT = 200
 """One more name takes so many bytes where names are told apart."""
@@ -41,6 +43,14 @@ class Table:
         """The chosen rows, as client `name`."""
         return replace(self, name=name, X=self.X[chosen], y=self.y[chosen])
 
+    def having(self, columns: Sequence[str]) -> Table:
+        """Some columns, in the order given."""
+        return replace(self, X=self.X[:, [self.columns.index(name) for name in columns]], columns=tuple(columns))
+
+    def frame(self, target: str) -> Frame:
+        y = self.y if self.y.dtype.kind == "f" else np.array(self.y.tolist(), dtype=object)
+        return Frame(columns={**dict(zip(self.columns, self.X.T)), target: y})
+
 
 def without(tables: Sequence[Table], drop: Sequence[str]) -> list[Table]:
     """All tables but for some columns; `InputError` where one is not there."""
@@ -50,29 +60,21 @@ def without(tables: Sequence[Table], drop: Sequence[str]) -> list[Table]:
     for name in drop:
         if name not in columns:
             raise no_column("drop", name, columns)
-    kept = [at for at, column in enumerate(columns) if column not in drop]
+    kept = [column for column in columns if column not in drop]
     if not kept:
         raise InputError("columns", list(columns), "no predictor is left; give at least one predictor")
-    names = tuple(columns[at] for at in kept)
-    return [replace(table, X=table.X[:, kept], columns=names) for table in tables]
+    return [table.having(kept) for table in tables]
 
 
 def same_columns(tables: Sequence[Table]) -> list[Table]:
     """All tables with the first one's columns in its order, or `InputError`."""
     first = tables[0].columns
-    result = []
     for table in tables:
-        if table.columns == first:
-            result.append(table)
-        elif sorted(table.columns) == sorted(first):
-            order = [table.columns.index(column) for column in first]
-            result.append(Table(name=table.name, X=table.X[:, order], y=table.y, columns=first))
-        else:
+        if sorted(table.columns) != sorted(first):
             wanted = list(first) if len(first) <= 12 else f"{len(first)} columns, as client {tables[0].name}"
-            raise InputError(
-                f"columns of client {table.name}", list(table.columns), f"give the same predictors to all: {wanted}"
-            )
-    return result
+            remedy = f"give the same predictors to all: {wanted}"
+            raise InputError(f"columns of client {table.name}", list(table.columns), remedy)
+    return [table if table.columns == first else table.having(first) for table in tables]
 
 
 def no_column(role: str, name: str, columns: Sequence[str], more: str = "") -> InputError:

@@ -17,7 +17,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .cells import NUMBER, names_of, numbers_or_texts
+from .cells import MISSING, NUMBER, names_of, numbers_or_texts
 from .frame import Frame
 from .memory import LONGEST_LINE, opened
 
@@ -68,11 +68,23 @@ def text_of(path: Path) -> Generator[IO[str]]:
     the block meets."""
     try:
         with opened(path) as stream:
-            wide = getattr(stream, "peek")(2)[:2] in (b"\xff\xfe", b"\xfe\xff")  # noqa: B009
-            with TextIOWrapper(stream, encoding="utf-16" if wide else "utf-8-sig", newline=None) as text:
+            encoding = _encoding(getattr(stream, "peek")(256)[:256])  # noqa: B009
+            with TextIOWrapper(stream, encoding, newline=None) as text:
                 yield text
-    except UnicodeError:
-        raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None
+    except UnicodeError as error:
+        content, at = (error.object, error.start) if isinstance(error, UnicodeDecodeError) else (b"", 0)
+        near = re.split(r"[\r\n,;\t|]", content[max(at - 20, 0) : at].decode("latin-1"))[-1]
+        near += re.split(r"[\r\n,;\t|]", content[at : at + 20].decode("latin-1"))[0]
+        remedy = f"not UTF-8 text (Latin-1, as near {near!r}?): save the table as UTF-8 CSV"
+        raise InputError("path", str(path), remedy) from None
+
+
+def _encoding(begin: bytes) -> str:
+    """UTF-16 by its mark, or by zeros in every other byte, else UTF-8."""
+    if begin[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    even, odd = (4 * begin[first::2].count(0) > len(begin[first::2]) for first in (0, 1))
+    return "utf-8-sig" if even == odd else "utf-16-be" if even else "utf-16-le"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,11 +268,11 @@ def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
     """The separator that a first line names, the header with the number of its last line, and the first row."""
     said, number, whole, comment = "", 0, "", ("", 0)
     found: list[tuple[str, int]] = []
-    while len(found) < 2 and (line := text.readline(LONGEST_LINE)):
+    while len(found) < HEAD and (line := text.readline(LONGEST_LINE)):
         if len(line) == LONGEST_LINE:
             raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")
-        if "\0" in line:
-            raise InputError("path", str(path), "no text, or UTF-16 without its mark: save the table as UTF-8 CSV")
+        if "\0" in line and len(found) < 2:
+            raise InputError("path", str(path), "no text: save the table as UTF-8 CSV")
         number, whole = number + 1, whole + line
         if whole.count('"') % 2 and whole.count("\n") < HEAD:
             continue
@@ -278,7 +290,25 @@ def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
             found = [comment, *found]
     if len(found) < 2:
         raise InputError("path", str(path), "give a header line and at least one row")
+    _check_begin(path, found)
     return said, found[0], found[1][0]
+
+
+def _check_begin(path: Path, lines: Sequence[tuple[str, int]]) -> None:
+    """`InputError` for text before the header, which has names only, as many as the last line has cells, of which some
+    are numbers."""
+    parts = [
+        [[cell.strip() for cell in _cells(line.replace("\n", " "), mark)] for line, _ in lines] for mark in ",;\t|"
+    ]
+    if any(len(rows[0]) == len(rows[-1]) > 1 and all(rows[0][1:]) for rows in parts):
+        return
+    for *rows, last in parts:
+        for row, (line, number) in zip(rows[1:], lines[1:]):
+            texts = [cell for cell in row if cell.lower() not in MISSING and not NUMBER.fullmatch(cell)]
+            if len(texts) == len(last) > 1 and any(map(NUMBER.fullmatch, last)):
+                begin = number - line.count("\n")
+                remedy = f"text before the header? begin with line {begin}, or every line above it with #"
+                raise InputError(f"line {lines[0][1]} of {path.name}", lines[0][0], remedy)
 
 
 def _separator(head: str, first: str) -> str:

@@ -52,9 +52,9 @@ def test_levels_that_only_one_site_has(written, tmp_path):
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"kind": "another"}, "this is 'another'"),
+        ({"kind": "another"}, "Invalid value 'another'"),
         ({"folds": []}, "0 folds; a message has 5, or one"),
-        ({"columns": []}, "does not have 1 means"),
+        ({"columns": []}, r"give shape \(1\)"),
         ({"count": "many"}, "not a message of a site"),
         ({"more": 1}, "not a message of a site"),
         ({"count": 41}, "do not add up to its count 41"),

@@ -65,6 +65,14 @@ def test_a_file_of_numbers_is_asked_about_as_a_table_is(tmp_path):
     assert [f"Note: {note}." for note in wanted] == list(sf.read(tmp_path / "t.npz").remarks)
 
 
+def test_days_as_excel_counts_them_are_asked_about():
+    days = np.random.default_rng(3).integers(44927, 45291, 90)
+    days[:2] = 44927, 45291
+    (note,) = notes(columns() | {"visit": days.tolist()})
+    assert note == "visit is 44927 to 45291: days of Excel, 2023-01-01 to 2023-12-31?"
+    assert notes(columns() | {"pay": (days + 0.5).tolist()}) == []
+
+
 def test_ranges_among_categories_are_named_with_two_ways_out():
     levels = ["20-25", "25\u201330", "30 - 35", "60+"]
     table = {**columns(), "age": [levels[k * k % 7 % 4] for k in range(90)]}

@@ -82,16 +82,18 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
         fit = sf.fit(path, loss="least-squares")
         assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
         said = " | ".join((*fit.left_out, *fit.notes))
-        assert "promo: 2 cells read as missing (empty 1, NA 1); Flyer, flyer differ only in capitals" in said
-        assert "none is a level, though missing among numbers" in said
+        assert "promo: 2 cells read as missing (empty 1, NA 1)" in said
+        assert "promo: Flyer, flyer differ only in capitals: write one" in said
+        assert "promo: none is a level, though missing among numbers" in said
         assert "4 cells read as missing (None 2, empty 1, none 1)" in said
         assert "2 rows without a site (client)" in said
     new = {"client": ["a"] * 3, "x": ["none", None, 1]}
     none, gap = (fit.predict(new | {"promo": [level] * 3}) for level in ("none", "NA"))
     np.testing.assert_allclose(gap - none, fit["a"].coefficients["promo=missing"], rtol=1e-9)
     assert none[0] == none[1]
-    with pytest.raises(InputError, match=r"line 20 of t.csv = '': is empty \(and in 1 more row\)"):
-        sf.read(path)
+    problem = sf.read(path)  # as a fit does
+    assert problem.row_counts == (9, 9)
+    assert "2 rows without a site (client)" in " ".join(problem.remarks)
 
 
 def test_sites_are_named_as_they_stand_in_the_file(tmp_path):
@@ -257,7 +259,7 @@ def test_compressed_and_wide_files_are_read(tmp_path):
     for name, content in (
         ("t.csv.gz", gzip.compress(plainly().encode())),
         ("t.tsv.bz2", bz2.compress(plainly(header="site\tx\ty", separator="\t").encode())),
-        ("wide.csv", plainly().encode("utf-16")),
+        *((f"{kind}.csv", plainly().encode(kind)) for kind in ("utf-16", "utf-16-le", "utf-16-be")),
     ):
         (tmp_path / name).write_bytes(content)
         fit = sf.fit(tmp_path / name, client="site", target="y")
@@ -266,6 +268,35 @@ def test_compressed_and_wide_files_are_read(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(plainly().encode())[:90])
     with pytest.raises(InputError, match="damaged compression"):
         sf.fit(tmp_path / "t.csv.gz", client="site", target="y")
+
+
+BEFORE = {
+    "a title": "Export of trial 12\n",
+    "a title and a blank line": "\ufeffExport of trial 12, for review\n\n",
+    "empty cells": "Trial 12;;\n;;\nby;hand;\n",
+    "two lines with a date": '"Trial, 12"\nmade on 2024-01-02 at 14:05\n',
+}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("name", BEFORE)
+def test_text_before_the_header_is_named_with_the_line_to_begin_with(tmp_path, name, separator):
+    text = BEFORE[name].replace(";", separator)
+    rows = [["", *row] for row in PLAIN_ROWS] if name == "empty cells" else PLAIN_ROWS
+    header = ["site", "x", "z", "y"] if name == "empty cells" else ["site", "x", "y"]
+    rows = [[site, "1", x, y] for _, site, x, y in rows] if name == "empty cells" else rows
+    (tmp_path / "t.csv").write_text(text + plainly(rows, separator.join(header), separator))
+    wanted = rf"^line 1 of t\.csv = .*text before the header\? begin with line {text.count(chr(10)) + 1}, or"
+    for reader in (sf.fit, sf.read):
+        with pytest.raises(InputError, match=wanted):
+            reader(tmp_path / "t.csv", client="site", target="y")
+
+
+def test_another_encoding_is_named_with_what_was_read(tmp_path):
+    rows = [["Orl\u00e9ans" if row[0] == "s1" else row[0], *row[1:]] for row in PLAIN_ROWS]
+    (tmp_path / "t.csv").write_bytes(plainly(rows).encode("latin-1"))
+    with pytest.raises(InputError, match=r"Latin-1, as near 'Orl\u00e9ans'\?\): save the table as UTF-8 CSV"):
+        sf.fit(tmp_path / "t.csv", client="site", target="y")
 
 
 def test_a_header_over_two_lines_and_lines_of_rows_behind_it(tmp_path):
