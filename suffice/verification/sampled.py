@@ -16,7 +16,7 @@ import torch
 
 from suffice.bounds import Binary, Criterion, Quantity, Theorem, evaluate
 from suffice.simulate import AllForOne, Quadratics, run
-from suffice.simulate.quadratic_forms import Stopping, forms
+from suffice.simulate.quadratic_forms import STOPPED, Stopping, forms
 
 from .instances.exact import NETWORK, network, network_arguments
 from .measurement_cache import cached
@@ -140,5 +140,6 @@ def drawn(excess: np.ndarray, eps: np.ndarray) -> dict[Quantity, np.ndarray]:
     at = Stopping.at_start(torch.tensor(eps), steps[0])
     for each in steps[1:]:
         at.then(each)
-    stopped = {form.quantity: form.stopped(at).numpy() for form in forms().values() if form.stopped}
+    named = {name: STOPPED[form.over] for name, form in forms().items() if form.level == "eps"}
+    stopped = {getattr(Quantity, name.upper()): read(at).numpy() for name, read in named.items()}
     return {Quantity.EXCESS: excess[:, -1].copy(), **stopped}  # a view would keep all excesses
