@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from .verification import check as check
     from .verification import errata as errata
     from .verification import families as families
+    from .verification import quantity as quantity
     from .verification import testing as testing
     from .verification import verify as verify
 
@@ -117,6 +118,6 @@ _HOMES = {
     ".support.versions": "VERSION=__version__ show_versions",
     ".training.train": "train",
     ".training.training": "Training",
-    ".verification": "Verdict check errata families testing verify",
+    ".verification": "Verdict check errata families quantity testing verify",
 }
 __getattr__, __dir__, __all__ = lazy(__name__, _HOMES)

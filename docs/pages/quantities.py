@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from suffice.bounds import Quantity
 from suffice.simulate.quadratic_forms import QuadraticForm, forms
 
 from .markdown import cell
@@ -28,6 +29,6 @@ def text() -> str:
 
 
 def _row(name: str, form: QuadraticForm) -> str:
-    quantity = form.quantity
+    quantity = getattr(Quantity, name.upper())
     how = f"paths, `{form.level}`" if form.level else "exact"
     return f"| `{name}` | ${cell(quantity.latex)}$ | `{cell(quantity.expression)}` | {unit(quantity.unit)} | {how} |"

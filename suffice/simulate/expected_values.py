@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm
 from .moment_maps import Maps, asked_of, origin, probe_batch
-from .moment_powers import Cycle, MomentPowers, average_moments, branches, moments_after, rounding
+from .moment_powers import Cycle, MomentPowers, branches, form_value
 from .problem import QuadraticProblem
 from .problem_batches import instances, stack, tensors, with_tensors
 from .quadratic_forms import QuadraticForm
@@ -34,14 +34,15 @@ def expected_values(
     cycle: Cycle,
     client: int,
     form: QuadraticForm,
+    scalars: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """`MomentPowers.value` of B instances, a sequence or a batch, (B,) each: those of one shape are probed together
     where `torch.func.vmap` can follow the step."""
-    together = True
+    together, given = True, dict(scalars or {})
     if not isinstance(problems, Sequence):
         try:
             if len(eta) > 1:
-                return _together(problems, algorithm, eta, iterations, cycle, client, form)
+                return _together(problems, algorithm, eta, iterations, cycle, client, form, given)
         except (InputError, RuntimeError, NotImplementedError):  # vmap cannot follow, see below
             together = False
         problems = instances(problems, len(eta))
@@ -54,8 +55,9 @@ def expected_values(
         part = [problems[at] for at in rows]
         if together and len(rows) > 1:
             try:
+                some = {name: value[rows] for name, value in given.items()}
                 values[rows], errors[rows] = _together(
-                    part, algorithm, eta[rows], iterations[rows], cycle, client, form
+                    part, algorithm, eta[rows], iterations[rows], cycle, client, form, some
                 )
                 continue
             except (InputError, RuntimeError, NotImplementedError):
@@ -63,7 +65,8 @@ def expected_values(
                 together = False
         for at, problem in zip(rows, part):
             powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
-            values[at], errors[at] = powers.value(form, int(iterations[at]), client)
+            own = {name: float(value[at]) for name, value in given.items()}
+            values[at], errors[at] = powers.value(form, int(iterations[at]), client, own)
     return values, errors
 
 
@@ -75,19 +78,24 @@ def _together(
     cycle: Cycle,
     client: int,
     form: QuadraticForm,
+    scalars: dict[str, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
+    own = {name: torch.from_numpy(np.asarray(value, dtype=float)) for name, value in scalars.items()}
     if isinstance(problems, Sequence):  # of a user's own, perhaps: vmap has to follow no more than the step
         first, batch = problems[0], stack(list(problems))
         starts = [origin(problem, algorithm) for problem in problems]
         centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
         z = torch.stack([each[2] for each in starts])
-        F = torch.stack([form.on_state(each, client, z.shape[1], int(T)) for each, T in zip(problems, iterations)])
+        rows = [{name: float(value[at]) for name, value in scalars.items()} for at in range(len(eta))]
+        F = torch.stack(
+            [form.on_state(problem, client, each[1], row) for problem, each, row in zip(problems, starts, rows)]
+        )
     else:
         batch = problems
         first = with_tensors(batch, [each[0] for each in tensors(batch)])
         centre, z = vmap(lambda given: origin(with_tensors(batch, given), algorithm)[1:])(tensors(batch))
-        F = vmap(lambda given, T: form.on_state(with_tensors(batch, given), client, z.shape[1], T))(
-            tensors(batch), torch.from_numpy(iterations)
+        F = vmap(lambda given, centre, own: form.on_state(with_tensors(batch, given), client, centre, own))(
+            tensors(batch), centre, own
         )
     same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
     asked = asked_of(batch, centre)
@@ -103,10 +111,12 @@ def _together(
         moment, F = _square(moment, parts), _square(F, parts)
         F.unflatten(0, (-1, copies))[:, 1:, -1, -1] = 0  # the constant, once
     T = torch.from_numpy(iterations.astype(np.int64)).repeat_interleave(copies)
-    moment, scale = (average_moments if form.average else moments_after)(blocks, moment, T)
-    values, size = (F * moment).sum((1, 2)), scale * F.abs().sum((1, 2))
-    each, errors = (part.unflatten(0, (-1, copies)).sum(1).numpy() for part in (values, size))
-    return each, rounding(iterations) * errors
+    weights = (
+        torch.from_numpy(form.weights(iterations, scalars)).repeat_interleave(copies, 0) if form.weighted else None
+    )
+    found = form_value(form, F, blocks, moment, T, weights)
+    values, errors = (part.unflatten(0, (-1, copies)).sum(1).numpy() for part in found)
+    return values, errors
 
 
 def _uncoupled(maps: Sequence[Maps], F: Tensor) -> np.ndarray | None:

@@ -52,6 +52,26 @@ class Maps:
             after = after + weight[..., None, None] * (deviation @ moment @ deviation.mT)
         return after
 
+    def with_sum(self, sums: Tensor) -> Maps:
+        """Those of (z, S), where z+ comes with what S gains from it: (z+, S+ - S) = sums z+, sums (..., m + k, m)."""
+        size, more = self.mean.shape[-1], sums.shape[-2] - self.mean.shape[-1]
+        kept = torch.eye(size + more).to(sums) * (torch.arange(size + more) >= size).to(sums)
+
+        def wide(matrix: Tensor) -> Tensor:
+            return torch.cat((matrix, torch.zeros_like(matrix[..., :1]).expand(*matrix.shape[:-1], more)), -1)
+
+        mean, noise = wide(sums @ self.mean) + kept, sums @ self.noise @ sums.mT
+        deviations = wide(sums[..., None, :, :] @ self.deviations)
+        return Maps(mean=mean, noise=noise, weights=self.weights, deviations=deviations)
+
+    def advance_sum(self, moment: Tensor, share: Tensor) -> Tensor:
+        """The moment (..., 2 m, 2 m) of (z, S), S+ = S + share z+. As draws are independent E[z+ S^T] = mean E[z S^T]
+        =: C, E[z+ S+^T] = C + share M+ and E[S+ S+^T] = E[S S^T] + share (C + C^T) + share^2 M+."""
+        m, w = self.mean.shape[-1], share[..., None, None]
+        M, C = self.advance(moment[..., :m, :m]), self.mean @ moment[..., :m, m:]
+        cross, both = C + w * M, moment[..., m:, m:] + w * (C + C.mT) + w * w * M
+        return torch.cat((torch.cat((M, cross), -1), torch.cat((cross.mT, both), -1)), -2)
+
 
 def origin(problem: QuadraticProblem, algorithm: Algorithm) -> tuple[State, State, Tensor]:
     """The state before the first step, the centre (optima; zero for other states), and z = (state - centre, 1)."""
@@ -251,13 +271,18 @@ def images_of(
         split = [dict(zip(extra, part)) for part in zip(*(value.split(most) for value in extra.values()))]
         pieces = zip(draws.split(most), states.split(most), split or [{}] * (len(draws) // most + 1))
         return torch.cat([images_of(*given, few, some, iteration, shown) for few, some, shown in pieces])
-    parts = states.split([value.numel() for value in centre.values()], dim=1)
-    state = {
-        name: value + part.reshape(len(part), *value.shape[1:]) for (name, value), part in zip(centre.items(), parts)
-    }
+    state = at_states(centre, states)
     with torch.no_grad():
         after = algorithm.step(problem, state, Draw(iteration=iteration, noise=draws, extra=extra), eta)
     return _flatten({name: after[name] - centre[name] for name in centre})
+
+
+def at_states(centre: State, states: Tensor) -> State:
+    """The states (K, n), seen from the centre, by name."""
+    parts = states.split([value.numel() for value in centre.values()], dim=1)
+    return {
+        name: value + part.reshape(len(part), *value.shape[1:]) for (name, value), part in zip(centre.items(), parts)
+    }
 
 
 def matrices_of(images: Tensor) -> Tensor:

@@ -10,12 +10,13 @@ All is of a batch of B instances side by side; `MomentPowers` is of one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -23,7 +24,7 @@ from .algorithms.base import Algorithm, State
 from .moment_maps import Maps, origin, possible, probe
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors
-from .quadratic_forms import QuadraticForm, forms
+from .quadratic_forms import QuadraticForm
 
 
 def rounding(iterations: Any) -> Any:
@@ -156,23 +157,61 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     return moment, torch.maximum(scale, moment.abs().amax((1, 2)))
 
 
-def average_moments(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
-    """(1/T) sum over t < T of the moments (B, s, s), T >= 1, and the largest ones met."""
-    total, scale, t = torch.zeros_like(moment), moment.abs().amax((1, 2)), 0
+def summed_moments(
+    blocks: Sequence[Branches], moment: Tensor, iterations: Tensor, weights: Tensor, mean: bool
+) -> tuple[Tensor, Tensor]:
+    """sum_t w_t E[z_t z_t^T], or with `mean` E[S S^T] of S = sum_t w_t z_t, weights (B, max T + 1); and the largest
+    entries met."""
+    shares, size = weights[..., None, None].unbind(1), moment.shape[-1]
+    total = shares[0] * moment
+    if mean:
+        moment = torch.cat((torch.cat((moment, total), -1), torch.cat((total, shares[0] * total), -1)), -2)
+    last, scale, t = moment, moment.abs().amax((1, 2)), 0
+
+    def advance(maps: Maps, moment: Tensor, at: int) -> Tensor:
+        if not mean:
+            return maps.advance(moment)
+        return maps.advance_sum(moment, weights[:, min(t + 1 + at, len(shares) - 1)])
+
     while t < int(iterations.max()):
         for block in blocks:
-            for after in _within(block, moment):
-                total = torch.where((iterations > t)[:, None, None], total + moment, total)
-                scale = torch.where(iterations > t, torch.maximum(scale, moment.abs().amax((1, 2))), scale)
+            for after in _within(block, moment, advance):
                 moment, t = after, t + 1
-    return total / iterations[:, None, None].clamp_min(1), scale
+                running = iterations >= t
+                last = torch.where(running[:, None, None], moment, last)
+                scale = torch.where(running, torch.maximum(scale, moment.abs().amax((1, 2))), scale)
+                if t < len(shares) and not mean:
+                    total = torch.where(shares[t] > 0, total + shares[t] * moment, total)
+    return (last[:, size:, size:] if mean else total), scale
 
 
-def _within(block: Branches, moment: Tensor) -> list[Tensor]:
+def form_value(
+    form: QuadraticForm, F: Tensor, blocks: Sequence[Branches], moment: Tensor, iterations: Tensor,
+    weights: Tensor | None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The expected value of the form F (B, s, s) and an estimate of its absolute rounding error, (B,) each, from the
+    moment at the start; `weights` (B, max T + 1) where it is `weighted`."""
+    size, share = F.shape[-1], 1.0
+    if form.steady:
+        places = torch.cat(((F != 0).any(0).any(0)[:-1].nonzero()[:, 0], torch.tensor([size - 1])))
+        sums = torch.cat((torch.eye(size), torch.eye(size)[places])).to(F)
+        blocks = [[(odds, [each.with_sum(sums) for each in steps]) for odds, steps in block] for block in blocks]
+        moment, scale = moments_after(blocks, sums @ moment @ sums.mT, iterations)
+        moment, share, F = moment[:, size:, size:], 1 / (iterations.double() + 1) ** 2, F[:, places][:, :, places]
+    elif weights is None:
+        moment, scale = moments_after(blocks, moment, iterations)
+    else:
+        moment, scale = summed_moments(blocks, moment, iterations, weights, form.mean)
+    return share * (F * moment).sum((1, 2)), share * rounding(iterations.double()) * scale * F.abs().sum((1, 2))
+
+
+def _within(
+    block: Branches, moment: Tensor, advance: Callable[..., Tensor] = lambda maps, moment, _: maps.advance(moment)
+) -> list[Tensor]:
     """The moments after each iteration of a block that holds its outcome."""
     given, found = [moment] * len(block), []
     for at in range(len(block[0][1])):
-        given = [steps[at].advance(each) for (_, steps), each in zip(block, given)]
+        given = [advance(steps[at], each, at) for (_, steps), each in zip(block, given)]
         found.append(torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0))
     return found
 
@@ -225,7 +264,7 @@ class MomentPowers:
     def __init__(self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: float, cycle: Cycle) -> None:
         self._problem, self._algorithm, self._cycle = problem, algorithm, cycle
         _, centre, z = origin(problem, algorithm)
-        self._start = torch.outer(z, z)[None]
+        self._centre, self._start = centre, torch.outer(z, z)[None]
         alone = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
         self._probed = cache(lambda t, outcome: over_tensors(lambda each: each[None], alone(t, outcome)))
 
@@ -234,14 +273,21 @@ class MomentPowers:
         """That of the moment, s."""
         return self._start.shape[-1]
 
-    def value(self, form: QuadraticForm, iterations: int, client: int) -> tuple[float, float]:
+    def value(
+        self, form: QuadraticForm, iterations: int, client: int, scalars: Mapping[str, float] | None = None
+    ) -> tuple[float, float]:
         """A quantity of one client, and an estimate of its absolute rounding error."""
+        scalars = scalars or {}
         blocks = branches(self._problem, self._algorithm, self._cycle.until(iterations), self._probed)
-        found = average_moments if form.average else moments_after
-        moment, scale = found(blocks, self._start, torch.tensor([iterations]))
-        F = form.on_state(self._problem, client, moment.shape[-1], iterations)
-        return float((F * moment[0]).sum()), float(rounding(iterations) * scale[0] * F.abs().sum())
+        F, T = form.on_state(self._problem, client, self._centre, scalars)[None], np.array([iterations])
+        weights = (
+            form.weights(T, {name: np.array([value]) for name, value in scalars.items()}) if form.weighted else None
+        )
+        found = form_value(
+            form, F, blocks, self._start, torch.from_numpy(T), None if weights is None else torch.from_numpy(weights)
+        )
+        return float(found[0]), float(found[1])
 
     def excess(self, iterations: int, client: int) -> tuple[float, float]:
         """E[e_T] of one client, and an estimate of its absolute rounding error."""
-        return self.value(forms()["excess"], iterations, client)
+        return self.value(QuadraticForm(of="excess"), iterations, client)

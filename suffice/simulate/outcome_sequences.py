@@ -6,7 +6,7 @@ them are followed, so that the expectation of any quantity is a finite sum, the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,7 +55,7 @@ def expected_by_sequences(
     iterations: np.ndarray,
     client: int,
     form: QuadraticForm,
-    levels: np.ndarray | None = None,
+    scalars: Mapping[str, np.ndarray] | None = None,
 ) -> dict[int, np.ndarray]:
     """By instance the expectation twice, and once more further away by what rounding may do to a path on average, (3,).
 
@@ -78,7 +78,8 @@ def expected_by_sequences(
         followed = Followed(of=algorithm, index=[each.repeat(2) for each in index])
         paths, _ = path_values(
             [problems[at] for at in rows], followed, eta=eta[rows], iterations=iterations[rows], client=client,
-            form=form, seeds=2 * len(odds), root=0, coins=True, levels=None if levels is None else levels[rows],
+            form=form, seeds=2 * len(odds), root=0, coins=True,
+            scalars={name: value[rows] for name, value in (scalars or {}).items()},
         )  # fmt: skip
         for at, values in zip(rows, paths):
             own, disturbed = values.reshape(2, -1)

@@ -6,7 +6,7 @@ same random numbers: each instance's own paths are independent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from .algorithms.base import Algorithm, Draw, State
 from .problem import Problem
 from .problem_batches import stack, tensors, with_tensors
 from .problems.additive import AdditiveNoise
-from .quadratic_forms import QuadraticForm, Stopping
+from .quadratic_forms import STOPPED, QuadraticForm, Stopping
 from .randomness import Randomness
 
 _ENTRIES = 1 << 18
@@ -51,15 +51,15 @@ def path_values(
     seeds: int,
     root: int,
     coins: bool = False,
-    levels: np.ndarray | None = None,
+    scalars: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[list[np.ndarray], list[bool]]:
     """Of B instances: the quantity on every path, (S,) each, and whether an instance draws nothing at all.
 
     Such an instance has three entries: its value twice, and that of a path which is disturbed in every iteration by
-    `NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random. `levels`
-    (B,) are those of a form that stops.
+    `NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random. `scalars`
+    (B,) are those that the form takes.
     """
-    levels = np.zeros(len(problems)) if levels is None else levels
+    given = {name: np.asarray(value, dtype=float) for name, value in (scalars or {}).items()}
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
     fixed = [not coins and noiseless(problem) for problem in problems]
     together, refused = True, None
@@ -74,8 +74,9 @@ def path_values(
 
         def values_of(rows: list[int], states: dict[int, State] = states, quiet: bool = quiet, count: int = count):
             return _Paths(
-                [problems[at] for at in rows], algorithm, client, form, [states[at] for at in rows], quiet, count, root
-            ).values(eta[rows], iterations[rows], levels[rows])
+                [problems[at] for at in rows], algorithm, client, form, [states[at] for at in rows], quiet, count, root,
+                {name: torch.from_numpy(value[rows]) for name, value in given.items()},
+            ).values(eta[rows], iterations[rows])  # fmt: skip
 
         for chosen in [list(states)] if together and len(states) > 1 else [[at] for at in states]:
             try:
@@ -83,7 +84,7 @@ def path_values(
             except _Coins:
                 return path_values(
                     problems, algorithm, eta=eta, iterations=iterations, client=client, form=form, seeds=seeds,
-                    root=root, coins=True, levels=levels,
+                    root=root, coins=True, scalars=scalars,
                 )  # fmt: skip
             # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass
             except (InputError, RuntimeError, NotImplementedError, TypeError, ValueError):
@@ -132,6 +133,7 @@ class _Paths:
     quiet: bool
     count: int
     root: int
+    scalars: dict[str, Tensor]
 
     def __post_init__(self) -> None:
         self.randomness = Randomness(seeds=torch.arange(self.count), root=self.root)
@@ -158,22 +160,25 @@ class _Paths:
             return self.step(self.given, steps[0], state, t)
         return vmap(lambda parts, eta, state: self.step(parts, eta, state, t))(self.given, steps, state)
 
-    def value(self, parts: list[Tensor], models: Tensor) -> Tensor:
-        return self.form.value(self.problem(parts), models, self.client)
+    def value(self, parts: list[Tensor], scalars: Mapping[str, Any], state: State) -> Tensor:
+        return self.form.value(self.problem(parts), state, self.client, scalars)
 
-    def valued(self, models: Tensor) -> Tensor:
-        return self.value(self.given, models)[None] if self.alone else vmap(self.value)(self.given, models)
+    def valued(self, state: State) -> Tensor:
+        """The form of the states, (..., S) with an axis for the instances."""
+        if self.alone:
+            return self.value(self.given, {name: float(each[0]) for name, each in self.scalars.items()}, state)[None]
+        seen = state if callable(self.form.of) else {"models": state["models"]}
+        return vmap(self.value)(self.given, self.scalars, seen)
 
-    def values(self, eta: np.ndarray, iterations: np.ndarray, levels: np.ndarray) -> list[np.ndarray]:
+    def values(self, eta: np.ndarray, iterations: np.ndarray) -> list[np.ndarray]:
         """The quantity of each instance after its own number of iterations."""
         form, first = self.form, self.states[0]
         state = first if self.alone else {name: torch.stack([each[name] for each in self.states]) for name in first}
         steps = torch.as_tensor(eta, dtype=self.problems[0].dtype)
         found: list[np.ndarray] = [np.zeros(0)] * len(eta)
-        total: Tensor = state["models"] if form.of_mean else torch.zeros(())
-        stopping = (
-            Stopping.at_start(torch.from_numpy(levels)[:, None], self.valued(state["models"])) if form.stopped else None
-        )
+        total = torch.zeros(())
+        weights = form.weights(iterations, {k: v.numpy() for k, v in self.scalars.items()}) if form.weighted else None
+        stopping = Stopping.at_start(self.scalars[form.level][:, None], self.valued(state)) if form.level else None
         left = np.arange(len(eta))
         for t in range(int(iterations.max(initial=0)) + 1):
             if t:
@@ -181,30 +186,37 @@ class _Paths:
                 if 2 * running.sum() <= len(left):  # what is through no longer costs
                     kept = torch.from_numpy(np.flatnonzero(running))
                     self.given, steps, left = [each[kept] for each in self.given], steps[kept], left[running]
+                    self.scalars = {name: each[kept] for name, each in self.scalars.items()}
                     state, total = (
                         {name: each[kept] for name, each in state.items()},
                         total[kept] if total.ndim else total,
                     )
                     if stopping is not None:
                         stopping.keep(kept)
-                if form.average:
-                    total = total + self.valued(state["models"])
                 state = self.stepped(steps, state, t)
-                if form.of_mean:
-                    total = total + state["models"]
                 if stopping is not None:
-                    stopping.then(self.valued(state["models"]))
+                    stopping.then(self.valued(state))
+            if weights is not None and weights[left, t].any():
+                total = total + self.share(torch.from_numpy(weights[left, t]), state, stopping)
             due = np.flatnonzero(iterations[left] == t)
             if len(due):
-                if stopping is not None and form.stopped is not None:
-                    now = form.stopped(stopping)
-                elif form.average and t:
-                    now = total / t
+                if form.mean:
+                    now = self.valued({"models": total})
+                elif weights is not None:
+                    now = total
                 else:
-                    now = self.valued(total / (t + 1) if form.of_mean else state["models"])
+                    now = self.valued(state) if stopping is None else STOPPED[form.over](stopping)
                 for at in due:
                     found[left[at]] = now[at].double().cpu().numpy()
         return found
+
+    def share(self, weights: Tensor, state: State, stopping: Stopping | None) -> Tensor:
+        """What the sum of the models or of the form's values gains; values count before tau."""
+        if self.form.mean:
+            models = state["models"]
+            return (weights[0] if self.alone else weights.view(-1, *[1] * (models.ndim - 1))).to(models) * models
+        values = self.valued(state) if stopping is None else torch.where(stopping.still, stopping.value, 0.0)
+        return torch.where(weights[:, None] == 0, 0.0, weights[:, None].to(values) * values)
 
 
 def nudged(problem: Problem, models: Tensor, t: int) -> Tensor:

@@ -1,55 +1,56 @@
-"""Quantities of an algorithm as functions of its models, and of a linear one as quadratic forms.
+"""Quantities of an algorithm as functions of its state, and of a linear one as quadratic forms.
 
-With delta_k = theta_k - theta_k* and z = (delta_1, ..., delta_N, 1) a quantity is E[z^T F z] at T; or its average over
-t < T, which is that of an iterate drawn uniformly from the first T; or that of the mean of theta_0, ..., theta_T.
-Second moments give it on quadratics; `value` gives it of simulated models of any problem. What depends on
-tau = min{t: v_t < level}, v_t = `value` at t, is no quadratic form: paths alone give it.
+A quantity is four words. `of` what of a state: q >= 0; `at` which models, against which losses; `over` which iterates:
+E[q_T], E[sum_t w_t q_t] with w_t >= 0 that sum to 1 over t = 0, ..., T, or E[q] at the mean sum_t w_t theta_t of the
+models; `until` T or tau = min{t: q_t < level}. With z = (state - centre, 1), q(state) = z^T F z on quadratics, and
+second moments give it; `value` gives it of simulated states of any problem. What depends on tau paths alone give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Quantity
+from suffice.support.errors import InputError
 
 from . import mean_loss
-from .algorithms.base import Algorithm, Around, Draw, State
-from .oracle import Oracle
-from .problem import Problem, QuadraticProblem, known
+from .algorithms.base import State
+from .moment_maps import at_states, unit_states
+from .problem import Problem, QuadraticProblem
 
-Matrix = Callable[[QuadraticProblem, int], Tensor]
-"""F (N d + 1, N d + 1) of a problem and a client."""
-OfModels = Callable[[Problem, Tensor, int], Tensor]
-"""The quantity (S,) of a problem, models (S, N, d) and a client: never negative."""
+OF = ("excess", "distance", "gradient", "consensus")
+LEVELS = {"excess": "eps", "gradient": "G"}
+"""The scalar below which each falls at tau."""
+AT = ("client", "clients", "mean model", "client on mean loss", "clients on mean loss")
+"""The second and the last are means over the clients; the first two are against each client's own loss."""
+Over = str | tuple[str, Any] | Callable[..., np.ndarray]
+_GIVEN = ("state", "problem", "client", "best")
 
 
 @dataclass(kw_only=True)
 class Stopping:
-    """What is known at t of v_0, ..., v_t, each (..., S): v at min(t, tau), whether tau >= t, min(t, tau), and the sum
-    of v_s over s < min(t, tau)."""
+    """What is known at t of v_0, ..., v_t, each (..., S): v at min(t, tau), whether tau >= t, and min(t, tau)."""
 
     level: Tensor
     value: Tensor
     running: Tensor
     steps: Tensor
-    total: Tensor
-    t: int = 0
 
     @classmethod
     def at_start(cls, level: Tensor, value: Tensor) -> Stopping:
         none = torch.zeros_like(value)
-        return cls(level=level, value=value, running=none == 0, steps=none, total=none)
+        return cls(level=level, value=value, running=none == 0, steps=none)
 
     def then(self, value: Tensor) -> None:
         """Go on to t + 1, given v there."""
-        self.t += 1
         self.running = self.still
         self.steps = self.steps + self.running
-        self.total = self.total + torch.where(self.running, self.value, 0.0)
         self.value = torch.where(self.running, value, self.value)
 
     @property
@@ -59,200 +60,185 @@ class Stopping:
 
     def keep(self, rows: Tensor) -> None:
         """Leave out all but these rows of the first axis."""
-        for name in ("level", "value", "running", "steps", "total"):
+        for name in ("level", "value", "running", "steps"):
             setattr(self, name, getattr(self, name)[rows])
+
+
+STOPPED: dict[Any, Callable[[Stopping], Tensor]] = {
+    "last": lambda at: at.value,
+    "while running": lambda at: at.value * at.running,
+    "still running": lambda at: at.still.to(at.value),
+    "time": lambda at: at.steps,
+}
+"""What is read at T of a path that stops at tau. Of tau it is min(tau, T), which is at most tau."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuadraticForm:
-    """`average`: over t < T. `of_mean`: at the mean of the iterates 0 to T. `stopped`: of what is known at T of a path
-    and the time tau at which `value` falls below the scalar called `level`. `mean_loss`: of the clients' mean loss at
-    the mean of their models, so that a bound's e0 and distance2 are those of that loss."""
+    """`of`: a word of `OF`, or a function of some of: state (a dictionary of tensors (S, ...)), problem, client, best
+    (the minimiser of the clients' mean loss) and scalars, that returns (S,) numbers. `over`: "last", "average" (t < T),
+    ("suffix", T0) (t >= T0, T0 a number or a function of T), a function of T and scalars that returns w_0, ..., w_T, or
+    a word of `STOPPED`. `mean`: at the mean of the models with these weights."""
 
-    quantity: Quantity
-    matrix: Matrix
-    value: OfModels
-    average: bool = False
-    of_mean: bool = False
-    mean_loss: bool = False
-    level: str = ""
-    stopped: Callable[[Stopping], Tensor] | None = None
+    of: str | Callable[..., Any]
+    at: str = "client"
+    over: Over = "last"
+    mean: bool = False
+    until: str = "T"
 
-    def on_state(self, problem: QuadraticProblem, client: int, size: int, iterations: int | Tensor) -> Tensor:
-        """F on the homogeneous state (size, size) of the algorithm, or of `WithSum` of it for means."""
-        F, n = self.matrix(problem, client), problem.clients * problem.features
-        found = F.new_zeros(size, size)
-        first, count = (n, iterations + 1) if self.of_mean else (0, 1)
-        own = slice(first, first + n)
-        found[own, own] = F[:n, :n] / count**2
-        found[own, -1] = found[-1, own] = F[:n, n] / count
-        found[-1, -1] += F[n, n]
+    @property
+    def level(self) -> str:
+        """The scalar whose crossing stops it; "" where nothing does."""
+        return LEVELS[str(self.of)] if self.until == "tau" else ""
+
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """The scalars that it is a function of."""
+        names = [name for each in (self.of, self.over) if callable(each) for name in inspect.signature(each).parameters]
+        return tuple(dict.fromkeys(name for name in (*names, self.level) if name and name not in (*_GIVEN, "T")))
+
+    @property
+    def mean_loss(self) -> bool:
+        """Whether it is about the clients' mean loss, so that a bound's e0 and distance2 are those of that loss."""
+        return "best" in inspect.signature(self.of).parameters if callable(self.of) else "mean" in self.at
+
+    @property
+    def weighted(self) -> bool:
+        """Whether it is asked at more than one iterate."""
+        return self.over not in STOPPED
+
+    @property
+    def steady(self) -> bool:
+        """Whether it is at the mean of theta_0, ..., theta_T, all alike: the same step adds to the sum each time."""
+        return self.mean and self.over == ("suffix", 0)
+
+    def weights(self, iterations: np.ndarray, scalars: Mapping[str, np.ndarray]) -> np.ndarray:
+        """w_0, ..., w_T of each T (B,) and scalars (B,), (B, max T + 1); NaN where a suffix is empty."""
+        found = np.zeros((len(iterations), int(iterations.max(initial=0)) + 1))
+        for at, T in enumerate(iterations.astype(int).tolist()):
+            t = np.arange(T + 1.0)
+            if callable(self.over):
+                names = [name for name in inspect.signature(self.over).parameters if name != "T"]
+                found[at, : T + 1] = self.over(T, **{name: float(scalars[name][at]) for name in names})
+                continue
+            first = self.over[1]
+            inside = t < max(T, 1) if self.over == "average" else t >= (first(T) if callable(first) else first)
+            found[at, : T + 1] = inside / inside.sum() if inside.any() else np.nan
         return found
 
+    def value(self, problem: Problem, state: State, client: int, scalars: Mapping[str, Any]) -> Tensor:
+        """q of each of the states, (S,)."""
+        models = state["models"]
+        if callable(self.of):
+            return self._own(problem, state, client, scalars)
+        if self.of == "consensus":  # (1/N^2) sum_ij |x_i - x_j|^2 = (2/N) sum_i |x_i - xbar|^2
+            return 2 * ((models - models.mean(1, keepdim=True)) ** 2).sum(-1).mean(-1)
+        one = slice(client, client + 1) if self.at.startswith("client ") else slice(None)
+        if "mean" not in self.at:
+            own = _OWN[self.of](problem, models)
+            return own[:, client] if self.at == "client" else own.mean(-1)
+        x = models.mean(1, keepdim=True) if self.at == "mean model" else models[:, one]
+        return _OF_MEAN_LOSS[self.of](problem, x.flatten(0, 1)).unflatten(0, x.shape[:2]).mean(-1)
 
-_SUM = "sum of the models"
-"""A name that no algorithm's own state has."""
+    def _own(self, problem: Problem, state: State, client: int, scalars: Mapping[str, Any]) -> Tensor:
+        assert callable(self.of)
+        given = {"state": state, "problem": problem, "client": client, **scalars}
+        names, count = inspect.signature(self.of).parameters, len(state["models"])
+        if "best" in names:
+            given["best"] = mean_loss.minimiser(problem)
+        found = self.of(**{name: given[name] for name in names})
+        if not isinstance(found, Tensor) or found.shape != (count,):
+            shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+            name = getattr(self.of, "__name__", "function")
+            raise InputError("of", name, f"it returns {shape}: return one number a path, a tensor ({count},)")
+        return found
 
+    def on_state(self, problem: QuadraticProblem, client: int, centre: State, scalars: Mapping[str, Any]) -> Tensor:
+        """F on the homogeneous state z = (state - centre, 1), models first."""
+        if callable(self.of):
+            return _polarised(lambda state: self.value(problem, state, client, scalars), centre)
+        F = self._matrix(problem, client)
+        n, size = len(F) - 1, sum(value.numel() for value in centre.values()) + 1
+        found = F.new_zeros(size, size)
+        found[:n, :n], found[:n, -1], found[-1, :n], found[-1, -1] = F[:n, :n], F[:n, n], F[n, :n], F[n, n]
+        return found
 
-@dataclass(frozen=True, kw_only=True)
-class WithSum(Around):
-    """The algorithm, and the sum over t = 0, ..., T of its models' distances from the optima as a second state."""
-
-    of: Algorithm
-    name: str
-    linear: bool = True
-
-    def init(self, problem: Oracle, models: Tensor) -> State:
-        state = self.of.init(problem, models)
-        rest = {name: value for name, value in state.items() if name != "models"}
-        return {"models": state["models"], _SUM: _away(problem, state["models"]), **rest}
-
-    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
-        after = self.of.step(problem, {name: value for name, value in state.items() if name != _SUM}, draw, eta)
-        rest = {name: value for name, value in after.items() if name != "models"}
-        return {"models": after["models"], _SUM: state[_SUM] + _away(problem, after["models"]), **rest}
-
-
-def _away(problem: Oracle, models: Tensor) -> Tensor:
-    return models - known(problem, "a sum of distances").optimum
-
-
-def _of_client(block: Callable[[Tensor], Tensor]) -> Matrix:
-    """delta_i^T block(A_i) delta_i of one client, R_i(theta) - R_i* = delta^T A_i delta."""
-
-    def matrix(problem: QuadraticProblem, client: int) -> Tensor:
-        n, d = problem.clients * problem.features, problem.features
-        F = problem.start.new_zeros(n + 1, n + 1)
-        own = slice(client * d, (client + 1) * d)
-        F[own, own] = block(problem.A[client])
-        return F
-
-    return matrix
-
-
-def _mean(matrix: Matrix) -> Matrix:
-    """The mean of a form over the clients."""
-    return lambda problem, client: sum(
-        (matrix(problem, k) for k in range(problem.clients)), torch.zeros(())
-    ) / problem.clients  # fmt: skip
-
-
-def _consensus(problem: QuadraticProblem, client: int) -> Tensor:
-    """(1/N^2) sum_ij |x_i - x_j|^2 = (2/N) (sum_i |x_i|^2 - N |xbar|^2), x = delta + the optima."""
-    N, d = problem.clients, problem.features
-    eye = torch.eye(N).to(problem.start)
-    K = torch.kron(2 / N * (eye - 1 / N), torch.eye(d).to(eye))
-    optima = problem.optimum.reshape(-1)
-    lift = torch.cat((torch.eye(N * d).to(eye), optima[:, None]), dim=1)
-    return lift.T @ K @ lift
-
-
-def _of_mean_loss(block: Callable[[Tensor], Tensor]) -> Matrix:
-    """u^T block(A) u, u = xbar - x*, A the mean of the A_k, f(x) - f* = (x - x*)^T A (x - x*).
-
-    u = (1/N) sum_k delta_k + (the mean of the optima - x*): a linear map of z.
-    """
-
-    def matrix(problem: QuadraticProblem, client: int) -> Tensor:
+    def _matrix(self, problem: QuadraticProblem, client: int) -> Tensor:
+        """F on (delta_1, ..., delta_N, 1), delta_k = theta_k - theta_k*: the mean over k of L_k^T B_k L_k, where L_k
+        takes it to what is squared and R_k(theta) - R_k* = (theta - theta_k*)^T A_k (theta - theta_k*)."""
         N, d = problem.clients, problem.features
-        A = problem.A.mean(0)
-        shift = problem.optimum.mean(0) - mean_loss.minimiser(problem)
-        lift = torch.cat((torch.eye(d).to(A).repeat(1, N) / N, shift[:, None]), dim=1)
-        return lift.T @ block(A) @ lift
-
-    return matrix
-
-
-def _mean_loss_excess(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return mean_loss.excess(problem, models.mean(1))
-
-
-def _mean_loss_distance(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return (models.mean(1) - mean_loss.minimiser(problem)).square().sum(-1)
-
-
-def _mean_loss_slope(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return mean_loss.gradient(problem, models.mean(1)).square().sum(-1)
+        away = torch.eye(N * d + 1).to(problem.optimum)[:-1].unflatten(0, (N, d))
+        last = away.new_zeros(N * d + 1)
+        last[-1] = 1
+        models = away + problem.optimum[..., None] * last
+        own = slice(client, client + 1) if self.at in ("client", "client on mean loss") else slice(None)
+        if self.of == "consensus":
+            A, L = 2 * torch.eye(d).to(away)[None], models - models.mean(0, keepdim=True)
+        elif "mean" in self.at:  # u = x - x*, the mean loss being f(x) - f* = u^T A u, A the mean of the A_k
+            x = models.mean(0, keepdim=True) if self.at == "mean model" else models[own]
+            A, L = problem.A.mean(0, keepdim=True), x - mean_loss.minimiser(problem)[:, None] * last
+        else:
+            A, L = problem.A[own], away[own]
+        B = 4 * A @ A if self.of == "gradient" else torch.eye(d).to(A) if self.of == "distance" else A
+        return (L.mT @ B @ L).mean(0)
 
 
-def _spread(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return 2 * ((models - models.mean(1, keepdim=True)) ** 2).sum(-1).mean(-1)
+_OWN: dict[Any, Callable[[Problem, Tensor], Tensor]] = {
+    "excess": lambda problem, x: problem.excess(x),
+    "distance": lambda problem, x: ((x - problem.optimum) ** 2).sum(-1),
+    "gradient": lambda problem, x: (problem.gradient(x) ** 2).sum(-1),
+}
+"""Of models (S, N, d), each on its client's loss, (S, N)."""
+_OF_MEAN_LOSS: dict[Any, Callable[[Problem, Tensor], Tensor]] = {
+    "excess": mean_loss.excess,
+    "distance": lambda problem, x: (x - mean_loss.minimiser(problem)).square().sum(-1),
+    "gradient": lambda problem, x: mean_loss.gradient(problem, x).square().sum(-1),
+}
+"""Of models (S, d), (S,)."""
 
 
-def _excess(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return problem.excess(models)[:, client]
-
-
-def _distance(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return ((models - problem.optimum) ** 2).sum(-1)[:, client]
-
-
-def _slope(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return (problem.gradient(models) ** 2).sum(-1)[:, client]
-
-
-def _mean_excess(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return problem.excess(models).mean(-1)
-
-
-def _mean_slope(problem: Problem, models: Tensor, client: int) -> Tensor:
-    return (problem.gradient(models) ** 2).sum(-1).mean(-1)
-
-
-def _half_hessian(A: Tensor) -> Tensor:
-    return A
-
-
-def _squared_hessian(A: Tensor) -> Tensor:
-    return 4 * A @ A
-
-
-def _identity(A: Tensor) -> Tensor:
-    return torch.eye(len(A)).to(A)
-
-
-_E, _G, _D = (_of_client(block) for block in (_half_hessian, _squared_hessian, _identity))
-_GLOBAL = (
-    (Quantity.GLOBAL_EXCESS, _half_hessian, _mean_loss_excess, False),
-    (Quantity.GLOBAL_DISTANCE, _identity, _mean_loss_distance, False),
-    (Quantity.GLOBAL_GRADIENT, _squared_hessian, _mean_loss_slope, False),
-    (Quantity.AVERAGE_GLOBAL_EXCESS, _half_hessian, _mean_loss_excess, True),
-    (Quantity.AVERAGE_MEAN_GRADIENT, _squared_hessian, _mean_loss_slope, True),
-)
-
-
-def _unknown(problem: QuadraticProblem, client: int) -> Tensor:
-    raise NotImplementedError("second moments do not tell what happens at a stopping time")
-
-
-def _at_stop(quantity: Quantity, stopped: Callable[[Stopping], Tensor], level: str = "eps") -> QuadraticForm:
-    value = _excess if level == "eps" else _slope
-    return QuadraticForm(quantity=quantity, matrix=_unknown, value=value, level=level, stopped=stopped)
+def _polarised(q: Callable[[State], Tensor], centre: State) -> Tensor:
+    """F with q = z^T F z, from q at the centre c, at c + e_i, c - e_i and c + e_i + e_j: with q(c) = f,
+    F_ii = (q(c + e_i) + q(c - e_i))/2 - f,  2 F_i1 = (q(c + e_i) - q(c - e_i))/2,
+    2 F_ij = q(c + e_i + e_j) - q(c + e_i) - q(c + e_j) + f."""
+    like = next(iter(centre.values()))
+    n = sum(value.numel() for value in centre.values())
+    unit = unit_states(n, like)
+    i, j = torch.triu_indices(n, n, 1)
+    values = q(at_states(centre, torch.cat((unit, -unit[:-1], unit[i] + unit[j]))))
+    plus, minus, f, pairs = values[:n], values[n + 1 : 2 * n + 1], values[n], values[2 * n + 1 :]
+    off = values.new_zeros(n + 1, n + 1)
+    off[i, j] = (pairs - plus[i] - plus[j] + f) / 2
+    off[:n, n] = (plus - minus) / 4
+    diagonal = torch.cat(((plus + minus) / 2 - f, f[None]))
+    return off + off.mT + torch.diag(diagonal)
 
 
 def forms() -> dict[str, QuadraticForm]:
-    """By the quantity's name in lower case. Of a hitting time tau it is min(tau, T), which is at most tau."""
-    known = [
-        QuadraticForm(quantity=Quantity.EXCESS, matrix=_E, value=_excess),
-        QuadraticForm(quantity=Quantity.LAST_DISTANCE, matrix=_D, value=_distance),
-        QuadraticForm(quantity=Quantity.LAST_GRADIENT, matrix=_G, value=_slope),
-        QuadraticForm(quantity=Quantity.MEAN_EXCESS, matrix=_mean(_E), value=_mean_excess),
-        QuadraticForm(quantity=Quantity.LAST_CONSENSUS, matrix=_consensus, value=_spread),
-        QuadraticForm(quantity=Quantity.RANDOM_ITERATE_EXCESS, matrix=_E, value=_excess, average=True),
-        QuadraticForm(quantity=Quantity.AVERAGE_GRADIENT, matrix=_G, value=_slope, average=True),
-        QuadraticForm(quantity=Quantity.AVERAGE_CLIENT_GRADIENT, matrix=_mean(_G), value=_mean_slope, average=True),
-        QuadraticForm(quantity=Quantity.AVERAGE_CONSENSUS, matrix=_consensus, value=_spread, average=True),
-        QuadraticForm(quantity=Quantity.MEAN_ITERATE_EXCESS, matrix=_E, value=_excess, of_mean=True),
-        *(
-            QuadraticForm(quantity=quantity, matrix=_of_mean_loss(block), value=value, mean_loss=True, average=average)
-            for quantity, block, value, average in _GLOBAL
-        ),
-        _at_stop(Quantity.STOPPED_EXCESS, lambda at: at.value),
-        _at_stop(Quantity.EXCESS_WHILE_RUNNING, lambda at: at.value * at.running),
-        _at_stop(Quantity.STILL_RUNNING, lambda at: at.still.to(at.value)),
-        _at_stop(Quantity.HITTING_TIME, lambda at: at.steps),
-        _at_stop(Quantity.GRADIENT_STILL_RUNNING, lambda at: at.still.to(at.value), "G"),
-        _at_stop(Quantity.GRADIENT_HITTING_TIME, lambda at: at.steps, "G"),
-        _at_stop(Quantity.STOPPED_GRADIENT, lambda at: at.total / max(at.t, 1), "G"),
-    ]
-    return {form.quantity.name.lower(): form for form in known}
+    """The quantities that have names."""
+    known: dict[str, tuple[Any, ...]] = {
+        "excess": ("excess", "client"),
+        "last_distance": ("distance", "client"),
+        "last_gradient": ("gradient", "client"),
+        "mean_excess": ("excess", "clients"),
+        "last_consensus": ("consensus", "clients"),
+        "random_iterate_excess": ("excess", "client", "average"),
+        "average_gradient": ("gradient", "client", "average"),
+        "average_client_gradient": ("gradient", "clients", "average"),
+        "average_consensus": ("consensus", "clients", "average"),
+        "mean_iterate_excess": ("excess", "client", ("suffix", 0), True),
+        "global_excess": ("excess", "mean model"),
+        "global_distance": ("distance", "mean model"),
+        "global_gradient": ("gradient", "mean model"),
+        "average_global_excess": ("excess", "mean model", "average"),
+        "average_mean_gradient": ("gradient", "mean model", "average"),
+        "stopped_excess": ("excess", "client", "last", False, "tau"),
+        "excess_while_running": ("excess", "client", "while running", False, "tau"),
+        "still_running": ("excess", "client", "still running", False, "tau"),
+        "hitting_time": ("excess", "client", "time", False, "tau"),
+        "gradient_still_running": ("gradient", "client", "still running", False, "tau"),
+        "gradient_hitting_time": ("gradient", "client", "time", False, "tau"),
+        "stopped_gradient": ("gradient", "client", "average", False, "tau"),
+    }
+    words = ("of", "at", "over", "mean", "until")
+    return {name: QuadraticForm(**dict(zip(words, row))) for name, row in known.items()}

@@ -18,4 +18,5 @@ from .findings import Outcome as Outcome
 from .findings import Weakness as Weakness
 from .mutants import Mutant as Mutant
 from .mutants import mutants as mutants
+from .quantity import quantity as quantity
 from .verdict import Verdict as Verdict

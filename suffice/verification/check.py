@@ -26,7 +26,7 @@ from .findings import Extent
 from .loosened_conditions import loosened
 from .problem_measure import measures, own_number, quadratic
 from .proof_request import search_of
-from .quantity_sum import form_of, quantity_of
+from .quantity import composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .shapes import sweep
@@ -117,9 +117,6 @@ def check(
         raise InputError("family", family, "give a ProblemFamily, such as families.quadratics()")
     if direction not in ("upper", "lower"):
         raise InputError("direction", direction, "use upper or lower")
-    if direction == "lower" and "hitting_time" in str(quantity).lower():
-        remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
-        raise InputError("quantity", str(quantity), remedy)
     if delta is not None and not 0 < as_number("delta", delta) < 1:
         raise InputError("delta", delta, "give a probability between 0 and 1")
     if effort not in EFFORTS:
@@ -130,7 +127,11 @@ def check(
         own = {} if family is None else family.own()
         meant = _names(names, bound, conditions, quantity)
         bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
-        theorem, opaque = _record(bound, conditions, quantity_of(quantity, meant), direction, own, chosen)
+        asked = quantity_of(quantity, meant)
+        if direction == "lower" and any(form.over == "time" for form, _ in composed(asked).parts):
+            remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
+            raise InputError("quantity", asked.name.lower(), remedy)
+        theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
         theorem = theorem if delta is None else replace(theorem, mode="probability")
         verdict = _Check(
             theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
@@ -158,8 +159,9 @@ class _Check:
 
     def verdict(self, effort: str) -> Verdict:
         """The verdict on instances."""
-        moments = self.algorithm.linear and (self.family is None or quadratic(self.family))
-        run = self._exact if moments and self.delta is None and not form_of(self.theorem).levels else self._sampled
+        exact = self.algorithm.linear and self.delta is None and not form_of(self.theorem).levels
+        exact = exact and quadratic(self.theorem, self.algorithm, self.family, self.client)
+        run = self._exact if exact else self._sampled
         verdict = run("quick")
         if verdict.outcome is Outcome.VACUOUS:
             some, why = explained(self.theorem, verdict.evidence.unmet)

@@ -35,7 +35,8 @@ def _read(tensor: Tensor) -> np.ndarray:
 
 
 def times(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return (one @ other) >> BITS
+    found = one @ other
+    return found >> BITS if found.dtype == object else found
 
 
 def _over(one: Any, other: Any) -> Any:

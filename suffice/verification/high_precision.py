@@ -12,21 +12,22 @@ as those of mpmath's matrices, and an excess above 1e-250 keeps 50 digits.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import cycle as cycle_of
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Quantity
 from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
 from suffice.simulate.moment_maps import Maps, origin
 from suffice.simulate.moment_powers import Cycle, branches, probed_alone
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problem_batches import over_tensors
-from suffice.simulate.quadratic_forms import QuadraticForm, forms
+from suffice.simulate.quadratic_forms import QuadraticForm
 
 from .exact_tensors import BITS, NUDGE, ExactTensors, times
 
@@ -51,6 +52,7 @@ def measured(
     client: int,
     cycle: Cycle,
     form: QuadraticForm | None = None,
+    scalars: Mapping[str, float] | None = None,
 ) -> tuple[Any, int]:
     """`form` (E[e_T] unless given) of one client, an mpmath number, and how many of its digits are good.
 
@@ -58,16 +60,16 @@ def measured(
     """
     import mpmath
 
-    form = forms()["excess"] if form is None else form
+    form = QuadraticForm(of="excess") if form is None else form
     if (
-        form.quantity == Quantity.EXCESS
+        form == QuadraticForm(of="excess")
         and iterations <= LONGEST_BY_HAND
         and type(algorithm) in (Local, FixedWeights)
         and isinstance(problem, Quadratics)
         and not problem.shared_noise
     ):
         return _fixed_excess(problem, algorithm, iterations, eta, client), DIGITS
-    given = problem, algorithm, iterations, eta, client, cycle, form
+    given = problem, algorithm, iterations, eta, client, cycle, form, scalars or {}
     probed, error, rounded = _probed(*given)
     if rounded:
         error += _SAFETY * max(abs(_probed(*given, seed=seed)[0] - probed) for seed in (1, 2))
@@ -106,6 +108,7 @@ def _probed(
     client: int,
     cycle: Cycle,
     form: QuadraticForm,
+    scalars: Mapping[str, float],
     seed: int = 0,
 ) -> tuple[Any, Any, int]:
     """An mpmath number, its error, and how many operations were known as their floats alone; `seed` moves those.
@@ -119,40 +122,59 @@ def _probed(
         start = exact.of(z)[:, None]
         moment = times(start, start.T)
         probed = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
-        blocks = [
-            [(Fraction(share), [_Exact.of(maps, exact) for maps in steps]) for share, steps in block]
-            for block in branches(problem, algorithm, cycle.until(iterations), probed)
-        ]
-        F = exact.of(form.on_state(problem, client, len(moment), iterations))
+        taken = branches(problem, algorithm, cycle.until(iterations), probed)
+        F, size = form.on_state(problem, client, centre, scalars), len(moment)
+        if form.steady:
+            sums = torch.eye(size).to(F).repeat(2, 1)
+            taken = [[(share, [maps.with_sum(sums) for maps in steps]) for share, steps in block] for block in taken]
+            moment = np.tile(moment, (2, 2))
+        blocks = [[(Fraction(share), [_Exact.of(maps, exact) for maps in steps]) for share, steps in b] for b in taken]
+        F = exact.of(F)
+        if form.steady:
+            own, F = F // (iterations + 1) ** 2, np.zeros((2 * size, 2 * size), dtype=object)
+            F[size:, size:] = own
     # probabilities are floats, which need not sum to 1
     blocks = [[(share / sum(odds for odds, _ in block), steps) for share, steps in block] for block in blocks]
-    if form.average:
-        moment = _averaged(blocks, iterations, moment)
-    else:
-        turns, rest = divmod(iterations, cycle.length)
-        if turns and all(len(block) == 1 and not any(maps.deviations for maps in block[0][1]) for block in blocks):
-            moment = _squared([maps for block in blocks for maps in block[0][1]], turns, moment)
-        else:
-            work = 2 * sum(1 + len(each.deviations) for block in blocks for _, steps in block for each in steps)
-            if turns * work * len(moment) ** 3 > _MOST_EXACT and _WIDER < 2.0**-8:
-                wide, narrow = (_in_floats(blocks, moment, turns, rest, F, kind) for kind in (np.longdouble, float))
-                return wide, 2**4 * _WIDER * abs(wide - narrow), exact.rounded
-            for _ in range(turns):
-                moment = _stepped(blocks, moment, cycle.length)
-        moment = _stepped(blocks, moment, rest)
-    return _value(F, moment), 0, exact.rounded
+    turns, rest = divmod(iterations, cycle.length)
+    work = 2 * sum(1 + len(each.deviations) for block in blocks for _, steps in block for each in steps)
+    shares: list[Any] = []
+    if form.weighted and not form.steady:
+        row = form.weights(np.array([iterations]), {name: np.array([each]) for name, each in scalars.items()})[0]
+        parts = [Fraction(float(each)) for each in row]
+        shares = [each / sum(parts) for each in parts]  # floats sum to 1 but for rounding
+    elif turns and all(len(block) == 1 and not any(maps.deviations for maps in block[0][1]) for block in blocks):
+        moment = _squared([maps for block in blocks for maps in block[0][1]], turns, moment)
+        return _value(F, _stepped(blocks, moment, rest)), 0, exact.rounded
+    if turns * work * len(moment) ** 3 > _MOST_EXACT and _WIDER < 2.0**-8:
+        given = blocks, moment, iterations, F, shares, form.mean
+        wide, narrow = (_in_floats(*given, kind) for kind in (np.longdouble, float))
+        return wide, 2**4 * _WIDER * abs(wide - narrow), exact.rounded
+    return _value(F, _followed(blocks, moment, iterations, shares, form.mean)), 0, exact.rounded
 
 
-def _in_floats(blocks: Blocks, moment: np.ndarray, turns: int, rest: int, F: np.ndarray, kind: Any) -> Any:
+def _followed(blocks: Blocks, moment: np.ndarray, iterations: int, shares: list[Any], mean: bool) -> np.ndarray:
+    """The moment after all iterations; with `shares` sum_t w_t E[z_t z_t^T], or E[S S^T] of S = sum_t w_t z_t."""
+    if not shares:
+        return _stepped(blocks, moment, iterations)
+    size, total = len(moment), _scaled(shares[0], moment)
+    if mean:
+        joint = np.block([[moment, total], [total, _scaled(shares[0], total)]])
+        after = _stepped(blocks, joint, iterations, lambda maps, joint, t: maps.advance_sum(joint, shares[t]))
+        return after[size:, size:]
+    for t, after in enumerate(_each(blocks, moment, iterations), 1):
+        total = total + _scaled(shares[t], after)
+    return total
+
+
+def _in_floats(
+    blocks: Blocks, moment: np.ndarray, iterations: int, F: np.ndarray, shares: list[Any], mean: bool, kind: Any
+) -> Any:
     """By floats of one kind, as an mpmath number."""
     import mpmath
 
-    length = sum(len(block[0][1]) for block in blocks)
     blocks = [[(_rounded(share, kind), [each.rounded(kind) for each in steps]) for share, steps in b] for b in blocks]
-    moment = _rounded(moment, kind)
-    for _ in range(turns):
-        moment = _stepped(blocks, moment, length)
-    found = (_rounded(F, kind) * _stepped(blocks, moment, rest)).sum()
+    shares = [_rounded(share, kind) for share in shares]
+    found = (_rounded(F, kind) * _followed(blocks, _rounded(moment, kind), iterations, shares, mean)).sum()
     with mpmath.workdps(DIGITS):
         return mpmath.mpf(float(found)) + mpmath.mpf(float(found - kind(float(found))))
 
@@ -162,17 +184,6 @@ def _rounded(exact: Any, kind: Any) -> Any:
     each = [exact] if isinstance(exact, Fraction) else [Fraction(each, 2**BITS) for each in exact.ravel()]
     found = np.array([kind(float(one)) + kind(float(one - Fraction(float(one)))) for one in each], dtype=kind)
     return found[0] if isinstance(exact, Fraction) else found.reshape(exact.shape)
-
-
-def _averaged(blocks: Blocks, iterations: int, moment: np.ndarray) -> np.ndarray:
-    """The mean of the moments before the iterations 1 to T."""
-    length = sum(len(block[0][1]) for block in blocks)
-    total, start = np.zeros_like(moment), moment
-    for t in range(iterations):
-        if t and t % length == 0:
-            start = _stepped(blocks, start, length)
-        total = total + _stepped(blocks, start, t % length)
-    return total // iterations
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,23 +211,39 @@ class _Exact:
             after = after + _scaled(weight, _around(D, moment))
         return after
 
+    def advance_sum(self, moment: np.ndarray, share: Any) -> np.ndarray:
+        """See `Maps.advance_sum`."""
+        m = len(self.mean)
+        M, C = self.advance(moment[:m, :m]), times(self.mean, moment[:m, m:])
+        cross = C + _scaled(share, M)
+        return np.block([[M, cross], [cross.T, moment[m:, m:] + _scaled(share, C + cross.T)]])
+
 
 Blocks = list[list[tuple[Any, list[_Exact]]]]
 
 
-def _stepped(blocks: Blocks, moment: np.ndarray, count: int) -> np.ndarray:
+def _alone(maps: _Exact, moment: np.ndarray, t: int) -> np.ndarray:
+    return maps.advance(moment)
+
+
+def _each(blocks: Blocks, moment: np.ndarray, count: int, advance: Any = _alone) -> Iterator[np.ndarray]:
+    """The moments after 1, 2, ..., `count` iterations."""
+    t = 0
+    for block in cycle_of(blocks):
+        given = [moment] * len(block)
+        for at in range(len(block[0][1])):
+            if t == count:
+                return
+            t += 1
+            given = [advance(steps[at], each, t) for (_, steps), each in zip(block, given)]
+            moment = sum((_scaled(odds, each) for (odds, _), each in zip(block, given)), np.zeros_like(moment))
+            yield moment
+
+
+def _stepped(blocks: Blocks, moment: np.ndarray, count: int, advance: Any = _alone) -> np.ndarray:
     """The moment after `count` iterations of the blocks."""
-    for block in blocks:
-        length = min(len(block[0][1]), count)
-        if not length:
-            break
-        total = np.zeros_like(moment)
-        for probability, steps in block:
-            after = moment
-            for maps in steps[:length]:
-                after = maps.advance(after)
-            total = total + _scaled(probability, after)
-        moment, count = total, count - length
+    for after in _each(blocks, moment, count, advance):
+        moment = after
     return moment
 
 

@@ -11,7 +11,7 @@ the measured number: an upper bound below it is false but for probability alpha.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, cast
@@ -29,6 +29,7 @@ from .assumptions import Assumptions
 from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, arguments_of, stated
+from .quantity import scalars_of
 from .sampled import FALSE_ALARMS, log_evidence
 from .suspects import settled
 
@@ -80,21 +81,22 @@ class PathMeasure(Measure):
         arguments = arguments_of(settings)
         # paths cost, and outside of the conditions they tell nothing
         inside = Evidence(engine="", measured=np.zeros(len(settings)), arguments=arguments).counted(theorem)
+        self.forms.check_iterates(arguments, inside)
         rows = np.flatnonzero(inside)
         problems, steps, T = [settings[at].problem for at in rows], steps[rows], T[rows]
         drawn, exact = [np.zeros(())] * len(rows), [False]
         shares = [np.broadcast_to(each, len(settings))[rows] for each in self.forms.weights(arguments)]
         for (form, _), weights in zip(self.forms.parts, shares):
-            levels = arguments[form.level][rows] if form.level else None
+            given = {name: value[rows] for name, value in scalars_of(form.scalars, arguments).items()}
             found, exact = path_values(
                 problems, self.algorithm, eta=steps, iterations=T, client=self.client, form=form, seeds=self.paths,
-                root=drawing % 2**32, levels=levels,
+                root=drawing % 2**32, scalars=given,
             )  # fmt: skip
             few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
             if few and self.held and self.delta is None:
                 expected = expected_by_sequences(
                     [problems[at] for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
-                    client=self.client, form=form, levels=None if levels is None else levels[few],
+                    client=self.client, form=form, scalars={name: value[few] for name, value in given.items()},
                 )  # fmt: skip
                 for at, value in expected.items():
                     found[few[at]], exact[few[at]] = value, True
@@ -106,14 +108,15 @@ class PathMeasure(Measure):
             if len(paths) == 0 or not np.isfinite(paths).all():  # beyond the range of floats nothing is concluded
                 continue
             finite[at], certain[at] = True, quiet
+            scalars = {name: float(value[at]) for name, value in arguments.items()}
             if quiet:
                 _check_quiet(paths, self.algorithm.name)
                 # a disturbance may cancel where the path ends at rest
-                moved = max(abs(paths[2] - paths[0]), self._floor(problem, weights))
+                moved = max(abs(paths[2] - paths[0]), self._floor(problem, weights, scalars))
                 measured[at], rounding[at] = paths[0], _ROUNDING * moved
             else:
                 _check_positive(paths, type(problem).__name__)
-                rounding[at] = _ROUNDING * self._floor(problem, weights)
+                rounding[at] = _ROUNDING * self._floor(problem, weights, scalars)
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), upper)
         says, own = stated(theorem, arguments)
@@ -129,7 +132,7 @@ class PathMeasure(Measure):
         )
         return cast(PathEvidence, settled(theorem, found))
 
-    def _floor(self, problem: Any, weights: Sequence[float]) -> float:
+    def _floor(self, problem: Any, weights: Sequence[float], scalars: Mapping[str, float]) -> float:
         """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no
         disturbed path tells. Elsewhere the last places are a share of the quantity, which `AGREEMENT` covers.
 
@@ -143,7 +146,9 @@ class PathMeasure(Measure):
         states = torch.cat([at + move for at in (optima, agreed) for move in (0 * size, size, size * (-1.0) ** place)])
         total = 0.0
         for (form, _), weight in zip(self.forms.parts, weights):
-            value = form.value(problem, states, self.client).reshape(2, 3)
+            given = {name: scalars[name] for name in form.scalars}
+            rest = self.algorithm.init(problem, states) if callable(form.of) else {}
+            value = form.value(problem, {**rest, "models": states}, self.client, given).reshape(2, 3)
             at_rest = value[value[:, 0].argmin()]
             total += weight * float((at_rest - at_rest[0]).abs().max())
         return total

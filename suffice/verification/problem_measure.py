@@ -15,7 +15,6 @@ from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers, entries
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problem_batches import tensors
-from suffice.simulate.quadratic_forms import WithSum
 from suffice.support.errors import InputError
 
 from . import high_precision
@@ -26,7 +25,7 @@ from .evidence import Evidence
 from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
 from .family import Family, Values
 from .measurement_cache import once, once_each
-from .quantity_sum import Forms, form_of
+from .quantity import Composed, form_of, quadratic_at, scalars_of
 from .spectrum_scan import LATE, late, scanned, scans
 from .suspects import movable, moved, settled
 
@@ -50,11 +49,6 @@ _WIDE = 4.0
 """Times what a bound loses in float64 that is allowed for: its wrong variants lose about as much."""
 
 
-def follows(algorithm: Algorithm, forms: Forms) -> Algorithm:
-    """The algorithm whose state holds what `forms` need."""
-    return WithSum(of=algorithm, name=algorithm.name) if forms.of_mean else algorithm
-
-
 @dataclass(frozen=True, kw_only=True)
 class Measure:
     """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
@@ -67,7 +61,7 @@ class Measure:
     algorithm: Algorithm
     client: int
     tested: Assumptions
-    forms: Forms
+    forms: Composed
     scan: bool = False
     late: int = 0
     reach: float = 1.0
@@ -164,6 +158,7 @@ class Measure:
                 cycle=self.cycle(int(T.max())),
                 client=self.client,
                 form=form,
+                scalars=scalars_of(form.scalars, arguments),
             )
             measured, rounding = measured + weight * value, rounding + weight * error
         says, own_rounding = stated(theorem, arguments)
@@ -177,6 +172,7 @@ class Measure:
             label=self.problems.name,
             values=values,
         )
+        self.forms.check_iterates(arguments, replace(found, hypothesis=says).counted(theorem))
 
         def again(row: int) -> float:
             value, good = self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])
@@ -201,6 +197,7 @@ class Measure:
                 client=self.client,
                 cycle=self.cycle(setting.iterations),
                 form=form,
+                scalars=scalars_of(form.scalars, setting.arguments),
             )
             # a weight that is a function is a float: it has no more digits
             good = min(good, digits_of if weight == 1 else high_precision.PROBED)
@@ -263,7 +260,7 @@ def measured_family(
     """
     forms = form_of(theorem)
     problems = seen_by(forms, problems)
-    chosen = follows(algorithm if algorithm is not None else Local(), forms)
+    chosen = algorithm if algorithm is not None else Local()
     tested = tested_once(*typical(problems, chosen))
     if tested.reason:
         raise InputError("algorithm", chosen.name, tested.reason)
@@ -275,7 +272,8 @@ def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     # where nothing is asked with probability 1 - delta, delta is free: the accuracy of a compressor
     own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
     taken = own if family is None else {"eta", *typical_setting(family).arguments}
-    names = [parameter.name for parameter in theorem.parameters if parameter.name not in taken]
+    asked = [name for form, _ in form_of(theorem).parts for name in form.scalars]
+    names = [name for name in (*(each.name for each in theorem.parameters), *asked) if name not in taken]
     found = {name: own_number(algorithm, name) for name in names}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -294,7 +292,6 @@ def measures(
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
     scalars = constants(theorem, algorithm, family)
     forms = form_of(theorem)
-    algorithm = follows(algorithm, forms)
     if family is not None:
         tested = tested_once(*typical(family, algorithm))
         given = Measure(
@@ -313,6 +310,7 @@ def measures(
         try:
             problem, _, eta = typical(problems, algorithm)
             size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
+            size += forms.larger * (problem.clients * problem.features + 1)
             if tested is None:
                 tested = tested_once(problem, algorithm, eta)
             else:
@@ -352,7 +350,7 @@ def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
     return reach(algorithm, typical_setting(family).problem.clients, APERIODIC) if family.movable else 1.0
 
 
-def seen_by(forms: Forms, family: ProblemFamily) -> ProblemFamily:
+def seen_by(forms: Composed, family: ProblemFamily) -> ProblemFamily:
     """The family with the scalars that the quantity asks for: those of the mean loss where it is of that."""
     return of_mean_loss(family) if forms.mean_loss else family
 
@@ -374,9 +372,23 @@ def shape_of(problems: ProblemFamily) -> tuple[int, int]:
     return setting.problem.clients, setting.problem.features
 
 
-def quadratic(family: ProblemFamily) -> bool:
-    """Whether second moments of a linear algorithm say all about its instances."""
-    return hasattr(typical(family, Local())[0], "A")
+def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int) -> bool:
+    """Whether second moments of a linear algorithm say all about the quantity on the family's instances."""
+    if family is not None and not hasattr(typical(family, Local())[0], "A"):
+        return False
+    forms = form_of(theorem)
+    parts = [form for form, _ in forms.parts if callable(form.of)]
+    some = [family] if family is not None else [quadratics(clients=clients) for clients in range(client + 1, 9)]
+    scalars = constants(theorem, algorithm, family) if parts else {}
+    for problems in (with_scalars(seen_by(forms, each), scalars) for each in some if parts):
+        setting, (problem, _, eta) = typical_setting(problems), typical(problems, algorithm)
+        try:
+            steps_once(problem, algorithm, eta)
+        except InputError:  # it is not for so many clients
+            continue
+        given = [scalars_of(form.scalars, setting.arguments) for form in parts]
+        return all(quadratic_at(form, problem, algorithm, client, each) for form, each in zip(parts, given))
+    return True
 
 
 def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, float]:

@@ -25,7 +25,7 @@ from .families import ProblemFamily, quadratics, with_level, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
 from .problem_measure import alike, constants, plain_setting, reach_on, seen_by, shape_of, typical, typical_setting
-from .quantity_sum import form_of
+from .quantity import form_of
 from .sampled import FALSE_ALARMS
 from .search import shrink
 from .shapes import Sweep, suits

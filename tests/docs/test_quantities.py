@@ -7,7 +7,7 @@ import re
 from pages import quantities
 
 from suffice.simulate.quadratic_forms import forms
-from suffice.verification.quantity_sum import quantity_of
+from suffice.verification.quantity import quantity_of
 
 
 def test_every_quantity_that_a_check_takes_has_a_row_and_no_other():

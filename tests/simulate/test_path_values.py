@@ -14,7 +14,7 @@ from suffice.simulate import FixedWeights, Local, Quadratics, Stream, expected_e
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import ONE_STEP
 from suffice.simulate.path_values import path_values
-from suffice.simulate.quadratic_forms import WithSum, forms
+from suffice.simulate.quadratic_forms import forms
 
 MIXED = FixedWeights(alpha=torch.tensor([[0.7, 0.3], [0.4, 0.6]], dtype=torch.float64))
 ETA, T = np.array([0.1, 0.3, 0.2]), np.array([5, 1, 3])
@@ -31,8 +31,7 @@ def instances(sigma2: float) -> list[Quadratics]:
 def test_without_noise_every_quantity_is_that_of_second_moments(name):
     form, problems = forms()[name], instances(0.0)
     drawn, exact = path_values(problems, MIXED, eta=ETA, iterations=T, client=1, form=form, seeds=64, root=0)
-    followed = WithSum(of=MIXED, name="mixed") if form.of_mean else MIXED
-    expected, _ = expected_values(problems, followed, eta=ETA, iterations=T, cycle=ONE_STEP, client=1, form=form)
+    expected, _ = expected_values(problems, MIXED, eta=ETA, iterations=T, cycle=ONE_STEP, client=1, form=form)
     assert exact == [True] * 3
     np.testing.assert_allclose([paths[0] for paths in drawn], expected, rtol=1e-11)
     for paths in drawn:
@@ -47,14 +46,14 @@ def test_what_stops_is_found_from_the_whole_path(name):
     last = forms()["excess" if form.level == "eps" else "last_gradient"]
     options = {"eta": ETA, "client": 1, "seeds": seeds, "root": 0}
     levels = np.array([2.0, 0.03, 5.5]) * (1 if form.level == "eps" else 2)
-    found, _ = path_values(problems, MIXED, iterations=T, form=form, levels=levels, **options)
+    found, _ = path_values(problems, MIXED, iterations=T, form=form, scalars={form.level: levels}, **options)
     for at, (level, end) in enumerate(zip(levels, T)):
         values = [
             path_values(problems, MIXED, iterations=np.full(3, t), form=last, **options)[0][at] for t in range(end + 1)
         ]
         path = np.stack(values, axis=1)
         # of the gradient the names are those of the excess: P(tau > T), E[tau]
-        of = OF_PATHS.get(getattr(Quantity, form.quantity.name.removeprefix("GRADIENT_")))
+        of = OF_PATHS.get(getattr(Quantity, name.upper().removeprefix("GRADIENT_")))
         if of is None:  # stopped_gradient: the mean over t < T of what is above the level until then
             expected = (path * np.logical_and.accumulate(path >= level, axis=1))[:, :end].mean(1)
         else:

@@ -12,7 +12,7 @@ from suffice.simulate.algorithms import FedAMP
 from suffice.verification import Domain, Outcome, check
 from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting, quadratics
-from suffice.verification.quantity_sum import quantity_of
+from suffice.verification.quantity import quantity_of
 from suffice.verification.sampled_check import path_measures
 
 DISTANCES = pytest.mark.parametrize(

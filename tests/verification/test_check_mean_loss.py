@@ -21,7 +21,7 @@ from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting, curves, of_mean_loss, quadratics
 from suffice.verification.family import Domain, Family
 from suffice.verification.problem_measure import measured_family
-from suffice.verification.quantity_sum import quantity_of
+from suffice.verification.quantity import quantity_of
 
 QUANTITIES = ("global_excess", "global_distance", "global_gradient", "average_global_excess", "average_mean_gradient")
 
@@ -94,7 +94,7 @@ def test_on_paths_the_quantities_are_those_of_the_mean_model():
     models = torch.tensor([[[2.0], [0.0]], [[0.0], [-1.0]]], dtype=torch.float64)  # xbar = 1 and -1/2
     wanted = {"global_excess": [2.25, 0], "global_distance": [2.25, 0], "global_gradient": [9, 0]}
     for name, values in wanted.items():
-        assert_allclose(forms()[name].value(problem, models, 1), values, rtol=1e-12, atol=1e-15)
+        assert_allclose(forms()[name].value(problem, {"models": models}, 1, {}), values, rtol=1e-12, atol=1e-15)
     kinks = Separable.of(Kink(inner=1.0, outer=0.25, width=0.5), [[-1.0], [1.0]], scale=[1.0, 3.0], sigma2=1.0)
     apart = torch.tensor([[[2.0], [-1.0]]], dtype=torch.float64)
 
@@ -102,7 +102,7 @@ def test_on_paths_the_quantities_are_those_of_the_mean_model():
         return float(kinks.excess(torch.full((1, 2, 1), x, dtype=torch.float64)).mean())
 
     best = min(loss(x) for x in np.linspace(-1, 1, 20_001))
-    assert_allclose(forms()["global_excess"].value(kinks, apart, 0), [loss(0.5) - best], rtol=1e-6)
+    assert_allclose(forms()["global_excess"].value(kinks, {"models": apart}, 0, {}), [loss(0.5) - best], rtol=1e-6)
 
 
 # Local SGD with averages after every second step, on quadratics of curvatures in [mu, beta], eta <= 1/beta. With

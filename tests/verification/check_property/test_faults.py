@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from suffice.simulate import expected_values, moment_powers
+from suffice.simulate import moment_powers
 from suffice.verification import (
     admissible,
     assumptions,
@@ -37,9 +37,7 @@ def changed(module, name: str, made):
 
 
 def wide_allowance(patch):
-    """Of instances side by side, and of one alone."""
-    for module in (expected_values, moment_powers):
-        patch.setattr(module, "rounding", lambda T, was=module.rounding: 1e13 * was(T))
+    patch.setattr(moment_powers, "rounding", lambda T, was=moment_powers.rounding: 1e13 * was(T))
 
 
 def low_cap(patch):

@@ -9,10 +9,11 @@ import pytest
 
 from suffice.bounds import InputError, Quantity
 from suffice.simulate import Local
+from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.verification import check, families
 from suffice.verification.check import record
 from suffice.verification.problem_measure import measured_family
-from suffice.verification.quantity_sum import Total, form_of, quantity_of
+from suffice.verification.quantity import Composed, form_of, quantity_of
 from suffice.verification.sampled_check import path_measures
 
 CURVED = {"excess": 1.0, "last_distance": lambda *, mu: mu / 2}
@@ -78,17 +79,17 @@ def test_paths_are_weighted_one_by_one():
 def test_a_name_alone_is_the_quantity_itself():
     assert quantity_of("mean excess") is Quantity.MEAN_EXCESS
     total = quantity_of({"mean_excess": 2})
-    assert isinstance(total, Total)
+    assert isinstance(total, Composed)
     assert total.expression.startswith("2 ")
     [(form, weight)] = form_of(record(twice)).parts
-    assert (form.quantity, weight) == (Quantity.EXCESS, 1.0)
+    assert (form, weight) == (QuadraticForm(of="excess"), 1.0)
 
 
 @pytest.mark.parametrize(
     ("quantity", "message"),
     [
         ({}, r"^quantity = \{\}: give a quantity by name, or weights by name"),
-        ({"exces": 1.0}, r"^quantity = 'exces': use excess, "),
+        ({"exces": 1.0}, r"^quantity = 'exces': did you mean excess\? use excess, "),
         ({"excess": -1.0}, r"^quantity\['excess'\] = -1"),
         ({"excess": "much"}, r"^quantity\['excess'\] = 'much'"),
         ({"excess": 1.0, "last_gradient": lambda *, kappa: kappa}, r"^parameter = 'kappa': the family gives mu, "),

@@ -1,0 +1,280 @@
+"""Quantities as people give them: by name, as four words, or as a sum, sum_k c_k E[Y_k], of such.
+
+A Lyapunov function is a function of the state, or a sum as E|theta_T - theta*|^2 + c E[consensus] with c of eta and mu.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+
+from suffice.bounds import Quantity, Theorem
+from suffice.bounds.units import DIMENSIONLESS, GRADIENT_SQUARED, LOSS, THETA_SQUARED
+from suffice.simulate import Algorithm
+from suffice.simulate.moment_maps import at_states, origin
+from suffice.simulate.problem import QuadraticProblem
+from suffice.simulate.quadratic_forms import AT, LEVELS, OF, STOPPED, QuadraticForm, forms
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
+from suffice.support.parse import nearest
+
+from .user_function import adapted, reading, renamed
+
+_SUMS = 1e-9
+_REMEDY = 'give a quantity by name, or weights by name: {"excess": 1.0, "last_consensus": lambda *, eta: 1 / eta}'
+_OVER = 'give "last", "average", "mean iterate", ("suffix", T0), ("mean iterate", w) or weights w(t, T) that sum to 1'
+_UNITS = {"excess": LOSS, "distance": THETA_SQUARED, "gradient": GRADIENT_SQUARED, "consensus": THETA_SQUARED}
+_ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "time": "until it is below its level"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composed(Quantity):
+    """Quadratic forms, each with the weight that it has: a number >= 0 or a function of scalars."""
+
+    parts: tuple[tuple[QuadraticForm, Any], ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Composed._of, (vars(self),)  # not one that is known by its name
+
+    @classmethod
+    def _of(cls, fields: dict[str, Any]) -> Composed:
+        return cls(**fields)
+
+    @property
+    def average(self) -> bool:
+        """Whether it is asked at many iterates, one by one."""
+        return any(form.weighted and not form.steady for form, _ in self.parts)
+
+    @property
+    def levels(self) -> set[str]:
+        """The scalars below which something stops: second moments do not tell when."""
+        return {form.level for form, _ in self.parts if form.level}
+
+    @property
+    def mean_loss(self) -> bool:
+        """Whether a bound's e0, distance2 and zeta2 are those of the clients' mean loss."""
+        return any(form.mean_loss for form, _ in self.parts)
+
+    @property
+    def larger(self) -> bool:
+        """Whether moments need the sum of the models besides the state."""
+        return any(form.mean for form, _ in self.parts)
+
+    def weights(self, arguments: Mapping[str, Any]) -> list[Any]:
+        """The weights (n,) at instances with these scalars (n,)."""
+        found = []
+        for form, weight in self.parts:
+            value = weight
+            if callable(weight):
+                value = weight(**scalars_of(inspect.signature(weight).parameters, arguments))
+                worst = float(np.nan_to_num(np.asarray(value, dtype=float), nan=-np.inf, posinf=-np.inf).min())
+                if worst < 0:
+                    raise InputError(
+                        f"quantity[{words(form)!r}]", worst, "give a weight that is finite and not negative"
+                    )
+            found.append(value)
+        return found
+
+    def check_iterates(self, arguments: Mapping[str, np.ndarray], inside: np.ndarray) -> None:
+        """`InputError` where weights over iterates do not sum to 1 at an instance that is `inside` the conditions."""
+        for form, _ in self.parts:
+            rows = np.flatnonzero(inside) if callable(form.over) or isinstance(form.over, tuple) else ()
+            for at in rows:
+                T, given = int(arguments["T"][at]), scalars_of(form.scalars, arguments)
+                row = form.weights(np.array([T]), {name: value[[at]] for name, value in given.items()})[0]
+                if not (row >= 0).all() or abs(row.sum() - 1) > _SUMS:
+                    wrong = "are empty (a suffix needs T0 <= T)" if np.isnan(row).all() else f"sum to {row.sum():.6g}"
+                    wrong = "are negative" if (row < 0).any() else wrong
+                    remedy = f"its weights {wrong} at T = {T}: let them be >= 0 and sum to 1 over t = 0, ..., T where "
+                    raise InputError("over", words(form), remedy + "`conditions` hold")
+
+
+def scalars_of(names: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of these names; `InputError` for one that the family does not give."""
+    for name in names:
+        if name not in arguments:
+            raise InputError("parameter", name, f"the family gives {', '.join(arguments)}")
+    return {name: arguments[name] for name in names}
+
+
+def quantity(
+    of: str | Callable[..., Any] = "excess", at: str | None = None, over: Any = "last", until: str = "T"
+) -> Quantity:
+    """A quantity that a bound may be about, in four words, for `check(quantity=...)`.
+
+    of     "excess", "distance" (squared, from the minimiser), "gradient" (its squared norm), "consensus"
+           ((1/N^2) sum_ij |x_i - x_j|^2), or a function of keywords that returns one number >= 0 a path, a tensor (S,):
+           `state` (the algorithm's tensors (S, N, d) by name, `state["models"]` first), `problem`, `best` (the
+           minimiser x* of the clients' mean loss), `client` and scalars such as eta, mu or the algorithm's p. Where it
+           is a quadratic of the state of a linear algorithm it is computed exactly, elsewhere on paths
+    at     "client" (the one of `check(client=)`, on its own loss) unless given; "clients" (the mean over all, each on
+           its own loss); "mean model" (the mean of the clients' models, on the mean of their losses); "client on mean
+           loss"; "clients on mean loss" (the mean over their models, each on the mean loss)
+    over   "last" (T); "average" (over t < T); weights w(t, T), a function that may take scalars too and sums to 1 over
+           t = 0, ..., T; ("suffix", T0): the average over t = T0, ..., T, with T0 a number or a function of T;
+           ("mean iterate", w) with any of these: at the weighted mean of the models; "mean iterate": of all of them,
+           t = 0, ..., T. With until="tau" also "while running" (q_T 1{tau >= T}), "still running" (P(tau > T)) and
+           "time" (E[min(tau, T)])
+    until  "T", or "tau": the first t where the excess is below the scalar eps, the squared gradient below G
+    Raises `InputError`.
+    """
+    if not callable(of):
+        _word("of", of, OF, " or a function of the state")
+    at = at if at is not None else "clients" if of == "consensus" or callable(of) else "client"
+    _word("at", at, AT)
+    if at != "clients" and (of == "consensus" or callable(of)):
+        raise InputError("at", at, "consensus and functions of the state are of all clients: leave it out")
+    _word("until", until, ("T", "tau"))
+    if until == "tau" and of not in LEVELS:
+        raise InputError("until", until, f"tau is known of {' and '.join(LEVELS)}: give until='T'")
+    mean = over == "mean iterate" or (isinstance(over, tuple) and over[:1] == ("mean iterate",))
+    if mean and (until == "tau" or callable(of)):
+        raise InputError(
+            "over", str(over), 'it is at the mean of the models until T: give of="excess", "distance", ...'
+        )
+    spec = _iterates((over[1] if len(over) == 2 else None) if isinstance(over, tuple) and mean else over, until)
+    form = QuadraticForm(of=of, at=at, over=spec, mean=mean and spec != "last", until=until)
+    names = {each: name for name, each in forms().items()}
+    if form in names:
+        return getattr(Quantity, names[form].upper())
+    text = words(form)
+    unit = DIMENSIONLESS if callable(of) or over in ("time", "still running") else _UNITS[of]
+    return Composed(name="COMPOSED", expression=text, latex=rf"\text{{{text}}}", unit=unit, parts=((form, 1.0),))
+
+
+def _word(field: str, given: Any, known: Any, more: str = "") -> None:
+    if not isinstance(given, str) or given not in known:
+        near = nearest(str(given), known)
+        raise InputError(field, given, f"{f'did you mean {near}? ' if near else ''}use {', '.join(known)}{more}")
+
+
+def _iterates(over: Any, until: str) -> Any:
+    """What `QuadraticForm.over` is."""
+    if over == "mean iterate":
+        return "suffix", 0
+    if isinstance(over, tuple):
+        if len(over) != 2 or over[0] != "suffix" or isinstance(over[1], str):
+            raise InputError("over", str(over), _OVER)
+        if not callable(over[1]):
+            as_whole("T0", over[1], least=0)
+        return over
+    if not callable(over):
+        _word("over", over, ("last", "average", "mean iterate", *(STOPPED if until == "tau" else ())), f"; {_OVER}")
+        return over
+    served = adapted(over)
+    names = [name for name in inspect.signature(over).parameters if name not in ("t", "T")]
+
+    def weights(T: int, **scalars: float) -> np.ndarray:
+        given = scalars | ({"T": float(T)} if "T" in inspect.signature(over).parameters else {})
+        t = np.arange(T + 1.0)
+        try:
+            with np.errstate(all="ignore"):
+                try:
+                    row = served(t=t, **given)
+                except (TypeError, ValueError):  # it takes one t at a time
+                    row = [served(t=each, **given) for each in t]
+            return np.broadcast_to(np.asarray(row, dtype=float), t.shape)
+        except Exception as error:
+            raise InputError("over", getattr(over, "__name__", "w"), f"it fails ({error}); {_OVER}") from error
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    weights.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in ("T", *names)])
+    return weights
+
+
+def words(form: QuadraticForm) -> str:
+    """A name that a verdict calls it by."""
+    for name, each in forms().items():
+        if each == form:
+            return name
+    what = getattr(form.of, "__name__", "function") if callable(form.of) else form.of
+    whose = "" if form.of == "consensus" or callable(form.of) else f" of {form.at}"
+    if isinstance(form.over, tuple):
+        first = "T0" if callable(form.over[1]) else form.over[1]
+        when = f"averaged over t >= {first}"
+    else:
+        when = "weighted by w(t, T)" if callable(form.over) else _ITERATES.get(form.over, form.over)
+    when = f"at the mean iterate, {when}" if form.mean else when
+    return f"E[{what}{whose}], {when}{', until tau' if form.until == 'tau' else ''}"
+
+
+def form_of(theorem: Theorem) -> Composed:
+    """What its quantity is of second moments; `InputError` where they do not determine it."""
+    return composed(theorem.quantity)
+
+
+def composed(given: Quantity) -> Composed:
+    """A quantity as a sum of one."""
+    if isinstance(given, Composed):
+        return given
+    form = forms()[_known(given)]
+    fields = {name: getattr(given, name) for name in ("name", "expression", "latex", "unit")}
+    return Composed(**fields, parts=((form, 1.0),))
+
+
+def _known(given: Any) -> str:
+    """The name of one that has a name."""
+    name = given.name.lower() if isinstance(given, Quantity) else str(given).lower().replace(" ", "_")
+    _word("quantity", name, forms())
+    return name
+
+
+def _named(given: Any) -> Quantity:
+    return given if isinstance(given, Composed) else getattr(Quantity, _known(given).upper())
+
+
+def quantity_of(given: Any, names: Mapping[str, Any] = MappingProxyType({})) -> Quantity:
+    """The quantity of a name, or the sum that weights by name say; `InputError` where it is none. `names`: see
+    `user_function.renamed`."""
+    if not isinstance(given, Mapping):
+        return _named(given)
+    if not given:
+        raise InputError("quantity", given, _REMEDY)
+    parts: list[tuple[QuadraticForm, Any]] = []
+    texts: list[str] = []
+    for key, weight in given.items():
+        term = _named(key)
+        if callable(weight):
+            keywords = ", ".join(inspect.signature(weight).parameters)
+            weight, word = reading(renamed(weight, names), None).bound, f"c({keywords}) "
+        else:
+            weight = as_number(f"quantity[{key!r}]", weight, least=0)
+            word = "" if weight == 1 else f"{weight:g} "
+        for form, one in composed(term).parts:
+            parts.append((form, weight if one == 1.0 else one))
+        texts.append(f"{word}{term.expression}")
+    text = " + ".join(texts)
+    return Composed(name="SUM", expression=text, latex=rf"\text{{{text}}}", unit=DIMENSIONLESS, parts=tuple(parts))
+
+
+def quadratic_at(
+    form: QuadraticForm, problem: QuadraticProblem, algorithm: Algorithm, client: int, scalars: Mapping[str, float]
+) -> bool:
+    """Whether a function of the state is the quadratic form that was read from it, at states drawn around the start."""
+    if not callable(form.of):
+        return True
+    _, centre, z = origin(problem, algorithm)
+    rng = np.random.default_rng(0)
+    drawn = z[:-1] + z.new_tensor(rng.normal(size=(8, len(z) - 1))) * (1 + z[:-1].abs())
+    name = getattr(form.of, "__name__", "function")
+    try:
+        F = form.on_state(problem, client, centre, scalars)
+        values = form.value(problem, at_states(centre, drawn), client, scalars)
+    except InputError:
+        raise
+    except Exception as error:
+        known = ", ".join(centre)
+        raise InputError(
+            "of", name, f"it fails on the state of {algorithm.name}, which has {known} ({error})"
+        ) from error
+    z = torch.cat((drawn, drawn.new_ones(8, 1)), 1)
+    size = ((z.abs() @ F.abs()) * z.abs()).sum(1)
+    if bool((values < -1e-9 * size).any()):
+        raise InputError("of", name, f"it is {float(values.min()):.3g} at a state: give one that is never negative")
+    return bool(((values - ((z @ F) * z).sum(1)).abs() <= 1e-8 * size).all())
