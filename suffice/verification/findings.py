@@ -11,9 +11,6 @@ from suffice.bounds import Theorem
 from .evidence_summary import EvidenceSummary
 from .regime import Sharpness
 
-VISIBLE = 0.01
-"""A variant counts at an instance where it is stronger than the bound by this share or more."""
-
 
 class Outcome(Enum):
     """`HOLDS` is never a bare yes: wrong variants of the bound were refuted. `VALID` (of somebody's own bound) and
@@ -28,55 +25,30 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weakness:
-    """Why no instance known tells some wrong variants from a bound; a claim states it beforehand.
-
-    `survivors` are the ids that `verify.mutants` gives those variants. `reason` says what the bound gives away.
-    """
-
-    reason: str
-    survivors: tuple[str, ...]
-
-    def covers(self, survivors: tuple[str, ...]) -> bool:
-        """Whether every survivor was foreseen."""
-        return set(survivors) <= set(self.survivors)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Variants:
     """Wrong variants of a bound and of its conditions, which some instance should refute.
 
-    mutants          how many were tried
-    survivors        what speaks against the check: two routes that differ, proof steps that are not certified, and the
-                     mutants left standing
-    survivor_ratios  of each of these mutants the largest measured/bound where it is stronger by `VISIBLE` or more: how
-                     nearly the bound is attained where the changed part counts
-    weakness         the claim's own account of the survivors, where it foresaw them all
-    opaque           why no formula could be read from the bound: its mutants then change keywords, not terms
-    necessity        of each condition, whether an instance that breaks it alone violates the bound
+    mutants    how many were tried
+    standing   those that no instance refutes
+    faults     what else speaks against the check: two routes that differ, proof steps that are not certified
+    opaque     why no formula could be read from the bound: its mutants then change keywords, not terms
+    necessity  of each condition, whether an instance that breaks it alone violates the bound
     """
 
     mutants: int = 0
-    survivors: tuple[str, ...] = ()
-    survivor_ratios: tuple[float, ...] = ()
-    weakness: Weakness | None = None
+    standing: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
     opaque: str = ""
     necessity: dict[str, bool] = field(default_factory=dict)
 
     @property
-    def standing(self) -> tuple[str, ...]:
-        """The survivors that are mutants."""
-        return self.survivors[len(self.faults) :]
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """The others, which are listed first: what is wrong with the check."""
-        return self.survivors[: max(len(self.survivors) - len(self.survivor_ratios), 0)]
+    def survivors(self) -> tuple[str, ...]:
+        """All that speaks against the check."""
+        return (*self.faults, *self.standing)
 
     @property
     def refuted(self) -> int:
-        """How many of the `mutants` are refuted: all but those with a survivor ratio."""
-        return self.mutants - len(self.survivor_ratios)
+        return self.mutants - len(self.standing)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,17 +119,11 @@ class Findings:
         return self.outcome in (Outcome.HOLDS, Outcome.VALID, Outcome.WEAK)
 
     @property
-    def weak(self) -> str:
-        """Why the survivors of a weak verdict survive, or "" where one of them was not foreseen."""
-        weakness = self.variants.weakness
-        return weakness.reason if self.outcome is Outcome.WEAK and weakness is not None else ""
-
-    @property
     def expected(self) -> bool:
-        """A corrected statement, or a printed one that its record calls true, holds, or is weak as its claim says; any
-        other printed one is violated or vacuous."""
+        """A corrected statement, or a printed one that its record calls true, holds; any other printed one is violated
+        or vacuous."""
         if self.theorem.guarantee or self.theorem.true_as_printed:
-            return self.outcome is Outcome.HOLDS or self.weak != ""
+            return self.holds
         return self.outcome in (Outcome.VIOLATED, Outcome.VACUOUS)
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,8 +143,6 @@ class Findings:
             "refuted_mutants": self.refuted,
             "mutants": self.mutants,
             "survivors": list(self.survivors),
-            "survivor_ratios": list(self.variants.survivor_ratios),
-            "weak": self.weak,
             "conditions_shown_necessary": self.necessity,
             "seconds": self.seconds,
             "statement": self.theorem.statement,
