@@ -22,7 +22,7 @@ from .mutants import Mutant, mutants, numeric_mutants, readable
 from .regime import Sharpness, where_attained
 from .search import search
 from .verdict import Verdict
-from .widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
+from .widened_conditions import FURTHEST, violates_beyond, widened
 
 _NEAREST = 64
 """Instances of the largest ratios at which a mutant is tried first."""
@@ -56,7 +56,8 @@ class Claim:
     evidence; the proof steps of `verify.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
-    `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it.
+    `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it,
+    but of those that hold of every instance there is.
     `true_variants` names the mutants, by their ids, that are true as well, with the proof, and are not tried. `opaque`
     says why the bound gives no expression, where it gives none. With `until_refuted` nothing more is tried once an
     instance clearly violates.
@@ -123,10 +124,6 @@ class Claim:
             sharpness=Sharpness(attained=where_attained(theorem, whole)),
             seconds=time.perf_counter() - began,
         )
-
-    def unrefuted(self) -> dict[str, str]:
-        """Why no instance breaks a condition, by its name: those that hold of all instances, and the claim's own."""
-        return {**IMPLIED, **self.unrefuted_conditions}
 
     def explored(self, spend: Effort, root: int) -> list[Evidence]:
         """What `exact` gives, and of every family sharp, random and searched instances, or all where they are few."""

@@ -52,14 +52,6 @@ class Variants:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Extent:
-    """Of a bound of one's own, the ranges that were `tried` and what was `not_tried`, in words."""
-
-    tried: str = ""
-    not_tried: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Findings:
     """The outcome of one claim, with what it rests on.
 
@@ -68,7 +60,7 @@ class Findings:
     counterexample     the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
                        `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
-    extent             of a bound of one's own, what was tried and what was not
+    tried, not_tried   of a bound of one's own, the ranges that were tried and what was not, in words
     reason             why nothing could be concluded
     proof              what `check(..., prove=True)` proved or refuted exactly; None where nobody asked
     sharpness          where alone the worst ratio is reached; of a corrected record at full effort, the ratio in the
@@ -83,13 +75,12 @@ class Findings:
     counterexample: dict[str, Any] | None = None
     error_probability: float = 0.0
     seconds: float = 0.0
-    extent: Extent = field(default_factory=Extent)
+    tried: str = ""
+    not_tried: str = ""
     reason: str = ""
     proof: Any = None
     sharpness: Sharpness = field(default_factory=Sharpness)
 
-    tried = property(lambda verdict: verdict.extent.tried)
-    not_tried = property(lambda verdict: verdict.extent.not_tried)
     examined = property(lambda verdict: verdict.evidence.examined)
     met = property(lambda verdict: verdict.evidence.met)
     instances = property(lambda verdict: verdict.evidence.instances)

@@ -41,7 +41,7 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
         verdict,
         outcome=Outcome.VALID if standing or tried.faults else Outcome.HOLDS,
         variants=replace(tried, mutants=tried.mutants + count, standing=standing),
-        extent=replace(verdict.extent, not_tried="; ".join(filter(None, (*beyond, verdict.not_tried)))),
+        not_tried="; ".join(filter(None, (*beyond, verdict.not_tried))),
     )
 
 

@@ -15,7 +15,7 @@ from suffice.verification import Outcome, Verdict
 from suffice.verification.check import record
 from suffice.verification.evidence import Evidence
 from suffice.verification.evidence_summary import EvidenceSummary
-from suffice.verification.findings import Extent, Variants
+from suffice.verification.findings import Variants
 
 
 def doubled(*, e0):
@@ -31,7 +31,8 @@ def test_a_verdict_says_itself_what_its_parts_know_of_instances_and_mutants():
             dropped=4,
         ),
         variants=Variants(mutants=5, standing=("a",), necessity={"b": True}),
-        extent=Extent(tried="T up to 7", not_tried="T > 7"),
+        tried="T up to 7",
+        not_tried="T > 7",
     )  # fmt: skip
     assert (verdict.examined, verdict.met, verdict.instances, verdict.violations) == (9, {"a": 3}, 3, 2)
     assert (verdict.worst_ratio, verdict.ranges, verdict.points) == (0.5, {"e0": (1.0, 2.0)}, ((2.0, 1.0),))
@@ -135,7 +136,7 @@ def test_lines_are_as_wide_as_the_terminal_and_values_stay_with_their_names(colu
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr("os.get_terminal_size", none)
     tried = ", ".join(f"{name} = {at} to {10**at:,}" for at, name in enumerate(PARAMETERS) if at < 16)
-    verdict = of_outcome(Outcome.VALID, extent=Extent(tried=tried, not_tried="losses that are not quadratic, " * 9))
+    verdict = of_outcome(Outcome.VALID, tried=tried, not_tried="losses that are not quadratic, " * 9)
     lines = str(verdict).splitlines()
     most = int(columns or 79)
     assert max(map(len, lines)) <= most
