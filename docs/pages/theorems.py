@@ -108,9 +108,8 @@ def _edition(theorem: Theorem) -> list[str]:
 
 
 def _verdict(row: dict[str, Any]) -> str:
-    note = f": {row['note']}" if row.get("note") else ""
     ratio = "" if row["worst_ratio"] is None else f", worst ratio {times_text(row['worst_ratio'])}{attained(row)}"
-    return f"{extent(row)}{ratio}{note}"
+    return f"{extent(row)}{ratio}"
 
 
 def unit(of: Unit) -> str:

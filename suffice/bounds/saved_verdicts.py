@@ -60,7 +60,6 @@ def write_verdicts(path: Path, verdicts: Sequence[Any], effort: str) -> None:
             "worst_ratio": _ratio(verdict),
             "attained": list(verdict.sharpness.attained),
             "regime": verdict.sharpness.to_dict(),
-            "note": verdict.note,
             "fingerprint": fingerprint(find(theorem.key, theorem.edition)),  # a claim may turn a lower bound round
         }
     text = json.dumps([rows[key] for key in sorted(rows)], indent=1, allow_nan=False) + "\n"
@@ -82,8 +81,7 @@ def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any
     if row is None:
         return f"none: it cannot be evaluated. {theorem.order_only}" if theorem.order_only else "none kept"
     ratio = "" if row["worst_ratio"] is None else f", worst ratio {times_text(row['worst_ratio'])}{attained(row)}"
-    note = f": {row['note']}" if row.get("note") else ""
-    return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']}){note}"
+    return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']})"
 
 
 def extent(row: dict[str, Any]) -> str:

@@ -52,8 +52,7 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check that theorems hold. The exit code is 1 if a corrected statement is violated, or if its test is too weak
-    and no reason is recorded."""
+    """Check that theorems hold. The exit code is 1 if a corrected statement is violated, or if its test is too weak."""
     from suffice.bounds.saved_verdicts import check_target, write_verdicts
     from suffice.support.memory import keep_freed
     from suffice.verification import unchecked
@@ -100,9 +99,7 @@ def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> 
     """`left` are the records asked for that no claim checks."""
     lines: list[Cell] = []
     for verdict in verdicts:
-        if verdict.note:
-            lines.append(f"{verdict.theorem.key} is weak: {verdict.note}.")
-        elif verdict.survivors:
+        if verdict.survivors:
             lines.append((f"{verdict.theorem.key}: not refuted: {'; '.join(verdict.survivors)}.", "red"))
     if left:
         lines.append(f"Not evaluated: {_left(left)}.")
@@ -120,7 +117,7 @@ def _row(verdict: Verdict) -> tuple[Cell, ...]:
     return (
         verdict.theorem.key,
         verdict.theorem.edition,
-        (verdict.outcome.value, "yellow" if verdict.note else "green" if verdict.expected else "red"),
+        (verdict.outcome.value, "green" if verdict.expected else "red"),
         f"{verdict.instances:,}",
         times_text(verdict.worst_ratio) if verdict.instances else "-",
         f"{verdict.refuted}/{verdict.mutants}" if verdict.mutants else "-",

@@ -15,7 +15,6 @@ from .evidence import Evidence as Evidence
 from .family import Domain as Domain
 from .family import Family as Family
 from .findings import Outcome as Outcome
-from .findings import Weakness as Weakness
 from .mutants import Mutant as Mutant
 from .mutants import mutants as mutants
 from .quantity import quantity as quantity

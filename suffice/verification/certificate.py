@@ -36,5 +36,9 @@ def _polynomial(terms: dict[Any, Any]) -> Any:
 
 def certificate(kind: str, says: str, proof: dict[str, Any], **claim: Any) -> dict[str, Any]:
     """A certificate of a claim with its hash."""
-    claim = {"kind": kind, "says": says, **claim}
+    return hashed({"kind": kind, "says": says, **claim}, proof)
+
+
+def hashed(claim: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
+    """The same of a claim that is whole."""
     return {"version": 1, "claim": claim, "sha256": digest(claim), "proof": proof}

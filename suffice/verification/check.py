@@ -22,7 +22,6 @@ from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
 from .counterexample import with_counterexample
 from .families import ProblemFamily, own_scalar
-from .findings import Extent
 from .loosened_conditions import loosened
 from .problem_measure import measures, own_number, quadratic
 from .proof_request import search_of
@@ -234,7 +233,7 @@ class _Check:
         if verdict.outcome is Outcome.VIOLATED and not verdict.evidence.undefined and label in names:
             every = every[: names.index(label) + 1]
         beyond = f"{left_open}{not_tried(every, verdict, left_out)}"
-        return replace(verdict, extent=Extent(tried=tried(every, self.algorithm, verdict), not_tried=beyond))
+        return replace(verdict, tried=tried(every, self.algorithm, verdict), not_tried=beyond)
 
 
 def _more(spend: Effort, **times: int) -> Effort:

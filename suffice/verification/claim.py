@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Self
 
@@ -15,14 +15,14 @@ from suffice.bounds import Theorem, find
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
 from .evidence_summary import EvidenceSummary
 from .family import Family
-from .family_ends import ends
-from .findings import VISIBLE, Outcome, Variants, Weakness
+from .family_ends import turned
+from .findings import Outcome, Variants
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
 from .regime import Sharpness, where_attained
-from .search import drawn_and_searched, search
+from .search import search
 from .verdict import Verdict
-from .widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
+from .widened_conditions import FURTHEST, violates_beyond, widened
 
 _NEAREST = 64
 """Instances of the largest ratios at which a mutant is tried first."""
@@ -56,10 +56,11 @@ class Claim:
     evidence; the proof steps of `verify.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
-    `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it.
-    `weak` names the mutants that may survive, by their ids, and why; `true_variants` those that are true as well, with
-    the proof, and are not tried. `opaque` says why the bound gives no expression, where it gives
-    none. With `until_refuted` nothing more is tried once an instance clearly violates.
+    `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it,
+    but of those that hold of every instance there is.
+    `true_variants` names the mutants, by their ids, that are true as well, with the proof, and are not tried. `opaque`
+    says why the bound gives no expression, where it gives none. With `until_refuted` nothing more is tried once an
+    instance clearly violates.
     """
 
     theorem: Theorem
@@ -68,7 +69,6 @@ class Claim:
     equality: float | None = None
     outside_conditions: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
     unrefuted_conditions: Mapping[str, str] = field(default_factory=dict)
-    weak: Weakness | None = None
     true_variants: Mapping[str, str] = field(default_factory=dict)
     opaque: str = ""
     until_refuted: bool = False
@@ -103,36 +103,27 @@ class Claim:
         apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
         refused = {step.says: step.step().refusal() for step in steps}
         uncertified = tuple(f"proof step not certified: {says}: {why}" for says, why in refused.items() if why)
-        variants = self._variants(whole, seen, (*apart, *uncertified))
+        # none is tried where the bound is violated
+        count, left = (0, []) if seen.violations else self._mutants(whole, seen.worst_ratio)
+        standing = tuple(mutant.change for mutant in left)
         necessity = {
             name: violates_beyond(theorem, widened(theorem, name, FURTHEST), piece) for name, piece in outside.items()
         }
         return Verdict(
             theorem=theorem,
-            outcome=_outcome(seen, variants, bool(apart)),
+            outcome=_outcome(seen, (*apart, *uncertified, *standing), bool(apart)),
             engine=" + ".join(engines),
             evidence=seen,
-            variants=replace(variants, necessity=necessity),
+            variants=Variants(
+                mutants=count,
+                standing=standing,
+                faults=(*apart, *uncertified),
+                opaque=self.opaque,
+                necessity=necessity,
+            ),
             sharpness=Sharpness(attained=where_attained(theorem, whole)),
             seconds=time.perf_counter() - began,
         )
-
-    def _variants(self, whole: Evidence, seen: EvidenceSummary, faults: tuple[str, ...]) -> Variants:
-        """What came of the mutants, none of which is tried where the bound is violated; `faults` speak against the
-        check as well."""
-        count, left = (0, []) if seen.violations else self._mutants(whole, seen.worst_ratio)
-        foreseen = self.weak is not None and self.weak.covers((*faults, *(mutant.id for mutant, _ in left)))
-        return Variants(
-            mutants=count,
-            survivors=(*faults, *(mutant.change for mutant, _ in left)),
-            survivor_ratios=tuple(most for _, most in left),
-            weakness=self.weak if foreseen else None,
-            opaque=self.opaque,
-        )
-
-    def unrefuted(self) -> dict[str, str]:
-        """Why no instance breaks a condition, by its name: those that hold of all instances, and the claim's own."""
-        return {**IMPLIED, **self.unrefuted_conditions}
 
     def explored(self, spend: Effort, root: int) -> list[Evidence]:
         """What `exact` gives, and of every family sharp, random and searched instances, or all where they are few."""
@@ -154,15 +145,13 @@ class Claim:
             if (whole := family.whole()) is not None:
                 yield family.evidence(whole)
                 continue
-            amounts = {"draws": spend.instances, "restarts": spend.restarts, "ascents": spend.ascents}
-            if not spend.corners:  # not a check of somebody's own bound, which may sample
-                yield from drawn_and_searched(self.theorem, family, **amounts, root=root)
-                continue
             if family.arguments is not None:
-                values = ends(self.theorem, family, seed=root)
+                values = turned(self.theorem, family, seed=root)
                 if len(next(iter(values.values()))):
                     yield family.evidence(values)
-            yield from search(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
+            amounts = {"draws": spend.instances, "corners": spend.corners}
+            amounts |= {"restarts": spend.restarts, "ascents": spend.ascents}
+            yield from search(self.theorem, family, **amounts, root=root + 1)
 
     def _refutes(self, piece: Evidence) -> bool:
         """Whether an instance violates by more than rounding could."""
@@ -170,9 +159,8 @@ class Claim:
         ratio = piece.against(bound, self.theorem.direction)
         return bool((piece.counted(self.theorem) & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
 
-    def _mutants(self, whole: Evidence, worst_ratio: float) -> tuple[int, list[tuple[Mutant, float]]]:
-        """Mutants tried, and those that no instance refutes with the largest ratio of the bound where they are visibly
-        stronger; a mutant that is nowhere stronger is not tried."""
+    def _mutants(self, whole: Evidence, worst_ratio: float) -> tuple[int, list[Mutant]]:
+        """How many mutants were tried, and those that nothing refutes; one that is nowhere stronger is not tried."""
         theorem = self.theorem
         same = theorem.bound if self.opaque else readable(theorem).value
         made = (numeric_mutants if self.opaque else mutants)(theorem, worst_ratio=worst_ratio)
@@ -180,29 +168,28 @@ class Claim:
             made = [mutant for mutant in made if mutant.id not in self.true_variants]
         ratio = whole.against(whole.bound(theorem, same), theorem.direction)
         held = np.flatnonzero(whole.counted(theorem) & (ratio <= 1 + AGREEMENT / 2))
-        count, left = 0, list[tuple[Mutant, float]]()
+        count, left = 0, list[Mutant]()
         # most are refuted where the bound is nearly attained: only the others are asked for everywhere
         for rows in (held[np.argsort(-ratio[held], kind="stable")[:_NEAREST]], held):
             piece = whole.rows(rows)
             bound = piece.bound(theorem, same)
-            ratio = piece.against(bound, theorem.direction)
             standing, left = [], []
             for mutant in made:
                 variant = piece.bound(theorem, mutant.value)
                 with np.errstate(all="ignore"):
                     gain = bound - variant if theorem.direction == "upper" else variant - bound
-                    stronger, visible = gain > AGREEMENT * np.abs(bound), gain >= VISIBLE * np.abs(bound)
+                    stronger = gain > AGREEMENT * np.abs(bound)
                 if stronger.any() and (piece.against(variant, theorem.direction) > 1 + AGREEMENT / 2).any():
                     count += 1
                     continue
                 standing.append(mutant)
                 if stronger.any():
-                    left.append((mutant, float(ratio[visible].max(initial=0.0))))
+                    left.append(mutant)
             made = standing
         return count + len(left), left
 
 
-def _outcome(seen: EvidenceSummary, variants: Variants, apart: bool) -> Outcome:
+def _outcome(seen: EvidenceSummary, survivors: Sequence[str], apart: bool) -> Outcome:
     """`apart`: two routes to what was measured differ."""
     if seen.instances == 0:
         return Outcome.VACUOUS
@@ -210,4 +197,4 @@ def _outcome(seen: EvidenceSummary, variants: Variants, apart: bool) -> Outcome:
         return Outcome.VIOLATED
     if apart or seen.dropped_ratio > 1 + CLEAR:
         return Outcome.INCONCLUSIVE
-    return Outcome.WEAK if variants.survivors else Outcome.HOLDS
+    return Outcome.WEAK if survivors else Outcome.HOLDS

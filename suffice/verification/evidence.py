@@ -157,11 +157,11 @@ _NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again"
 """The fields of `Evidence` that have one number per instance, or one for all."""
 
 
-def _through(change: Callable[..., Any], *values: Any) -> Any:
+def _through(change: Callable[[Any], Any], value: Any) -> Any:
     """A change of arrays, also of mappings of arrays; None stays."""
-    if isinstance(values[0], Mapping):
-        return {name: _through(change, *(value[name] for value in values)) for name in values[0]}
-    return None if values[0] is None else change(*values)
+    if isinstance(value, Mapping):
+        return {name: _through(change, each) for name, each in value.items()}
+    return None if value is None else change(value)
 
 
 def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
@@ -181,16 +181,6 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
         rounding=whole(lambda piece: piece.rounding),
         dropped=whole(lambda piece: piece.dropped),
     )
-
-
-def continued(batches: Sequence[Evidence]) -> Evidence:
-    """Batches of one family as one, with all that they tell."""
-
-    def whole(*values: Any) -> np.ndarray:
-        return np.concatenate([_wide(value, batch.measured.shape) for value, batch in zip(values, batches)])
-
-    numbers = {name: _through(whole, *(getattr(batch, name) for batch in batches)) for name in _NUMBERS}
-    return Evidence(engine=batches[0].engine, label=batches[0].label, **numbers)
 
 
 Options = ParamSpec("Options")

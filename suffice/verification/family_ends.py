@@ -2,9 +2,9 @@
 
 `build` says nothing of how a scalar depends on the domains, so that random instances meet "no noise", "equal
 minimisers" or "eta = 1/(2 mu)" by luck alone. Two domains at a time are set to an end, to 0, or all their entries
-alike. Where few of all these meet the conditions, single numbers are moved to where the two sides of a condition are
-equal, by the Illinois method (Dowell and Jarratt, BIT 11, 1971): one number after the other, so that several conditions
-are met with equality; from there the other domains are set to their ends in turn.
+alike. Then single numbers are moved to where the two sides of a condition are equal, by the Illinois method (Dowell and
+Jarratt, BIT 11, 1971): where few instances meet the conditions one number after the other, so that several are met with
+equality; from there the other domains are set to their ends in turn.
 """
 
 from __future__ import annotations
@@ -30,28 +30,25 @@ _MOST = 96
 """Instances of those that were moved."""
 
 
-def ends(theorem: Theorem, family: Family, *, seed: int) -> Values:
-    """Instances at ends that meet the hypotheses; without `family.arguments` none."""
-    if family.arguments is None:
-        return {name: np.zeros((0, *domain.shape)) for name, domain in family.domains.items()}
+def turned(theorem: Theorem, family: Family, *, seed: int) -> Values:
+    """Instances at which conditions turn, and those with other numbers at their ends, that meet the hypotheses."""
     tried = family.at(pairs_of_ends(family, seed))
+    if not theorem.condition_keywords:
+        return _rows(tried, [])
     met, count = _met(theorem, family, tried)
-    found = [_rows(tried, np.flatnonzero(met))]
-    if 4 * met.sum() < len(met):
-        rows = _rows(tried, _best(met, count))
-        for _ in range(_ROUNDS):
-            rows = _joined([rows, *_turned(theorem, family, rows)])
-            met, count = _met(theorem, family, rows)
-            if met.sum() >= _MOVED:
-                break
-            rows = _rows(rows, _best(met, count))
-        met, _ = _met(theorem, family, rows)
-        inside = np.flatnonzero(met)
-        found.append(_rows(rows, _spread(inside, _MOST)))
-        if len(inside):
-            again = _joined(list(_with_ends(family, _rows(rows, _spread(inside, _MOVED)))))
-            found.append(_rows(again, _spread(np.flatnonzero(_met(theorem, family, again)[0]), _MOST)))
-    return _joined(found)
+    rows = _rows(tried, _best(met, count))
+    for _ in range(_ROUNDS):
+        rows = _joined([rows, *_turned(theorem, family, rows)])
+        met, count = _met(theorem, family, rows)
+        if met.sum() >= _MOVED:
+            break
+        rows = _rows(rows, _best(met, count))
+    inside = np.flatnonzero(_met(theorem, family, rows)[0])
+    found = _rows(rows, _spread(inside, _MOST))
+    if not len(inside):
+        return found
+    again = _joined(list(_with_ends(family, _rows(rows, _spread(inside, _MOVED)))))
+    return _joined([found, _rows(again, _spread(np.flatnonzero(_met(theorem, family, again)[0]), _MOST))])
 
 
 def _simple(domain: Domain) -> list[float]:
@@ -126,7 +123,10 @@ def _spread(chosen: np.ndarray, most: int) -> np.ndarray:
 
 
 def _best(met: np.ndarray, count: np.ndarray) -> np.ndarray:
-    return np.argsort(-(count + met), kind="stable")[:_MOVED]
+    """Those that meet most conditions, evenly spread where these are many."""
+    score = count + met
+    top = np.flatnonzero(score == score.max())
+    return _spread(top, _MOVED) if len(top) > _MOVED else np.argsort(-score, kind="stable")[:_MOVED]
 
 
 def _turned(theorem: Theorem, family: Family, rows: Values) -> Iterator[Values]:

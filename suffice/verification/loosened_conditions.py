@@ -32,21 +32,16 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
             if not refuted:
                 left.append(f"condition {name!r} loosened by {factor - 1:.0%}")
     tried = verdict.variants
-    survivors = (*tried.survivors, *left)
+    standing = (*tried.standing, *left)
     beyond = [
         f"whether the condition {name!r} is needed (no instance of the family breaks it)"
         for name in dict.fromkeys(unreached)
     ]
     return replace(
         verdict,
-        outcome=Outcome.VALID if survivors else Outcome.HOLDS,
-        variants=replace(
-            tried,
-            mutants=tried.mutants + count,
-            survivors=survivors,
-            survivor_ratios=(*tried.survivor_ratios, *[float("nan")] * len(left)),
-        ),
-        extent=replace(verdict.extent, not_tried="; ".join(filter(None, (*beyond, verdict.not_tried)))),
+        outcome=Outcome.VALID if standing or tried.faults else Outcome.HOLDS,
+        variants=replace(tried, mutants=tried.mutants + count, standing=standing),
+        not_tried="; ".join(filter(None, (*beyond, verdict.not_tried))),
     )
 
 

@@ -2,8 +2,7 @@
 
 An instance is a point u of the unit cube (`Family.at`). Random draws rarely come close to the edge of a theorem;
 ascent does. Gradients are finite differences, evaluated as one batch together with several step lengths and with
-moves of one parameter to an end of its interval: bounds break at corners, which a gradient alone may pass by. Where a
-family says cheaply which instances the theorem covers, some starts are moved to the edge of what it covers.
+moves of one parameter to an end of its interval: bounds break at corners, which a gradient alone may pass by.
 An instance outside the hypotheses counts as ratio 0, so ascent stays within them.
 """
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import CLEAR, Evidence, continued
+from .evidence import CLEAR, Evidence
 from .family import Family, Values
 from .family_ends import pairs_of_ends
 
@@ -24,9 +23,6 @@ _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
 _ENDS = 16
 """Parameters that one ascent tries at both ends; a family of more takes turns."""
-_EDGES = 40
-"""Starts that are moved to the edge of what the theorem covers."""
-_HALVINGS = 12
 _SPREAD = 8.0
 """beta/mu from which an instance counts as ill-conditioned."""
 
@@ -51,8 +47,8 @@ def search(
         if family.arguments is not None:
             u = np.concatenate((u, pairs_of_ends(family, root)))
     climb = _Climb(theorem, family)
-    tried = climb.scored(np.concatenate((u, _edges(theorem, family, u))))
-    yield climb.batches[-1]
+    tried = climb.scored(u)
+    yield climb.last
     best, half = [tried.rows(_starts(tried.score, restarts))], (restarts + 1) // 2
     if corners:
         best += [tried.best(half, climb.ill_conditioned(tried))]
@@ -66,28 +62,11 @@ def search(
     yield family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
 
 
-def drawn_and_searched(
-    theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int
-) -> tuple[Evidence, Evidence]:
-    """`draws` random instances, and those that `search` reaches from as many others: nothing is measured twice.
-
-    For families whose measured numbers are no matter of chance, nor of what else is measured.
-    """
-    u, climb = family.quantiles(draws, seed=root + 1), _Climb(theorem, family)
-    u = np.concatenate((family.quantiles(draws, seed=root), u, _edges(theorem, family, u)))
-    tried = climb.scored(u)
-    others = tried.rows(slice(draws, None))
-    reached = climb.ascended(others.rows(_starts(others.score, restarts)), ascents)
-    whole, each = continued(climb.batches), len(climb.batches[0].measured) // len(u)
-    return whole.rows(slice(draws * each)), whole.rows((reached.place[:, None] * each + np.arange(each)).ravel())
-
-
 class _Points(NamedTuple):
-    """Points of the unit cube (m, k), measured/bound there (m,), and their places among all that were measured."""
+    """Points of the unit cube (m, k), and measured/bound there (m,)."""
 
     u: np.ndarray
     score: np.ndarray
-    place: np.ndarray
 
     def rows(self, index: Any) -> _Points:
         return _Points(*(each[index] for each in self))
@@ -104,55 +83,25 @@ def _starts(scores: np.ndarray, restarts: int) -> np.ndarray:
     return np.concatenate((ranked[:half], ranked[np.linspace(half, last, restarts - half).astype(int)]))
 
 
-def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
-    """Covered points moved along one number, a scalar on a scale, until the theorem covers them only just."""
-    if family.arguments is None:
-        return u[:0]
-    arguments = family.arguments
-    scalars = [at.start for domain, at in family.places.values() if domain.shape == () and not domain.integer]
-
-    def covered(points: np.ndarray) -> np.ndarray:
-        if not len(points):
-            return np.zeros(0, dtype=bool)
-        found = arguments(family.at(points))
-        return Evidence(engine="", measured=np.zeros(len(points)), arguments=found).counted(theorem)
-
-    inside = u[covered(u)]
-    inside = inside[np.unique(np.linspace(0, len(inside) - 1, min(_EDGES, len(inside))).astype(int))]
-    inside, moves = inside[:, None].repeat(2 * len(scalars), 1), inside[:, None].repeat(2 * len(scalars), 1)
-    for turn, (at, end) in enumerate((at, end) for at in scalars for end in (0.0, 1.0)):
-        moves[:, turn, at] = end
-    inside, outside = (each.reshape(-1, u.shape[1]) for each in (inside, moves))
-    leaves = ~covered(outside)
-    low, high = inside[leaves], outside[leaves]
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        good = covered(middle)[:, None]
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return low
-
-
 class _Climb:
-    """A search on one family, with all that it has measured."""
+    """A search on one family; `last` is what it measured last."""
+
+    last: Evidence
 
     def __init__(self, theorem: Theorem, family: Family) -> None:
         self.theorem, self.family = theorem, family
-        self.batches, self.count = list[Evidence](), 0
 
     def scored(self, u: np.ndarray, values: Values | None = None) -> _Points:
         """Points with measured/bound, 0 outside the hypotheses; `values` are theirs, where they are known."""
-        evidence = self.family.evidence(self.family.at(u) if values is None else values)
-        ratio = np.where(evidence.counted(self.theorem), evidence.ratio(self.theorem), 0.0)
-        place, self.count = self.count + np.arange(len(u)), self.count + len(u)
-        self.batches.append(evidence)
-        return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), place)
+        self.last = self.family.evidence(self.family.at(u) if values is None else values)
+        ratio = np.where(self.last.counted(self.theorem), self.last.ratio(self.theorem), 0.0)
+        return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1))
 
     def ill_conditioned(self, points: _Points) -> np.ndarray:
         """Of the points that were measured last, at which mu is far below beta: where they are equal, most bounds are
         attained, and those that take one for the other are right."""
-        last = self.batches[-1]
-        mu, beta = (np.asarray(last.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
-        apart = np.broadcast_to(_SPREAD * mu <= beta, last.measured.shape)
+        mu, beta = (np.asarray(self.last.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
+        apart = np.broadcast_to(_SPREAD * mu <= beta, self.last.measured.shape)
         return np.any(apart.reshape(len(points.u), -1), axis=1, keepdims=True)[:, 0]
 
     def ascended(self, points: _Points, ascents: int) -> _Points:
@@ -174,7 +123,7 @@ class _Climb:
         """One step of every point: along its own gradient at several lengths, or of one parameter to an end."""
         u, size = best.u, best.u.shape[1]
         side = np.where(u < 0.5, 1.0, -1.0)  # stay inside the cube
-        slope = self._around(best, u[:, None] + _DIFFERENCE * side[:, None] * np.eye(size))[0]
+        slope = self._around(best, u[:, None] + _DIFFERENCE * side[:, None] * np.eye(size))
         slope = (slope - best.score[:, None]) * side
         slope = np.where((u <= 0) & (slope < 0) | (u >= 1) & (slope > 0), 0, slope)
         length = np.abs(slope).max(1, keepdims=True)
@@ -185,17 +134,13 @@ class _Climb:
         for at, coordinate in enumerate(chosen):
             ends[:, 2 * at, coordinate], ends[:, 2 * at + 1, coordinate] = 0, 1
         tried = np.concatenate((along, ends), axis=1)
-        scores, places = self._around(best, tried)
+        scores = self._around(best, tried)
         at = np.arange(len(u)), scores.argmax(1)
         better = scores[at] > best.score
-        return _Points(
-            np.where(better[:, None], tried[at], u),
-            np.where(better, scores[at], best.score),
-            np.where(better, places[at], best.place),
-        )
+        return _Points(np.where(better[:, None], tried[at], u), np.where(better, scores[at], best.score))
 
-    def _around(self, best: _Points, tried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Scores and places of points around each of the best ones, (count, tries).
+    def _around(self, best: _Points, tried: np.ndarray) -> np.ndarray:
+        """Scores of points around each of the best ones, (count, tries).
 
         An end where a number is already, or a small move of an integer, is the instance that is known.
         """
@@ -203,10 +148,10 @@ class _Climb:
         u = tried.reshape(-1, size)
         known, numbers = np.split(self.family.numbers(np.concatenate((best.u, u))), [count])
         new = (numbers.reshape(tried.shape) != known[:, None]).any(2).ravel()
-        scores, places = np.repeat(best.score, tries), np.repeat(best.place, tries)
+        scores = np.repeat(best.score, tries)
         if new.any():
-            _, scores[new], places[new] = self.scored(u[new], self.family.split(numbers[new]))
-        return scores.reshape(count, tries), places.reshape(count, tries)
+            scores[new] = self.scored(u[new], self.family.split(numbers[new])).score
+        return scores.reshape(count, tries)
 
 
 def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = CLEAR) -> Values:

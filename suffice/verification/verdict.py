@@ -12,7 +12,7 @@ from typing import Any
 from suffice.support import html
 from suffice.support.tables import times_text
 
-from .findings import VISIBLE, Findings
+from .findings import Findings
 from .findings import Outcome as Outcome
 
 _LINE = 110
@@ -58,7 +58,7 @@ class Verdict(Findings):
             why = f": {self.evidence.unmet}" if self.evidence.unmet else ""
             return f"{self.outcome.value}: no instance meets the hypotheses{why}"
         left = _named(self.variants.survivors)
-        return self._found() + (f" (surviving: {left})" if left else "") + (f"; {self.weak}" if self.weak else "")
+        return self._found() + (f" (surviving: {left})" if left else "")
 
     def _found(self) -> str:
         """The outcome, the instances, the worst ratio, and how many mutants are refuted."""
@@ -92,8 +92,7 @@ class Verdict(Findings):
         conditions = sum(each.startswith("condition ") for each in left)
         what = "the bound" if not conditions else "a condition" if conditions == len(left) else "bound and conditions"
         count = "1 wrong variant survives" if len(left) == 1 else f"{len(left)} wrong variants survive"
-        why = f"; {self.weak}" if self.weak else ""
-        return f"{self.outcome.value}, but {count}: {what} may be improvable there ({_named(left)}){why}"
+        return f"{self.outcome.value}, but {count}: {what} may be improvable there ({_named(left)})"
 
     def _rare(self) -> str:
         """Which condition makes instances few."""
@@ -166,19 +165,6 @@ class Verdict(Findings):
         why = self.variants.opaque
         variants = "wrong variants change keywords, not terms"
         return f"from numbers alone (no formula can be read: {why}): {variants}" if why else ""
-
-    @property
-    def note(self) -> str:
-        """What to know about a verdict that is weak as its claim says: how loose it is, and why; else ""."""
-        ratios, tried = self.variants.survivor_ratios, self.variants.mutants
-        if not self.weak or not tried:
-            return self.weak
-        said = f"{len(ratios)} of {tried} wrong variants are not refuted"
-        if ratios:
-            low, high = min(ratios), max(ratios)
-            span = f"{low:.2g}" if high - low < 0.005 else f"{low:.2g} to {high:.2g}"
-            said += f"; where they are stronger by {VISIBLE:.0%} or more, measured/bound reaches {span} only"
-        return f"{said}; {self.weak}"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

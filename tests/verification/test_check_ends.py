@@ -11,7 +11,7 @@ from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting
 from suffice.verification.family import Domain, Family
-from suffice.verification.family_ends import ends, pairs_of_ends
+from suffice.verification.family_ends import pairs_of_ends, turned
 
 N = 3
 
@@ -68,8 +68,8 @@ def family_of(settings) -> Family:
 
 
 def test_every_two_ends_are_combined():
-    theorem = record(lambda *, e0, sigma2: e0 + sigma2)
-    values = ends(theorem, family_of(FAMILY), seed=0)
+    family = family_of(FAMILY)
+    values = family.at(pairs_of_ends(family, 0))
     alike = np.ptp(values["minimiser"], axis=1) == 0
     for name, end in (
         ("sigma2", 0),
@@ -105,7 +105,7 @@ def test_scalars_are_moved_to_where_conditions_turn():
         return {"from": (1.3, sigma2), "to": (sigma2, 1.3), "step": (eta * mu, 0.37), "at least": (0.37, eta * mu)}
 
     family = family_of(FAMILY)
-    values = ends(record(lambda *, e0: e0, turning), family, seed=1)
+    values = turned(record(lambda *, e0: e0, turning), family, seed=1)
     assert len(values["h"]) >= 10
     np.testing.assert_allclose(values["sigma2"], 1.3, rtol=1e-14)
     np.testing.assert_allclose(values["step"], 0.37, rtol=1e-13)

@@ -16,7 +16,6 @@ from suffice.verification.check import record
 from suffice.verification.check_extent import not_tried
 from suffice.verification.evidence_summary import EvidenceSummary
 from suffice.verification.families import quadratics
-from suffice.verification.findings import Extent
 from suffice.verification.problem_measure import measures
 from suffice.verification.sampled_check import path_measures
 from suffice.verification.verdict import Verdict
@@ -140,7 +139,7 @@ def test_a_counterexample_of_several_clients_is_printed_whole():
              "values": {"minimiser": [[0.0], [1 / 3]], "T": 2.0}}  # fmt: skip
     seen = EvidenceSummary(met={"a": 3}, violations=1, worst_ratio=2.0, worst_instance={"e0": 1.0})
     options = {"theorem": record(right), "outcome": Outcome.VIOLATED, "evidence": seen}
-    options["extent"] = Extent(tried="local on quadratics")
+    options["tried"] = "local on quadratics"
     text = str(Verdict(counterexample=found, **options)).splitlines()
     assert text[2:] == ["  built from minimiser = [[0], [0.333333]], T = 2", "  tried: local on quadratics"]
     assert "built from" not in str(Verdict(counterexample={**found, "clients": 1}, **options))

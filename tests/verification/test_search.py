@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from suffice.verification.check import record
+from suffice.verification.claim import Claim, Effort
 from suffice.verification.evidence import Evidence
 from suffice.verification.family import Domain, Family
-from suffice.verification.search import drawn_and_searched, search
+from suffice.verification.family_ends import turned
+from suffice.verification.search import search
 
 DOMAINS = {
     "share": Domain(low=0.01, high=4, log=True),
@@ -40,6 +40,10 @@ def limit(*, eta, beta):
 def worst(given, bound, **effort):
     theorem = record(bound, limit)
     *_, found = search(theorem, given, **{"draws": 40, "restarts": 4, "ascents": 4, "corners": 40, "root": 3} | effort)
+    return worst_of(theorem, found)
+
+
+def worst_of(theorem, found):
     counted = found.counted(theorem)
     assert counted.any()
     return np.where(counted, found.ratio(theorem), 0).max()
@@ -48,8 +52,13 @@ def worst(given, bound, **effort):
 def test_a_bound_that_fails_only_at_the_limit_of_its_step_is_refuted():
     # 1 up to a step of 1.895/beta, 2 from there on: no slope leads to the last quarter of a per cent
     given = family(lambda eta, beta, T: np.where(eta * beta > 1.895, 2.0, 1.0))
-    assert worst(given, lambda *, eta: 1.0 + 0 * eta) == 2
-    assert worst(replace(given, arguments=None), lambda *, eta: 1.0 + 0 * eta, ascents=1) == 1
+    theorem = record(lambda *, eta: 1.0 + 0 * eta, limit)
+    values = turned(theorem, given, seed=3)
+    assert worst_of(theorem, given.evidence(values)) == 2
+    claim = Claim(theorem=theorem, families=(given,))
+    spend = Effort(instances=40, restarts=4, ascents=1, corners=40)
+    assert max(worst_of(theorem, piece) for piece in claim.explored(spend, 3)) == 2
+    assert worst(given, theorem.bound, ascents=1) == 1
 
 
 def test_a_rate_that_is_a_little_too_good_is_seen_late():
@@ -94,23 +103,3 @@ def test_what_no_move_improves_is_not_measured_again():
         assert worst(given, lambda *, eta: 1.0 + 0 * eta, ascents=ascents) == 1
         measured.append(sum(asked))
     assert measured[0] == measured[1]
-
-
-def test_draws_and_what_a_search_reaches_are_those_of_either_alone():
-    theorem = record(lambda *, eta, beta: 1 / (1 + eta * beta), limit)
-    asked: list[int] = []
-    given = family(lambda eta, beta, T: asked.append(len(T)) or 1 / (1.1 + eta * beta + 1 / T))
-    amounts = {"draws": 24, "restarts": 4, "ascents": 3}
-    drawn, reached = drawn_and_searched(theorem, given, **amounts, root=3)
-    together = sum(asked)
-    alone = given.evidence(given.draw(24, seed=3)), [*search(theorem, given, **amounts, root=4)][-1]
-    assert sum(asked) == 2 * together + len(reached.measured)  # nothing is measured twice
-    for found, other in zip((drawn, reached), alone):
-        assert found.values is not None
-        assert other.values is not None
-        for name, value in found.values.items():
-            assert_array_equal(value, other.values[name])
-        # batches of other lengths may round the last place differently
-        assert_allclose(found.measured, other.measured, rtol=1e-14)
-        assert_allclose(found.ratio(theorem), other.ratio(theorem), rtol=1e-14)
-        assert found.label == other.label

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from copy import deepcopy
 from dataclasses import replace
 from typing import cast
@@ -16,7 +15,7 @@ from suffice.verification import Outcome, Verdict
 from suffice.verification.check import record
 from suffice.verification.evidence import Evidence
 from suffice.verification.evidence_summary import EvidenceSummary
-from suffice.verification.findings import Extent, Variants
+from suffice.verification.findings import Variants
 
 
 def doubled(*, e0):
@@ -31,8 +30,9 @@ def test_a_verdict_says_itself_what_its_parts_know_of_instances_and_mutants():
             examined=9, met={"a": 3}, violations=2, worst_ratio=0.5, ranges={"e0": (1.0, 2.0)}, points=((2.0, 1.0),),
             dropped=4,
         ),
-        variants=Variants(mutants=5, survivors=("a",), survivor_ratios=(0.9,), necessity={"b": True}),
-        extent=Extent(tried="T up to 7", not_tried="T > 7"),
+        variants=Variants(mutants=5, standing=("a",), necessity={"b": True}),
+        tried="T up to 7",
+        not_tried="T > 7",
     )  # fmt: skip
     assert (verdict.examined, verdict.met, verdict.instances, verdict.violations) == (9, {"a": 3}, 3, 2)
     assert (verdict.worst_ratio, verdict.ranges, verdict.points) == (0.5, {"e0": (1.0, 2.0)}, ((2.0, 1.0),))
@@ -49,7 +49,7 @@ def test_a_copy_of_a_verdict_is_equal_and_differs_where_a_part_differs():
         theorem=cast(Theorem, None),
         outcome=Outcome.VALID,
         evidence=seen,
-        variants=Variants(mutants=4, survivor_ratios=(math.inf,)),
+        variants=Variants(mutants=4, standing=("a",)),
     )
     again = deepcopy(verdict)
     assert again == verdict
@@ -79,8 +79,7 @@ def test_the_second_line_says_what_survivors_mean():
     left, wider = ("T shifted by +1", "mu and beta exchanged"), ("condition 'step' loosened by 5%",)
 
     def judged(survivors, outcome=Outcome.VALID):
-        variants = {"mutants": 4, "survivors": survivors, "survivor_ratios": (0.5,) * len(survivors)}
-        return of_outcome(outcome, variants=variants).judgement
+        return of_outcome(outcome, variants={"mutants": 4, "standing": survivors}).judgement
 
     assert judged(left).startswith("valid, but 2 wrong variants survive: the bound may be improvable there (T shifted")
     assert judged(wider).startswith("valid, but 1 wrong variant survives: a condition may be improvable there (cond")
@@ -88,7 +87,7 @@ def test_the_second_line_says_what_survivors_mean():
         "valid, but 3 wrong variants survive: bound and conditions may be improvable"
     )
     assert judged(left, Outcome.VIOLATED) == ""
-    faulty = {"mutants": 4, "survivors": ("two routes differ: here", *left), "survivor_ratios": (0.5, 0.5)}
+    faulty = {"mutants": 4, "faults": ("two routes differ: here",), "standing": left}
     found = of_outcome(Outcome.INCONCLUSIVE, variants=faulty).judgement
     assert found == "inconclusive, because of the check itself: two routes differ: here"
     assert of_outcome(Outcome.VALID, seen={"met": {}}).judgement == ""
@@ -137,7 +136,7 @@ def test_lines_are_as_wide_as_the_terminal_and_values_stay_with_their_names(colu
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr("os.get_terminal_size", none)
     tried = ", ".join(f"{name} = {at} to {10**at:,}" for at, name in enumerate(PARAMETERS) if at < 16)
-    verdict = of_outcome(Outcome.VALID, extent=Extent(tried=tried, not_tried="losses that are not quadratic, " * 9))
+    verdict = of_outcome(Outcome.VALID, tried=tried, not_tried="losses that are not quadratic, " * 9)
     lines = str(verdict).splitlines()
     most = int(columns or 79)
     assert max(map(len, lines)) <= most

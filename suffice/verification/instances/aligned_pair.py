@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -281,37 +282,19 @@ def sharp_values() -> Values:
 def sharp_hitting_values() -> Values:
     """Instances for P(tau > T), E[tau] and the stopped excess: e_T just above eps, high dimension, e_0 = eps."""
     rows: list[tuple[float, ...]] = []
-    far, silent = 1e12, 1e-30
+    far, silent, dimension = 1e12, 1e-30, 1e13
     for r in (0.1, 0.5, 0.9):
         for T in (1, 5, 20):
             level = (1 - r) ** T * (1 - 1e-6)  # noiseless, e_T just above eps: P(tau > T) = 1
             rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1.0, T, level, 1))
             rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1.0, 20 * T, (1 - r) ** T * (1 + 1e-6), 1))  # reached
     rows.append((1.0, 1.0, 1.0, silent, silent * far, 1.0, 1.0, 1, 1.0, 1))  # e_0 = eps, one step: E[tau] = 1
-    for r in (0.05, 0.1):
-        rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1e6, 400, 1.0, 1))  # ln(e_0 / eps) dominates
     rows.append((1.0, 1.0, 0.05, silent * far, silent, 1.0, 1e44, 2200, 1.0, 1))  # ln(e_0 / eps) = 101 beside the 1
-    for kappa in (4.0, 50.0):  # mu < beta, noiseless: told apart from mu = beta
-        for T in (1, 5, 20):
-            contraction = (1 - (1 - np.sqrt(1 - 0.05)) / kappa) ** 2
-            rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, T, contraction**T * (1 - 1e-6), 1))
-            rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, 40 * T, contraction**T * (1 + 1e-6), 1))
-        rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1e6, 1500, 1.0, 1))
-        rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))
-    dimension = 1e13
     # High dimension, with noise: e_t follows its mean (1 - x) e + x (floor), floor = eta beta s2 / (2 mu).
     for x, floor, beta in ((0.05, 0.89, 1.0), (0.1, 0.8, 1.0), (0.1, 0.85, 0.01)):
         s2 = 2 * floor * beta / x  # eta = x / beta, mu = beta; sigma_k^2 = s2 r^2 because alpha_k = 1/r, r = x
-        for start in (1e3, 1e6):
-            rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 600, 1.0, dimension))
-            for T in (5, 20, 60):
-                level = ((1 - x) ** T * start + floor * (1 - (1 - x) ** T)) * (1 - 1e-4)
-                rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
-    for x in (0.05, 0.1, 0.3):  # one step from just above eps, the floor at 0.89 eps
-        s2, start = 2 * 0.89 / x, (1 - 0.89 * x) / (1 - x)
-        rows.append((1.0, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 1, 1 - 1e-4, dimension))
-    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension))  # alone at eta = 1/beta: e_1 is noise
-    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
-    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-9, 1, 1e-9, dimension))  # and farther: eps does not count
-    rows.append((1.0, 1.0, 0.5, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))  # far above eps without noise
+        for start, T in product((1e3, 1e6), (5, 20, 60)):
+            level = ((1 - x) ** T * start + floor * (1 - (1 - x) ** T)) * (1 - 1e-4)
+            rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
+    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-9, 1, 1e-9, dimension))  # noise lifts e_1 far above eps
     return columns(rows)

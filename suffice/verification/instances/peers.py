@@ -169,35 +169,19 @@ def step_ratios(kind: str) -> Family:
 # --- variances -----------------------------------------------------------------------------------------------
 
 
-def local(measure: Callable[[Peers], np.ndarray]) -> Family:
-    """A variance of any criterion beside the client's own; sharp: alone, or peers at r = phi(1) of the worst mass."""
+def local(measure: Callable[[Peers], np.ndarray], kind: str = "any", **fixed: float) -> Family:
+    """A variance of a criterion beside the client's own; sharp: alone, or peers at r = phi(1) of the worst mass.
+
+    `fixed` is the power 0 of binary criteria, or the peak 1 and the power 1 of the continuous one.
+    """
 
     def evidence(values: Values) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        peers = _mixed(values)
-        arguments = {"sigma2": peers.sigma2[:, 0], "peak": peers.peak, "threshold": peers.peak}
-        return measure(peers), arguments
+        count = len(values["sigma2"])
+        peers = _mixed(values | {name: np.full(count, value) for name, value in fixed.items()})
+        return measure(peers), {"sigma2": peers.sigma2[:, 0], "peak": peers.peak, "threshold": peers.peak}
 
-    return _family("any weights of five clients", evidence, _worst_mass, **_ANY)
-
-
-def binary_local() -> Family:
-    """V of binary weights."""
-
-    def evidence(values: Values) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        peers = _mixed(values | {"power": np.zeros_like(values["peak"])})
-        return peers.noise(), {"sigma2": peers.sigma2[:, 0], "threshold": values["peak"]}
-
-    return _family("binary weights of five clients", evidence, _worst_mass, peak=_ANY["peak"])
-
-
-def continuous_local() -> Family:
-    """V of continuous weights."""
-
-    def evidence(values: Values) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        peers = Peers(similarity=_own_first(values["r"]), sigma2=values["sigma2"], criterion=Continuous())
-        return peers.noise(), {"sigma2": peers.sigma2[:, 0]}
-
-    return _family("continuous weights of five clients", evidence, _worst_mass)
+    free = {name: domain for name, domain in _ANY.items() if name not in fixed}
+    return _family(f"{kind} weights of five clients", evidence, _worst_mass, **free)
 
 
 def _worst_mass() -> Values:

@@ -56,39 +56,23 @@ def powers(x: np.ndarray, T: int) -> np.ndarray:
     return (x ** (size * t)[:, None] * x**t).reshape(-1, len(x))[: T + 1]
 
 
-_STRETCH, _LEAST = 32, 1e-200
+_LEAST = 1e-200
 
 
 def followed(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
     """x_0 = start (...), x_t = factor_t x_{t-1} + added_t, t = 1, ..., T, as (T + 1, ...); factor (T, ...) or (1, ...).
 
     What is added counts by what the factors after it leave: by quotients of their products where none is nearly 0.
-    Elsewhere short stretches are followed side by side from 0, then their ends in the same way.
+    Elsewhere 1, 2, 4, ... steps at a time are made one: (f, a) after (g, b) is (f g, f b + a).
     """
-    T, *shape = added.shape
-    x = np.empty((T + 1, *shape))
-    x[0] = start
     with np.errstate(over="ignore", under="ignore"):
-        left = np.cumprod(np.broadcast_to(factor, added.shape), axis=0)
-    if left.min(initial=1) > _LEAST and left.max(initial=1) < 1 / _LEAST:
-        x[1:] = left * (start + np.cumsum(added / left, axis=0))
-        return x
-    if T <= 2 * _STRETCH:
-        for before, after, times, plus in zip(x, x[1:], np.broadcast_to(factor, added.shape), added):
-            np.add(np.multiply(times, before, out=after), plus, out=after)
-        return x
-    count = -(-T // _STRETCH)
-
-    def stretches(of: np.ndarray) -> np.ndarray:
-        """(_STRETCH, count, ...), contiguous; what is beyond T is 0."""
-        whole = np.zeros((count * _STRETCH, *shape))
-        whole[:T] = of
-        return np.ascontiguousarray(whole.reshape(count, _STRETCH, *shape).swapaxes(0, 1))
-
-    kept, within = stretches(factor), stretches(added)
-    for at in range(1, _STRETCH):
-        within[at] += kept[at] * within[at - 1]
-        kept[at] *= kept[at - 1]
-    within += kept * followed(kept[-1], within[-1], start)[:-1]
-    x[1:] = within.swapaxes(0, 1).reshape(-1, *shape)[:T]
-    return x
+        kept = np.broadcast_to(factor, added.shape).copy()
+        left = np.cumprod(kept, axis=0)
+        if left.min(initial=1) > _LEAST and left.max(initial=1) < 1 / _LEAST:
+            return np.concatenate((start[None], left * (start + np.cumsum(added / left, axis=0))))
+        total, by = added.copy(), 1
+        while by < len(total):
+            total[by:] += kept[by:] * total[:-by]
+            kept[by:] = kept[by:] * kept[:-by]
+            by *= 2
+    return np.concatenate((start[None], total + left * start))

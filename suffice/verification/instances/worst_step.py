@@ -8,67 +8,41 @@ h = sum_k alpha_k g_k, |n_k| = 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from ..evidence import Evidence, Measured, measured_by
+from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
 from .rows import plain, rows
 
 PEERS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Steps:
-    """A batch of steps: eta, beta, gradient (n,), alpha, r, sigma2 (n, K), H (n, d, d), u and noise (n, K, d)."""
+def _shortfall(given: Values, values: Values) -> np.ndarray:
+    """E[e_t] - e_{t-1} + |g|^2 / (2 beta) of the steps `given`, in the plane, on the instances of `_INSTANCE`."""
+    frame = np.stack((_directions(values["tilt"]), _directions(values["tilt"] + np.pi / 2)), 1)  # rows: axes
+    H = given["beta"][:, None, None] * np.einsum("njd,nj,nje->nde", frame, values["curvature"], frame)
+    own, eta = given["gradient"][:, None] * np.eye(2)[0], given["eta"]
+    gap = values["reach"] * np.sqrt(1 - given["r"]) * given["gradient"][:, None]
+    h = np.einsum("nk,nkd->nd", given["alpha"], own[:, None] + gap[..., None] * _directions(values["angle"]))
+    along, bent = _directions(values["noise"]), np.einsum("nd,nde,ne->n", h, H, h)
+    noise = np.einsum("nk,nkd,nde,nke->n", given["alpha"] ** 2 * given["sigma2"], along, H, along)
+    change = -eta * (own * h).sum(-1) + eta**2 / 2 * (bent + noise)
+    return change + given["gradient"] ** 2 / (2 * given["beta"])
 
-    eta: np.ndarray
-    beta: np.ndarray
-    gradient: np.ndarray
-    alpha: np.ndarray
-    r: np.ndarray
-    sigma2: np.ndarray
-    H: np.ndarray
-    u: np.ndarray
-    noise: np.ndarray
 
-    @property
-    def own(self) -> np.ndarray:
-        """g (n, d)."""
-        return self.gradient[:, None] * np.eye(self.H.shape[-1])[0]
-
-    def peers(self) -> np.ndarray:
-        """g_k (n, K, d)."""
-        return self.own[:, None] + (np.sqrt(1 - self.r) * self.gradient[:, None])[..., None] * self.u
-
-    def shortfall(self) -> np.ndarray:
-        """E[e_t] - e_{t-1} + |g|^2 / (2 beta)."""
-        h = np.einsum("nk,nkd->nd", self.alpha, self.peers())
-        bent = np.einsum("nd,nde,ne->n", h, self.H, h)
-        noise = np.einsum("nk,nkd,nde,nke->n", self.alpha**2 * self.sigma2, self.noise, self.H, self.noise)
-        change = -self.eta * (self.own * h).sum(-1) + self.eta**2 / 2 * (bent + noise)
-        return change + self.gradient**2 / (2 * self.beta)
-
-    def arguments(self) -> dict[str, np.ndarray]:
-        """Arguments of worst-case/one-step and worst-case/sharp-step."""
-        p = 1 - np.sqrt(1 - self.r)
-        return {
-            "eta": self.eta,
-            "beta": self.beta,
-            "weight": self.alpha.sum(-1),
-            "pull": (self.alpha * p).sum(-1),
-            "gradient": self.gradient,
-            "V": (self.alpha**2 * self.sigma2).sum(-1),
-            "agreement": (p**2 / self.sigma2).sum(-1),
-            "sharp_mass": (p / self.sigma2).sum(-1),
-        }
-
-    def evidence(self, engine: str, label: str, values: Values | None = None) -> Evidence:
-        return Evidence(
-            engine=engine, measured=self.shortfall(), arguments=self.arguments(), label=label, values=values
-        )
+def _arguments(given: Values) -> Values:
+    """Arguments of one-step and sharp-step from eta, beta, gradient (n,), alpha, r and sigma2 (n, K)."""
+    p, alpha, sigma2 = 1 - np.sqrt(1 - given["r"]), given["alpha"], given["sigma2"]
+    return {
+        **{name: given[name] for name in ("eta", "beta", "gradient")},
+        "weight": alpha.sum(-1),
+        "pull": (alpha * p).sum(-1),
+        "V": (alpha**2 * sigma2).sum(-1),
+        "agreement": (p**2 / sigma2).sum(-1),
+        "sharp_mass": (p / sigma2).sum(-1),
+    }
 
 
 def _directions(angle: np.ndarray) -> np.ndarray:
@@ -95,16 +69,6 @@ _WEIGHTED = {
 """`length` is eta beta sum_k alpha_k."""
 
 
-def _placed(values: Values) -> dict[str, np.ndarray]:
-    """H over beta, u and noise of `_INSTANCE`."""
-    frame = np.stack((_directions(values["tilt"]), _directions(values["tilt"] + np.pi / 2)), 1)  # rows: axes
-    return {
-        "H": np.einsum("njd,nj,nje->nde", frame, values["curvature"], frame),
-        "u": values["reach"][..., None] * _directions(values["angle"]),
-        "noise": _directions(values["noise"]),
-    }
-
-
 def _weighted(values: Values) -> dict[str, np.ndarray]:
     """Everything but the instance."""
     eta = values["length"] / (values["beta"] * values["alpha"].sum(-1))
@@ -114,10 +78,10 @@ def _weighted(values: Values) -> dict[str, np.ndarray]:
 def plane() -> Family:
     """Quadratics in the plane."""
 
-    def measure(values: Values) -> Evidence:
-        instance = _placed(values)
-        instance["H"] = values["beta"][:, None, None] * instance["H"]
-        return Steps(**_weighted(values), **instance).evidence("exact", "one step on a quadratic in R^2", values)
+    @measured_by("exact", "one step on a quadratic in R^2")
+    def measure(values: Values) -> Measured:
+        given = _weighted(values)
+        return _shortfall(given, values), _arguments(given)
 
     return Family(name="one step in the plane", domains=_WEIGHTED | _INSTANCE, measure=measure, sharp=_attained)
 
@@ -153,9 +117,7 @@ def line() -> Family:
         near, far = (beta * values[name] for name in ("near", "far"))
         bend = near[:, None] * (inside**2 / 2 + inside * outside) + far[:, None] * outside**2 / 2
         change = (given["gradient"][:, None] * y + bend).mean(-1)
-        d = np.zeros((len(beta), 1, 1))
-        steps = Steps(**given, H=d, u=np.zeros((len(beta), PEERS, 1)), noise=np.zeros((len(beta), PEERS, 1)))
-        return change + given["gradient"] ** 2 / (2 * beta), steps.arguments()
+        return change + given["gradient"] ** 2 / (2 * beta), _arguments(given)
 
     return Family(
         name="one step on the line",
@@ -176,16 +138,15 @@ def sharp_weights() -> Family:
     x_k = G p_k / (beta sigma_k^2 (1 + G Y)): here alpha_k = x_k with eta = 1.
     """
 
-    def measure(values: Values) -> Evidence:
+    @measured_by("exact", "one step with the sharp weights in R^2")
+    def measure(values: Values) -> Measured:
         r, sigma2, beta = values["r"], values["sigma2"], values["beta"]
         p = 1 - np.sqrt(1 - r)
         Y, Z = (p**2 / sigma2).sum(-1), (p / sigma2).sum(-1)
         G = values["room"] / np.maximum(Z - Y, 0.05 * Z)
         x = (G / (beta * (1 + G * Y)))[:, None] * p / sigma2
-        instance = _placed(values)
-        instance["H"] = beta[:, None, None] * instance["H"]
-        steps = Steps(eta=np.ones_like(beta), beta=beta, gradient=np.sqrt(G), alpha=x, r=r, sigma2=sigma2, **instance)
-        return steps.evidence("exact", "one step with the sharp weights in R^2", values)
+        given = {"eta": np.ones_like(beta), "beta": beta, "gradient": np.sqrt(G), "alpha": x, "r": r, "sigma2": sigma2}
+        return _shortfall(given, values), _arguments(given)
 
     return Family(name="one step with the sharp weights", domains=_SHARP, measure=measure, sharp=sharp_attained)
 

@@ -8,16 +8,13 @@ from typing import Any
 
 import sympy
 
-from ..recheck import digest, inequalities
+from ..certificate import hashed
+from ..recheck import inequalities
 from .bound_expression import Symbolic, symbols
 from .box_search import Budget, Undecided, proof_of
 from .domain import Domain
 from .expression import NotOfThisKind, as_list
 from .refute import Part, Violation
-
-
-def certificate(claim: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
-    return {"version": 1, "claim": claim, "sha256": digest(claim), "proof": proof}
 
 
 def proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
@@ -31,9 +28,9 @@ def proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
 def _proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
     box = {name: (Fraction(low), Fraction(high)) for name, (low, high) in claim["box"].items()}
     if claim["kind"] == "box":
-        return certificate(claim, proof_of(claim["left"], claim["right"], box, budget))
+        return hashed(claim, proof_of(claim["left"], claim["right"], box, budget))
     found = [proof_of(left, right, box, budget) for left, right in inequalities(claim)]
-    return certificate(claim, {"inequalities": found})
+    return hashed(claim, {"inequalities": found})
 
 
 def claims_of(
@@ -137,7 +134,7 @@ def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str
     if part.pair is not None:
         sides: Sequence[Any] = (str(found.value), str(found.bound))
         left, right = sides if direction == "upper" else sides[::-1]
-        return certificate(claim | {"left": left, "right": right}, {})
+        return hashed(claim | {"left": left, "right": right}, {})
     period = len(part.rho)
     rounds, j = divmod(found.T, period)
     n = {sympy.Symbol("n"): 1 / x["z"]}
@@ -148,4 +145,4 @@ def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str
     left, right = (value, bound) if direction == "upper" else (bound, value)
     recursion = {"T": rounds, "z": "z", "first": "1", "move": put(symbolic.move(period)), "start": put(part.start)}
     recursion |= {"rho": put(part.rho[-1].subs(n)), "add": put(part.add[-1].subs(n))}
-    return certificate(claim | recursion | {"left": left, "right": right}, {})
+    return hashed(claim | recursion | {"left": left, "right": right}, {})

@@ -82,8 +82,8 @@ def _variances() -> tuple[Claim, ...]:
     families = {
         "definition-1-effective-local": peers.local(Peers.effective),
         "definition-1-variance-local": peers.local(Peers.noise),
-        "largest-variance-binary": peers.binary_local(),
-        "largest-variance-continuous": peers.continuous_local(),
+        "largest-variance-binary": peers.local(Peers.noise, "binary", power=0),
+        "largest-variance-continuous": peers.local(Peers.noise, "continuous", peak=1, power=1),
         "continuous-dominates": peers.continuous_against_binary(),
         "definition-2-binary": peers.sufficient_binary(),
         "best-threshold-gap": peers.threshold_gap(),
