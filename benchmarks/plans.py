@@ -88,9 +88,9 @@ def weighted(moments: GradientMoments, i: int, epsilon: float, most: int) -> flo
     distance[i] = -1
     rank = np.argsort(np.argsort(distance, kind="stable"))
     sizes = np.arange(1, moments.clients + 1)[:, None]
-    recursion, V = ExactRecursion(moments=moments, client=i), (rank < sizes) / sizes
+    recursion, V = ExactRecursion(moments=moments, client=i, unit=epsilon), (rank < sizes) / sizes
     V = np.array([min(recursion.limit(v), 1e300) for v in V])[:, None] * V
-    times, *_ = arrivals(*recursion.expansion(V), recursion.start, recursion.loss, SHARES, epsilon, most)
+    times, *_ = arrivals(*recursion.expansion(V), recursion.start, recursion.loss, SHARES, most)
     return float(times.min())
 
 

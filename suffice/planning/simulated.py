@@ -28,9 +28,9 @@ class SimulatedPlan:
     """What paths of one plan did: their hitting times, and their excess at the plan's end.
 
     time        mean hitting time of the paths that arrived within the limit, at the step of the schedule that is
-                guaranteed, or of the exact rates (at the step at which their E[tau] has a bound, if it has one)
+                guaranteed, or of the exact rates where nothing is
     time_se     its standard error; arrived  the share of these paths: 1 when the mean is complete
-    predicted   the bound of E[tau]
+    predicted   the bound of E[tau], where there is one
     iterations  T of the exact or measured plan; exact  E e_T there [loss], which measured plans do not have
     excess      the mean over the seeds there [loss], of paths that did not choose T; excess_se  its standard error
     """
@@ -106,15 +106,14 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
         if promised:
             algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
             hitting = [row.both("guaranteed")[how == "alone"].hitting for row in rows]
+            etas, expected = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
         else:
-            algorithm, hitting = weights_of(problem, plans), [plan.hitting for plan in plans]
-        etas = still([plan.eta if bound is None else bound["eta"] for plan, bound in zip(plans, hitting)])
-        expected = [None if bound is None else bound["expected_iterations"] for bound in hitting]
+            algorithm, etas, expected = weights_of(problem, plans), [plan.eta for plan in plans], [None for _ in rows]
         # about how long each takes: what is promised, else the plan's own length
         limit = _limit([plan.iterations or 1 if bound is None else bound for plan, bound in zip(plans, expected)])
         if how == "alone" or not lonely:
-            runs: dict[str, Any] = {"epsilon": epsilon, "eta": etas, "limit": limit, "seeds": seeds, "root": root}
-            times = hitting_times(problem, algorithm, **runs)
+            paths: dict[str, Any] = {"eta": still(etas), "limit": limit, "seeds": seeds, "root": root}
+            times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
         ends = excesses(problem, rows, how, seeds=seeds, root=root)
         found[how] = [
             end | _summary(times[:, row.client]) | {"predicted": bound} for row, end, bound in zip(rows, ends, expected)
