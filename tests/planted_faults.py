@@ -209,13 +209,6 @@ FAULTS = (
         "tests/planning/test_results.py -k break_even",
     ),
     Fault(
-        "one client is enough",
-        "suffice/planning/local_steps.py",
-        "np.all(excess <= epsilon",
-        "np.any(excess <= epsilon",
-        "tests/planning/test_local_steps.py -k one",
-    ),
-    Fault(
         "folds count as samples",
         "suffice/fitting/gain.py",
         "RESAMPLED = 1 + FOLDS / (FOLDS - 1)",

@@ -100,7 +100,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     found: dict[str, list[dict[str, Any]]] = {"scheduled": [{} for _ in rows]}
     if any(row.exact and row.exact.stages for row in rows):
         found["scheduled"] = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
-    times, lonely, epsilon = np.empty(0), promised and _lonely(problem, rows), np.array([row.epsilon for row in rows])
+    epsilon = np.array([row.epsilon for row in rows])
     for how in ("alone", "together"):
         plans = _constant(rows, how)
         if promised:
@@ -111,9 +111,8 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
             algorithm, etas, expected = weights_of(problem, plans), [plan.eta for plan in plans], [None for _ in rows]
         # about how long each takes: what is promised, else the plan's own length
         limit = _limit([plan.iterations or 1 if bound is None else bound for plan, bound in zip(plans, expected)])
-        if how == "alone" or not lonely:
-            paths: dict[str, Any] = {"eta": still(etas), "limit": limit, "seeds": seeds, "root": root}
-            times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
+        paths: dict[str, Any] = {"eta": still(etas), "limit": limit, "seeds": seeds, "root": root}
+        times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
         ends = excesses(problem, rows, how, seeds=seeds, root=root)
         found[how] = [
             end | _summary(times[:, row.client]) | {"predicted": bound} for row, end, bound in zip(rows, ends, expected)
@@ -123,17 +122,6 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
         runs = {how: SimulatedPlan(**some) for how, some in zip(found, numbers)}
         measured.append(Measured(client=row.client, name=row.name, epsilon=row.epsilon, seeds=seeds, **runs))
     return measured
-
-
-def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
-    """Whether All-for-one as planned is local steps: only a peer with the same gradient would be followed."""
-    for row in rows:
-        together, alone = (plan.hitting["eta"] for plan in row.both("guaranteed"))
-        # the same up to rounding
-        if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
-            return False
-    gap = problem.gradient_gap(problem.start[None])[0]
-    return int((gap > 0).sum()) == gap.numel() - len(gap)
 
 
 def _constant(rows: Sequence[Row], how: str) -> list[ConstantPlan]:

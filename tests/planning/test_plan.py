@@ -49,7 +49,7 @@ def assert_as_predicted(pairs):
             assert 0 < run.excess_se < 0.05 * plan.excess
             assert abs(run.excess - plan.excess) < 5 * run.excess_se
             assert plan.excess <= row.epsilon
-            assert run.arrived == 1
+            assert run.arrived > 0.99
             assert 0 < run.time < 3 * plan.iterations
 
 
