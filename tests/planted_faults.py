@@ -96,9 +96,6 @@ sequences are equally likely
 nobody breaks even
   suffice/planning/break_even.py: alone - together >= 1 => alone - together >= 0
   tests/planning/test_results.py -k break_even
-one client is enough
-  suffice/planning/local_steps.py: np.all(excess <= epsilon => np.any(excess <= epsilon
-  tests/planning/test_local_steps.py -k one
 folds count as samples
   suffice/fitting/gain.py: RESAMPLED = 1 + FOLDS / (FOLDS - 1) => RESAMPLED = 1.0
   tests/fitting/test_gain.py

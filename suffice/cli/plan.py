@@ -197,8 +197,7 @@ def _statistics_alone(source: Any, as_json: bool) -> None:
     if as_json:
         print_json({"clients": [], "numbers": found.to_dict()})
         return
-    for table in (found.table(), *found.pair_tables()):
-        table.show()
+    found.table().show()
     typer.echo("To plan, name a precision below the initial excess by --epsilon.")
 
 
@@ -251,7 +250,7 @@ def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Ta
     if "methods" in beside:
         tables += beside["methods"].tables()
     if "numbers" in beside:  # the plan has said its notes
-        tables += [replace(beside["numbers"], notes=()).table(), *beside["numbers"].pair_tables()]
+        tables.append(replace(beside["numbers"], notes=()).table())
     return tables
 
 

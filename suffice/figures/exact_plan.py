@@ -55,7 +55,6 @@ def exact_plan_figure(
                 "epsilon": row.epsilon,
                 "iterations": together.iterations,
                 "alone": alone.iterations,
-                "guarantee": together.hitting and together.hitting["expected_iterations"],
                 "weights": together.weights.tolist(),
             }
         )
@@ -124,11 +123,7 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.set_xscale("symlog", linthresh=1, linscale=0.4)
     bottom = min(epsilon, float(shown.min(initial=epsilon)))
     axes.set_ylim(0.4 * bottom, 2.5 * float(e[0]))
-    last = float(t[-1])
-    if panel["guarantee"]:
-        last = max(last, 1.3 * panel["guarantee"])
-        axes.plot([panel["guarantee"]], [epsilon], marker="D", markersize=4.5, markerfacecolor="white", color=BLACK)
-    axes.set_xlim(0, last)
+    axes.set_xlim(0, float(t[-1]))
     axes.tick_params(labelsize=SMALL)
     axes.set_xlabel("iteration $t$", fontsize=SMALL, labelpad=0)
     axes.minorticks_off()
@@ -164,10 +159,6 @@ def _legend(figure: Figure, canvas: Any, across: int) -> None:
         Line2D([], [], color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)), label="precision"),
         Patch(facecolor="0.7", edgecolor=BLACK, linewidth=0.4, label="weights (own: black)"),
     ]
-    if any(panel["guarantee"] for panel in panels):
-        mark = Line2D([], [], color=BLACK, marker="D", markerfacecolor="white", linestyle="", markersize=4.5)
-        mark.set_label(r"bound of $E[\tau]$, at its own step")
-        handles.insert(3, mark)
     if any(key.endswith("low") for key in figure.data):
         handles.insert(3, Patch(facecolor=LIGHT, label=f"80 % of {figure.setup['seeds']} simulated paths"))
     said = "above each panel: iterations to the precision with peers, and alone"

@@ -114,26 +114,6 @@ class ClientStatistics:
             ],
         )
 
-    def pair_tables(self) -> list[Table]:
-        """Of each client's closest peer b, c, and the least precision at which it is similar; none if unknown."""
-        if self.unknown or len(self.names) == 1:
-            return []
-        itself = np.eye(len(self.names), dtype=bool)
-        rows = [
-            (self.names[i], self.names[k], field, number(entry.value[i, k].item()), entry.trust)
-            for i, k in enumerate(np.lexsort((self.b.value, self.entry.value, itself), axis=-1)[:, 0])
-            for field, entry in ((name, getattr(self, name)) for name in PAIRS)
-        ]
-        found = Table(
-            title="Each client's closest peer",
-            columns=("client", "peer", "number", "value", "trust"),
-            numeric=("value",),
-            rows=rows,
-            lines=["The gradients differ by |grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2. The entry is the least "
-                   "precision at which the two are similar, - if there is none. All pairs are in --json."],
-        )  # fmt: skip
-        return [found]
-
     def to_dict(self) -> dict[str, Any]:
         return plain({name: vars(one) if isinstance(one, Estimate) else one for name, one in vars(self).items()})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,10 +26,8 @@ class ConstantPlan:
     step_limit      eta from which on the second moment does not contract
     floor           lim E e_t [loss] if the rates are kept up
     holds           E e_t <= epsilon for all t >= T too; otherwise the client stops at T
-    hitting         {"eta", "expected_iterations"}: with this step, perhaps a smaller one, E[tau] is at most that many,
-                    tau = min{t: e_t < epsilon} on single paths; None where that is not certain at any step
     stages          constant plans one after the other that take fewer iterations, where they were asked for and found
-    recursion       has the exact `curve(rates, steps)` of rates (0, c), c times the plan's; nothing of measured plans
+    follow          gives E e_t / epsilon, t = 0..steps, of rates (0, c), c times the plan's; nothing of measured plans
 
     Of a measured plan alone:
 
@@ -50,9 +48,8 @@ class ConstantPlan:
     step_limit: float | None = None
     floor: float | None = None
     holds: bool | None = None
-    hitting: dict[str, float] | None = None
     stages: tuple[ConstantPlan, ...] = ()
-    recursion: Any = field(default=None, repr=False)
+    follow: Callable[[np.ndarray, int], np.ndarray] | None = field(default=None, repr=False)
     model: ConstantPlan | None = None
     between: tuple[int | None, int | None] = (None, None)
     excess_se: float | None = None
@@ -79,10 +76,10 @@ class ConstantPlan:
         """E e_t for t = 0..steps with these rates throughout [loss]; `InputError` where it is not known exactly."""
         if not self.eta:
             return np.full(steps + 1, self.start)
-        if self.recursion is None:
+        if self.follow is None:
             remedy = "only whole exact plans have an exact curve"
             raise InputError("curve", f"{'a measured' if self.model else 'an exact'} plan", remedy)
-        return self.recursion.curve(np.array([0.0, 1.0]), steps)
+        return self.epsilon * self.follow(np.array([0.0, 1.0]), steps)
 
     def matrix_name(self, client: str) -> str | None:
         """That of its matrix among the plan's, None for the identity: clients share all but their own."""
@@ -102,7 +99,7 @@ class ConstantPlan:
             "note": self.note,
         }
         if self.model is None:
-            known = {name: getattr(self, name) for name in ("step_limit", "floor", "holds", "hitting")}
+            known = {name: getattr(self, name) for name in ("step_limit", "floor", "holds")}
             return answer | known | {"schedule_excess": self.last.excess}
         model = {"iterations": self.model.iterations, "step_limit": self.model.step_limit}
         return answer | {name: getattr(self, name) for name in ("between", "excess_se", "seeds")} | {"model": model}

@@ -13,7 +13,8 @@ from suffice.simulate.moments.gradient_moments import MOST_NUMBERS
 from suffice.support.memory import Memory
 
 from .constant_plan import ConstantPlan
-from .plan_rows import Grouped, moment_plans
+from .exact.plan import exact_plans
+from .plan_rows import Grouped
 from .simulated import LONGEST_SIMULATION, still, weights_of
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def with_measured(
         epsilon = np.array([row.epsilon for row in rows])
         trusted = (share >= TRUSTED) & (moments.excess > epsilon) | (start <= epsilon)
         levels = np.where(trusted, epsilon, share * epsilon)
-        pairs = moment_plans(moments, levels, progress=progress, precondition=precondition)
+        pairs = exact_plans(moments, levels, progress=progress, precondition=precondition)
         together, alone = (_measured(problem, list(plans), epsilon, start, seeds) for plans in zip(*pairs))
         found[key] = tuple(
             replace(row, measured=_better(both, own), measured_local=own)

@@ -29,7 +29,7 @@ KINDS: dict[Kind, tuple[str, str]] = {
 
 CLUSTER = (
     "criterion", "similarity", "weights", "cluster", "sufficient_variance", "definition_2_variance", "local_variance",
-    "step_ratio", "step_limit", "continuous",
+    "step_ratio", "step_limit",
 )  # fmt: skip
 """Of a row what its client's constants alone say."""
 
@@ -52,7 +52,6 @@ class Row:
     sufficient_variance  what the schedules use [(loss / theta)^2], as the two variances after it: Definition 2's own
                          value and the client's alone
     step_limit           step_ratio / beta [theta^2 / loss]
-    continuous           variance, step ratio, step and expected iterations that continuous weights would give
 
     What it should do:
 
@@ -79,7 +78,6 @@ class Row:
     local_variance: float
     step_ratio: float
     step_limit: float | None
-    continuous: dict[str, float | None]
     schedules: Any = None
     local: Any = None
     exact: Any = None
@@ -208,7 +206,7 @@ def rows_of(names: Sequence[str], precision: Precision, clusters: Sequence[dict[
 
 def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
     """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
-    known = dict.fromkeys(CLUSTER, np.nan) | {"criterion": Binary(threshold=0.5), "step_limit": None, "continuous": {}}
+    known = dict.fromkeys(CLUSTER, np.nan) | {"criterion": Binary(threshold=0.5), "step_limit": None}
     alone = np.eye(len(names))  # once: each row keeps a view of all of it
     clusters = [
         known | {"similarity": np.where(own, 1.0, np.nan), "weights": own, "cluster": (i,)}

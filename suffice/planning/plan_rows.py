@@ -14,8 +14,6 @@ from suffice.simulate.moments.gradient_moments import MOST_NUMBERS, GradientMome
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .constant_plan import ConstantPlan
-from .exact.large_models import row_plans
 from .exact.plan import exact_plans, plain_plans
 from .guaranteed.plan import checked, promised_rows
 from .plan_row import Row, unguaranteed_rows
@@ -113,7 +111,7 @@ def _with_exact(
     if moments is None:
         return tuple(rows)
     epsilon = np.array([row.epsilon for row in rows])
-    found = moment_plans(moments, epsilon, schedule=schedule, progress=progress, precondition=precondition)
+    found = exact_plans(moments, epsilon, schedule=schedule, progress=progress, precondition=precondition)
     shown = precondition and isinstance(moments, GradientMoments)
     plain = plain_plans(moments, [alone for _, alone in found]) if shown else [None] * len(rows)
     return tuple(
@@ -126,20 +124,6 @@ def _with_exact(
         )
         for row, (together, alone), by_itself in zip(rows, found, plain)
     )
-
-
-def moment_plans(
-    moments: GradientMoments | GradientRows,
-    epsilon: np.ndarray,
-    *,
-    schedule: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-    precondition: bool = True,
-) -> list[tuple[ConstantPlan, ConstantPlan]]:
-    """Every client's plan together with peers and alone, at precisions (N,) of its own [loss]."""
-    if isinstance(moments, GradientRows):  # too large for stages
-        return row_plans(moments, epsilon, progress=progress)
-    return exact_plans(moments, epsilon, precondition=precondition, schedule=schedule, progress=progress)
 
 
 def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:

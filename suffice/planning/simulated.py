@@ -28,9 +28,9 @@ class SimulatedPlan:
     """What paths of one plan did: their hitting times, and their excess at the plan's end.
 
     time        mean hitting time of the paths that arrived within the limit, at the step of the schedule that is
-                guaranteed, or of the exact rates (at the step at which their E[tau] has a bound, if it has one)
+                guaranteed, or of the exact rates where nothing is
     time_se     its standard error; arrived  the share of these paths: 1 when the mean is complete
-    predicted   the bound of E[tau]
+    predicted   the bound of E[tau], where there is one
     iterations  T of the exact or measured plan; exact  E e_T there [loss], which measured plans do not have
     excess      the mean over the seeds there [loss], of paths that did not choose T; excess_se  its standard error
     """
@@ -100,21 +100,19 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     found: dict[str, list[dict[str, Any]]] = {"scheduled": [{} for _ in rows]}
     if any(row.exact and row.exact.stages for row in rows):
         found["scheduled"] = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
-    times, lonely, epsilon = np.empty(0), promised and _lonely(problem, rows), np.array([row.epsilon for row in rows])
+    epsilon = np.array([row.epsilon for row in rows])
     for how in ("alone", "together"):
         plans = _constant(rows, how)
         if promised:
             algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
             hitting = [row.both("guaranteed")[how == "alone"].hitting for row in rows]
+            etas, expected = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
         else:
-            algorithm, hitting = weights_of(problem, plans), [plan.hitting for plan in plans]
-        etas = still([plan.eta if bound is None else bound["eta"] for plan, bound in zip(plans, hitting)])
-        expected = [None if bound is None else bound["expected_iterations"] for bound in hitting]
+            algorithm, etas, expected = weights_of(problem, plans), [plan.eta for plan in plans], [None for _ in rows]
         # about how long each takes: what is promised, else the plan's own length
         limit = _limit([plan.iterations or 1 if bound is None else bound for plan, bound in zip(plans, expected)])
-        if how == "alone" or not lonely:
-            runs: dict[str, Any] = {"epsilon": epsilon, "eta": etas, "limit": limit, "seeds": seeds, "root": root}
-            times = hitting_times(problem, algorithm, **runs)
+        paths: dict[str, Any] = {"eta": still(etas), "limit": limit, "seeds": seeds, "root": root}
+        times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
         ends = excesses(problem, rows, how, seeds=seeds, root=root)
         found[how] = [
             end | _summary(times[:, row.client]) | {"predicted": bound} for row, end, bound in zip(rows, ends, expected)
@@ -124,17 +122,6 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
         runs = {how: SimulatedPlan(**some) for how, some in zip(found, numbers)}
         measured.append(Measured(client=row.client, name=row.name, epsilon=row.epsilon, seeds=seeds, **runs))
     return measured
-
-
-def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
-    """Whether All-for-one as planned is local steps: only a peer with the same gradient would be followed."""
-    for row in rows:
-        together, alone = (plan.hitting["eta"] for plan in row.both("guaranteed"))
-        # the same up to rounding
-        if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
-            return False
-    gap = problem.gradient_gap(problem.start[None])[0]
-    return int((gap > 0).sum()) == gap.numel() - len(gap)
 
 
 def _constant(rows: Sequence[Row], how: str) -> list[ConstantPlan]:

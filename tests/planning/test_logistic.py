@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 
 import suffice as sf
-from suffice.bounds import Binary
 from suffice.figures.figure import SEPARATOR
 from suffice.planning.logistic import NO_MODEL, mean_excess
-from suffice.planning.simulated import _lonely, measure
 from suffice.planning.tables.columns import write_csv
 from suffice.planning.tables.trials import measured_tables
-from suffice.simulate import AllForOne, Local
 
 SEEDS, PATHS = 512, 4_000
 
@@ -124,15 +121,3 @@ def test_without_a_model_the_plan_says_why(monkeypatch):
     assert len(neither.simulate(seeds=2)) == 2
 
 
-def test_all_for_one_that_follows_nobody_is_run_once():
-    """At thresholds of 1 only a peer with the same gradient is followed: the paths are those of local steps."""
-    problem = one_dimensional()
-    rows = sf.plan(problem, 0.2).rows
-    assert [getattr(row.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
-    both = measure(problem, rows, seeds=8, root=0)
-    assert [entry.together.time for entry in both] == [entry.alone.time for entry in both]
-    assert _lonely(problem, rows)
-    rule = AllForOne(criterion=Binary(threshold=1.0))
-    eta = [row.schedules.hitting["eta"] for row in rows]
-    own, joint = (sf.run(problem, one, iterations=40, eta=np.array(eta), seeds=8).excess for one in (Local(), rule))
-    np.testing.assert_array_equal(own, joint)

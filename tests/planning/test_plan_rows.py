@@ -81,7 +81,10 @@ def assert_simulation_is_exact(problem, plans, seeds=SEEDS, quantile=None, root=
     excess = trace.excess.astype(float)  # (seeds, t, clients)
     error = excess.std(0, ddof=1) / np.sqrt(seeds)
     exact = np.stack(
-        [one.recursion.curve(np.array([0.0, step]) / one.eta, GRID[-1])[list(GRID)] for one, step in zip(plans, eta)],
+        [
+            one.epsilon * one.follow(np.array([0.0, step]) / one.eta, GRID[-1])[list(GRID)]
+            for one, step in zip(plans, eta)
+        ],
         axis=1,
     )
     deviation = np.abs(excess.mean(0) - exact) / error

@@ -51,7 +51,7 @@ def test_what_a_table_shows_is_a_field_of_a_row_or_of_its_plans():
                 assert "__getattr__" not in vars(kind)
     outside = {kind for kind in kinds if ".exact." not in kind.__module__}
     assert len(outside) <= 11
-    numbers = {"iterations", "excess", "note", "matrix", "step_limit", "floor", "holds", "hitting", "between"}
+    numbers = {"iterations", "excess", "note", "matrix", "step_limit", "floor", "holds", "between"}
     assert numbers <= {field.name for field in dataclasses.fields(ConstantPlan)}
     plans = {"schedules", "local", "exact", "exact_local", "measured", "measured_local", "plain"}
     assert plans <= {field.name for field in dataclasses.fields(Row)}
@@ -63,7 +63,7 @@ def test_a_measured_plan_claims_nothing_that_is_known_of_its_model_alone(logisti
         np.testing.assert_allclose(found.model.curve(3)[0], found.model.start, rtol=1e-12)
         with pytest.raises(sf.InputError, match="only whole exact plans have an exact curve"):
             found.curve(3)
-        assert found.step_limit is found.floor is found.holds is found.hitting is None
+        assert found.step_limit is found.floor is found.holds is None
         assert found.model.step_limit > 0
         assert 0 < found.excess_se < found.excess
 

@@ -1,14 +1,19 @@
-"""The exact plan of one client: rates, the time they take, where they end, and what is certain about single paths."""
+"""The exact plan of one client: rates, the time they take, and where they end.
+
+From second moments the rates are searched for. Clients with too many coefficients for these are followed by passes over
+rows: their rates are those of a model, at a few lengths, and their times exact; floors would take many times as long.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.orbits import orbit
 from suffice.simulate.moments.preconditioning import own_bases, own_coordinates, shared_bases
@@ -16,8 +21,7 @@ from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
 from ..constant_plan import ConstantPlan
-from .hitting_certificate import certified_rates
-from .search import HORIZON, POOLED, Rates, fastest, fastest_of_many, fastest_single
+from .search import HORIZON, POOLED, Rates, fastest, fastest_of_many, fastest_single, modelled, start_directions
 from .stages import in_stages
 
 WORK = 1e9
@@ -26,24 +30,25 @@ ROUNDING = 1e-13
 """Of the starting excess: no smaller one can be told from rounding."""
 SETTLED = 1e-3
 """Of the precision: a curve that stays so close to its floor for half of what is followed is taken to be there."""
-
-
-CERTIFICATES = 5e8
-"""Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
 TOGETHER = 64
 """Clients whose noises are added up at a time where there are many."""
 SAMPLED = 20
 """Clients of many whose plans with plain gradients are found."""
 PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
-
+LENGTHS, HALVED = (1.0, 0.8), 0.5 ** np.arange(1, 5)
+"""Of the rates of a model, and of those where none of these arrives in time."""
+SAFE = 0.999
+"""Of the step limit: the longest of these lengths."""
+BY_ROWS = "rates of a model with identity Hessians, their times exact by passes over rows; floor not looked for"
+NEVER = "no constant weights and step tried arrive within {:,} iterations"
 
 Choices = dict[str, ExactRecursion]
 """One client's recursions by the name of their coordinates."""
 
 
 def exact_plans(
-    moments: GradientMoments,
+    moments: GradientMoments | GradientRows,
     epsilon: np.ndarray,
     *,
     precondition: bool = True,
@@ -54,7 +59,7 @@ def exact_plans(
     """Of every client together with peers and alone, at precisions (N,) of its own [loss].
 
     precondition  let every client choose its coordinates, the same choice for both; else all take those of the problem
-    schedule      look for three stages that are faster than constant rates, too
+    schedule      look for three stages that are faster than constant rates, too; not by rows
     horizon       steps after which a plan counts as never arriving
     """
     from threadpoolctl import threadpool_limits
@@ -63,13 +68,16 @@ def exact_plans(
     plans = [start_of_plan(N, float(e), float(of)) for e, of in zip(epsilon, excess)]
     pairs, todo = [(plan, plan) for plan in plans], [i for i, plan in enumerate(plans) if not plan.note]
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
-        given = _Coordinates(moments, precondition=precondition)
-        for first in range(0, len(todo), TOGETHER):
-            part = todo[first : first + TOGETHER]
-            for i, pair in zip(part, _pairs(given, part, [plans[i] for i in part], horizon, schedule)):
-                pairs[i] = pair
-                if progress is not None:
-                    progress(i + 1, N)
+        if isinstance(moments, GradientRows):
+            found = _pairs_by_rows(moments, todo, plans, horizon)
+        else:
+            given = _Coordinates(moments, epsilon, precondition=precondition)
+            parts = [todo[first : first + TOGETHER] for first in range(0, len(todo), TOGETHER)]
+            found = (pair for part in parts for pair in _pairs(given, part, plans, horizon, schedule))
+        for i, pair in zip(todo, found):
+            pairs[i] = pair
+            if progress is not None:
+                progress(i + 1, N)
     return pairs
 
 
@@ -85,10 +93,9 @@ def plain_plans(
     some = range(N) if N <= SAMPLED else np.linspace(0, N - 1, SAMPLED).astype(int).tolist()
     plans = [plan if i in some else None for i, plan in enumerate(alone)]
     with threadpool_limits(1):
-        given = _Coordinates(moments, precondition=False)
+        given = _Coordinates(moments, np.array([plan.epsilon for plan in alone]), precondition=False)
         for i in [i for i in some if alone[i].matrix is not None]:
-            found = fastest_single(given.own(i), alone[i].epsilon, horizon)
-            plan = start_of_plan(N, alone[i].epsilon, alone[i].start)
+            found, plan = fastest_single(given.own(i), horizon), start_of_plan(N, alone[i].epsilon, alone[i].start)
             if found.steps is not None:
                 plan = replace(plan, weights=np.eye(N)[i], eta=float(found.v[0]), iterations=found.steps)
             plans[i] = plan
@@ -96,74 +103,62 @@ def plain_plans(
 
 
 class _Coordinates:
-    """What the clients may choose from."""
+    """What the clients may choose from, at precisions (N,)."""
 
-    def __init__(self, moments: GradientMoments, *, precondition: bool) -> None:
-        self.moments, self.precondition = moments, precondition
+    def __init__(self, moments: GradientMoments, epsilon: np.ndarray, *, precondition: bool) -> None:
+        self.moments, self.epsilon, self.precondition = moments, epsilon, precondition
         self.shared = shared_bases(moments) if precondition else {"none": np.eye(moments.features)}
-        self.many = _cost(moments) > WORK
+        N, D, n = moments.noise.shape
+        self.many = float(N) ** 2 * D * n * (D + n) > WORK
         self.suited: list[str] = []
 
     @cached_property
     def everybody(self) -> dict[str, GradientMoments]:
         """The moments in common coordinates; of many clients in those of a pooled second moment alone."""
         names = [POOLED] if self.many and self.precondition else list(self.shared)
-        return {name: _in_coordinates(self.moments, name, self.shared[name]) for name in names}
+        return {name: self.moments if name == "none" else self.moments.in_basis(self.shared[name]) for name in names}
 
     def joint(self, i: int) -> Choices:
         """Of client i with all its peers."""
         own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
-        return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
+        everybody, unit = self.everybody | own, float(self.epsilon[i])
+        return {name: ExactRecursion(moments=there, client=i, unit=unit) for name, there in everybody.items()}
 
     def own(self, i: int) -> Choices:
         """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment; of many, only
         the first few try all, and the others the two that suit most of these."""
-        only = self.moments.only([i])
+        only, unit = self.moments.only([i]), float(self.epsilon[i])
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
         if self.many and len(self.suited) >= PILOTS:
             bases = {name: bases[name] for name, _ in Counter(self.suited[:PILOTS]).most_common(2)}
         turned = {one: basis @ np.linalg.eigh(basis.T @ only.A[0] @ basis)[1] for one, basis in bases.items()}
-        return {one: ExactRecursion(moments=only.in_basis(basis), client=0) for one, basis in turned.items()}
-
-
-def _in_coordinates(moments: GradientMoments, name: str, basis: np.ndarray) -> GradientMoments:
-    return moments if name == "none" else moments.in_basis(basis)
+        return {one: ExactRecursion(moments=only.in_basis(U), client=0, unit=unit) for one, U in turned.items()}
 
 
 def _pairs(
     given: _Coordinates, clients: Sequence[int], plans: Sequence[ConstantPlan], horizon: int, schedule: bool
 ) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
-    """Of clients that need a plan, which is to be completed."""
-    epsilon, singles, alone = [plan.epsilon for plan in plans], [], []
-    for i, e in zip(clients, epsilon):
+    """Of clients that need a plan; `plans`, of all, are to be completed."""
+    singles, alone, everybody = [], [], np.eye(len(plans))
+    for i in clients:
         singles.append(given.own(i))
-        alone.append(fastest_single(singles[-1], e, horizon))
+        alone.append(fastest_single(singles[-1], horizon))
         given.suited.append(alone[-1].choice)
     faster, joint = [horizon if one.steps is None else one.steps - 1 for one in alone], None
     if given.many:
-        (there,) = given.everybody.values()
-        joint = fastest_of_many(there, clients, epsilon, faster)
-    for at, (i, plan, single) in enumerate(zip(clients, plans, singles)):
-        choices, only, everybody = given.joint(i), np.eye(len(plan.weights))[[i]], np.eye(len(plan.weights))
-        own = _described(plan, single, alone[at], horizon, only)
-        rates, noise = joint[at] if joint else (fastest(choices, epsilon[at], faster[at], alone[at]), None)
-        together = own if rates.steps is None else _described(plan, choices, rates, horizon, everybody, noise=noise)
+        joint = fastest_of_many([next(iter(given.joint(i).values())) for i in clients], faster)
+    for at, (i, single) in enumerate(zip(clients, singles)):
+        choices, only = given.joint(i), everybody[[i]]
+        own = _described(plans[i], single, alone[at], horizon, only)
+        rates, noise = joint[at] if joint else (fastest(choices, faster[at], alone[at]), None)
+        together = own if rates.steps is None else _described(plans[i], choices, rates, horizon, everybody, noise=noise)
         # peers are followed only where this saves a step
         followed = (together.iterations or horizon) < (own.iterations or horizon + 1)
         if schedule and own.iterations:
             own = in_stages(own, single[own.preconditioner], only)
-        if not followed:
-            yield own, own
-        elif schedule:
-            yield in_stages(together, choices[together.preconditioner], everybody), own
-        else:
-            yield together, own
-
-
-def _cost(moments: GradientMoments) -> float:
-    """Multiplications that all clients' moments in one client's coordinates take, for every client."""
-    N, D, n = moments.noise.shape
-    return float(N) ** 2 * D * n * (D + n)
+        if schedule and followed:
+            together = in_stages(together, choices[together.preconditioner], everybody)
+        yield together if followed else own, own
 
 
 def start_of_plan(clients: int, epsilon: float, start: float) -> ConstantPlan:
@@ -171,15 +166,7 @@ def start_of_plan(clients: int, epsilon: float, start: float) -> ConstantPlan:
     plan = ConstantPlan(epsilon=epsilon, start=start, weights=np.zeros(clients))
     if start <= epsilon:
         note = "the start is already below this precision: 0 iterations, alone or together"
-        return replace(
-            plan,
-            iterations=0,
-            note=note,
-            excess=start,
-            floor=start,
-            holds=True,
-            hitting={"eta": 0.0, "expected_iterations": 0.0},
-        )
+        return replace(plan, iterations=0, note=note, excess=start, floor=start, holds=True)
     if epsilon < ROUNDING * start:
         return plan.noted(f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
     return plan
@@ -196,45 +183,40 @@ def _described(
 ) -> ConstantPlan:
     """peers  (n, N), which of all clients the n rates are of; noise  as `merged` takes it"""
     if rates.steps is None:
-        return plan.noted(f"no constant weights and step tried arrive within {horizon:,} iterations")
-    name = rates.choice
-    recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
-    basis, merged, one = recursion.moments.basis, recursion.merged(v, noise), np.array([0.0, 1.0])
+        return plan.noted(NEVER.format(horizon))
+    name, v, steps, eta = rates.choice, rates.v, rates.steps, float(rates.v.sum())
+    basis, merged, one = choices[name].moments.basis, choices[name].merged(v, noise), np.array([0.0, 1.0])
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         slower = (1 - 1e-3) * limit
-        time = merged.arrival(slower * one, plan.epsilon, horizon)
+        time = merged.arrival(slower * one, horizon)
         return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
     M, floor = merged.matrix(one), merged.floor(one, limit)
     # a search in single precision knows times to about one in a million
     path = orbit(M, merged.start, steps + 1 + steps // 50)[:, 1:]
-    below = np.flatnonzero(merged.loss @ path <= plan.epsilon)
+    below = np.flatnonzero(merged.loss @ path <= 1)
     if not below.size:
-        time = merged.arrival(one, plan.epsilon, horizon)
+        time = merged.arrival(one, horizon)
         later = replace(rates, time=time if time > path.shape[1] else np.inf)
         return _described(plan, choices, later, horizon, peers, noise=noise)
     steps, end = int(below[0]) + 1, path[:, below[0]]
-    certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
     return replace(
         plan,
         note=rates.note,
         weights=v / eta @ peers,
         eta=eta,
         iterations=steps,
-        excess=float(merged.loss @ end),
+        excess=plan.epsilon * float(merged.loss @ end),
         step_limit=eta * limit,
-        floor=floor,
-        holds=floor <= plan.epsilon and _stays(M, end, merged, plan.epsilon, floor, steps),
-        hitting=None
-        if certified is None
-        else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
+        floor=plan.epsilon * floor,
+        holds=floor <= 1 and _stays(M, end, merged, floor, steps),
         preconditioner=name,
         matrix=None if name == "none" else basis @ basis.T,
-        recursion=merged,
+        follow=merged.curve,
     )
 
 
-def _stays(M: np.ndarray, z: np.ndarray, of: ExactRecursion, epsilon: float, floor: float, steps: int) -> bool:
+def _stays(M: np.ndarray, z: np.ndarray, of: ExactRecursion, floor: float, steps: int) -> bool:
     """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps; a large
     map on a subspace, on which the next excess is exact."""
     loss = of.loss
@@ -245,9 +227,52 @@ def _stays(M: np.ndarray, z: np.ndarray, of: ExactRecursion, epsilon: float, flo
     while done < 10 * steps + 1000:
         Z = orbit(M, z, part)
         curve, z = loss @ Z[:, 1:], Z[:, -1]
-        if (curve > epsilon).any():
+        if (curve > 1).any():
             return False
-        if np.abs(curve[len(curve) // 2 :] - floor).max() <= SETTLED * epsilon:
+        if np.abs(curve[len(curve) // 2 :] - floor).max() <= SETTLED:
             return True
         done, part = done + part, min(2 * part, 4096)
     return True
+
+
+def _pairs_by_rows(
+    rows: GradientRows, clients: Sequence[int], plans: Sequence[ConstantPlan], horizon: int
+) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
+    """The same of large models; no descent on the exact curve, which would take many times as long."""
+    models, A, optimum = rows.models(), rows.grams + rows.penalty, rows.optimum @ rows.inverse.T
+    for i in clients:
+        model, own = models[i].over(plans[i].epsilon), np.eye(len(plans))[i]
+        single = modelled(model.only(i), np.ones((1, 1)), horizon)
+        joint = modelled(model, start_directions(optimum, A[i], i), horizon)
+        likely = horizon if single.steps is None else min(horizon, 4 * single.steps + 10)
+        alone = _by_rows(plans[i], rows, i, single.v * own, likely)
+        together = _by_rows(plans[i], rows, i, joint.v, (alone.iterations or likely + 1) - 1)
+        yield alone if together.iterations is None else together, alone
+
+
+def _by_rows(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most: int) -> ConstantPlan:
+    """The fastest of some lengths of v that are below the step limit."""
+    along, best = RowRecursion(rows, i, v, unit=plan.epsilon), (np.inf, np.inf, 0.0)
+    limit = along.limit()
+    lengths = [c for c in LENGTHS if c < SAFE * limit] or [0.9 * limit]
+    for c in (*lengths, *lengths[0] * HALVED):
+        if most <= 0 or (c < min(lengths) and best[2]):
+            break
+        time, excess = along.first(c, most)
+        if time < best[0]:
+            best, most = (time, excess, c), int(np.ceil(time))
+    if not best[2]:
+        return plan.noted(NEVER.format(most))
+    time, excess, c = best
+    return replace(
+        plan,
+        weights=v / v.sum(),
+        eta=c * float(v.sum()) * (rows.scale or 1.0),
+        iterations=int(np.ceil(time)),
+        note=BY_ROWS,
+        excess=plan.epsilon * excess,
+        step_limit=limit * float(v.sum()) * (rows.scale or 1.0),
+        preconditioner="none" if rows.scale else POOLED,
+        matrix=None if rows.scale else rows.basis @ rows.basis.T,
+        follow=partial(rows.curve, i, c * v, plan.epsilon),
+    )

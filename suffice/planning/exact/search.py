@@ -1,7 +1,8 @@
 """The constant rates that bring one client's expected excess below a precision in the fewest steps.
 
-The variables are the rates v_k = eta w_k >= 0 alone: sets of peers, weights and steps are supports, directions and
-lengths of v. E e_T is not convex in v, so that two kinds of work follow one another:
+Excesses are in units of the precision, so that the first at most 1 is looked for. The variables are the rates
+v_k = eta w_k >= 0 alone: sets of peers, weights and steps are supports, directions and lengths of v. E e_T is not
+convex in v, so that two kinds of work follow one another:
 1. starts: nested families of peers by the distance of their minimisers, equal weights or half of it the client's own,
    at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
 2. polish: from the best few of these, arriving or not, SciPy's L-BFGS-B minimises E e_g at a time g below the best one;
@@ -14,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
+from suffice.simulate.moments.gradient_moments import moments_at
 from suffice.simulate.moments.gram_model import GramModel
 from suffice.simulate.moments.orbits import arrivals, share_of_step
 from suffice.simulate.moments.recursion import DENSE, ExactRecursion
@@ -54,6 +55,12 @@ FINER = 0.07
 """Of a time: goals are so much below it, and at least one step."""
 FINEST = 0.01
 """Of a time: goals closer to a missed one are not tried."""
+PACE = 0.7
+"""Times the last miss, ln E e_g: goals go half the way to what is to be beaten, and so do misses that may get there."""
+BETTER = 0.97
+"""Times the miss of another hunt at the same goal: what misses by more leads to the same rates, or to worse ones."""
+SHORTER = 0.9
+"""Of a time: starts that are good for less are looked for."""
 NEGLIGIBLE = 0.02
 """Of the largest rate: a smaller one is dropped if this costs nothing."""
 MODELLED = 20
@@ -68,29 +75,12 @@ PATIENCE = 80
 STALLED = 1e-4
 """Decrease of ln E e_g that counts as none."""
 UNKNOWN = 1e3
-"""ln(E e_T / epsilon) of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
-
-
-class Curve(Protocol):
-    """What tells the excess of rates: the exact recursion of one client, or a model of it.
-
-    sizes  (N,) about how large the clients' rates may be beside one another
-    """
-
-    @property
-    def sizes(self) -> np.ndarray: ...
-
-    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
-        """E e_t after so many steps and its derivatives by the rates."""
-        ...
-
-    def stable(self, v: np.ndarray) -> bool:
-        """Whether rates are below their step limit."""
-        ...
-
-    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
-        """The time of rates, inf beyond `most`."""
-        ...
+"""ln E e_T of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
+Curve = Any
+"""Of one client the exact recursion, with rates in stages or not, or a model of it: it has `sizes`, `derivatives`,
+`stable` and `arrival`."""
+Lines = dict[str, tuple[np.ndarray, tuple[np.ndarray, ...]]]
+"""By coordinates directions (F, N), each at its step limit, and what `arrivals` takes of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,24 +110,24 @@ class Rates:
         return self.time, self.lowest
 
 
-def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int, alone: Rates | None = None) -> Rates:
+def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | None = None) -> Rates:
     """The fastest constant rates found of one client, in the best of its coordinates and below the step limit.
 
     most   steps that are of interest
     alone  the client's own single rate, a start where no other arrives
     """
     one = next(iter(choices.values()))
-    best, known, tried = Rates(v=np.zeros(one.moments.clients)), {}, list[list[Rates]]()
-    if one.excess <= epsilon or most <= 0:
-        return replace(best, time=0.0 if one.excess <= epsilon else np.inf)
+    best, known, tried = Rates(v=np.zeros(one.moments.clients)), Lines(), list[list[Rates]]()
+    if one.excess <= 1 or most <= 0:
+        return replace(best, time=0.0 if one.excess <= 1 else np.inf)
     families = start_directions(one.moments.optimum, one.moments.A[one.client], one.client)
     for name, recursion in choices.items():
         v, excess = one_step(recursion)
-        if excess <= epsilon:
+        if excess <= 1:
             safe = min(1.0, STEADY * recursion.limit(v)) * v
             before, after = recursion.curve(safe, 1)
-            if after <= epsilon:
-                return Rates(v=safe, time=float(share_of_step(before, after, epsilon)), choice=name)
+            if after <= 1:
+                return Rates(v=safe, time=float(share_of_step(before, after)), choice=name)
         V = np.vstack((families, v / v.sum())) if v.any() else families
         M1, M2 = recursion.expansion(V)
         limits = step_limits(M1, M2, 1 + recursion.features)[:, None]
@@ -146,31 +136,29 @@ def fastest(choices: Mapping[str, ExactRecursion], epsilon: float, most: int, al
             M1, M2 = M1.astype(np.float32), M2.astype(np.float32)
         known[name] = limits * V, (M1, M2, recursion.start, recursion.loss)
     for shares in (SHARES, SMALLER) if most > HORIZON / 10 else (SHARES,):
-        tried, best = _starts(known, shares, epsilon, most, best)
+        tried, best = _starts(known, shares, most, best)
         if best.steps is not None:
             break
     if best.steps is None and alone is not None and alone.choice in known:
         own = alone.v * np.eye(one.moments.clients)[one.client]
-        tried[list(known).index(alone.choice)].append(Rates(v=own, choice=alone.choice, lowest=epsilon, when=most))
-    seen: set[tuple[str, int, bytes]] = set()
+        tried[list(known).index(alone.choice)].append(Rates(v=own, choice=alone.choice, lowest=1, when=most))
+    seen, missed = set[tuple[str, int, bytes]](), dict[int, float]()
     for _ in range(LEGS):
         before = best
         if best.time > 1:
-            best = _raced(choices, best, tried, epsilon, most, seen)
-        if best is before:
+            best = _raced(choices, best, tried, most, seen, missed)
+        if best.time > SHORTER * min(before.time, most):
             break
-        tried, _ = _starts(known, SHARES, epsilon, int(np.ceil(best.time)) - 1, best)
-    return best if best.steps is None else _tidied(choices[best.choice], best, epsilon)
+        tried, _ = _starts(known, SHARES, int(np.ceil(best.time)) - 1, best)
+    return best if best.steps is None else _tidied(choices[best.choice], best)
 
 
-def _starts(
-    known: Mapping[str, tuple[np.ndarray, tuple[Any, ...]]], shares: np.ndarray, epsilon: float, most: int, best: Rates
-) -> tuple[list[list[Rates]], Rates]:
+def _starts(known: Lines, shares: np.ndarray, most: int, best: Rates) -> tuple[list[list[Rates]], Rates]:
     """Of every direction in each of the coordinates the best of its lengths, and the first of all to arrive."""
     tried = []
     for name, (V, scaled) in known.items():
         tried.append([])
-        for v, times, lowest, when in zip(V, *arrivals(*scaled, shares, epsilon, most)):
+        for v, times, lowest, when in zip(V, *arrivals(*scaled, shares, most)):
             s = int(np.argmin(times) if np.isfinite(times).any() else np.argmin(lowest))
             one = Rates(v=shares[s] * v, time=times[s], choice=name, lowest=lowest[s], when=int(when[s]))
             tried[-1].append(one)
@@ -199,13 +187,14 @@ def _raced(
     choices: Mapping[str, ExactRecursion],
     best: Rates,
     tried: Sequence[Sequence[Rates]],
-    epsilon: float,
     most: int,
     seen: set,
+    missed: dict[int, float],
 ) -> Rates:
     """The fastest rates that are found from a few starts in the most promising coordinates, or the best of before.
 
-    seen  starts that have been raced, and to which step: none is raced twice
+    seen    starts that have been raced, and to which step: none is raced twice
+    missed  as `hunted` has it
     """
     goal = most if best.steps is None else best.steps - 1
 
@@ -216,7 +205,7 @@ def _raced(
             at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
             if (key := (one.choice, at, one.v.tobytes())) not in seen:
                 seen.add(key)
-                v, level = lowered(choices[one.choice], one.v, at, epsilon, FIRST)
+                v, level = lowered(choices[one.choice], one.v, at, FIRST)
                 found.append((level, Rates(v=v, choice=one.choice, when=at)))
         return found
 
@@ -229,31 +218,44 @@ def _raced(
     # coordinates differ more than starts in one of them do
     finalists = groups[0] if len(groups) == 1 else [pair for group in groups for pair in group[:1]]
     for _, one in sorted(finalists, key=level)[:FINALISTS]:
-        best = hunted(choices[one.choice], one, best, epsilon, most)
+        best = hunted(choices[one.choice], one, best, most, missed)
     return best
 
 
-def hunted(curve: Curve, one: Rates, best: Rates, epsilon: float, most: int, rounds: int = ROUNDS) -> Rates:
-    """From rates that may not arrive: as long as goals below the best time are reached, the best moves on."""
-    v, last, missed = one.v, most if best.steps is None else best.steps - 1, 0
-    goal = min(one.when or last, last - int(FINER * last))
+def hunted(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:
+    """From rates that may not arrive: as long as goals below the best time are reached, the best moves on.
+
+    missed  ln E e_g of goals g that were missed, by this hunt and those before it: one that misses by more has lost
+    """
+    v, last, before = one.v, most if best.steps is None else best.steps - 1, np.inf
+    goal = last - int(FINER * last)
+    if best.steps is None and one.when:
+        goal = min(one.when, goal)
     while last > 0:
-        v, level = lowered(curve, v, goal, epsilon, rounds)
-        time = curve.arrival(v, epsilon, last) if level < 1 else np.inf
+        v, level = lowered(curve, v, goal, rounds)
+        time = curve.arrival(v, last) if level < 1 else np.inf
         if np.isfinite(time) and curve.stable(v):
-            best, last = Rates(v=v, time=time, choice=one.choice), int(np.ceil(time)) - 1
-            goal = last - int(FINER * last)
-            if goal <= missed:
-                goal = int(np.ceil(np.sqrt(missed * last)))
-        elif goal < last:
-            missed, goal = goal, int(np.ceil(np.sqrt(goal * last))) if last - goal > FINEST * last else last
-        else:
+            best, last, before = Rates(v=v, time=time, choice=one.choice), int(np.ceil(time)) - 1, np.inf
+            below = max((g for g in missed if g < last), default=0)
+            goal = max(last - int(FINER * last), _between(below, last))
+            continue
+        known = sorted(missed)
+        others = BETTER * np.interp(goal, known, [missed[g] for g in known]) if known else np.inf
+        bar = others if np.isinf(before) else PACE * before
+        missed[goal] = min(level, missed.get(goal, np.inf))
+        if goal >= last or level > bar:
             break
+        before, goal = level, _between(goal, last)
     return best
 
 
-def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int) -> tuple[np.ndarray, float]:
-    """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm over epsilon there.
+def _between(goal: int, last: int) -> int:
+    """The next goal after one that was missed."""
+    return int(np.ceil(np.sqrt(goal * last))) if last - goal > FINEST * last else last
+
+
+def lowered(curve: Curve, v: np.ndarray, goal: int, rounds: int) -> tuple[np.ndarray, float]:
+    """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm there.
 
     Rates that arrive beyond their step limit fail, so that none that arrives is to be given up later.
     """
@@ -270,9 +272,9 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
             gradient = scale * gradient / e
         if not (0 < e < np.inf and np.isfinite(gradient).all()):
             return UNKNOWN, np.zeros(len(x))
-        if e <= epsilon and not curve.stable(scale * x / STEADY):
+        if e <= 1 and not curve.stable(scale * x / STEADY):
             return UNKNOWN, np.zeros(len(x))
-        level = float(np.log(e / epsilon))
+        level = float(np.log(e))
         best = min(best, (level, scale * x), key=lambda pair: pair[0])  # SciPy may end at another trial
         return level, gradient
 
@@ -286,16 +288,14 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, epsilon: float, rounds: int)
     return np.maximum(best[1], 0), best[0]
 
 
-def _tidied(recursion: ExactRecursion, best: Rates, epsilon: float) -> Rates:
+def _tidied(recursion: ExactRecursion, best: Rates) -> Rates:
     """Minimised at the final time without rates that are trifles, if that costs no step."""
     assert best.steps is not None
     kept = np.flatnonzero((best.v >= NEGLIGIBLE * best.v.max()) | (np.arange(len(best.v)) == recursion.client))
-    few = ExactRecursion(
-        moments=recursion.moments.only(kept.tolist()), client=int(np.searchsorted(kept, recursion.client))
-    )
+    few = recursion.only(kept.tolist())
     v = np.zeros(len(best.v))
-    v[kept], _ = lowered(few, best.v[kept], best.steps, epsilon, ROUNDS)
-    time = recursion.arrival(v, epsilon, best.steps)
+    v[kept], _ = lowered(few, best.v[kept], best.steps, ROUNDS)
+    time = recursion.arrival(v, best.steps)
     return replace(best, v=v, time=time) if time <= best.steps and recursion.stable(v / STEADY) else best
 
 
@@ -318,7 +318,7 @@ def start_directions(optimum: np.ndarray, A: np.ndarray, i: int) -> np.ndarray:
 
 
 def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
-    """The rates (N,) with the least E e_1, and that [loss].
+    """The rates (N,) with the least E e_1, and that.
 
     It is a convex quadratic of the rates, with m = E delta_0: the square of A_i^1/2 (m - 2 sum v_k (A_k m - h_k)), and
     what the clients' noises add, 4 v_k^2 <A_i, C_k> / batch each. Non-negative least squares minimise it.
@@ -327,7 +327,7 @@ def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
 
     moments, i, d = recursion.moments, recursion.client, recursion.features
     m, (values, U) = recursion.start[1 : 1 + d], np.linalg.eigh(moments.A[i])
-    root = np.sqrt(np.maximum(values, 0))[:, None] * U.T
+    root = np.sqrt(np.maximum(values, 0) / recursion.unit)[:, None] * U.T
     noises = 4 / moments.batch * (moments.noise @ moments_at(moments.start[i])) @ recursion.loss[1 + d :]
     along = 2 * root @ (moments.A @ m - recursion.h).T
     system = np.vstack((along, np.diag(np.sqrt(np.maximum(noises, 0)))))
@@ -335,58 +335,47 @@ def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
     return v, rest**2
 
 
-def fastest_single(choices: Mapping[str, ExactRecursion], epsilon: float, most: int) -> Rates:
+def fastest_single(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
     """The same of a client alone, whose one rate is tried on a grid in all coordinates, then about the best."""
-    best, known = Rates(v=np.zeros(1), time=np.inf), {}
+    best, known = Rates(v=np.zeros(1)), Lines()
     for name, recursion in choices.items():
-        limit = recursion.limit(np.ones(1))
-        known[name] = limit, scaled(recursion, limit * np.ones(1), SPANNED, most)
-
-    def tried(name: str, shares: np.ndarray) -> Rates:
-        limit, along = known[name]
-        times = arrivals(*along, shares, epsilon, min(most, best.steps or most))[0][0]
-        j = int(np.argmin(times))
-        one = Rates(v=limit * shares[[j]], time=times[j], choice=name, when=j)
-        return one if one.time < (1 - 1e-9) * best.time else best
-
+        limit = recursion.limit(np.ones(1)) * np.ones((1, 1))
+        known[name] = limit, scaled(recursion, limit[0], SPANNED, most)
     for shares in (SINGLE_SHARES, SMALLER):
-        for name in known if best.steps is None else ():
-            best = tried(name, shares)
+        best = _starts(known, shares, most, best)[1] if best.steps is None else best
     for factor in CLOSER if best.steps else ():
         for _ in range(AGAIN if factor == CLOSER[0] else 1):
-            before, centre = best, best.v[0] / known[best.choice][0]
-            best = tried(best.choice, np.minimum(centre * np.geomspace(factor, 1 / factor, 5), SAFE))
-            if best is before or best.when not in (0, 4):
+            limit, before = known[best.choice][0][0, 0], best
+            shares = np.minimum(best.v[0] / limit * np.geomspace(factor, 1 / factor, 5), SAFE)
+            best = _starts({best.choice: known[best.choice]}, shares, min(most, best.steps or most), best)[1]
+            if best is before or best.v[0] not in (limit * shares[[0, -1]]):
                 break
     return best
 
 
-def fastest_of_many(
-    moments: GradientMoments, clients: Sequence[int], epsilon: Sequence[float], most: Sequence[int]
-) -> list[tuple[Rates, np.ndarray | None]]:
-    """The same of clients too many for a search each, all in the coordinates of `moments`, with the noise of the rates
-    as `ExactRecursion.merged` takes it.
+def fastest_of_many(recursions: Sequence[ExactRecursion], most: Sequence[int]) -> list[tuple[Rates, np.ndarray | None]]:
+    """The same of clients too many for a search each, all in the same coordinates, with the noise of the rates as
+    `ExactRecursion.merged` takes it.
 
     A model with identity Hessians tells where to start. That direction is followed exactly at several lengths, and
     polished as far as WORK allows: what is found is exact; that nothing is faster has been looked for less.
     """
+    moments = recursions[0].moments
     models, flat, N = GramModel.of(moments), moments.noise.reshape(moments.clients, -1), moments.clients
-    guesses = [
-        modelled(models[i], start_directions(moments.optimum, moments.A[i], i), e, T)
-        for i, e, T in zip(clients, epsilon, most)
-    ]
+    guesses = []
+    for i, unit, T in [(one.client, one.unit, T) for one, T in zip(recursions, most)]:
+        guesses.append(modelled(models[i].over(unit), start_directions(moments.optimum, moments.A[i], i), T))
     noises = np.stack([one.v for one in guesses]) ** 2 / moments.batch @ flat  # one product for all
     found = []
-    for i, e, T, one, noise in zip(clients, epsilon, most, guesses, noises):
-        recursion = ExactRecursion(moments=moments, client=i)
+    for recursion, T, one, noise in zip(recursions, most, guesses, noises):
         merged = recursion.merged(one.v, recursion.about_minimiser(noise.reshape(moments.noise.shape[1:])))
-        (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, e, T)
+        (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, T)
         c = LENGTHS[np.argmin(times)]
         best = Rates(v=(v := c * one.v), time=float(times.min()), choice=POOLED)
         each = 8.0 * flat.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
         rounds = min(ROUNDS, int(WORK / (each * N)))
         if best.time > 1:
-            best = hunted(recursion, best, best, e, T, rounds) if rounds >= LEAST else replace(best, note=UNPOLISHED)
+            best = hunted(recursion, best, best, T, {}, rounds) if rounds >= LEAST else replace(best, note=UNPOLISHED)
         found.append((best, c**2 * merged.moments.noise[0] / moments.batch if best.v is v else None))
     return found
 
@@ -404,10 +393,10 @@ def scaled(
     return W.T @ M1 @ W, W.T @ M2 @ W, start @ W, loss @ W
 
 
-def modelled(model: GramModel, V: np.ndarray, epsilon: float, most: int) -> Rates:
+def modelled(model: GramModel, V: np.ndarray, most: int) -> Rates:
     """The fastest rates found of a model, from directions V (F, N); if nothing arrives, the nearest to it."""
     V = (np.minimum(model.limits(V), 1e300)[:, None, None] * SHARES[:, None] * V[:, None]).reshape(-1, V.shape[1])
-    found = zip(V, *model.arrivals(V, epsilon, most))
+    found = zip(V, *model.arrivals(V, most))
     best = min((Rates(v=v, time=t, lowest=e, when=int(at)) for v, t, e, at in found), key=lambda one: one.rank)
     one = best if np.isinf(best.time) else replace(best, when=0)
-    return hunted(model, one, best, epsilon, most, MODELLED)
+    return hunted(model, one, best, most, {}, MODELLED)

@@ -40,7 +40,7 @@ class Staged:
     recursion: ExactRecursion
 
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
-        """E e_t, t = 0..steps [loss]."""
+        """E e_t, t = 0..steps."""
         z, parts = self.recursion.start, [np.array([self.recursion.excess])]
         for rates, part in zip(v.reshape(STAGES, -1), lengths(steps)):
             Z = orbit(self.recursion.matrix(rates), z, part)
@@ -70,12 +70,12 @@ class Staged:
         """Whether every stage is below its step limit."""
         return all(self.recursion.stable(rates) for rates in v.reshape(STAGES, -1))
 
-    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
-        """`most`, where E e is at most epsilon then, after stages that are about equally long."""
-        return float(most) if self.curve(v, most)[-1] <= epsilon and self.stable(v) else np.inf
+    def arrival(self, v: np.ndarray, most: int) -> float:
+        """`most`, where E e is at most 1 then, after stages that are about equally long."""
+        return float(most) if self.curve(v, most)[-1] <= 1 and self.stable(v) else np.inf
 
 
-def faster_stages(recursion: ExactRecursion, rates: np.ndarray, epsilon: float, steps: int) -> tuple[np.ndarray, int]:
+def faster_stages(recursion: ExactRecursion, rates: np.ndarray, steps: int) -> tuple[np.ndarray, int]:
     """Rates (3, N) and the steps they take, where constant rates (N,) take `steps`; these where nothing is faster.
 
     Every stage is below its step limit. Plans too long to be looked at stay as they are.
@@ -83,9 +83,9 @@ def faster_stages(recursion: ExactRecursion, rates: np.ndarray, epsilon: float, 
     curve, v, cut = Staged(recursion), np.tile(rates, STAGES), max(1, steps // SHORTER)
     while steps > 1 and 3.0 * steps * len(recursion.loss) ** 2 <= WORK:
         # a rate of 0 may grow again: what matters at the start is little
-        end, _ = lowered(curve, np.maximum(v, 1e-3 * v.max()), steps - cut, epsilon, ROUNDS)
+        end, _ = lowered(curve, np.maximum(v, 1e-3 * v.max()), steps - cut, ROUNDS)
         tidy = np.where(end < NEGLIGIBLE * end.max(), 0, end)
-        usable = [one for one in (tidy, end) if curve.arrival(one, epsilon, steps - cut) < steps]
+        usable = [one for one in (tidy, end) if curve.arrival(one, steps - cut) < steps]
         if usable:
             v, steps = usable[0], steps - cut
             cut = max(1, min(cut, steps // SHORTER))
@@ -100,10 +100,10 @@ def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) 
     """The plan with stages, where these are faster. peers  (n, N), which of all clients the n of the recursion are."""
     if plan.iterations is None or not plan.eta:
         return plan
-    found, steps = faster_stages(recursion, peers @ plan.rates, plan.epsilon, plan.iterations)
+    found, steps = faster_stages(recursion, peers @ plan.rates, plan.iterations)
     if steps == plan.iterations:
         return plan
-    curve, ends = Staged(recursion).curve(found.ravel(), steps), np.cumsum(lengths(steps))
+    curve, ends = plan.epsilon * Staged(recursion).curve(found.ravel(), steps), np.cumsum(lengths(steps))
     stages = tuple(
         replace(
             plan,
@@ -115,8 +115,7 @@ def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) 
             step_limit=None,
             floor=None,
             holds=None,
-            hitting=None,
-            recursion=None,
+            follow=None,
         )
         for rates, part, end in zip(found, lengths(steps), ends)
         if part

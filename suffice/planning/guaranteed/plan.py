@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.bounds.collaboration_weights import collaboration_weights
 from suffice.bounds.constants import Constants
-from suffice.bounds.criteria import Binary, Continuous, Criterion
+from suffice.bounds.criteria import Binary, Criterion
 from suffice.bounds.sufficient_cluster import best_threshold, sufficient_cluster
 from suffice.bounds.sufficient_variance import sufficient_variance, tight_variance
 from suffice.support.errors import InputError
@@ -83,7 +83,6 @@ def promised_rows(
         fixed = fixed_rounds(constants, levels)
         both = [one._replace(fixed_weights=found) for one, (found, _) in zip(both, fixed)]
         own = [one._replace(fixed_weights=found) for one, (_, found) in zip(own, fixed)]
-    others = _continuous(constants, similarity, levels)
     clusters = [
         dict(
             criterion=chosen,
@@ -95,7 +94,6 @@ def promised_rows(
             local_variance=constants.sigma2[i].item(),
             step_ratio=q[i].item(),
             step_limit=None if refused else (q[i] / constants.beta[i]).item(),
-            continuous=dict.fromkeys(others[i]) if refused else others[i],
         )
         for i, ((chosen, _, _), rho) in enumerate(zip(weighed, similarity))
     ]
@@ -105,22 +103,6 @@ def promised_rows(
     plans = zip(rows, both, own)
     rows = [replace(row, schedules=one, local=other, notes=constants.notes) for row, one, other in plans]
     return [replace(row, warnings=_warnings(constants, row)) for row in rows]
-
-
-def _continuous(constants: Constants, similarity: np.ndarray, epsilon: np.ndarray) -> list[dict[str, float | None]]:
-    """What continuous weights would give: variance, step ratio and expected iterations."""
-    criterion = Continuous()
-    s2 = sufficient_variance(criterion, similarity=similarity, sigma2=constants.sigma2)
-    q = np.asarray(criterion.step_ratio(constants.shares))
-    return [
-        {
-            "sufficient_variance": variance,
-            "step_ratio": ratio,
-            "eta": of.hitting["eta"],
-            "expected_iterations": of.hitting["expected_iterations"],
-        }
-        for variance, ratio, of in zip(s2.tolist(), q.tolist(), schedules(constants, s2, q, epsilon, None, None))
-    ]
 
 
 def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
@@ -135,10 +117,7 @@ def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
-    planned, other = row.times()[3], row.continuous["expected_iterations"]
-    if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
-        warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
-    if planned == 0:
+    if row.times()[3] == 0:
         warnings.append("the start is already below this precision: 0 iterations, alone or together")
     if constants.excess is None:
         warnings.append("no initial excess given: bounds and iterations cannot be computed")

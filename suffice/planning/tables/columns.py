@@ -33,18 +33,7 @@ PROMISES: dict[Kind, str] = {
     "guaranteed": "{plan.promise}",
 }
 ON_SCREEN: dict[Kind, tuple[str, ...]] = {
-    "exact": (
-        "client",
-        "eps",
-        "learns from",
-        "step",
-        "no matrix",
-        "alone",
-        "together",
-        "speed-up",
-        "E[tau] <=",
-        "then",
-    ),
+    "exact": ("client", "eps", "learns from", "step", "no matrix", "alone", "together", "speed-up", "then"),
     "measured": ("client", "eps", "learns from", "step", "alone", "together", "speed-up"),
     "guaranteed": ("client", "eps", "learns from", "rule", "limit", "step", "alone <=", "together <=", "speed-up"),
 }
@@ -74,7 +63,6 @@ def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[s
         Column("alone" + sign, lambda row: _time(row.both(kind)[1]), digits=digits),
         Column("together" + sign, lambda row: _time(row.both(kind)[0]), digits=digits),
         Column("speed-up", lambda row: _gain(row, kind, screen) if not alone else "", unit="1"),
-        Column("E[tau] <=", lambda row: row.exact.hitting and row.exact.hitting["expected_iterations"], optional=True),
         Column("then", lambda row: {None: "-", True: "go on", False: "stop"}[row.exact.holds], numeric=False),
         Column("epsilon", lambda row: row.epsilon, unit="loss"),
         Column("method", lambda row: METHODS[kind][bool(alone)]),

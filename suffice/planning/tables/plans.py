@@ -93,17 +93,10 @@ def measured_plan_table(precisions: Precisions) -> Table:
     return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)
 
 
-def plan_table(rows: Sequence[Row], *, everybody: Sequence[dict[str, Any]] = (), said: Sequence[str] = ()) -> Table:
-    """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
-
-    everybody  what All-for-all promises
-    """
+def plan_table(rows: Sequence[Row], *, said: Sequence[str] = ()) -> Table:
+    """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already."""
     refused, known = rows[0].refusal, [row for row in rows if row.schedules is not None]
     lines = [f"These numbers are not guaranteed: {refused}."] if refused else _promised(known)
-    if everybody:
-        times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in everybody)
-        told = "; ".join(dict.fromkeys(f"{one['promise']} ({one['theorem']})" for one in everybody))
-        lines.append(f"With one gradient of each client a round, All-for-all promises after {times}: {told}.")
     lines += [
         noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
         for warning, where in _grouped(rows).items()
@@ -221,8 +214,6 @@ def _grouped(rows: Sequence[Row]) -> dict[str, list[str]]:
     for row in rows:
         for warning in row.warnings:
             text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
-            if text.startswith("continuous weights promise fewer iterations"):
-                text += "; choose them by --criterion continuous"
             groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
     return groups
 

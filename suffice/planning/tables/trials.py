@@ -21,9 +21,9 @@ HITTING = (
     CLIENT,
     EPSILON,
     Column("alone", lambda entry: _time(entry.alone)),
-    Column("/bound", lambda entry: entry.alone.ratio, digits=2),
+    Column("/bound", lambda entry: entry.alone.ratio, digits=2, optional=True),
     Column("together", lambda entry: _time(entry.together)),
-    Column("/bound ", lambda entry: entry.together.ratio, digits=2),
+    Column("/bound ", lambda entry: entry.together.ratio, digits=2, optional=True),
     Column("speed-up", lambda entry: entry.alone.time / entry.together.time if entry.together.time else None),
 )
 BREAK_EVEN = (
@@ -36,9 +36,10 @@ BREAK_EVEN = (
 def measured_tables(measured: Sequence[Measured]) -> list[Table]:
     """Excesses at the end of constant plans, where there are some, and hitting times beside the predicted ones."""
     partial = any(min(entry.alone.arrived, entry.together.arrived) < 1 for entry in measured)
-    lines = ["A time is measured at the step for which its bound is guaranteed, often below the plan's step."]
+    bound = any(entry.alone.predicted is not None for entry in measured)
+    lines = ["A time is measured at the step for which its bound is guaranteed, often below the plan's step."] * bound
     lines += ["Where a share in % stands, the mean is over the paths that arrived."] if partial else []
-    title = f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound"
+    title = f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error)" + ", over its bound" * bound
     clients = len({entry.client for entry in measured})
     return [*_ends(measured), first_rows(HITTING, measured, clients, title=title, lines=lines)]
 

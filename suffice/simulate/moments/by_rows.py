@@ -109,6 +109,11 @@ class GradientRows:
         A = self.grams + self.penalty
         return np.einsum("kd,kde,ke->k", self.gaps, A, self.gaps)
 
+    def curve(self, client: int, v: np.ndarray, unit: float, rates: np.ndarray, steps: int) -> np.ndarray:
+        """As `ExactRecursion.curve` of the recursion merged at rates v, at rates (0, c)."""
+        known = list(RowRecursion(self, client, v, unit).excesses(float(rates[-1]), steps))
+        return np.pad(known, (0, steps + 1 - len(known)), constant_values=np.inf)
+
     def models(self) -> list[GramModel]:
         """By client the model with identity Hessians that stands for these rows in a search.
 
@@ -141,19 +146,15 @@ class _RowNoise:
     grams: np.ndarray
     summed: np.ndarray
 
-    def in_single_precision(self) -> _RowNoise:
-        x, grams, summed = (one.astype(np.float32) for one in (self.x, self.grams, self.summed))
-        return _RowNoise(x, self.weights, grams, summed)
-
     def of(self, C: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """sum_k u_k (mean x x' (squares + x'C x) - A_k C A_k), of one square for each row."""
-        seen, scratch = C.astype(self.x.dtype), np.empty((min(AT_ONCE, len(self.x)), len(C)), dtype=self.x.dtype)
-        total = -(self.summed @ np.matmul(seen, self.grams).reshape(-1, len(C)))
+        scratch = np.empty((min(AT_ONCE, len(self.x)), len(C)))
+        total = -(self.summed @ np.matmul(C, self.grams).reshape(-1, len(C)))
         for first in range(0, len(self.x), AT_ONCE):
             part = slice(first, first + AT_ONCE)
             x, product = self.x[part], scratch[: len(self.x) - first]
-            spread = np.einsum("nd,nd->n", np.matmul(x, seen, out=product), x)
-            weight = (self.weights[part] * (spread + squares[part])).astype(x.dtype)[:, None]
+            spread = np.einsum("nd,nd->n", np.matmul(x, C, out=product), x)
+            weight = (self.weights[part] * (spread + squares[part]))[:, None]
             if weight.min() < 0:  # C is no covariance
                 total += np.multiply(x, weight, out=product).T @ x
             else:  # a matrix by its own transpose: half the multiplications
@@ -163,12 +164,13 @@ class _RowNoise:
 
 
 class RowRecursion:
-    """Client i's model at rates c v, c >= 0, in eigenvectors of A = sum v_k A_k, the penalty being added to each A_k.
+    """Client i's model at rates c v, c >= 0, in eigenvectors of A = sum v_k A_k, the penalty being added to each A_k;
+    its excess in units of so much loss.
 
     Only clients of positive rate are read.
     """
 
-    def __init__(self, rows: GradientRows, client: int, v: np.ndarray) -> None:
+    def __init__(self, rows: GradientRows, client: int, v: np.ndarray, unit: float = 1.0) -> None:
         peers, minimiser = np.flatnonzero(v), rows.optimum[client] @ rows.inverse.T
         rates, grams, blocks = v[peers], rows.grams[peers], [rows.blocks[k] for k in peers]
         self.eigenvalues, U = np.linalg.eigh(np.tensordot(rates, grams + rows.penalty, 1))
@@ -184,50 +186,38 @@ class RowRecursion:
         weights = np.concatenate([np.full(len(x), share / len(x)) for share, (x, _) in zip(self.u, blocks)])
         summed = (self.u[:, None, None] * turned).swapaxes(0, 1).reshape(len(U), -1)
         self.noise = _RowNoise(X @ U, weights, turned, summed)
-        self.rough_noise = self.noise.in_single_precision()
 
-        self.hessian = U.T @ (rows.grams[client] + rows.penalty) @ U
+        self.hessian = U.T @ (rows.grams[client] + rows.penalty) @ U / unit
         self.start = rows.gaps[client] @ U
 
-    def _after(
-        self, m: np.ndarray, C: np.ndarray, c: float, *, single_precision: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _after(self, m: np.ndarray, C: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of delta one step later."""
         g = self.noise.grams @ m - self.slopes
-        noise = self.rough_noise if single_precision else self.noise
-        drawn = noise.of(C, (self.noise.x @ m - self.residuals) ** 2) - (g.T * self.u) @ g
+        drawn = self.noise.of(C, (self.noise.x @ m - self.residuals) ** 2) - (g.T * self.u) @ g
         B = 1 - 2 * c * self.eigenvalues
         C = B[:, None] * C * B + 4 * c**2 * drawn
         return B * m + 2 * c * self.pull, (C + C.T) / 2
 
-    def excesses(self, c: float, steps: int, *, single_precision: bool = False) -> Iterator[float]:
-        """E e_t for t = 0..steps, none after one that has left.
-
-        With `single_precision` noise is added up in it: right to about 1e-7.
-        """
+    def excesses(self, c: float, steps: int) -> Iterator[float]:
+        """E e_t for t = 0..steps, none after one that has left."""
         m, C, ceiling = self.start, np.zeros_like(self.hessian), np.inf
         for t in range(steps + 1):
             if t:
-                m, C = self._after(m, C, c, single_precision=single_precision)
+                m, C = self._after(m, C, c)
             excess = float(m @ self.hessian @ m + (self.hessian * C).sum())
             yield excess
             ceiling = ceiling if t else DIVERGED * excess
             if not excess <= ceiling:
                 return
 
-    def first(self, c: float, epsilon: float, most: int, *, single_precision: bool = False) -> tuple[float, float]:
-        """The first t <= most with E e_t <= epsilon, to a fraction of a step, and E e_t there; inf where none is."""
+    def first(self, c: float, most: int) -> tuple[float, float]:
+        """The first t <= most with E e_t <= 1, to a fraction of a step, and E e_t there; inf where none is."""
         before = np.inf
-        for t, excess in enumerate(self.excesses(c, most, single_precision=single_precision)):
-            if t and excess <= epsilon:
-                return t - 1 + float(share_of_step(before, np.asarray(excess), epsilon)), excess
+        for t, excess in enumerate(self.excesses(c, most)):
+            if t and excess <= 1:
+                return t - 1 + float(share_of_step(before, excess)), excess
             before = excess
         return np.inf, np.inf
-
-    def curve(self, rates: np.ndarray, steps: int) -> np.ndarray:
-        """As `ExactRecursion.curve` of a merged recursion, rates (0, c)."""
-        known = list(self.excesses(float(rates[-1]), steps))
-        return np.pad(known, (0, steps + 1 - len(known)), constant_values=np.inf)
 
     def limit(self) -> float:
         """The c from which on c v is unstable: 1 / rho(P^-1 Q), P and Q as in `recursion`.
@@ -242,6 +232,6 @@ class RowRecursion:
 
         def apply(y: np.ndarray) -> np.ndarray:
             X = root * unpack(y, len(root))
-            return pack(root * (4 * a[:, None] * X * a + 4 * self.rough_noise.of(X, no_squares)))
+            return pack(root * (4 * a[:, None] * X * a + 4 * self.noise.of(X, no_squares)))
 
         return 1 / largest(apply, pack(np.eye(len(root)) * root))

@@ -13,7 +13,7 @@ It tells where to start an exact search, and nothing else: no number of it is pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -56,6 +56,15 @@ class GramModel:
             cls(gaps=optimum - at, start=begin - at, growth=growth, level=level) for at, begin in zip(optimum, start)
         ]
 
+    def only(self, client: int) -> GramModel:
+        """With one peer, perhaps the client itself."""
+        return replace(self, **{name: getattr(self, name)[[client]] for name in ("gaps", "growth", "level")})
+
+    def over(self, unit: float) -> GramModel:
+        """With excesses in units of so much loss."""
+        root = np.sqrt(unit)
+        return replace(self, gaps=self.gaps / root, start=self.start / root, level=self.level / unit)
+
     def limits(self, V: np.ndarray) -> np.ndarray:
         """The factor c below which lam < 1 for rates c v, (K,): (1 - c U)^2 + c^2 p < 1."""
         U, p = 2 * V.sum(-1), 4 * V**2 @ self.growth
@@ -69,17 +78,17 @@ class GramModel:
     def stable(self, v: np.ndarray) -> bool:
         return bool(self.limits(v) > 1)
 
-    def arrivals(self, V: np.ndarray, epsilon: float, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of rates (K, N): about the first t with an excess of at most epsilon, at most 3 % too large and inf beyond
+    def arrivals(self, V: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of rates (K, N): about the first t with an excess of at most 1, at most 3 % too large and inf beyond
         `most`; the lowest excess, and when it is."""
         t = np.unique(np.concatenate((np.arange(1, 65), np.geomspace(64, max(most, 64), 200).round()))).astype(int)
         excess = self._excess(self._parts(V), t[t <= most])[0]
-        below, at = excess <= epsilon, np.argmin(excess, axis=-1)
+        below, at = excess <= 1, np.argmin(excess, axis=-1)
         times = np.where(below.any(-1), t[np.argmax(below, axis=-1)], np.inf)
         return times, np.take_along_axis(excess, at[:, None], -1)[:, 0], t[at]
 
-    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
-        return float(self.arrivals(v[None], epsilon, most)[0][0]) if most else np.inf
+    def arrival(self, v: np.ndarray, most: int) -> float:
+        return float(self.arrivals(v[None], most)[0][0]) if most else np.inf
 
     def _parts(self, V: np.ndarray) -> SimpleNamespace:
         """What the sums are made of, by the names above, (..., 1)."""

@@ -63,15 +63,36 @@ def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> tuple[
     return total, power @ z
 
 
-def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.ndarray | float) -> np.ndarray:
-    """Where between two steps the excess passes epsilon, 0 to 1, its logarithm being interpolated."""
-    return np.log(before / epsilon) / np.log(before / np.maximum(after, 1e-300))
+def share_of_step(before: np.ndarray | float, after: np.ndarray | float) -> np.ndarray:
+    """Where between two steps the excess passes 1, 0 to 1, its logarithm being interpolated."""
+    return np.log(before) / np.log(before / np.maximum(after, 1e-300))
+
+
+def arrival(M: np.ndarray, start: np.ndarray, loss: np.ndarray, most: int) -> float:
+    """When loss . M^t start is at most 1 first, to a fraction of a step: 0 if it starts there, inf beyond `most`."""
+    z, t, first = start, 0, float(loss @ start)
+    with np.errstate(over="ignore", invalid="ignore"):
+        while first > 1 and t < most:
+            Z = orbit(M, z, min(most - t, max(t, BLOCK), BLOCK**2))
+            e, z, done = loss @ Z, Z[:, -1], t + Z.shape[1] - 1
+            if (e[1:] <= 1).any():
+                at = int(np.argmax(e[1:] <= 1))
+                return t + at + float(share_of_step(e[at], e[at + 1]))
+            if not (e[-1] < DIVERGED * first and _arriving(e[0], e[-1], done - t, most - done, done)):
+                break
+            t = done
+    return np.inf if first > 1 else 0.0
+
+
+def _arriving(before: np.ndarray, after: np.ndarray, steps: int, left: int, t: int) -> np.ndarray:
+    """Of sums of decaying exponentials, whether ten times the present pace would get them to 1 in the steps left."""
+    return (t < SETTLED) | (10 * np.abs(after - before) * left / steps >= after - 1)
 
 
 def arrivals(
-    M1: np.ndarray, M2: np.ndarray, start: np.ndarray, loss: np.ndarray, shares: np.ndarray, epsilon: float, most: int
+    M1: np.ndarray, M2: np.ndarray, start: np.ndarray, loss: np.ndarray, shares: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """When loss . M^t start first is at most epsilon, of M = I + c M1 + c^2 M2 for lengths c = `shares` (S,) of F
+    """When loss . M^t start first is at most 1, of M = I + c M1 + c^2 M2 for lengths c = `shares` (S,) of F
     directions (F, n, n): times to a fraction of a step (F, S), the lowest value before the first step at which any
     arrives, and when that is.
 
@@ -89,7 +110,7 @@ def arrivals(
                 follow = follow.apart(live)
             e = follow.next(live, t)[:, : most - t]
             e = np.where(np.isfinite(e), e, np.inf)
-            below = e <= epsilon
+            below = e <= 1
             arrived = below.any()
             end = int(np.argmax(below.any(0))) if arrived else e.shape[1]
             if end:
@@ -99,12 +120,10 @@ def arrivals(
                 lowest[live[lower]], when[live[lower]] = least[lower], t + 1 + at[lower]
             if arrived:
                 last, here = e[:, end - 1] if end else before, below[:, end]
-                times[live[here]] = t + end + share_of_step(last[here], e[here, end], epsilon)
+                times[live[here]] = t + end + share_of_step(last[here], e[here, end])
                 break
-            t, steps, change, before = t + e.shape[1], e.shape[1], np.abs(e[:, -1] - before), e[:, -1]
-            going = before < DIVERGED * first
-            if t >= SETTLED:  # of a sum of decaying exponentials: ten times the present pace would not arrive
-                going &= 10 * change * (most - t) / steps >= before - epsilon
+            t, last, before = t + e.shape[1], before, e[:, -1]
+            going = (before < DIVERGED * first) & _arriving(last, before, e.shape[1], most - t, t)
             live, before = live[going], before[going]
             follow.keep(live, going)
     return times.reshape(F, S), lowest.reshape(F, S), when.reshape(F, S)

@@ -51,12 +51,9 @@ def sandwich(B: np.ndarray) -> np.ndarray:
 
 def sandwich_derivative(G: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The derivative of <G, sandwich(B)> by B (d, d), for G (D, D): 2 L B S summed over G's parts pack(L) pack(S)'."""
-    i, j, scale, _ = _places(len(B))
-    BS = (unpack(G, len(B)).reshape(-1, len(B)) @ B.T).reshape(-1, *B.shape) / scale[:, None, None]  # (L's entry, k, j)
-    every, off, total = np.arange(len(i)), i != j, np.zeros_like(B)
-    np.add.at(total, i, BS[every, :, j])
-    np.add.at(total, j[off], BS[every[off], :, i[off]])
-    return 2 * total
+    d = len(B)
+    T = unpack(np.moveaxis(unpack(G, d), 0, -1), d)  # (k, l, i, j): sums of S_kl L_ij
+    return 2 * np.einsum("klij,jl->ik", T, B, optimize=True)
 
 
 def cross(B: np.ndarray, h: np.ndarray) -> np.ndarray:

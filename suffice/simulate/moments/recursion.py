@@ -18,30 +18,30 @@ Only one client's model enters, whatever the others do with theirs. Sampling is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .gradient_moments import RANK, GradientMoments, moments_at, recentred
-from .orbits import arrivals, orbit, orbit_sum
+from .orbits import arrival, orbit, orbit_sum
 from .packed import cross, pack, sandwich, sandwich_derivative, unpack
 
 DENSE = 150
 """Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
-DIRECTIONS = 400
-"""An iteration looks in at most so many directions."""
-UNTURNED = 1e-13
-"""A matrix is diagonal if no entry off the diagonal exceeds this share of the largest."""
+ACCURATE = 1e-10
+"""Of what iterations find."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExactRecursion:
-    """Client i's model under the gradients of all clients of `moments`."""
+    """Client i's model under the gradients of all clients of `moments`; its excess in units of so much loss."""
 
     moments: GradientMoments
     client: int
+    unit: float = 1.0
 
     @property
     def features(self) -> int:
@@ -62,7 +62,7 @@ class ExactRecursion:
     @cached_property
     def loss(self) -> np.ndarray:
         """The functional of z that is the excess loss."""
-        return np.concatenate((np.zeros(1 + self.features), pack(self.moments.A[self.client])))
+        return np.concatenate((np.zeros(1 + self.features), pack(self.moments.A[self.client]) / self.unit))
 
     @property
     def excess(self) -> float:
@@ -74,6 +74,10 @@ class ExactRecursion:
         """About how large the clients' rates may be beside one another, (N,): the inverse of their curvature."""
         curvature = np.trace(self.moments.A, axis1=1, axis2=2)
         return 1 / np.maximum(curvature / curvature.max(), 1e-6)
+
+    def only(self, clients: Sequence[int]) -> ExactRecursion:
+        """With some of the clients, this one among them."""
+        return replace(self, moments=self.moments.only(clients), client=list(clients).index(self.client))
 
     def about_minimiser(self, noise: np.ndarray) -> np.ndarray:
         """Matrices (..., D, n) of z -> pack(C_k) about the moments' centre, overwritten by those about theta_i*."""
@@ -113,7 +117,7 @@ class ExactRecursion:
             optimum=nought,
             start=np.stack((start, start)),
         )
-        return ExactRecursion(moments=pair, client=0)
+        return ExactRecursion(moments=pair, client=0, unit=self.unit)
 
     def matrices(self, V: np.ndarray, noises: np.ndarray | None = None) -> np.ndarray:
         """M(v), (K, n, n), of several rates (K, N)."""
@@ -130,12 +134,9 @@ class ExactRecursion:
         forth, back = self.matrices(V, noises), self.matrices(-V, noises)
         return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
 
-    def arrival(self, v: np.ndarray, epsilon: float, most: int) -> float:
-        """When E e_t first is at most epsilon, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
-        if self.excess <= epsilon:
-            return 0.0
-        M = self.matrix(v)[None] - np.eye(len(self.loss))
-        return float(arrivals(M, 0 * M, self.start, self.loss, np.ones(1), epsilon, most)[0][0, 0])
+    def arrival(self, v: np.ndarray, most: int) -> float:
+        """When E e_t first is at most 1, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
+        return arrival(self.matrix(v), self.start, self.loss, most)
 
     def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
         """E e_t after so many steps and its derivatives by the rates (N,)."""
@@ -145,7 +146,11 @@ class ExactRecursion:
     def stable(self, v: np.ndarray) -> bool:
         """Whether the second moment contracts, or rests where no row sees anything."""
         block = self.matrix(v)[1 + self.features :, 1 + self.features :]
-        return bool(np.linalg.eigvalsh((block + block.T) / 2)[-1] <= 1 + 1e-12)
+        try:
+            np.linalg.cholesky((1 + 1e-12) * np.eye(len(block)) - (block + block.T) / 2)
+        except np.linalg.LinAlgError:
+            return False
+        return True
 
     def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
         """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n): each part of M contracted with its own part of G.
@@ -168,15 +173,12 @@ class ExactRecursion:
         return 8 * v / moments.batch * noise + self.h @ by_h - 2 * np.tensordot(moments.A, by_B)
 
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
-        """E e_t for t = 0..steps, (steps + 1,) [loss]."""
+        """E e_t for t = 0..steps, (steps + 1,)."""
         return self.loss @ orbit(self.matrix(v), self.start, steps)
 
     def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
-        A = np.tensordot(v, self.moments.A, 1)
-        values, vectors = A.diagonal(), np.eye(len(A))
-        if np.abs(A - np.diag(values)).max() > UNTURNED * values.max():
-            values, vectors = np.linalg.eigh(A)
+        values, vectors = np.linalg.eigh(np.tensordot(v, self.moments.A, 1))
         seen = values > RANK * values.max()
         return values[seen], vectors[:, seen]
 
@@ -188,19 +190,15 @@ class ExactRecursion:
         root = np.sqrt(self._lyapunov(values))
         if len(root) > DENSE:
             return 1 / largest(self._scaled(v, U, root), pack(np.eye(len(values))) / root)
-        Q = self._quadratic(v, U)
-        return 1 / float(np.linalg.eigvalsh(Q / root[:, None] / root)[-1])
+        return 1 / float(np.linalg.eigvalsh(self._quadratic(v, U) / root[:, None] / root)[-1])
 
     def _scaled(self, v: np.ndarray, U: np.ndarray, root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q where U turns."""
-        if _unturned(U):
-            Q = self._quadratic(v, U) / root[:, None] / root
-            return lambda y: Q @ y.ravel()
+        """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q."""
         A = U.T @ np.tensordot(v, self.moments.A, 1) @ U
-        noise, r = 4 * self._noise(v)[:, 1 + self.features :], len(A)
+        noise = 4 * self._noise(v)[:, 1 + self.features :]
 
         def apply(y: np.ndarray) -> np.ndarray:
-            X = unpack(y.ravel() / root, r)
+            X = unpack(y.ravel() / root, len(A))
             seen = unpack(noise @ pack(U @ X @ U.T), len(U))
             return pack(4 * A @ X @ A + U.T @ seen @ U) / root
 
@@ -208,13 +206,7 @@ class ExactRecursion:
 
     def _quadratic(self, v: np.ndarray, U: np.ndarray) -> np.ndarray:
         """Q in the packed basis U."""
-        A = np.tensordot(v, self.moments.A, 1)
-        if _unturned(U):
-            row, column = np.triu_indices(len(A))
-            Q, diagonal = 4 * self._noise(v)[:, 1 + self.features :], A.diagonal()
-            np.einsum("nn->n", Q)[:] += 4 * diagonal[row] * diagonal[column]
-            return (Q + Q.T) / 2
-        to, A = sandwich(U.T), U.T @ A @ U
+        to, A = sandwich(U.T), U.T @ np.tensordot(v, self.moments.A, 1) @ U
         Q = sandwich(2 * A) + 4 * to @ self._noise(v)[:, 1 + self.features :] @ to.T
         return (Q + Q.T) / 2
 
@@ -225,7 +217,7 @@ class ExactRecursion:
         return 2 * (values[row] + values[column])
 
     def floor(self, v: np.ndarray, limit: float | None = None) -> float:
-        """lim E e_t [loss]; inf beyond the step limit, which need not be found again if it is known.
+        """lim E e_t; inf beyond the step limit, which need not be found again if it is known.
 
         The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m,
         where sum v_k grad R_k vanishes.
@@ -243,18 +235,14 @@ class ExactRecursion:
         if not source.any():
             X = source
         elif len(P) > DENSE:
+            from scipy.sparse.linalg import cg
+
             root = np.sqrt(P)
-
-            def solved(T: np.ndarray) -> np.ndarray:
-                return np.linalg.solve(np.eye(len(T)) - T, np.eye(len(T))[0])
-
-            V, T = krylov(
-                self._scaled(v, U, root), source / root, lambda T, rest: rest * abs(float(solved(T)[-1])) <= 1e-9
-            )
-            X = np.linalg.norm(source / root) * (solved(T) @ V) / root
+            apply = self._scaled(v, U, root)
+            X = cg(operator(lambda y: y - apply(y), len(P)), source / root, rtol=ACCURATE)[0] / root
         else:
             X = np.linalg.solve(np.diag(P) - self._quadratic(v, U), source)
-        seen = U.T @ self.moments.A[self.client] @ U
+        seen = U.T @ self.moments.A[self.client] @ U / self.unit
         return float(self.loss @ z + pack(seen) @ X)
 
 
@@ -272,40 +260,18 @@ def step_matrix(B: np.ndarray, h: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return M
 
 
-def _unturned(U: np.ndarray) -> bool:
-    return np.array_equal(U, np.eye(len(U)))
-
-
-def krylov(
-    apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, enough: Callable[[np.ndarray, float], bool]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Orthonormal rows V (k, n), the first along `begin`, and V K V' of a symmetric K, by Lanczos's method.
-
-    enough  of V K V' and the norm of what K adds beyond V
-    """
-    most = min(len(begin), DIRECTIONS)
-    V, T = np.empty((most + 1, len(begin))), np.zeros((most, most))
-    V[0], look, k = begin / np.linalg.norm(begin), 6, 0
-    for k in range(1, most + 1):
-        w, known = apply(V[k - 1]), V[:k]
-        for _ in range(2):  # once leaves rounding
-            along = known @ w
-            w = w - along @ known
-            T[k - 1, :k] += along
-        T[:k, k - 1] = T[k - 1, :k]
-        rest = float(np.linalg.norm(w))
-        if rest <= 1e-14 * np.abs(T[:k, :k]).max() or (k >= look and enough(T[:k, :k], rest)):
-            break
-        look += 0 if k < look else 1 + look // 4
-        V[k] = w / rest
-    return V[:k], T[:k, :k]
-
-
 def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray) -> float:
-    """The largest eigenvalue of a symmetric map, to 1e-5."""
+    """The largest eigenvalue of a symmetric map."""
+    from scipy.sparse.linalg import eigsh
 
-    def known(T: np.ndarray, rest: float) -> bool:
-        ritz, vectors = np.linalg.eigh(T)  # the error of an eigenvalue is of the second order in the residual
-        return rest * abs(vectors[-1, -1]) <= 1e-5 * ritz[-1]
+    # the error of an eigenvalue is of the second order in the residual
+    found = eigsh(operator(apply, len(begin)), 1, which="LA", v0=begin, tol=ACCURATE**0.5, return_eigenvectors=False)
+    return float(found[0])
 
-    return float(np.linalg.eigvalsh(krylov(apply, begin, known)[1])[-1])
+
+def operator(apply: Callable[[np.ndarray], np.ndarray], size: int) -> Any:
+    """A symmetric map as SciPy takes it."""
+    from scipy.sparse.linalg import LinearOperator
+
+    make: Any = LinearOperator
+    return make((size, size), matvec=apply, dtype=float)

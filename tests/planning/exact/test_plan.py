@@ -51,14 +51,15 @@ def test_the_plan_is_what_its_curve_says_and_never_slower_than_alone(plans):
 
 @pytest.mark.parametrize("off", [-3, -1, 0, 1])
 def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
-    recursion = ExactRecursion(moments=problem.gradient_moments(), client=0)
-    epsilon = 0.1 * recursion.excess
-    rates = fastest({"none": recursion}, epsilon, HORIZON)
+    moments = problem.gradient_moments()
+    epsilon = 0.1 * moments.excess[0]
+    recursion = ExactRecursion(moments=moments, client=0, unit=epsilon)
+    rates = fastest({"none": recursion}, HORIZON)
     assert rates.steps > 4
-    plan = start_of_plan(3, epsilon, recursion.excess)
+    plan = start_of_plan(3, epsilon, moments.excess[0])
     found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), 1000, np.eye(3))
     assert found.iterations == rates.steps
-    np.testing.assert_allclose(found.excess, recursion.curve(rates.v, rates.steps)[-1], rtol=1e-12)
+    np.testing.assert_allclose(found.excess, epsilon * recursion.curve(rates.v, rates.steps)[-1], rtol=1e-12)
 
 
 def test_a_choice_of_coordinates_is_never_slower_than_none(problem, plans):

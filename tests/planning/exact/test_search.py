@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -18,12 +19,11 @@ from suffice.simulate.moments.recursion import ExactRecursion
 
 def best_rates(recursion, epsilon, horizon=HORIZON):
     """Of one client in one choice of coordinates."""
-    return fastest({"none": recursion}, epsilon, horizon)
+    return fastest({"none": replace(recursion, unit=epsilon)}, horizon)
 
 
 def best_alone(recursion, epsilon, horizon=HORIZON):
-    only = ExactRecursion(moments=recursion.moments.only([recursion.client]), client=0)
-    return fastest_single({"none": only}, epsilon, horizon)
+    return fastest_single({"none": replace(recursion, unit=epsilon).only([recursion.client])}, horizon)
 
 
 def quadratics(seed, n=4):
@@ -189,13 +189,13 @@ def test_two_good_steps_with_a_bad_one_between():
     )
     recursion = ExactRecursion(moments=moments, client=0)
     peer = np.array([0.0, 1.0])
-    times = [recursion.arrival(eta * peer, 0.01, 100) for eta in (0.26, 0.5, 0.74)]
+    times = [replace(recursion, unit=0.01).arrival(eta * peer, 100) for eta in (0.26, 0.5, 0.74)]
     assert (np.ceil(times[0]), times[1], np.ceil(times[2])) == (2, np.inf, 2)
 
 
 def test_what_is_already_there_takes_no_step():
     recursion = ExactRecursion(moments=quadratics(0), client=0)
-    there = best_rates(recursion, recursion.excess)
+    there = best_rates(recursion, 1.01 * recursion.excess)
     assert (there.steps, there.v.sum()) == (0, 0)
 
 
@@ -239,7 +239,7 @@ def test_a_polish_does_not_depend_on_the_units_of_a_peers_loss(seed):
         each = by[:, None, None]
         moments = moments_of_quadratics(A * each, optimum, start=start, covariance=C * each**2)
         recursion = ExactRecursion(moments=moments, client=0)
-        v, level = lowered(recursion, np.full(4, 0.01) / by, 30, 0.01 * recursion.excess, 15)
+        v, level = lowered(replace(recursion, unit=0.01 * recursion.excess), np.full(4, 0.01) / by, 30, 15)
         found.append((*(v * by), level))
     assert np.abs(np.subtract(*found)).max() <= 1e-5
 
@@ -248,12 +248,12 @@ def test_the_best_of_several_coordinates_counts():
     moments = quadratics(3)
     scaled = moments.in_basis(np.diag(np.linspace(0.5, 2, moments.features)))
     for i in range(4):
-        choices = {name: ExactRecursion(moments=one, client=i) for name, one in (("none", moments), ("x", scaled))}
-        epsilon = 0.1 * moments.excess[i]
-        found = fastest(choices, epsilon, 1000)
+        epsilon, spaces = 0.1 * moments.excess[i], {"none": moments, "x": scaled}
+        choices = {name: ExactRecursion(moments=one, client=i, unit=epsilon) for name, one in spaces.items()}
+        found = fastest(choices, 1000)
         assert found.steps <= min(best_rates(one, epsilon, 1000).steps for one in choices.values())
-        assert choices[found.choice].curve(found.v, found.steps)[-1] <= epsilon
-        assert fastest(choices, epsilon, 0).steps is None
+        assert choices[found.choice].curve(found.v, found.steps)[-1] <= 1
+        assert fastest(choices, 0).steps is None
 
 
 def test_starts_in_single_precision_are_those_in_double(monkeypatch):
@@ -272,7 +272,8 @@ def test_a_single_rate_is_as_fast_as_a_fine_grid_of_them():
         for share in (0.3, 0.02):
             epsilon = share * recursion.excess
             grid = recursion.limit(np.ones(1)) * np.geomspace(1e-3, 0.97, 300)[:, None]
-            least = min(recursion.arrival(v, epsilon, 100_000) for v in grid)
-            found = fastest_single({"none": recursion}, epsilon, 100_000)
+            to = replace(recursion, unit=epsilon)
+            least = min(to.arrival(v, 100_000) for v in grid)
+            found = fastest_single({"none": to}, 100_000)
             assert found.time <= 1.01 * least
-            assert found.steps == np.ceil(recursion.arrival(found.v, epsilon, 100_000))
+            assert found.steps == np.ceil(to.arrival(found.v, 100_000))

@@ -33,7 +33,7 @@ def test_no_plan_is_slower_than_equal_weights_in_the_pooled_whitening(seed, rho)
     epsilon = 0.02 * moments.excess
     simple = whitened(moments)
     for i, (together, _) in enumerate(exact_plans(moments, epsilon)):
-        recursion = ExactRecursion(moments=simple, client=i)
+        recursion = ExactRecursion(moments=simple, client=i, unit=epsilon[i])
         gap = simple.optimum - simple.optimum[i]
         order = np.argsort(np.einsum("kd,de,ke->k", gap, simple.A[i], gap), kind="stable")
         best = np.inf
@@ -42,6 +42,6 @@ def test_no_plan_is_slower_than_equal_weights_in_the_pooled_whitening(seed, rho)
             v[order[:many]] = 1 / many
             limit = recursion.limit(v)
             lengths = np.geomspace(0.05, 0.95, 20) * limit
-            best = min(best, *(recursion.arrival(c * v, epsilon[i], 500) for c in lengths))
+            best = min(best, *(recursion.arrival(c * v, 500) for c in lengths))
         assert together.iterations is not None
         assert together.iterations <= max(np.ceil(best), 1)

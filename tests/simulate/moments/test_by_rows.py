@@ -26,17 +26,14 @@ def test_curves_times_and_limits_are_those_of_second_moments(options):
     seen, v = moments.in_basis(rows.basis), np.array([0.02, 0.01, 0.0, 0.03])
     np.testing.assert_allclose(rows.excess, moments.excess, rtol=1e-10)
     for i in range(3):
-        exact, one = ExactRecursion(moments=seen, client=i), RowRecursion(rows, i, v)
-        for c in (1.0, 0.4):
-            np.testing.assert_allclose(one.curve(np.array([0.0, c]), 30), exact.curve(c * v, 30), rtol=1e-9)
-        np.testing.assert_allclose(one.limit(), exact.limit(v), rtol=1e-3)
+        exact = ExactRecursion(moments=seen, client=i)
         epsilon = 0.8 * exact.excess
-        for single_precision, rtol in ((False, 1e-9), (True, 1e-6)):
-            np.testing.assert_allclose(
-                one.first(1.0, epsilon, 200, single_precision=single_precision)[0],
-                first_below(exact.curve(v, 200), epsilon),
-                rtol=rtol,
-            )
+        one = RowRecursion(rows, i, v, unit=epsilon)
+        for c in (1.0, 0.4):
+            curve = rows.curve(i, v, epsilon, np.array([0.0, c]), 30)
+            np.testing.assert_allclose(epsilon * curve, exact.curve(c * v, 30), rtol=1e-9)
+        np.testing.assert_allclose(one.limit(), exact.limit(v), rtol=1e-3)
+        np.testing.assert_allclose(one.first(1.0, 200)[0], first_below(exact.curve(v, 200), epsilon), rtol=1e-9)
 
 
 def test_the_model_of_rows_is_that_of_second_moments():
@@ -49,7 +46,7 @@ def test_the_model_of_rows_is_that_of_second_moments():
 
 def test_a_rate_beyond_the_limit_leaves():
     rows = GradientRows.of(blocks(), start=START)
-    one = RowRecursion(rows, 0, np.array([1.0, 1.0, 1.0, 1.0]))
+    one = RowRecursion(rows, 0, np.ones(4), unit=1e-9)
     beyond = 3 * one.limit()
-    assert one.first(beyond, 1e-9, 500)[0] == np.inf
-    assert one.curve(np.array([0.0, beyond]), 500)[-1] == np.inf
+    assert one.first(beyond, 500)[0] == np.inf
+    assert rows.curve(0, np.ones(4), 1e-9, np.array([0.0, beyond]), 500)[-1] == np.inf

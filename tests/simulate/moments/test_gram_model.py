@@ -61,10 +61,11 @@ def test_times_are_about_exact_where_features_are_white():
     V = np.array([0.02, 0.05])[:, None] * np.full(4, 0.25)
     for i, model in enumerate(GramModel.of(moments)):
         epsilon = 0.1 * moments.excess[i]
-        times, lowest, when = model.arrivals(V, epsilon, 1000)
+        model = model.over(epsilon)
+        times, lowest, when = model.arrivals(V, 1000)
         recursion = ExactRecursion(moments=moments, client=i)
         exact = [first_below(recursion.curve(v, 1000), epsilon) for v in V]
         np.testing.assert_allclose(times, np.ceil(exact), rtol=0.1, atol=1)
         for v, e, t in zip(V, lowest, when.tolist()):
             np.testing.assert_allclose(model.derivatives(v, t)[0], e, rtol=1e-12)
-        assert model.arrival(V[0], epsilon, 1) == np.inf
+        assert model.arrival(V[0], 1) == np.inf

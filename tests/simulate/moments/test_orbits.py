@@ -61,13 +61,13 @@ def test_arrivals_are_the_first_steps_of_single_recursions(recursions, rates, ho
     shares, arrived = np.array([0.003, 0.01, 0.02]), 0
     for one, V in zip(recursions, rates):
         epsilon = 0.6 * one.excess
-        times, lowest, when = arrivals(*one.expansion(V), one.start, one.loss, shares, epsilon, horizon)
+        times, lowest, when = arrivals(*one.expansion(V), one.start, one.loss / epsilon, shares, horizon)
         singles = np.array([[first_below(one.curve(s * v, horizon), epsilon) for s in shares] for v in V])
         soonest = np.ceil(singles.min())
         np.testing.assert_allclose(times, np.where(np.ceil(singles) <= soonest, singles, np.inf), rtol=1e-9)
         arrived += np.isfinite(soonest)
         curve = one.curve(shares[0] * V[0], int(min(soonest - 1, horizon)))
-        np.testing.assert_allclose((lowest[0, 0], when[0, 0]), (curve.min(), curve.argmin()), rtol=1e-9)
+        np.testing.assert_allclose((lowest[0, 0], when[0, 0]), (curve.min() / epsilon, curve.argmin()), rtol=1e-9)
     assert bool(arrived) == (horizon > 7)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -109,12 +111,13 @@ def test_the_first_step_below_is_found_by_steps_and_by_blocks():
         curve = recursion.curve(v, horizon)
         epsilon = 1.1 * curve[-1]
         expected = int(np.flatnonzero(curve <= epsilon)[0])
-        found = recursion.arrival(v, epsilon, horizon)
+        to = replace(recursion, unit=epsilon)
+        found = to.arrival(v, horizon)
         assert expected - 1 < found <= expected
-        assert recursion.arrival(v, epsilon, expected - 1) == np.inf
-        assert recursion.arrival(v, 0.9 * recursion.floor(v), 10**9) == np.inf  # and says so soon
+        assert to.arrival(v, expected - 1) == np.inf
+        assert replace(recursion, unit=0.9 * recursion.floor(v)).arrival(v, 10**9) == np.inf  # and says so soon
     assert expected > 20 * BLOCK  # blocks were needed
-    assert recursion.arrival(v, recursion.excess, 10) == 0
+    assert replace(recursion, unit=recursion.excess).arrival(v, 10) == 0
 
 
 def test_many_steps_by_squaring_are_those_one_by_one():
