@@ -24,13 +24,6 @@ def commands(page: Path) -> list[tuple[str, list[str]]]:
     return found
 
 
-def missing(shown: list[str], printed: str) -> list[str]:
-    """The shown lines that no printed line starts with, spaces aside."""
-    there = [" ".join(line.split()) for line in printed.splitlines()]
-    wanted = [" ".join(line.split()) for line in shown]
-    return [line for line in wanted if not any(entry.startswith(line) for entry in there)]
-
-
 def unlike(shown: list[str], printed: str) -> list[str]:
     """The lines of the first stretch of what is shown that is not printed there; a line `...` stands for any lines.
 
