@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from textwrap import wrap
 from typing import Any
 
 from suffice.bounds.bibtex import paper_entry
@@ -72,8 +73,13 @@ def text() -> str:
     read = [f"- {paper.key}: {paper.reference} Read: {paper.read}." for paper in papers if paper.read]
     cited = ["", "## What was read", "", *read]
     cited += ["", "## How to cite", "", "`suffice errata ID --bibtex` adds the entry of an erratum to its paper's."]
-    cited += ["", "```bibtex", *map(paper_entry, papers), "```"]
+    cited += ["", "```bibtex", *(line for paper in papers for line in _narrow(paper_entry(paper))), "```"]
     return "\n".join([head, *(section(kind, ERRATA) for kind in _KINDS), _WITHDRAWN, *gone, *cited]).rstrip() + "\n"
+
+
+def _narrow(entry: str) -> list[str]:
+    """Lines that a page shows whole."""
+    return [part for line in entry.splitlines() for part in wrap(line, 96, subsequent_indent="    ")]
 
 
 def rows() -> str:

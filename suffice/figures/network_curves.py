@@ -99,7 +99,10 @@ def scafflix_numbers() -> Content:
     own = "scafflix-fashion"
     panels = {
         "alpha": (own, {f"Scafflix, alpha={a} p=0.2": f"alpha = {a}" for a in (0.1, 0.3, 0.5, 0.7, 0.9)}),
-        "clients a round": (own, {f"Scafflix, alpha=0.3 p=0.2 tau={n}": f"{n} clients" for n in (1, 5, 10, 20)}),
+        "clients a round": (
+            own,
+            {f"Scafflix, alpha=0.3 p=0.2 tau={n}": f"{n} client{'s' * (n > 1)}" for n in (1, 5, 10, 20)},
+        ),
         "p": (own, {f"Scafflix, alpha=0.3 p={p}": f"p = {p}" for p in (0.1, 0.2, 0.5)}),
     }
     return _content("Scafflix with other alpha, clients in a round and p: accuracy", panels, "round")

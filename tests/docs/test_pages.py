@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from blocks import ROOT, blocks, commands, missing
+from blocks import ROOT, blocks, commands, unlike
 
 import suffice
 from suffice.cli import main
@@ -99,7 +99,7 @@ def test_commands_of_a_page_print_what_is_shown(page, line, shown, folder, monke
     out, err = capsys.readouterr()
     refused = [text for text in shown if text.startswith("suffice: ")]
     assert stop.value.code == (2 if refused else 0), err
-    assert not missing(shown, out + err), out + err
+    assert not (shown and unlike(shown, out + err)), out + err  # what is left out is marked by `...`
 
 
 def test_the_setup_files_that_are_shown_are_read(folder):

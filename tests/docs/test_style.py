@@ -106,3 +106,18 @@ def test_the_api_pages_have_sections():
     assert re.search(r":Raises: \\ ``InputError``\\ , of which", run)
     for name in FUNCTIONS:
         assert not re.search(r"^\| ", page(name), re.MULTILINE), name  # no column is left that is no section
+
+
+CODE = re.compile(r"^```(?!\{)\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+WIDEST = 96
+"""Characters of a line of code that a page shows whole."""
+
+
+@pytest.mark.parametrize(
+    "page", [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=str
+)
+def test_code_fits_its_page_and_pictures_have_words(page):
+    text = page.read_text(encoding="utf-8")
+    wide = [line for block in CODE.findall(text) for line in block.splitlines() if len(line) > WIDEST]
+    assert wide == []
+    assert [words for words in re.findall(r"!\[(.*?)\]\(", text, re.DOTALL) if len(words.split()) < 3] == []

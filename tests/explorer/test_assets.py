@@ -174,3 +174,20 @@ def test_frames_hold_their_numbers(tmp_path):
     assert not mixed["log"]
     assert mixed["range"][0] < -1 < 2 < mixed["range"][1]
     assert flat["range"][0] < 3 < flat["range"][1]
+
+
+def test_an_axis_is_not_made_for_a_bound_beyond_its_conditions(tmp_path):
+    """Where none of its points meets them the least ones are shown, up to a million times the least."""
+    body = "return given.map((x) => plot.within(x).map((point) => point[1]));"
+    some, none, negative = run(
+        tmp_path,
+        body,
+        [
+            [[0, 1, True], [1, 6e294, False], [2, 3]],
+            [[k, 10.0**k, False] for k in range(0, 295, 3)],
+            [[0, -1, False], [1, 5, False], [2, 6e294, False]],
+        ],
+    )
+    assert some == [1, 3]
+    assert none == [1, 1e3, 1e6]
+    assert negative == [-1, 5]

@@ -15,20 +15,13 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def commands(page: Path) -> list[tuple[str, list[str]]]:
-    """Each `$ command` of the console blocks, without its comment, with the lines shown below it."""
+    """Each `$ command` of the console blocks, on one line and without its comment, with the lines shown below it."""
     found = []
     for block in blocks(page, "console"):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            line, *shown = part.strip().splitlines()
+            line, *shown = part.strip().replace("\\\n", "").splitlines()
             found.append((line.partition("  #")[0], shown))
     return found
-
-
-def missing(shown: list[str], printed: str) -> list[str]:
-    """The shown lines that no printed line starts with, spaces aside."""
-    there = [" ".join(line.split()) for line in printed.splitlines()]
-    wanted = [" ".join(line.split()) for line in shown]
-    return [line for line in wanted if not any(entry.startswith(line) for entry in there)]
 
 
 def unlike(shown: list[str], printed: str) -> list[str]:

@@ -62,6 +62,13 @@ export function frame(numbers, linear = false) {
   return { range: [Math.max(low / spare, Number.MIN_VALUE), high * spare], log };
 }
 
+// The points that an axis is made for: those where conditions hold, or else those up to a million times the least.
+export function within(points) {
+  const met = points.filter(point => point[2] !== false);
+  const least = Math.min(...points.map(point => point[1]).filter(value => value > 0));
+  return met.length ? met : points.filter(point => !(point[1] > 1e6 * least));
+}
+
 // `lines`: {points, look, faded, aside, dots}; `marks`: {x, y, look, words}; `paths`: {points, look, ends}, behind all;
 // `level`: a height with a name; `here`: the value on the horizontal axis. Returns what stands at a pixel.
 export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, xNames, here }) {
@@ -70,11 +77,10 @@ export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, x
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
   const near = lines.filter(({ faded, aside }) => !faded && !aside); // what is faded is of another instance, anywhere,
-  const all = near.flatMap(({ points }) => points);
-  const met = all.filter(point => point[2] !== false); // as may be a bound beyond its conditions
+  const framed = within(near.flatMap(({ points }) => points)); // as may be a bound beyond its conditions
   const heights = paths.flatMap(({ points }) => points.map(point => point[1]));
   const seen = yLinear ? [] : heights.filter(value => value >= level.y / 10);
-  const y = frame([...(met.length ? met : all).map(point => point[1]), ...marks.map(mark => mark.y), ...seen], yLinear);
+  const y = frame([...framed.map(point => point[1]), ...marks.map(mark => mark.y), ...seen], yLinear);
   if (!y.range.every(Number.isFinite)) return { at: () => NaN, back: () => NaN };
   const [right, bottom] = [width - SPACE.right, height - SPACE.bottom];
   const across = scale(xRange, [SPACE.left, right], xLog);

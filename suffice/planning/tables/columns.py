@@ -33,9 +33,9 @@ PROMISES: dict[Kind, str] = {
     "guaranteed": "{plan.promise}",
 }
 ON_SCREEN: dict[Kind, tuple[str, ...]] = {
-    "exact": ("client", "eps", "learns from", "step", "no matrix", "alone", "together", "speed-up", "then"),
-    "measured": ("client", "eps", "learns from", "step", "alone", "together", "speed-up"),
-    "guaranteed": ("client", "eps", "learns from", "rule", "limit", "step", "alone <=", "together <=", "speed-up"),
+    "exact": ("client", "eps", "peers", "step", "no matrix", "alone", "together", "speed-up", "then"),
+    "measured": ("client", "eps", "peers", "step", "alone", "together", "speed-up"),
+    "guaranteed": ("client", "eps", "peers", "rule", "limit", "step", "alone <=", "together <=", "speed-up"),
 }
 IN_FILES = (
     "epsilon", "method", "client", "collaborators", "step size", "iterations <=", "speed-up", "theorem", "promise",
@@ -55,7 +55,7 @@ def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[s
     found = [
         Column("client", lambda row: row.name, numeric=False),
         Column("eps", lambda row: row.epsilon),
-        Column("learns from", lambda row: _with(row, kind), numeric=False),
+        Column("peers", lambda row: _with(row, kind), numeric=False),
         Column("rule", lambda row: _rule(row), numeric=False, optional=True),
         Column("limit", lambda row: None if row.schedules.fixed else row.step_limit, optional=True),
         Column("step", lambda row: plan(row).eta if promised or plan(row).eta else None),
