@@ -51,7 +51,6 @@ CROSS_CUTTING = {
     "planning/test_two_sided.py": "exact and guaranteed plans, held from above and from below",
     "simulate/algorithms/test_plain_algorithms.py": "every algorithm of the catalogue beside its plain transcription",
     "simulate/algorithms/test_special_cases.py": "where one algorithm is another one",
-    "simulate/test_closed_form.py": "exact moments beside a closed form",
     "simulate/data/test_frames.py": "data frames of any library",
     "simulate/data/test_paths_of_tables.py": "which reader reads a path",
     "simulate/kernels/test_streams.py": "the rule of streams.h beside the reference",
