@@ -53,6 +53,7 @@ CROSS_CUTTING = {
     "simulate/algorithms/test_special_cases.py": "where one algorithm is another one",
     "simulate/data/test_frames.py": "data frames of any library",
     "simulate/data/test_paths_of_tables.py": "which reader reads a path",
+    "simulate/problems/test_arguments.py": "wrong arguments of any problem",
     "simulate/kernels/test_streams.py": "the rule of streams.h beside the reference",
     "verification/bounds_of_strangers/test_lists.py": "true and false bounds from elsewhere, and what a check says",
     "verification/campaign/test_folder.py": "what a campaign leaves in its folder",
