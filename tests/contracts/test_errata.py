@@ -188,11 +188,3 @@ def test_the_list_is_ranked_by_damage(command):
     assert shown == ids
     of_page = re.findall(r"^#### (\S+)$", page.text().split("\n## True, but\n")[0], re.MULTILINE)
     assert of_page == ids
-
-
-def test_the_list_of_theorems_is_a_screen(command):
-    lines = command("theorem").stdout.splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 80
-    counted = sum(int(re.search(r"^.{24,}? (\d+) +\d+  ", line)[1]) for line in lines[2:])
-    assert counted == len(THEOREMS)

@@ -212,13 +212,6 @@ def test_auto_takes_the_reference_for_the_rest_bit_by_bit():
         run(problem, Local(), kernel="fortran", **setting)
 
 
-@pytest.mark.parametrize("kernel", ["c", "auto", "reference"])
-def test_a_trace_that_would_fill_the_memory_is_refused(monkeypatch, kernel):
-    monkeypatch.setattr("suffice.simulate.recorder._LARGEST", 17)
-    with pytest.raises(InputError, match=r"^grid = 3: the trace would hold over 17 numbers"):
-        run(STREAM, Local(), iterations=2, eta=0.01, seeds=2, kernel=kernel)
-
-
 def test_without_a_compiler_one_line_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CC", "")

@@ -341,11 +341,3 @@ def test_a_loss_that_is_no_number_although_the_models_are_stops_the_run(value):
     lost = network(start, rows, targets, loss=lambda outputs, y: torch.where(y[:, 0] > 50, value, outputs[:, 0]))
     with pytest.raises(Diverged, match="at iteration 0 "):
         sf.run(lost, sf.Local(), iterations=3, eta=0.05, seeds=1)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")
-def test_a_card_follows_the_same_path():
-    problem = network()
-    moved = problem.to(torch.float64, "cuda")
-    ours, theirs = (sf.run(each, sf.Local(), iterations=5, eta=0.1, seeds=1) for each in (problem, moved))
-    np.testing.assert_allclose(theirs.loss, ours.loss, rtol=1e-10)
