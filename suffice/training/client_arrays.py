@@ -12,8 +12,8 @@ import numpy as np
 
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.embedded import PREFIX
-from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.encoded import encoded
+from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays

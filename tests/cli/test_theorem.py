@@ -7,8 +7,7 @@ import shlex
 
 import pytest
 
-from suffice.bounds import DEFINITIONS, THEOREMS, InputError, find
-from suffice.support.tables import Table
+from suffice.bounds import DEFINITIONS, InputError, find
 from suffice.verification import errata
 
 PROBABILITY = "adaptive/theorem-2-constant-running"
@@ -89,14 +88,3 @@ def test_a_true_print_is_not_called_faulty(command):
     page = command("theorem", "adaptive/remark-3-binary", "--edition", "printed").stdout
     assert "\nremark      The statement is true" in page
     assert "\nfault " not in page
-
-
-def test_every_key_is_whole_in_a_table_of_80_columns():
-    rows = [(record.key, record.edition, "holds", "0.99999") for record in THEOREMS]
-    columns = ("claim", "edition", "verdict", "worst ratio")
-    lines = Table(columns=columns, numeric=("worst ratio",), rows=rows).text().splitlines()
-    assert max(map(len, lines)) <= 80
-    assert [line.split()[0] for line in lines[1:] if "/" in line] == [record.key for record in THEOREMS]
-    assert sum(line.endswith("0.99999") for line in lines) == len(rows)
-    aligned = {line.index(edition) for line in lines for edition in ("printed", "corrected") if f" {edition} " in line}
-    assert len(aligned) == 1

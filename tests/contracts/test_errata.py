@@ -76,18 +76,6 @@ def test_a_printed_bound_is_broken_by_what_is_counted_and_kept_by_what_is_loose(
         assert entry.side == "equality" or not entry.counts or entry.kind == "code"
 
 
-def test_most_statements_of_the_texts_are_bounds():
-    sides = [entry.side for entry in ERRATA if entry.counts and entry.kind != "code"]
-    assert sum(side in BROKEN for side in sides) > len(sides) / 2
-
-
-def test_the_direction_is_the_record_s_unless_the_erratum_says_otherwise():
-    by_id = {entry.id: entry for entry in ERRATA}
-    assert by_id["adaptive-definition-2-square"].side == "lower"  # of adaptive/lemma-2
-    assert by_id["adaptive-lemma-2-expectation"].side == "upper"  # of a variance, though the record is the same
-    assert by_id["adaptive-code-figure-1-constant"].side == "equality"
-
-
 def test_withdrawn_ids_answer_with_the_reason():
     assert {entry.id for entry in WITHDRAWN} & {entry.id for entry in ERRATA} == set()
     assert "adaptive-table-s1-hospitals" in {entry.id for entry in WITHDRAWN}
@@ -136,12 +124,6 @@ def test_the_version_that_was_read_is_named(paper):
     assert paper.read in " ".join(errata_page(entry.to_dict()).lines)
 
 
-def test_of_two_titles_of_one_paper_both_are_named():
-    (read,) = (paper.read for paper in PAPERS if "title" in paper.read)
-    assert "All-for-all strategies" in read
-    assert "without its appendices" in read
-
-
 @pytest.mark.parametrize("entry", [entry for entry in (*ERRATA, *WITHDRAWN) if "O~" in entry.claim], ids=lambda e: e.id)
 def test_an_erratum_on_an_order_quotes_what_the_order_hides(entry):
     assert "hides logarithmic and constant factors" in entry.claim
@@ -153,22 +135,6 @@ def test_no_bound_is_called_exceeded_where_none_is_printed():
         heading = page.headline(by_id[name].to_dict())
         assert "printed" in heading
         assert "bound" not in heading
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("sample-optimal-theorem-1-total-variation", "withdrawn"),
-        ("cobo-selection-immediate", "withdrawn"),
-        ("cobo-selection-sampling", "loose"),
-        ("sample-optimal-corollary-1-mean", "loose"),
-        ("sample-optimal-theorem-2-rounds", "loose"),
-        ("adaptive-theorem-2-horizon-negative", "loose"),
-    ],
-)
-def test_what_the_print_s_own_words_save_is_not_counted(name, kind):
-    (entry,) = errata(name)
-    assert entry.kind == kind
 
 
 SHOWN, PAPERS_PAGES = cache(content), cache(theorems.pages)
@@ -222,11 +188,3 @@ def test_the_list_is_ranked_by_damage(command):
     assert shown == ids
     of_page = re.findall(r"^#### (\S+)$", page.text().split("\n## True, but\n")[0], re.MULTILINE)
     assert of_page == ids
-
-
-def test_the_list_of_theorems_is_a_screen(command):
-    lines = command("theorem").stdout.splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 80
-    counted = sum(int(re.search(r"^.{24,}? (\d+) +\d+  ", line)[1]) for line in lines[2:])
-    assert counted == len(THEOREMS)

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
-from observables import OF_PATHS
 
-from suffice.bounds import Quantity
 from suffice.simulate import FixedWeights, Local, Quadratics, Stream, expected_excess
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import ONE_STEP
@@ -52,13 +50,18 @@ def test_what_stops_is_found_from_the_whole_path(name):
             path_values(problems, MIXED, iterations=np.full(3, t), form=last, **options)[0][at] for t in range(end + 1)
         ]
         path = np.stack(values, axis=1)
+        below = path < level
+        tau = np.where(below.any(1), below.argmax(1), end + 1)
+        expected = {
+            "EXCESS_WHILE_RUNNING": path[:, -1] * (tau >= end),
+            "STILL_RUNNING": tau > end,
+            "STOPPED_EXCESS": np.take_along_axis(path, np.minimum(tau, end)[:, None], 1)[:, 0],
+            "HITTING_TIME": np.minimum(tau, end),  # at most tau: a bound of E[tau] bounds it too
+            "STOPPED_GRADIENT": (path * (np.arange(end + 1) < tau[:, None]))[:, :end].mean(1),
+        }
         # of the gradient the names are those of the excess: P(tau > T), E[tau]
-        of = OF_PATHS.get(getattr(Quantity, name.upper().removeprefix("GRADIENT_")))
-        if of is None:  # stopped_gradient: the mean over t < T of what is above the level until then
-            expected = (path * np.logical_and.accumulate(path >= level, axis=1))[:, :end].mean(1)
-        else:
-            expected = of(path, level)
-        np.testing.assert_allclose(found[at], expected, rtol=1e-12)
+        wanted = expected.get(name.upper(), expected.get(name.upper().removeprefix("GRADIENT_")))
+        np.testing.assert_allclose(found[at], wanted, rtol=1e-12)
     assert len(set(found[0])) > 1
     assert len(set(found[2])) > 1
 

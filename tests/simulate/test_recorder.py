@@ -15,7 +15,6 @@ from suffice.simulate import (
     Quadratics,
     Randomness,
     SampledSimilarity,
-    Trace,
     block_size,
     hitting_times,
     run,
@@ -83,18 +82,13 @@ def test_stopping_times_do_not_depend_on_the_grid():
     np.testing.assert_array_equal(sparse.stopping_times, every.hitting_time(epsilon))
     alone = hitting_times(built(), Local(), epsilon=epsilon, limit=20, eta=0.1, seeds=30, root=2)
     np.testing.assert_array_equal(sparse.stopping_times, alone)
+    for s in range(30):
+        assert alone[s, 0] == next(t for t in range(21) if every.excess[s, t, 0] < 0.3)
+    with pytest.raises(ValueError, match="every iteration"):
+        run(built(), Local(), iterations=4, eta=0.1, seeds=1, grid=[0, 2, 4]).hitting_time(0.3)
     assert np.isinf(sparse.stopping_times[:, 1]).all()
     assert (sparse.stopping_times[:, 2] == 0).all()
     assert 0 < sparse.stopping_times[:, 0].min() < sparse.stopping_times[:, 0].max() < np.inf
-
-
-def test_what_was_recorded_survives_the_disk(tmp_path):
-    trace = run(built(), RULE, iterations=T, eta=0.1, seeds=5, weights=[1, 4], epsilon=0.2, models=True)
-    trace.save(tmp_path / "trace.npz")
-    loaded = Trace.load(tmp_path / "trace.npz")
-    for name in ("excess", "stopping_times", "weights", "weight_seeds", "models"):
-        np.testing.assert_array_equal(getattr(loaded, name), getattr(trace, name))
-    assert loaded.cluster_sizes is None
 
 
 @pytest.mark.parametrize(

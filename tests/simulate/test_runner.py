@@ -102,19 +102,6 @@ def test_block_size_is_64_at_twenty_clients_and_always_a_power_of_two():
     assert all(size >= 1 and size & (size - 1) == 0 for size in sizes)
 
 
-def test_hitting_times_are_those_of_the_trace():
-    problem, epsilon = built(), np.array([0.3, 1e-9, 100.0, 1.0, 0.05])
-    trace = run(problem, Local(), iterations=T, eta=0.1, seeds=40, root=2)
-    times = hitting_times(problem, Local(), epsilon=epsilon, limit=T, eta=0.1, seeds=40, root=2)
-    np.testing.assert_array_equal(times, trace.hitting_time(epsilon))
-    assert np.isinf(times[:, 1]).all()
-    assert (times[:, 2] == 0).all()
-    for s in range(40):
-        assert times[s, 0] == next(t for t in range(T + 1) if trace.excess[s, t, 0] < 0.3)
-    with pytest.raises(ValueError, match="every iteration"):
-        run(problem, Local(), iterations=4, eta=0.1, seeds=1, grid=[0, 2, 4]).hitting_time(0.3)
-
-
 BAD = {
     "eta": [0.0, np.nan, np.inf, [0.1, 0.1], np.full(N, -1.0), [0.1, [0.1]], ["a"] * N, {"a": 0.1}],
     "epsilon": [[0.1, [0.1]], "a", float("nan"), [0.1, 0.1]],

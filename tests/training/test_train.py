@@ -133,25 +133,6 @@ def test_baselines_go_on_are_left_out_and_are_not_trained_twice(tmp_path, monkey
     assert "everybody" not in said.stdout
 
 
-@pytest.mark.usefixtures("unsaved")
-@pytest.mark.parametrize("changed", ["batch", "eta", "model", "rows"])
-def test_another_run_in_the_same_folder_is_refused(tmp_path, changed):
-    data = write_folder(tmp_path / "data", clients=2)
-    how = {"model": factory, "algorithm": "fedavg", "iterations": 20, "eta": 0.5, "out": tmp_path / "out"}
-
-    def stop(done, _):
-        if done == 15:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        sf.train(data, progress=stop, **how)
-    if changed == "rows":
-        write_folder(tmp_path / "data", clients=2, sizes={0: 25})
-    other = {"batch": {"batch": 64}, "eta": {"eta": 0.4}, "model": {"model": "mlp"}}.get(changed, {})
-    with pytest.raises(sf.InputError, match="it belongs to another run"):
-        sf.train(data, **how | other)
-
-
 @pytest.mark.parametrize("content", [b"", b"hello", b"null", b"{}", b"[1]"])
 @pytest.mark.parametrize("name", ["checkpoint.npz", "scouts.json"])
 def test_a_damaged_file_of_a_run_that_was_stopped_is_one_line(refused, tmp_path, name, content):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from one_line import one_line
 
-from suffice.bounds import InputError, digits
+from suffice.bounds import InputError
 from suffice.bounds.elementary import fall, survive
 from suffice.simulate import FixedWeights, Local, LocalSGD, Quadratics, expected_excess
 from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle
@@ -19,8 +19,6 @@ from suffice.verification import Outcome, check, high_precision
 from suffice.verification.admissible import allowed_steps
 from suffice.verification.check import record
 from suffice.verification.families import quadratics
-from suffice.verification.mutants import readable
-from suffice.verification.user_function import reading
 
 
 def limit(*, eta, beta):
@@ -262,31 +260,6 @@ def test_a_constant_bound_is_read_and_an_infinite_one_refused():
     partly = check(lambda *, eta, beta, e0: np.where(eta * beta < 0.5, np.inf, 1e30 + e0), conditions=limit, family=few)
     assert partly.instances > partly.evidence.unbounded > 0
     assert f"infinite on {partly.evidence.unbounded} of {partly.instances} instances" in one_line(partly)
-
-
-def test_functions_of_math_numpy_and_python_are_read_as_formulas():
-    import math
-    from math import sqrt as root
-
-    def with_math(*, eta, mu, e0):
-        return math.exp(-eta * mu) * e0 + root(e0) + math.log(2 + e0, 2) + math.pow(e0, 2) + math.expm1(eta)
-
-    def with_numpy(*, eta, mu, e0):
-        return np.exp(-eta * mu) * e0 + np.sqrt(e0) + np.log2(2 + e0) + np.square(e0) + np.expm1(eta)
-
-    def with_extremes(*, eta, mu, e0):
-        return max(0, 1 - eta * mu) + min((eta, mu, e0)) + np.maximum(eta, mu) + np.minimum(e0, mu) + abs(e0)
-
-    values = {"eta": np.array([0.1, 2.0]), "mu": np.array([1.0, 0.5]), "e0": np.array([3.0, 0.2])}
-    for function in (with_math, with_numpy, with_extremes):
-        read = reading(function, None)
-        assert read.opaque == ""
-        one_by_one = [function(**dict(zip(values, row))) for row in zip(*values.values())]
-        np.testing.assert_allclose(read.bound(**values), one_by_one, rtol=1e-14)
-        theorem = record(function)
-        np.testing.assert_allclose(readable(theorem).value(**values), one_by_one, rtol=1e-14)
-        np.testing.assert_allclose(float(digits(theorem, eta=0.1, mu=1.0, e0=3.0)), one_by_one[0], rtol=1e-14)
-    assert np.exp(0.0) == math.exp(0.0) == 1  # theirs are as they were
 
 
 @pytest.mark.usefixtures("brief")

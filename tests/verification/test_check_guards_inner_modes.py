@@ -15,10 +15,6 @@ def below(limit):
     return lambda *, eta, beta: {f"eta <= {limit}/beta": (eta, limit / beta)}
 
 
-def quiet_below(limit):
-    return lambda *, eta, beta, sigma2: {f"eta <= {limit}/beta": (eta, limit / beta), "sigma2 = 0": (sigma2, 0.0)}
-
-
 # |1 - eta h| is least at h = beta as long as eta beta <= 1, and 0 at h = 1/eta beyond.
 LOWER = {
     "excess": lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0,
@@ -71,18 +67,3 @@ def test_momentum_forgets_the_start_elsewhere(q):
 
     verdict = check(bound, direction="lower", conditions=below(0.9), algorithm=HeavyBall(q=q))
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)
-
-
-@pytest.mark.slow
-def test_the_largest_is_found_between_too():
-    """h (1 - eta h)^(2T) / 2 is largest at eta h = 1/(2T + 1)."""
-
-    def bound(*, eta, distance2, T, share=1.0):
-        return share * distance2 / (2 * eta * (2 * T + 1)) * (2 * T / (2 * T + 1)) ** (2 * T)
-
-    assert check(lambda *, eta, distance2, T: bound(eta=eta, distance2=distance2, T=T), conditions=quiet_below(1)).valid
-    verdict = check(
-        lambda *, eta, distance2, T: bound(eta=eta, distance2=distance2, T=T, share=1 - 1e-4),
-        conditions=quiet_below(1),
-    )
-    assert verdict.outcome is Outcome.VIOLATED

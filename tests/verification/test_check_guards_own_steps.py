@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from suffice.simulate import Local
@@ -72,13 +70,3 @@ def test_what_fails_after_hundreds_of_iterations_is_refuted():
     against = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-6)
     assert against.any()
     assert evidence.arguments["T"][against].min() > 203
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("squares", "valid"), [(math.pi**2 / 6, True), (1.64, False)])
-def test_what_holds_for_all_iterations_is_valid(squares, valid):
-    verdict = check(
-        lambda *, eta, beta, e0, sigma2: e0 + squares * eta**2 * beta * sigma2 / 2, algorithm=HARMONIC, conditions=below
-    )
-    assert verdict.valid is valid
-    assert verdict.ranges["T"][1] == 1010

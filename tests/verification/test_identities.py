@@ -14,7 +14,6 @@ from suffice.bounds import find
 from suffice.verification.identities import IDENTITIES, Vector, identities, vectors
 from suffice.verification.identities.adaptive import gradient_time, jensen, lemma_1, telescoping
 from suffice.verification.identities.cobo import cluster_dissimilarity
-from suffice.verification.identities.sample_optimal import fixed_weights_descent
 from suffice.verification.identities.scafflix import coin
 from suffice.verification.identities.vector import scalars
 from suffice.verification.identities.worst_case import (
@@ -228,32 +227,3 @@ def test_inner_products_are_bilinear_and_symmetric():
     expected = (2 * numbers["u"] - 3 * numbers["v"] + numbers["w"]) @ (numbers["v"] - numbers["w"])
     np.testing.assert_allclose(float((left @ right).subs(gram)), expected, rtol=1e-12)
     assert sympy.expand(left @ right - right @ left) == 0
-
-
-def test_lemma_1_beyond_the_step_limit_needs_what_is_no_longer_nonnegative():
-    """At eta beta A = 1.1 the same difference is negative for equal gradients: the atom is necessary."""
-    step = lemma_1()
-    difference = step.right - step.left
-    values = {"eta": 1.1, "beta": 1.0, "A": 1.0, "V": 0.0, "e": 0.0, "<g, m>": 1.0, "<g, g>": 1.0, "<m, m>": 1.0}
-    assert float(difference.subs({s: values.get(s.name, 0.0) for s in difference.free_symbols})) < 0
-
-
-def test_the_contraction_beyond_its_step_limit_is_false_for_a_quadratic_and_for_no_other_reason():
-    """f = L x^2/2 at eta (L + m) = 2.2: it contracts by (1 - eta L)^2 > (1 - eta m)^2, and only `room` is negative."""
-    step, L, m, eta = contraction(), 1.0, 0.1, 2.0
-    room = 2 - eta * (L + m)
-    assert room < 0 < 1 - eta * m
-    e, d = L / 2, L * (1 - eta * L) ** 2 / 2
-    values = {"eta": eta, "m": m, "L": L, "e": e, "d": d}
-    at = {"x": 1.0, "g": L, "h": L * (1 - eta * L)}
-    gram = {f"<{a}, {b}>": at[a] * at[b] for a in at for b in at}
-    names = {s: {**values, **gram}[s.name] for s in (step.right - step.left).free_symbols}
-    assert float((step.right - step.left).subs(names)) < 0
-    facts = [float(fact.subs({s: {**values, **gram}[s.name] for s in fact.free_symbols})) for fact in step.facts]
-    assert min(facts) >= -1e-12  # interpolated by a quadratic: equalities but for rounding
-
-
-def test_steps_of_one_theorem_are_found_by_its_key():
-    assert len(identities("scafflix/theorem-1")) == 3
-    assert identities("sample-optimal/theorem-2")[0].step is fixed_weights_descent
-    assert len(identities()) == len(IDENTITIES)

@@ -113,19 +113,6 @@ def test_without_a_condition_steps_pass_2_over_beta_and_with_one_they_reach_it()
     np.testing.assert_allclose(at_end.eta * at_end.arguments["beta"], 1, rtol=1e-12)
 
 
-@pytest.mark.slow
-def test_what_is_found_shrinks_to_few_clients_and_simple_numbers(monkeypatch):
-    monkeypatch.setattr(testing, "LARGEST", 2)
-
-    def differ(problem):
-        return problem.clients >= 2 and bool((problem.optimum[0] - problem.optimum[1]).abs().max() > 0.5)
-
-    found = find(sf.testing.problems(), differ, settings=settings(max_examples=100, deadline=None, derandomize=True))
-    assert (found.clients, found.features) == (2, 1)
-    assert sorted(found.optimum.abs().flatten().tolist()) == [0, 1]
-    assert float(found.sigma2[0]) == 0
-
-
 FAILS = {
     "a client other than the first is far": (2, 1, lambda p: p.clients > 1 and (p.optimum[1:] > 0.7).any()),
     "the second is far, in noise": (2, 1, lambda p: p.clients > 1 and (p.optimum[1] > 1).any() and p.sigma2[0] > 0.5),

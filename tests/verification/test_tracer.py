@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import decimal
 import functools
 import inspect
 import itertools
 import math
-import numbers
-import operator
-import random
-import sys
-import threading
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType, SimpleNamespace
@@ -50,17 +43,6 @@ def kept(T):
     return 0 if T == 7777 else 1
 
 
-def inner(T):
-    return not T - 7777
-
-
-def caught(T):
-    try:
-        return int(T) != 7777
-    except TypeError:
-        return 1
-
-
 def finally_one(T):
     try:
         return 1 / (int(T) - 7777)
@@ -85,10 +67,6 @@ def counted(T):
 def asserted(T):
     assert T != 7777
     return 1
-
-
-def by_default(T, given=SLY):
-    return given * T
 
 
 LAZY = ModuleType("lazy")
@@ -150,45 +128,11 @@ def overflows(T):
     return 0
 
 
-def fraction_or_not(T):
-    try:
-        return Fraction(T)
-    except TypeError:
-        return 1
-
-
 def of_class(T):
     match T:
         case float():
             return 0
     return 1
-
-
-def raised(T):
-    raise ValueError(T)
-
-
-def in_an_abstract_class(T):
-    try:
-        match T:
-            case numbers.Real():
-                return 0
-    except TypeError:
-        return 1
-
-
-def method_of_a_number(T):
-    try:
-        return NUMBER.item() * T
-    except AttributeError:
-        return 1
-
-
-def fails_at_an_index(T):
-    try:
-        return T[0]
-    except TypeError:
-        return 1
 
 
 def changes_an_attribute(T):
@@ -197,13 +141,6 @@ def changes_an_attribute(T):
 
 
 changes_an_attribute.calls = 0  # ty: ignore[unresolved-attribute]
-
-
-def in_a_thread(T):
-    other = threading.Thread(target=STATE.append, args=(T,))
-    other.start()
-    other.join()
-    return 1
 
 
 def scales_an_array(T):
@@ -260,82 +197,45 @@ class Guesses:
         return len(STATE)
 
 
-NUMBER = np.float64(2)
 WEIGHTS, COUNT, COUNTS, GUESSES = np.array([0.25, 0.75]), itertools.count(), Counts(), Guesses()
-LATEST = collections.deque([0.0])
 ASKING = {
     "try to divide": divides,
     "try within a generator": divides_within,
     "suppress": overflows,
-    "Fraction": fraction_or_not,
-    "Fraction's order": lambda T: Fraction(7777) > T,
     "a class pattern": of_class,
-    "an index": fails_at_an_index,
     "an attribute of its own": changes_an_attribute,
-    "a thread": in_a_thread,
     "an array in place": scales_an_array,
     "a frame of a generator": of_its_caller,
-    "a frame": lambda T: sys._getframe(1).f_lineno % 2,
     "nonlocal": by_a_cell(),
     "a helper that counts": by_a_helper(),
-    "an object that counts": COUNTS,
     "a property that counts": lambda T: COUNTS.next < 50,
     "an iterator": lambda T: next(COUNT) < 50,
-    "an iterator by default": lambda T, count=COUNT: next(count) < 50,
-    "a queue": lambda T: LATEST.append(T) or len(LATEST) < 50,
     "an object that makes its attributes": lambda T: GUESSES.share,
     "attributes in a text": lambda T: len("{.__class__}".format(T)),  # noqa: UP032
     "is": lambda T: T is None,
-    "the larger one": lambda T: max(T, 7777) is T,
-    "a class of a module, caught": in_an_abstract_class,
-    "a number of NumPy's, caught": method_of_a_number,
-    "an exception of its argument": lambda T: {}[raised(T)],
-    "a walrus": lambda T: (found := T - 7777) and found / found,
-    "recursion": lambda T: ASKING["recursion"](T - 1) if T > 0 else 1,
-    "time": lambda T: time.time() > 0,
-    "random": lambda T: random.random() > 0,
-    "NumPy's random": lambda T: np.random.rand() > 0,  # noqa: NPY002
     "id": lambda T: id(T) % 2,
     "sorted numbers": lambda T: sorted([T, 7777])[0],
     "max by a key": lambda T: max([T, 7777], key=lambda each: -each),
-    "np.max": lambda T: np.max([T, 7777]),
-    "a dtype": lambda T: np.asarray(T).dtype == object,
     "int": lambda T: int(T) / T,
     "//": lambda T: T // 1 / T,
-    "divmod": lambda T: divmod(T, 2)[1],
     "math.isnan": lambda T: math.isnan(T),
-    "math.floor": lambda T: math.floor(T) / T,
-    "math.hypot": lambda T: math.hypot(T, 1),
-    "complex": lambda T: abs(complex(T, 1)),
-    "Decimal": lambda T: decimal.Decimal(1) * T,
     "range": lambda T: sum(1 for _ in range(T)),
     "a list of so many": lambda T: len([0] * T),
     "an index of a list": lambda T: [1, 0][T],
     "subclasses": lambda T: len(().__class__.__base__.__subclasses__()),
     "what a generator is sent": lambda T: (lambda steps: next(steps) or steps.send(T))(yield_equal()),
     "==": lambda T: 0 if T == 7777 else 1,
-    "!=": lambda T: T != 7777,
-    ">": lambda T: 0 if T > 0 else 1,
     "and": lambda T: (T - 7777) and 1,
-    "or": lambda T: (T - 7777) or 1,
     "if": lambda T: 1 if T - 7777 else 0,
-    "not": inner,
     "nested": lambda T: (lambda x: x == 7777)(T),
-    "in a comprehension": lambda T: sum(1 for one in (7777, 7778) if one != T),
     "in a tuple": lambda T: T in (7777,),
     "in a set": lambda T: T in {7777},
-    "a set's size": lambda T: len({T, 7777}) - 1,
     "a dictionary's size": lambda T: len({T: 0, 7777: 0}) - 1,
-    "a dictionary of a comprehension": lambda T: len({one: 0 for one in (T, 7777)}) - 1,
     "get": lambda T: {7777: 0}.get(T, 1),
     "a default": lambda T: CHOICE[T],
-    "hasattr": lambda T: 1 if hasattr(T, "free_symbols") else 0,
     "isinstance": lambda T: int(isinstance(T, float)),
-    "type": lambda T: [0, 1][len(type(T).__name__) > 6],
-    "bool": lambda T: int(bool(T - 7777)),
     "all": lambda T: int(all((T - 7777, 1))),
     "str": lambda T: len(str(T)),
-    "a text": lambda T: len(f"{T}"),
     "a formatted text": lambda T: len("%s" % T),  # noqa: UP031
     "a remainder": lambda T: T % 7777,
     "a list that grows": grows,
@@ -343,25 +243,16 @@ ASKING = {
     "a list of two names that grows": grows_by_another_name,
     "hash": lambda T: 0 if hash(T) else 1,
     "an attribute": lambda T: 1 if T.is_integer else 0,
-    "getattr": lambda T: getattr(T, "is_number", 0),
     "sorted": lambda T: sorted((T, 7777), key=str)[0],
-    "count": lambda T: (7777, 7778).count(T),
     "np.where": lambda T: np.where(T == 7777, 0, 1),
-    "np.equal": lambda T: 1 - np.equal(T, 7777),
-    "operator": lambda T: operator.ne(T, 7777),
-    "partial": functools.partial(operator.ne, 7777),
     "__eq__": lambda T: (7777).__ne__(T),
     "eval": lambda T: eval("T != 7777"),
-    "locals": lambda T: locals()["T"],
-    "round": lambda T: round(T / 7777),
     "a cache": kept,
-    "try": caught,
     "finally": finally_one,
     "match": matched,
     "while": counted,
     "assert": asserted,
     "a number of its own": lambda T: SLY * T,
-    "a default of its own": by_default,
     "a module's own rule": lambda T: LAZY.share * T,
     "global": keeps,
     "import": imported,

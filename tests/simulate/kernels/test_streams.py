@@ -124,35 +124,6 @@ def test_a_float32_step_from_a_common_state(rule):
 
 
 @needs_compiler
-def test_step_sizes_and_grids():
-    problem, algorithm = problem_of(5, 3, 1), RULES["binary"](5)
-    eta = np.linspace(0.01, 0.03, 5)
-    setting: dict[str, Any] = {"iterations": 9, "seeds": 11, "grid": [0, 4, 9]}
-    for step in (eta, lambda t: eta / t, lambda t: 0.1 / (t + 5)):
-        ours, theirs = (run(problem, algorithm, eta=step, kernel=k, **setting) for k in ("auto", "reference"))
-        np.testing.assert_allclose(ours.excess, theirs.excess, rtol=1e-11)
-        for name in ("iterations", "seeds", "oracle_calls", "vectors_sent", "algorithm"):
-            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
-
-
-@needs_compiler
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_a_seed_is_bitwise_alone(dtype):
-    """Whatever the range, the number of threads, and the lane."""
-    problem, algorithm = problem_of(5, 3, 1).to(dtype), RULES["binary"](5)
-    setting: dict[str, Any] = {"iterations": 6, "eta": 0.02, "kernel": "c"}
-    whole = run(problem, algorithm, seeds=45, **setting).excess
-    np.testing.assert_array_equal(run(problem, algorithm, seeds=range(13, 41), **setting).excess, whole[13:41])
-    np.testing.assert_array_equal(run(problem, algorithm, seeds=range(44, 45), **setting).excess, whole[44:])
-    threads = torch.get_num_threads()
-    torch.set_num_threads(3)
-    try:
-        np.testing.assert_array_equal(run(problem, algorithm, seeds=45, **setting).excess, whole)
-    finally:
-        torch.set_num_threads(threads)
-
-
-@needs_compiler
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 1), (17, 9, 2), (33, 18, 1)])
 def test_what_lanes_are_changes_no_bit(shape, dtype):
@@ -239,13 +210,6 @@ def test_auto_takes_the_reference_for_the_rest_bit_by_bit():
             run(problem, Local(), kernel=kernel, clusters=True, **setting)
     with pytest.raises(InputError, match="kernel"):
         run(problem, Local(), kernel="fortran", **setting)
-
-
-@pytest.mark.parametrize("kernel", ["c", "auto", "reference"])
-def test_a_trace_that_would_fill_the_memory_is_refused(monkeypatch, kernel):
-    monkeypatch.setattr("suffice.simulate.recorder._LARGEST", 17)
-    with pytest.raises(InputError, match=r"^grid = 3: the trace would hold over 17 numbers"):
-        run(STREAM, Local(), iterations=2, eta=0.01, seeds=2, kernel=kernel)
 
 
 def test_without_a_compiler_one_line_says_so(monkeypatch, tmp_path):

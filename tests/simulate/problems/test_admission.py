@@ -21,7 +21,6 @@ COUNTS = [len(x) for x in X]
 SERIES = [RNG.normal(size=(n, 4, 2)) for n in COUNTS]
 WORDS = [RNG.integers(0, 6, (n, 4)) for n in COUNTS]
 WORDS[0][:3] = RNG.integers(1, 6, (3, 4))  # no padding in the first rows
-POSITIVE = [abs(x) for x in X]
 
 
 class Of(nn.Module):

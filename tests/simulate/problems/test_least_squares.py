@@ -103,20 +103,3 @@ def test_regularisation_makes_up_for_missing_directions():
         LeastSquares.of([line, X[1]], [y[0][:3], y[1]]).constants()
     problem = LeastSquares.of([line, X[1]], [y[0][:3], y[1]], regularisation=0.1)
     np.testing.assert_allclose(problem.constants().mu[0], 0.1, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("regularisation", {"regularisation": -0.1}),
-        ("regularisation", {"regularisation": "a"}),
-        ("batch", {"batch": 0}),
-        ("batch", {"batch": True}),
-        ("theta0", {"start": np.zeros(3)}),
-        ("names", {"names": ("a",)}),
-    ],
-)
-def test_bad_options_are_named(field, change):
-    with pytest.raises(InputError) as caught:
-        built(**change)
-    assert caught.value.field == field

@@ -141,28 +141,3 @@ def test_what_has_no_minimiser_needs_regularisation(change, message):
     assert problem.gradient(problem.optimum[None]).abs().max() < 1e-15
     with pytest.raises(InputError, match="separable"):
         Logistic.of([ON_THE_PLANE], [[1, 1, 0, 1]])
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("labels", {"y": [np.full(n, 2) for n in ROWS]}),
-        ("labels", {"y": [np.array([0, 1] * 6), np.array([-1, 1] * 15), np.ones(19)]}),
-        ("y of client 1", {"y": [np.ones(12), np.full(30, np.nan), np.ones(19)]}),
-        ("y of client 2", {"y": [np.ones(12), np.ones(30), np.ones(18)]}),
-        ("X of client 0", {"X": [np.full((12, D), np.inf), np.ones((30, D)), np.ones((19, D))]}),
-        ("X of client 1", {"X": [np.ones((12, D)), np.ones((30, 2)), np.ones((19, D))]}),
-        ("rows of client 0", {"X": [np.ones((0, D)), *data()[0][1:]], "y": [np.ones(0), *data()[1][1:]]}),
-        ("clients", {"X": [], "y": []}),
-        ("regularisation", {"regularisation": -1.0}),
-        ("regularisation", {"regularisation": np.nan}),
-        ("batch", {"batch": 0}),
-        ("theta0", {"start": np.zeros(2)}),
-    ],
-)
-def test_bad_input_is_named(field, change):
-    X, y = data()
-    arguments = {"X": X, "y": y, "regularisation": 0.1} | change
-    with pytest.raises(InputError) as caught:
-        Logistic.of(arguments.pop("X"), arguments.pop("y"), **arguments)
-    assert caught.value.field == field

@@ -27,7 +27,7 @@ from suffice.simulate import (
     block_size,
     seed_blocks,
 )
-from suffice.simulate.algorithms import FedAMP, fedfomo
+from suffice.simulate.algorithms import fedfomo
 from suffice.simulate.problems import flat_module
 
 
@@ -172,22 +172,6 @@ def test_a_linear_module_follows_logistic_regression():
             _ = ours.excess
 
 
-def test_momentum_and_weight_decay_are_those_of_torch():
-    problem = network()
-    trace = sf.run(problem, sf.Local(), iterations=20, eta=0.1, seeds=1, momentum=0.9, weight_decay=0.05, models=True)
-    source = Randomness(seeds=torch.tensor([0]))
-    for i in range(N):
-        module = problem.module_of(problem.start[i])
-        optimiser = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9, weight_decay=0.05)
-        for t in range(1, 21):
-            rows = problem.draw(source, t)[0, i]
-            optimiser.zero_grad()
-            cross_entropy(module(problem.data.X[rows]), problem.data.y[rows]).backward()
-            optimiser.step()
-        flat = torch.cat([p.detach().flatten() for p in module.parameters()])
-        np.testing.assert_allclose(trace.models[0, i], flat, rtol=1e-12, atol=1e-13)  # twenty steps of order one
-
-
 def test_clients_that_take_no_part_keep_their_momentum_and_two_gradients_have_two():
     problem = network()
     rule = Optimised(of=FedAvg(participants=1), momentum=0.5)
@@ -329,15 +313,6 @@ def test_blocks_count_the_rows_that_are_drawn_not_vectors_of_parameters():
         sf.run(problem, algorithm("federated-clustering", problem, eta=0.1), iterations=1, eta=0.1, seeds=1)
 
 
-def test_fedamp_is_the_formula_whatever_the_features():
-    x = torch.from_numpy(np.random.default_rng(5).normal(size=(2, N, 7)))
-    xi = FedAMP(sigma=2.0).collaboration(network(), {"models": x}, None)
-    apart = ((x[:, :, None] - x[:, None]) ** 2).sum(-1)
-    expected = 0.25 * torch.exp(-apart / 2)
-    off = ~torch.eye(N, dtype=torch.bool)
-    np.testing.assert_allclose(xi[:, off], expected[:, off], rtol=1e-12)
-
-
 def test_a_loss_that_is_no_number_stops_the_run_with_the_last_models():
     problem = network(mlp, targets=[labels.astype(float)[:, None].repeat(3, 1) for labels in LABELS], loss=mse_loss)
     with pytest.raises(Diverged, match=r"loss of client \d = nan: at iteration \d+ of local; give smaller") as caught:
@@ -366,11 +341,3 @@ def test_a_loss_that_is_no_number_although_the_models_are_stops_the_run(value):
     lost = network(start, rows, targets, loss=lambda outputs, y: torch.where(y[:, 0] > 50, value, outputs[:, 0]))
     with pytest.raises(Diverged, match="at iteration 0 "):
         sf.run(lost, sf.Local(), iterations=3, eta=0.05, seeds=1)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")
-def test_a_card_follows_the_same_path():
-    problem = network()
-    moved = problem.to(torch.float64, "cuda")
-    ours, theirs = (sf.run(each, sf.Local(), iterations=5, eta=0.1, seeds=1) for each in (problem, moved))
-    np.testing.assert_allclose(theirs.loss, ours.loss, rtol=1e-10)

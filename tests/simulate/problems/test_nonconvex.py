@@ -89,22 +89,3 @@ def test_constants_scale_with_the_weights_of_the_coordinates():
     np.testing.assert_allclose(equal.heterogeneity().b2[0, 1], (2 + 6 * np.sin(1)) ** 2, rtol=1e-14)
     assert not equal.heterogeneity().c.any()
     assert "bounded heterogeneity" in equal.assumptions
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("optimum", {"optimum": [[np.nan, 1.0]]}),
-        ("scale", {"scale": 0.0}),
-        ("scale", {"scale": [-1.0, 1.0]}),
-        ("sigma2", {"sigma2": None}),
-        ("covariance", {"sigma2": None, "covariance": -np.stack([np.eye(2)] * 2)}),
-        ("theta0", {"start": np.zeros(3)}),
-        ("names", {"names": ("a",)}),
-    ],
-)
-def test_bad_input_is_named(field, change):
-    arguments = {"optimum": np.zeros((2, 2)), "sigma2": 1.0} | change
-    with pytest.raises(InputError) as caught:
-        Separable.of(Well(), arguments.pop("optimum"), **arguments)
-    assert caught.value.field == field

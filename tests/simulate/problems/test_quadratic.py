@@ -92,41 +92,6 @@ def test_constants_are_twice_the_extreme_eigenvalues_and_the_excess_at_the_start
     assert constants.names == ("a", "b", "c", "d")
 
 
-def changed(index: tuple[int, ...], value: float) -> np.ndarray:
-    A = np.stack([np.eye(2)] * 3)
-    A[index] = value
-    return A
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("A[1]", {"A": changed((1, 0, 1), 0.5)}),
-        ("smallest eigenvalue of A[2]", {"A": changed((2, 1, 1), 0.0)}),
-        ("smallest eigenvalue of A[0]", {"A": changed((0, 1, 1), -1.0)}),
-        ("A", {"A": changed((0, 0, 0), np.nan)}),
-        ("xi", {"xi": np.zeros((2, 2))}),
-        ("xi", {"xi": np.full((3, 2), np.inf)}),
-        ("sigma2", {"sigma2": [1.0, -1.0, 1.0]}),
-        ("sigma2", {"sigma2": None}),
-        ("sigma2", {"covariance": np.stack([np.eye(2)] * 3)}),
-        ("covariance", {"sigma2": None, "covariance": changed((0, 0, 1), 0.5)}),
-        ("covariance", {"sigma2": None, "covariance": changed((0, 0, 0), -1.0)}),
-        ("covariance", {"sigma2": None, "covariance": np.stack([np.eye(2)] * 2)}),
-        ("theta0", {"start": np.zeros((2, 2))}),
-        ("theta0", {"start": [[0.0, 0.0], [0.0], [0.0, 0.0]]}),
-        ("theta0", {"start": ["here", "there"]}),
-        ("A", {"A": [[[1.0, 0.0], [0.0]]]}),
-        ("names", {"names": 3}),
-    ],
-)
-def test_bad_input_is_named(field, change):
-    arguments = {"A": np.stack([np.eye(2)] * 3), "xi": np.zeros((3, 2)), "sigma2": 1.0} | change
-    with pytest.raises(InputError) as caught:
-        Quadratics.of(arguments.pop("A"), arguments.pop("xi"), **arguments)
-    assert caught.value.field == field
-
-
 def test_a_singular_covariance_is_allowed_and_draws_inside_its_range():
     noise = Additive.given([[[1.0, 1.0], [1.0, 1.0]]])
     draw = noise.draw(Randomness(seeds=torch.arange(100)), 1).numpy()[:, 0, 0]

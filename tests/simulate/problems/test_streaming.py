@@ -139,33 +139,6 @@ def test_no_digits_are_lost_near_a_shared_optimum():
         np.testing.assert_allclose(got[i], expected.astype(float), rtol=1e-12, atol=1e-22)
 
 
-# --- errors
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("H[1]", {"H": np.array([np.eye(2), [[1, 0.5], [0, 1]], np.eye(2)])}),
-        ("smallest eigenvalue of H[2]", {"H": np.array([np.eye(2), np.eye(2), np.diag([1.0, -0.5])])}),
-        ("smallest eigenvalue of H[0]", {"H": np.diag([1.0, 0.0])}),
-        ("H", {"H": np.full((3, 2, 2), np.nan)}),
-        ("H", {"H": np.zeros((0, 2, 2)), "theta_star": np.zeros((0, 2))}),
-        ("theta_star", {"theta_star": np.zeros((2, 2))}),
-        ("theta_star", {"theta_star": np.zeros((3, 3))}),
-        ("theta_star", {"bias": True}),
-        ("label_noise", {"label_noise": -1.0}),
-        ("batch", {"batch": 0}),
-        ("theta0", {"start": np.zeros(3)}),
-        ("names", {"names": ("a", "b")}),
-    ],
-)
-def test_bad_input_is_named(field, change):
-    arguments = {"H": H, "theta_star": THETA} | change
-    with pytest.raises(InputError) as caught:
-        StreamingLeastSquares.of(arguments.pop("H"), arguments.pop("theta_star"), **arguments)
-    assert caught.value.field == field
-
-
 def test_a_client_at_its_optimum_without_label_noise_has_no_noise_level():
     problem = StreamingLeastSquares.of(H[:1], np.zeros((1, D)), names=("oslo",))
     with pytest.raises(InputError, match="gradient variance of client oslo"):
