@@ -11,6 +11,7 @@ import torch
 
 from suffice.simulate import Quadratics
 from suffice.simulate.additive_noise import Additive
+from suffice.simulate.mean_loss import apart
 from suffice.simulate.mean_loss import minimiser as minimiser_of_mean
 from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.simulate.problem import Problem
@@ -62,7 +63,7 @@ def quadratics(
     largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical` all
     clients have one loss. Sharp instances have mu = beta or start along an end of the spectrum. Of a quantity of the
     clients' mean loss e0 and distance2 are that loss's, the start is seen from its minimiser x*, and
-    zeta2 = (1/N) sum_k |grad R_k(x*)|^2 is given too. Raises `InputError`.
+    zeta2 = (1/N) sum_k |grad R_k(x*)|^2, Gamma, hessian_gap, G2 and B2 are given too. Raises `InputError`.
     """
     _check_numbers(steps, clients=clients, features=features, longest=longest)
     return _Quadratics(clients, features, longest, steps, identical).family()
@@ -152,8 +153,7 @@ class _Quadratics:
         middle = m.mean(1)
         pull = (H @ (m - middle[:, None])[..., None]).mean(1)
         best = middle + np.linalg.solve(H.mean(1), pull)[..., 0]
-        slopes = H @ (best[:, None] - m)[..., None]
-        return H.mean(1), best, {"zeta2": (slopes**2).sum((2, 3)).mean(1)}
+        return H.mean(1), best, apart(np.broadcast_to(H, (len(m), m.shape[1], *H.shape[2:])), m, best)
 
     def scalars(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         curvature = self.curvatures(values)

@@ -38,6 +38,8 @@ ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
 GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "d", "delta"))
 """The scalars of the families of the library."""
+APART = frozenset(("zeta2", "Gamma", "hessian_gap", "G2", "B2"))
+"""Those that say how far clients are apart, of quantities of the mean loss."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 _STEPPED_LATE = 1010
@@ -369,7 +371,7 @@ def seen_by(forms: Composed, family: ProblemFamily) -> ProblemFamily:
 
 def alike(theorem: Theorem) -> bool:
     """Whether clients of one loss are all that the theorem is about: not where it asks how far they are apart."""
-    return "zeta2" not in {parameter.name for parameter in theorem.parameters}
+    return not APART & {parameter.name for parameter in theorem.parameters}
 
 
 def tested_once(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:
