@@ -105,8 +105,7 @@ def scalars(problem: Problem, best: Tensor | None = None) -> dict[str, float]:
     A: Any = getattr(problem, "A", None)
     if A is None:
         return found
-    quadratic: tuple[Tensor, ...] = (2 * A, problem.optimum, best)
-    more = apart(*(each.double().cpu().numpy()[None] for each in quadratic))
+    more = apart(*(each.double().cpu().numpy()[None] for each in (A + A, problem.optimum, best)))
     return {name: float(each[0]) for name, each in more.items()} | found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -45,6 +45,7 @@ def check(
     family: ProblemFamily | None = None,
     client: int = 0,
     period: tuple[int, int] | None = None,
+    assumptions: Collection[str] = (),
     names: Mapping[str, str | Callable[..., Any]] | None = None,
     delta: float | None = None,
     effort: str = "quick",
@@ -85,6 +86,8 @@ def check(
                 `conditions` call the algorithm's period K and the family's beta/mu kappa
     period      an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
+    assumptions {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
+                instances have noise along one end of the spectrum
     client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
     delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
@@ -123,6 +126,8 @@ def check(
         raise InputError("direction", direction, "use upper or lower")
     if delta is not None and not 0 < as_number("delta", delta) < 1:
         raise InputError("delta", delta, "give a probability between 0 and 1")
+    if isinstance(assumptions, str) or not {*assumptions} <= {"isotropic"}:
+        raise InputError("assumptions", str(assumptions), 'the one that may be stated is {"isotropic"}')
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     seconds, sides = search_of(prove, box)
@@ -138,6 +143,7 @@ def check(
 
         bound, conditions = read(bound), None if conditions is None else read(conditions)
         asked = quantity_of(quantity, meant)
+        asked = replace(composed(asked), isotropic=True) if assumptions else asked
         if direction == "lower" and any(form.over == "time" for form, _ in composed(asked).parts):
             remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
             raise InputError("quantity", asked.name.lower(), remedy)

@@ -1,4 +1,4 @@
-"""How far clients are apart: the constants against what they say, at models that are drawn and where they are attained."""
+"""How far clients are apart: the constants against what they say, at drawn models and where they are attained."""
 
 from __future__ import annotations
 
