@@ -119,5 +119,3 @@ def test_without_a_model_the_plan_says_why(monkeypatch):
     assert neither.rows[0].schedules is neither.rows[0].exact is None
     assert str(neither).startswith("There is no plan: regularisation = 0.0")
     assert len(neither.simulate(seeds=2)) == 2
-
-
