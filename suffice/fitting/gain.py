@@ -37,7 +37,7 @@ def beyond_chance(sites: int) -> float:
     return max(2.0, NormalDist().inv_cdf(1 - 0.025 / max(sites, 1)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Gains:
     """Per site (N,), in squared standardised units: mean losses `together` and `alone`, `gain` their difference and its
     standard error; NaN where no row was held out, and where rows are too few for a gain. `network` and `network_error`
@@ -54,36 +54,35 @@ class Gains:
     decisive: tuple[int, float] | None
     among: int
 
+    @classmethod
+    def of(
+        cls, sums: np.ndarray, variance: np.ndarray, fewer: np.ndarray, rows: np.ndarray, counts: np.ndarray, size: int
+    ) -> Gains:
+        """Of `sums` (2, N) of losses together and alone over held-out `rows` (N,), the `variance` (N,) of their
+        difference, and sums alone by models that lack one `fewer` fold; sites have `counts` (N,) rows, models `size`
+        coefficients."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            together, alone = np.where(rows > 0, sums / rows, np.nan)
+            error = np.where(counts >= PER_COEFFICIENT * size, np.sqrt(variance) / rows, np.nan)
+        error, enough = np.where(rows > 0, error, np.nan), (counts >= LEAST_ROWS) & (rows > 0)
+        more = np.maximum(fewer - sums[1], 0.0)
+        network, spread, decisive = of_network(sums[1] - sums[0], rows, variance, LEARNT * more, enough)
+        gain = alone - together + 0 * error
+        return cls(together, alone, gain, error, network, spread, decisive, int(enough.sum()))
+
 
 def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
     """Of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
     fits, folds = messages.fits, messages.held_out
     penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
     models = alone_models(fits, penalty)[1:]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        together, alone = folds.loss(held_out_models).sum(0) / rows, folds.loss(models).sum(0) / rows
-        delta = models - held_out_models
-        apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
-        total = folds.loss(held_out_models).sum() / max(rows.sum(), 1.0)
-        noise = (folds.loss(held_out_models).sum(0) + 10 * total) / (rows + 10)
-        variance = (4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, 1.0)).sum(0)
-        enough = (counts >= PER_COEFFICIENT * fits.size) & (rows > 0)
-        gain = np.where(enough, alone - together, np.nan)
-        error = np.where(enough, np.sqrt(RESAMPLED * variance) / rows, np.nan)
-    each = folds.loss(models).sum(0) - folds.loss(held_out_models).sum(0)
-    enough = (counts >= LEAST_ROWS) & (rows > 0)
-    more = np.maximum(_without_another(messages, penalty) - folds.loss(models).sum(0), 0.0)
-    network, spread, decisive = of_network(each, rows, RESAMPLED * variance, LEARNT * more, enough)
-    return Gains(
-        together=np.where(rows > 0, together, np.nan),
-        alone=np.where(rows > 0, alone, np.nan),
-        gain=gain,
-        error=error,
-        network=network,
-        network_error=spread,
-        decisive=decisive,
-        among=int(enough.sum()),
-    )
+    losses, alone = folds.loss(held_out_models), folds.loss(models).sum(0)
+    delta = models - held_out_models
+    apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
+    noise = (losses.sum(0) + 10 * losses.sum() / max(rows.sum(), 1.0)) / (rows + 10)
+    variance = (4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, 1.0)).sum(0)
+    fewer, sums = _without_another(messages, penalty), np.array([losses.sum(0), alone])
+    return Gains.of(sums, RESAMPLED * variance, fewer, rows, counts, fits.size)
 
 
 def _without_another(messages: Messages, penalty: float) -> np.ndarray:
