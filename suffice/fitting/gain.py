@@ -59,12 +59,12 @@ class Gains:
         cls, sums: np.ndarray, variance: np.ndarray, fewer: np.ndarray, rows: np.ndarray, counts: np.ndarray, size: int
     ) -> Gains:
         """Of `sums` (2, N) of losses together and alone over held-out `rows` (N,), the `variance` (N,) of their
-        difference, and sums alone by models that lack one `fewer` fold; sites have `counts` (N,) rows, models `size`
-        coefficients."""
+        difference (NaN: nothing to gain), and sums alone by models that lack one more fold, `fewer` (N,); sites have
+        `counts` (N,) rows, models `size` coefficients."""
         with np.errstate(invalid="ignore", divide="ignore"):
             together, alone = np.where(rows > 0, sums / rows, np.nan)
             error = np.where(counts >= PER_COEFFICIENT * size, np.sqrt(variance) / rows, np.nan)
-        error, enough = np.where(rows > 0, error, np.nan), (counts >= LEAST_ROWS) & (rows > 0)
+        error, enough = np.where(rows > 0, error, np.nan), (counts >= LEAST_ROWS) & (rows > 0) & np.isfinite(variance)
         more = np.maximum(fewer - sums[1], 0.0)
         network, spread, decisive = of_network(sums[1] - sums[0], rows, variance, LEARNT * more, enough)
         gain = alone - together + 0 * error
@@ -73,6 +73,11 @@ class Gains:
 
 def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
     """Of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
+    return Gains.of(*sums_of(messages, held_out_models), counts, messages.size)
+
+
+def sums_of(messages: Messages, held_out_models: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The first four of `Gains.of`."""
     fits, folds = messages.fits, messages.held_out
     penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
     models = alone_models(fits, penalty)[1:]
@@ -81,8 +86,7 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
     apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
     noise = (losses.sum(0) + 10 * losses.sum() / max(rows.sum(), 1.0)) / (rows + 10)
     variance = (4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, 1.0)).sum(0)
-    fewer, sums = _without_another(messages, penalty), np.array([losses.sum(0), alone])
-    return Gains.of(sums, RESAMPLED * variance, fewer, rows, counts, fits.size)
+    return np.array([losses.sum(0), alone]), RESAMPLED * variance, _without_another(messages, penalty), rows
 
 
 def _without_another(messages: Messages, penalty: float) -> np.ndarray:
