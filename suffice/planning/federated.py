@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from suffice.support.errors import InputError
 
 from .constant_plan import ConstantPlan
 from .plan_row import Row
-
-if TYPE_CHECKING:
-    pass
 
 
 def followed(row: Row) -> ConstantPlan:
