@@ -35,6 +35,7 @@ CROSS_CUTTING = {
     "cli/test_interrupt.py": "Ctrl-C at any moment of any command",
     "cli/test_names.py": "names of clients in everything that shows them",
     "cli/test_pipes.py": "pipes and devices wherever a file is read",
+    "cli/test_next.py": "the first and the last line of every command",
     "cli/test_readme.py": "the README, with the command's fixtures",
     "planning/exact/test_plain_plans.py": "plans with plain gradients beside those with matrices",
     "explorer/test_paths.py": "paths.mjs, which Node runs",
