@@ -61,8 +61,8 @@ class Gains:
     def of(
         cls, sums: np.ndarray, variance: np.ndarray, fewer: np.ndarray, rows: np.ndarray, counts: np.ndarray, size: int
     ) -> Gains:
-        """Of `sums` (3, N) of losses together, alone and of a constant over held-out `rows` (N,), the `variance` (N,) of
-        the first two's difference (NaN: nothing to gain), and sums alone by models that lack one more fold, `fewer`
+        """Of `sums` (3, N) of losses together, alone and of a constant over held-out `rows` (N,), the `variance` (N,)
+        of the first two's difference (NaN: nothing to gain), and sums alone by models that lack one more fold, `fewer`
         (N,); sites have `counts` (N,) rows, models `size` coefficients."""
         with np.errstate(invalid="ignore", divide="ignore"):
             together, alone, constant = np.where(rows > 0, sums / rows, np.nan)

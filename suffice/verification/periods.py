@@ -33,4 +33,4 @@ def over_periods(judged: Callable[[Any], Verdict], algorithm: Any, interval: Any
             return found[period]
     verdict = max(found.values(), key=lambda each: (_WORST.index(each.outcome), each.worst_ratio))
     tried = f"periods {', '.join(map(str, found))}, of which this is the worst: {verdict.tried}"
-    return replace(verdict, extent=replace(verdict.extent, tried=tried))
+    return replace(verdict, tried=tried)
