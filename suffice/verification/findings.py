@@ -81,10 +81,11 @@ class Variants:
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """Of a bound of one's own, the ranges that were `tried` and what was `not_tried`, in words."""
+    """Of a bound of one's own, the ranges that were `tried` and what was `not_tried`, in words; the least `constant`."""
 
     tried: str = ""
     not_tried: str = ""
+    constant: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
