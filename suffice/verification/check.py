@@ -66,20 +66,12 @@ def check(
                 that wrong variants of it can be made and refuted; of any other function only keywords are varied, and
                 the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
-    quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
-                last_consensus of all, the excess being over each client's own minimum, so that at a common model it is
-                f - f* plus f* - (1/N) sum_i f_i*; random_iterate_excess, average_gradient, average_client_gradient or
-                average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T; with tau the
-                first t with e_t < eps, stopped_excess (E[e_min(T, tau)]), excess_while_running (E[e_T 1{tau >= T}]),
-                still_running (P(tau > T)) and hitting_time (E[min(tau, T)] <= E[tau], so that a bound of E[tau] from
-                above, which has no T, is tested at every T); of the squared
-                gradient below G gradient_still_running, gradient_hitting_time and stopped_gradient. Of f, the mean of
-                all clients' losses with minimiser x*, at the mean xbar_T of their models, global_excess
-                (f(xbar_T) - f*), global_distance (|xbar_T - x*|^2), global_gradient (|grad f(xbar_T)|^2), and over
-                t < T average_global_excess and average_mean_gradient; then e0 is f(xbar_0) - f*, distance2 is
-                |xbar_0 - x*|^2, and zeta2 is (1/N) sum_k |grad R_k(x*)|^2: a bound that takes it is tried on clients
-                that differ. Or a sum, by weights that are numbers >= 0 or functions of the family's scalars:
-                {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}
+    quantity    by name, see docs/quantities.md (excess, last_distance, average_gradient, hitting_time, ...); in four
+                words, by `quantity`; or a sum of such, by weights that are numbers >= 0 or functions of scalars:
+                {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}. Where it is of f, the mean of the
+                clients' losses, with minimiser x*, e0 is f(xbar_0) - f* at the mean xbar_0 of the starts, distance2 is
+                |xbar_0 - x*|^2, and there are zeta2, Gamma, hessian_gap, G2 and B2 of `PARAMETERS`: a bound that takes
+                one of these is tried on clients that differ
     algorithm   `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other is
                 simulated, and so is any on other losses: a false bound is called violated from sampled paths with
                 probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded

@@ -81,7 +81,7 @@ class Variants:
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """Of a bound of one's own, the ranges that were `tried` and what was `not_tried`, in words; the least `constant`."""
+    """Of a bound of one's own, the ranges that were `tried` and what was `not_tried`, in words; a least `constant`."""
 
     tried: str = ""
     not_tried: str = ""
