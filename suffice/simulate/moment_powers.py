@@ -145,12 +145,12 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
         for turn in range(int(turns.max())):
             after = moment
             for block in blocks:
-                after = _within(block, after)[-1]
+                after = within(block, after)[-1]
             moment = torch.where((turns > turn)[:, None, None], after, moment)
             scale = torch.maximum(scale, moment.abs().amax((1, 2)))
     going, at = moment, 0
     for block in blocks if int(rest.max()) else []:
-        for after in _within(block, going):
+        for after in within(block, going):
             moment = torch.where((rest > at)[:, None, None], after, moment)
             going, at = after, at + 1
     return moment, torch.maximum(scale, moment.abs().amax((1, 2)))
@@ -161,14 +161,14 @@ def average_moments(blocks: Sequence[Branches], moment: Tensor, iterations: Tens
     total, scale, t = torch.zeros_like(moment), moment.abs().amax((1, 2)), 0
     while t < int(iterations.max()):
         for block in blocks:
-            for after in _within(block, moment):
+            for after in within(block, moment):
                 total = torch.where((iterations > t)[:, None, None], total + moment, total)
                 scale = torch.where(iterations > t, torch.maximum(scale, moment.abs().amax((1, 2))), scale)
                 moment, t = after, t + 1
     return total / iterations[:, None, None].clamp_min(1), scale
 
 
-def _within(block: Branches, moment: Tensor) -> list[Tensor]:
+def within(block: Branches, moment: Tensor) -> list[Tensor]:
     """The moments after each iteration of a block that holds its outcome."""
     given, found = [moment] * len(block), []
     for at in range(len(block[0][1])):
