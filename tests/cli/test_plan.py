@@ -192,7 +192,7 @@ def test_the_command_shows_ratios_and_numbers(command, tmp_path):
     assert answer["numbers"]["mu"]["trust"] == "exact"
     done = command(*arguments)
     assert done.returncode == 0
-    for text in ("measured/exact", "sigma^2", "Collaboration matrix"):
+    for text in ("measured/exact", "no matrix", "sigma^2", "Collaboration matrix"):
         assert text in done.stdout
 
 
@@ -225,6 +225,8 @@ def test_a_precision_that_every_start_has_takes_one_line(command, tmp_path, epsi
     path.write_text("site,x,target\n" + "".join(rows))
     done = command("plan", path, "--client", "site", *(part for one in epsilon for part in ("--epsilon", one)))
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == "Nothing to plan: every start is there already (0 iterations)."
+    first, then = done.stdout.splitlines()
+    assert first == "Nothing to plan: every start is there already (0 iterations)."
+    assert then.startswith("Next: suffice fit ")
     some = command("plan", path, "--client", "site", "--epsilon", "200%", "--epsilon", "10%")
     assert "Nothing to plan" not in some.stdout
