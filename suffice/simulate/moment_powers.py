@@ -205,7 +205,7 @@ def form_value(
     return share * (F * moment).sum((1, 2)), share * rounding(iterations.double()) * scale * F.abs().sum((1, 2))
 
 
-def _within(
+def within(
     block: Branches, moment: Tensor, advance: Callable[..., Tensor] = lambda maps, moment, _: maps.advance(moment)
 ) -> list[Tensor]:
     """The moments after each iteration of a block that holds its outcome."""

@@ -112,7 +112,8 @@ PRODUCT = tuple(
     for words in (
         *((*point, over, how) for how, over, point in product(("values", "mean"), OVER, _UNTIL_T)
           if how == "values" or (over != "last" and point[0] != "psi")),
-        *((of, at, over, "tau") for over, of, at in product(("average", "linear", "half"), ("excess", "gradient"), _ATS)),
+        *((of, at, over, "tau")
+          for over, of, at in product(("average", "linear", "half"), ("excess", "gradient"), _ATS)),
     )
 )  # fmt: skip
 """The mean of the values, the value at the mean of the models, or of the values before tau."""
