@@ -13,8 +13,8 @@ _INTRODUCTION = """# Quantities that a check bounds
 A quantity is four words: `sf.quantity(of=..., at=..., over=..., until=...)`, and
 `sf.check(bound, quantity=...)` takes what it returns, or one of the names below. Without one it is `excess`.
 
-* `of`: `"excess"`, `"distance"` (squared, to the minimiser), `"gradient"` (squared norm), `"consensus"`, or a function of
-  the algorithm's state, which makes every Lyapunov function:
+* `of`: `"excess"`, `"distance"` (squared, to the minimiser), `"gradient"` (squared norm), `"consensus"`, or a function
+  of the algorithm's state, which makes every Lyapunov function:
   `lambda state, best, eta, p: ((state["models"] - best) ** 2).sum((1, 2)) + ...` with $x^\\star$ as `best`, the tensors
   of the state by name (S, N, d), `problem`, and scalars of the bound; it returns one number a path.
 * `at`: `"client"` (that of `client=`, on its own loss), `"clients"` (their mean, each on its own loss), `"mean model"`
@@ -32,8 +32,8 @@ $\\tau_G = \\min\\{t \\ge 0: \\|\\nabla R(\\theta_t)\\|^2 < G\\}$; a bound of wh
 `G`. Of a hitting time the check measures the smaller of it and T, so it tests bounds from above. A sum is given by
 weights: `quantity={"last_distance": 1.0, "last_consensus": 0.5}`; its keys may be quantities of four words.
 
-A bound that takes `R` is about whole rounds: $T = R K$ with the algorithm's period as `K`, which `period=(1, 10)` varies;
-`participants` are those of a round.
+A bound that takes `R` is about whole rounds: $T = R K$ with the algorithm's period as `K`, which `period=(1, 10)`
+varies; `participants` are those of a round.
 
 | name | quantity | in words of a verdict | unit | measured |
 |---|---|---|---|---|
