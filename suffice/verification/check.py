@@ -32,7 +32,7 @@ from .quantity import composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .shapes import sweep
-from .user_function import reading, renamed, settings_kept, without_constants
+from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
 
 
@@ -136,7 +136,7 @@ def check(
 
         def read(function: Callable[..., Any]) -> Callable[..., Any]:
             known = lambda name: name in given or own_number(chosen, ROUNDS.get(name, name)) is not None  # noqa: E731
-            return without_constants(renamed(function, meant), known)
+            return renamed(function, meant, known)
 
         bound, conditions = read(bound), None if conditions is None else read(conditions)
         asked = quantity_of(quantity, meant)
@@ -153,10 +153,13 @@ def check(
                 progress=report,
             )  # fmt: skip
             if free:
-                fixed = lambda C: without_constants(partial(bound, **{free: C}), lambda name: True)  # noqa: E731
-                return judge.with_constant(
-                    free, lambda C: _record(fixed(C), conditions, asked, direction, own, chosen)[0]
-                )
+
+                def at(C: float) -> Theorem:
+                    return _record(renamed(partial(bound, **{free: C}), {}), conditions, asked, direction, own, chosen)[
+                        0
+                    ]
+
+                return judge.with_constant(free, at)
             verdict = judge.verdict(effort)
             if not seconds:
                 return verdict
@@ -198,6 +201,8 @@ class _Check:
 
     def with_constant(self, name: str, at: Callable[[float], Theorem]) -> Verdict:
         """The verdict at the least value of a constant of that name."""
+        if name not in self.theorem.bound_keywords:
+            raise InputError("free", name, f"the bound takes {', '.join(self.theorem.bound_keywords)}")
         one = at(1.0)
         if not self._by_moments or self.theorem.direction == "lower":
             raise InputError("free", name, "constants are found for upper bounds of linear algorithms on quadratics")

@@ -7,7 +7,8 @@ import pytest
 
 import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity, Quantity, find
-from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, fixed_rounds
+from suffice.bounds.all_for_all_plan import ONE, TWO
+from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
 from suffice.planning.plan_row import LABELS
 from suffice.planning.schedules import HITTING
 from suffice.planning.tables.plans import plan_table
@@ -16,6 +17,8 @@ REACHED = {
     AFFINE: Quantity.EXCESS,
     UNIFORM: Quantity.EXCESS,
     OPTIMAL: Quantity.OUTPUT_EXCESS,
+    ONE: Quantity.MEAN_EXCESS,
+    TWO: Quantity.MEAN_OUTPUT_EXCESS,
     HITTING: Quantity.HITTING_TIME,
 }
 """What the statement of each record says of its last model, or of the mean of its second stage's."""
@@ -49,8 +52,11 @@ def test_every_promise_of_a_plan_is_that_of_its_theorem(sigma2):
             said = find(one.fixed_weights["theorem"]).promise("epsilon")
             assert one.fixed_weights["promise"] == said
             assert one.promise == (said if one.fixed else "E[tau], stopped")
-    printed = " ".join(plan_table(rows).lines)
+    together = everybody(given, 3e-5)
+    assert together["promise"] == find(together["theorem"]).promise("epsilon") + "; from a common start"
+    printed = " ".join(plan_table(rows, everybody=[together]).lines)
     assert find(rows[0].schedules.fixed["theorem"]).promise("eps") in printed.replace("epsilon", "eps")
+    assert find(together["theorem"]).promise("epsilon") in printed
     assert "E[e_T] <=" not in printed or {UNIFORM, AFFINE} & {row.schedules.theorem for row in rows}
 
 

@@ -104,6 +104,7 @@ OVER = {
     "half": lambda T: (np.arange(T + 1) >= T // 2) / (T - T // 2 + 1),
 }
 """The weights w_0, ..., w_T."""
+LEVELS = {"excess": "eps", "gradient": "G"}
 _POWERS = {"excess": 1, "distance": 0, "gradient": 2}
 _ATS = ("client", "clients", "mean model", "client on mean loss", "clients on mean loss")
 _UNTIL_T = [*product(_POWERS, _ATS), ("consensus", "clients"), ("psi", "clients")]
@@ -112,8 +113,7 @@ PRODUCT = tuple(
     for words in (
         *((*point, over, how) for how, over, point in product(("values", "mean"), OVER, _UNTIL_T)
           if how == "values" or (over != "last" and point[0] != "psi")),
-        *((of, at, over, "tau")
-          for over, of, at in product(("average", "linear", "half"), ("excess", "gradient"), _ATS)),
+        *((*point, over, "tau") for point, over in product(_UNTIL_T, OVER) if point[0] in LEVELS and over != "last"),
     )
 )  # fmt: skip
 """The mean of the values, the value at the mean of the models, or of the values before tau."""
@@ -152,7 +152,7 @@ def of_path(at: At, xs: list[np.ndarray], quantity: str, i: int) -> np.ndarray:
             return _at(at, of, where, np.tensordot(w, np.array(xs), 1), i)
         v = np.array([_at(at, of, where, x, i) for x in xs])
         if how == "tau":
-            v = v * np.logical_and.accumulate(v >= level(at, "eps" if of == "excess" else "G", i), axis=0)
+            v = v * np.logical_and.accumulate(v >= level(at, LEVELS[of], i), axis=0)
         return w @ v
     if quantity in POINT:
         return POINT[quantity](at, xs[-1], i)
