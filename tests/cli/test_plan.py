@@ -140,7 +140,7 @@ def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(command, tmp_
     answer = json.loads(done.stdout)
     setup = sf.read_setup(EXAMPLES / "constants.toml")
     plan = sf.plan(setup.source, setup.epsilon, horizon=setup.horizon, confidence=setup.confidence)
-    assert (done.returncode, set(answer)) == (0, {"break_even", "clients", "notes"})
+    assert (done.returncode, set(answer)) == (0, {"all_for_all", "break_even", "clients", "notes"})
     assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
     assert [entry["name"] for entry in answer["break_even"]] == ["0", "1", "2"]
     assert (tmp_path / "p.csv").read_text().startswith("epsilon [loss],method,client")

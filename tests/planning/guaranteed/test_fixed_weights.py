@@ -9,7 +9,7 @@ import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity
 from suffice.bounds.all_for_all_plan import all_for_all_plan
 from suffice.bounds.evaluate import evaluate
-from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, fixed_rounds
+from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
 
 ROUNDING = 1 + 1e-9  # hundreds of steps of a recursion in float64
 MOST = 300
@@ -135,6 +135,24 @@ def test_a_two_stage_plan_of_all_for_all_leaves_a_quarter_to_two_fifths_of_the_p
     assert round(least, 2) == 0.23
     assert round(most, 2) == 0.42
     assert all(at_mu > steeper for at_mu, steeper in found)
+
+
+def test_all_for_all_keeps_what_it_promises_for_the_mean():
+    rng, ratios = np.random.default_rng(5), []
+    for _ in range(30):
+        constants, h, optima, start = one_hessian(rng)
+        epsilon = float(constants.excess.mean() * np.exp(rng.uniform(-4, -0.5)))
+        found = everybody(constants, epsilon)
+        if found is None or found["rounds"] > MOST:
+            continue
+        total = 0.0
+        for i, w in enumerate(found["weights"]):  # a projection: component by component one run with equal weights
+            spread = np.array([0.0, w**2 @ constants.sigma2])
+            mean, variance = exact_end(found["stages"], h, w @ optima, start, spread)
+            total += ((h / 2) * ((mean - optima[i]) ** 2 + variance)).sum() / constants.clients
+        ratios.append(total / epsilon)
+    assert len(ratios) >= 15
+    assert 0.2 < max(ratios) <= ROUNDING
 
 
 def test_a_row_takes_the_fewest_rounds_and_says_by_which_theorem():
