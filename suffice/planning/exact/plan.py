@@ -258,7 +258,9 @@ def _by_rows(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most
     for c in (*lengths, *lengths[0] * HALVED):
         if most <= 0 or (c < min(lengths) and best[2]):
             break
-        time, excess = along.first(c, most)
+        time, excess = along.first(c, most, rough=bool(best[2]))
+        if best[2] and time < best[0]:
+            time, excess = along.first(c, most)
         if time < best[0]:
             best, most = (time, excess, c), int(np.ceil(time))
     if not best[2]:

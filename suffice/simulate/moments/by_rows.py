@@ -153,20 +153,21 @@ class RowRecursion:
         self.u, turned = rates**2 / rows.batch, U.T @ grams @ U
         self.weights = np.concatenate([np.full(len(x), share / len(x)) for share, (x, _) in zip(self.u, blocks)])
         self.x, self.grams = X @ U, turned
+        self.rough = self.x.astype(np.float32)
         self.summed = (self.u[:, None, None] * turned).swapaxes(0, 1).reshape(len(U), -1)  # u_k A_k side by side
 
         self.hessian = U.T @ (rows.grams[client] + rows.penalty) @ U / unit
         self.start = rows.gaps[client] @ U
 
-    def _noise(self, C: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        """sum_k u_k (mean x x' (squares + x'C x) - A_k C A_k), of one square for each row."""
-        scratch = np.empty((min(AT_ONCE, len(self.x)), len(C)))
+    def _noise(self, C: np.ndarray, squares: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """sum_k u_k (mean x x' (squares + x'C x) - A_k C A_k), of one square for each of the `rows`, perhaps rough."""
+        seen, scratch = C.astype(rows.dtype), np.empty((min(AT_ONCE, len(rows)), len(C)), dtype=rows.dtype)
         total = -(self.summed @ np.matmul(C, self.grams).reshape(-1, len(C)))
-        for first in range(0, len(self.x), AT_ONCE):
+        for first in range(0, len(rows), AT_ONCE):
             part = slice(first, first + AT_ONCE)
-            x, product = self.x[part], scratch[: len(self.x) - first]
-            spread = np.einsum("nd,nd->n", np.matmul(x, C, out=product), x)
-            weight = (self.weights[part] * (spread + squares[part]))[:, None]
+            x, product = rows[part], scratch[: len(rows) - first]
+            spread = np.einsum("nd,nd->n", np.matmul(x, seen, out=product), x)
+            weight = (self.weights[part] * (spread + squares[part])).astype(x.dtype)[:, None]
             if weight.min() < 0:  # C is no covariance
                 total += np.multiply(x, weight, out=product).T @ x
             else:  # a matrix by its own transpose: half the multiplications
@@ -174,30 +175,30 @@ class RowRecursion:
                 total += product.T @ product
         return total
 
-    def _after(self, m: np.ndarray, C: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
+    def _after(self, m: np.ndarray, C: np.ndarray, c: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of delta one step later."""
         g = self.grams @ m - self.slopes
-        drawn = self._noise(C, (self.x @ m - self.residuals) ** 2) - (g.T * self.u) @ g
+        drawn = self._noise(C, (self.x @ m - self.residuals) ** 2, rows) - (g.T * self.u) @ g
         B = 1 - 2 * c * self.eigenvalues
         C = B[:, None] * C * B + 4 * c**2 * drawn
         return B * m + 2 * c * self.pull, (C + C.T) / 2
 
-    def excesses(self, c: float, steps: int) -> Iterator[float]:
-        """E e_t for t = 0..steps, none after one that has left."""
+    def excesses(self, c: float, steps: int, *, rough: bool = False) -> Iterator[float]:
+        """E e_t for t = 0..steps, none after one that has left; `rough` ones are right to about 1e-7."""
         m, C, ceiling = self.start, np.zeros_like(self.hessian), np.inf
         for t in range(steps + 1):
             if t:
-                m, C = self._after(m, C, c)
+                m, C = self._after(m, C, c, self.rough if rough else self.x)
             excess = float(m @ self.hessian @ m + (self.hessian * C).sum())
             yield excess
             ceiling = ceiling if t else DIVERGED * excess
             if not excess <= ceiling:
                 return
 
-    def first(self, c: float, most: int) -> tuple[float, float]:
+    def first(self, c: float, most: int, *, rough: bool = False) -> tuple[float, float]:
         """The first t <= most with E e_t <= 1, to a fraction of a step, and E e_t there; inf where none is."""
         before = np.inf
-        for t, excess in enumerate(self.excesses(c, most)):
+        for t, excess in enumerate(self.excesses(c, most, rough=rough)):
             if t and excess <= 1:
                 return t - 1 + float(share_of_step(before, excess)), excess
             before = excess
@@ -216,6 +217,6 @@ class RowRecursion:
 
         def apply(y: np.ndarray) -> np.ndarray:
             X = root * unpack(y, len(root))
-            return pack(root * (4 * a[:, None] * X * a + 4 * self._noise(X, no_squares)))
+            return pack(root * (4 * a[:, None] * X * a + 4 * self._noise(X, no_squares, self.rough)))
 
-        return 1 / largest(apply, pack(np.eye(len(root)) * root))
+        return 1 / largest(apply, pack(np.eye(len(root)) * root), 1e-3)

@@ -260,12 +260,13 @@ def step_matrix(B: np.ndarray, h: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return M
 
 
-def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray) -> float:
-    """The largest eigenvalue of a symmetric map."""
+def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, tolerance: float = ACCURATE**0.5) -> float:
+    """The largest eigenvalue of a symmetric map, to about the square of `tolerance`."""
     from scipy.sparse.linalg import eigsh
 
-    # the error of an eigenvalue is of the second order in the residual
-    found = eigsh(operator(apply, len(begin)), 1, which="LA", v0=begin, tol=ACCURATE**0.5, return_eigenvectors=False)
+    # the error of an eigenvalue is of the second order in the residual; few directions, as each is a pass over rows
+    K, few = operator(apply, len(begin)), min(8, len(begin))
+    found = eigsh(K, 1, which="LA", v0=begin, tol=tolerance, ncv=few, return_eigenvectors=False)
     return float(found[0])
 
 
