@@ -111,9 +111,7 @@ def _together(
         moment, F = _square(moment, parts), _square(F, parts)
         F.unflatten(0, (-1, copies))[:, 1:, -1, -1] = 0  # the constant, once
     T = torch.from_numpy(iterations.astype(np.int64)).repeat_interleave(copies)
-    weights = (
-        torch.from_numpy(form.weights(iterations, scalars)).repeat_interleave(copies, 0) if form.weighted else None
-    )
+    weights = torch.from_numpy(form.weights(iterations, scalars)).repeat_interleave(copies, 0) if form.stepped else None
     found = form_value(form, F, blocks, moment, T, weights)
     values, errors = (part.unflatten(0, (-1, copies)).sum(1).numpy() for part in found)
     return values, errors

@@ -190,7 +190,7 @@ def form_value(
     weights: Tensor | None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The expected value of the form F (B, s, s) and an estimate of its absolute rounding error, (B,) each, from the
-    moment at the start; `weights` (B, max T + 1) where it is `weighted`."""
+    moment at the start; `weights` (B, max T + 1) where it is `stepped`."""
     size, share = F.shape[-1], 1.0
     if form.steady:
         places = torch.cat(((F != 0).any(0).any(0)[:-1].nonzero()[:, 0], torch.tensor([size - 1])))
@@ -281,7 +281,7 @@ class MomentPowers:
         blocks = branches(self._problem, self._algorithm, self._cycle.until(iterations), self._probed)
         F, T = form.on_state(self._problem, client, self._centre, scalars)[None], np.array([iterations])
         weights = (
-            form.weights(T, {name: np.array([value]) for name, value in scalars.items()}) if form.weighted else None
+            form.weights(T, {name: np.array([value]) for name, value in scalars.items()}) if form.stepped else None
         )
         found = form_value(
             form, F, blocks, self._start, torch.from_numpy(T), None if weights is None else torch.from_numpy(weights)

@@ -112,6 +112,11 @@ class QuadraticForm:
         """Whether it is at the mean of theta_0, ..., theta_T, all alike: the same step adds to the sum each time."""
         return self.mean and self.over == ("suffix", 0)
 
+    @property
+    def stepped(self) -> bool:
+        """Whether moments have to be taken one by one."""
+        return self.weighted and not self.steady
+
     def weights(self, iterations: np.ndarray, scalars: Mapping[str, np.ndarray]) -> np.ndarray:
         """w_0, ..., w_T of each T (B,) and scalars (B,), (B, max T + 1); NaN where a suffix is empty."""
         found = np.zeros((len(iterations), int(iterations.max(initial=0)) + 1))

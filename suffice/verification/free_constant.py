@@ -31,7 +31,9 @@ def with_constant(
     needed = [_needed(name, whole, piece) for piece in pieces]
     counted = [piece.counted(one) & np.isfinite(each) for piece, each in zip(pieces, needed)]
     most = np.concatenate([each[rows] for each, rows in zip(needed, counted)])
-    constant = float(most.max(initial=0.0))
+    if not len(most):
+        return judged(one)  # it says which condition fails
+    constant = float(most.max())
     if not 2.0**-_WIDEST < constant < 2.0**_WIDEST:
         raise InputError("free", name, "no constant makes the bound hold, or any does: let the bound grow with it")
     grows = [(key, low) for key in _GROWS if (low := _smaller(key, pieces, needed, counted)) < constant / _GROWS[key]]
@@ -41,8 +43,8 @@ def with_constant(
             break
         constant *= max(verdict.worst_ratio, 1 + 1e-6)  # what the search has not seen
     says = f"{name} = {constant:.4g} is the least that was needed"
-    if grows:
-        found = " and ".join(f"{key} (at its smaller half {low:.3g} was enough)" for key, low in grows)
+    if grows or verdict.outcome is Outcome.VIOLATED:
+        found = " and ".join(f"{key} (at its smaller half {low:.3g} was enough)" for key, low in grows) or "the search"
         reason = f"{says}, and it grows with {found}: if so it goes on, no constant is large enough"
         return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
     tried = f"{says}; it does not grow with kappa, N or T; {verdict.tried}"

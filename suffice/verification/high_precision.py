@@ -138,7 +138,7 @@ def _probed(
     turns, rest = divmod(iterations, cycle.length)
     work = 2 * sum(1 + len(each.deviations) for block in blocks for _, steps in block for each in steps)
     shares: list[Any] = []
-    if form.weighted and not form.steady:
+    if form.stepped:
         row = form.weights(np.array([iterations]), {name: np.array([each]) for name, each in scalars.items()})[0]
         parts = [Fraction(float(each)) for each in row]
         shares = [each / sum(parts) for each in parts]  # floats sum to 1 but for rounding

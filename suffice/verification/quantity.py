@@ -52,7 +52,7 @@ class Composed(Quantity):
     @property
     def average(self) -> bool:
         """Whether it is asked at many iterates, one by one."""
-        return any(form.weighted and not form.steady for form, _ in self.parts)
+        return any(form.stepped for form, _ in self.parts)
 
     @property
     def levels(self) -> set[str]:
@@ -87,7 +87,7 @@ class Composed(Quantity):
     def check_iterates(self, arguments: Mapping[str, np.ndarray], inside: np.ndarray) -> None:
         """`InputError` where weights over iterates do not sum to 1 at an instance that is `inside` the conditions."""
         for form, _ in self.parts:
-            if isinstance(form.over, str) or not inside.any():
+            if isinstance(form.over, str) or form.over == ("suffix", 0) or not inside.any():
                 continue
             given = scalars_of((*form.scalars, "T"), arguments)
             T, given = given["T"][inside], {name: value[inside] for name, value in given.items()}
