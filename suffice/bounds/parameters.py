@@ -96,6 +96,11 @@ _p("mu", r"\mu", CURVATURE, (1e-3, 1.0), "Polyak-Lojasiewicz or strong-convexity
 _p("beta", r"\beta", CURVATURE, (1.0, 10.0), "smoothness constant of R_i", positive=True)
 _p("e0", "e_0", LOSS, (1e-3, 1e3), "excess loss at the start")
 _p("T", "T", DIMENSIONLESS, (1, 1000), "iterations", integer=True)
+_p("R", "R", DIMENSIONLESS, (1, 100), "rounds of a method with rounds: T = R K iterations", lower=1.0, integer=True)
+_p("K", "K", DIMENSIONLESS, (1, 20), "local steps of a client in a round, the method's `period`", lower=1.0,
+   integer=True)
+_p("participants", "P", DIMENSIONLESS, (1, 100), "clients that take part in a round, all N or fewer", lower=1.0,
+   integer=True)
 _p("eps", r"\varepsilon", LOSS, (1e-6, 1.0), "precision: the excess loss to fall below", positive=True)
 _p("N", "N", DIMENSIONLESS, (2, 1000), "number of clients", lower=1.0, integer=True)
 _p("d", "d", DIMENSIONLESS, (1, 100), "number of features", lower=1.0, integer=True)

@@ -42,6 +42,7 @@ def check(
     algorithm: Algorithm | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
+    period: tuple[int, int] | None = None,
     names: Mapping[str, str | Callable[..., Any]] | None = None,
     delta: float | None = None,
     effort: str = "quick",
@@ -80,6 +81,8 @@ def check(
                 up to the largest that `conditions` allow at each instance, at most 4/beta
     names       the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
                 `conditions` call the algorithm's period K and the family's beta/mu kappa
+    period      an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
+                bound of R is about whole rounds, T = R period, K is the period, participants those of a round
     client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
     delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
@@ -130,12 +133,22 @@ def check(
         if direction == "lower" and any(form.over == "time" for form, _ in composed(asked).parts):
             remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
             raise InputError("quantity", asked.name.lower(), remedy)
-        theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
-        theorem = theorem if delta is None else replace(theorem, mode="probability")
-        verdict = _Check(
-            theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
-            progress=report,
-        ).verdict(effort)  # fmt: skip
+        verdicts: list[Verdict] = []
+        for each in _periods(chosen, period):
+            theorem, opaque = _record(bound, conditions, asked, direction, own, each)
+            theorem = theorem if delta is None else replace(theorem, mode="probability")
+            judge = _Check(
+                theorem=theorem, algorithm=each, family=family, client=client, opaque=opaque, delta=delta, root=root,
+                progress=report,
+            )  # fmt: skip
+            verdicts.append(judge.verdict(effort))
+            if verdicts[-1].outcome is Outcome.VIOLATED:
+                break
+        verdict = max(verdicts, key=lambda each: (_WORST.index(each.outcome), each.worst_ratio))
+        if period is not None and verdict.outcome is not Outcome.VIOLATED:
+            numbers = ", ".join(f"{own_number(each, 'period'):g}" for each in _periods(chosen, period))
+            tried = f"periods {numbers}, of which this is the worst: {verdict.tried}"
+            verdict = replace(verdict, extent=replace(verdict.extent, tried=tried))
         if not seconds:
             return verdict
         from .proof.prove import with_proof  # SymPy and the search, which few ask for
@@ -234,6 +247,25 @@ class _Check:
             every = every[: names.index(label) + 1]
         beyond = f"{left_open}{not_tried(every, verdict, left_out)}"
         return replace(verdict, tried=tried(every, self.algorithm, verdict), not_tried=beyond)
+
+
+_WORST = [Outcome.VACUOUS, Outcome.HOLDS, Outcome.VALID, Outcome.INCONCLUSIVE, Outcome.VIOLATED]
+
+
+def _periods(algorithm: Any, interval: Any) -> list[Any]:
+    """The algorithm with periods of an interval: its ends and two between them; itself where none is given."""
+    if interval is None:
+        return [algorithm]
+    inside = isinstance(interval, tuple | list) and len(interval) == 2
+    low, high = (as_whole("period", end) for end in interval) if inside else (1, 0)
+    where = "period" if hasattr(algorithm, "period") else "server"
+    if low > high or own_number(algorithm, "period") is None:
+        remedy = "give an interval (low, high) of whole numbers, and an algorithm with a period such as LocalSGD()"
+        raise InputError("period", str(interval), remedy)
+    found = sorted({round(low * (high / low) ** (at / 3)) for at in range(4)})
+    if where == "period":
+        return [replace(algorithm, period=each) for each in found]
+    return [replace(algorithm, server=replace(algorithm.server, period=each)) for each in found]
 
 
 def _more(spend: Effort, **times: int) -> Effort:

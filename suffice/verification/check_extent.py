@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
-from .problem_measure import ZEROS, Measure
+from .problem_measure import ZEROS, Measure, own_number
 from .shapes import in_words
 from .spectrum_scan import LATE
 from .verdict import Verdict
@@ -31,6 +31,9 @@ def tried(measured: Sequence[Measure], algorithm: Algorithm, verdict: Verdict) -
     names = [each.problems.name for each in measured if verdict.met.get(each.problems.name, 1) or not verdict.instances]
     if len(_pairs(names)) > 1:  # which N and d go together is said there
         parts = [part for part in parts if not part.startswith(("N = ", "d = "))]
+    taken, period = {each.name for each in verdict.theorem.parameters}, own_number(algorithm, "period")
+    if "T" in taken and period not in (None, 1.0):
+        parts.append(f"T counting iterations, {period:g} to a round")
     none = "" if verdict.instances else ", of which none meets the hypotheses"
     return f"{algorithm.name} on {_short(names)}, {', '.join(parts)}{none}"
 

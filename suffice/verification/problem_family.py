@@ -175,8 +175,19 @@ def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
 
 
 def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
-    """The family whose instances give these arguments too."""
-    return _with(family, lambda found, values: scalars) if scalars else family
+    """The family whose instances give these arguments too; of R, the iterations of a round, it gives how many rounds
+    there are, all of them whole, and no more participate than there are clients."""
+
+    def more(found: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+        given: dict[str, Any] = dict(scalars)
+        if "R" in scalars:
+            given["R"] = np.maximum(np.floor(np.asarray(found["T"]) / scalars["R"]), 1.0)
+            given["T"] = scalars["R"] * given["R"]
+        if "participants" in scalars:
+            given["participants"] = np.minimum(scalars["participants"], found["N"])
+        return given
+
+    return _with(family, more) if scalars else family
 
 
 def of_mean_loss(family: ProblemFamily) -> ProblemFamily:
@@ -219,7 +230,10 @@ def _with(
 
     def build(values: Mapping[str, Any]) -> Setting:
         setting = family.setting(values)
-        return replace(setting, arguments={**setting.arguments, **more(setting.arguments, values)})
+        given = more({**setting.arguments, "T": setting.iterations}, values)
+        return replace(
+            setting, arguments={**setting.arguments, **given}, iterations=int(given.get("T", setting.iterations))
+        )
 
     def joined(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
         shape = np.shape(found["T"])

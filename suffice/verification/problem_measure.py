@@ -267,23 +267,35 @@ def measured_family(
     return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, forms=forms).family(theorem)
 
 
+ROUNDS = {"R": "period", "K": "period", "participants": "participants"}
+"""What a bound of rounds takes, and what the algorithm calls it."""
+
+
 def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None) -> dict[str, float]:
-    """The numbers that the algorithm has by the names of scalars that no family gives, such as a momentum weight."""
+    """The numbers that the algorithm has by the names of scalars that no family gives, such as a momentum weight; of R
+    the iterations of a round, see `with_scalars`."""
     # where nothing is asked with probability 1 - delta, delta is free: the accuracy of a compressor
     own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
     taken = own if family is None else {"eta", *typical_setting(family).arguments}
     asked = [name for form, _ in form_of(theorem).parts for name in form.scalars]
     names = [name for name in (*(each.name for each in theorem.parameters), *asked) if name not in taken]
-    found = {name: own_number(algorithm, name) for name in names}
+    found = {name: own_number(algorithm, ROUNDS.get(name, name)) for name in names}
+    for name in ROUNDS:
+        if name in found and found[name] is None:
+            raise InputError(name, algorithm.name, "it has no rounds: give LocalSGD(period=5), say, or bound by T")
     return {name: value for name, value in found.items() if value is not None}
 
 
 def own_number(algorithm: Any, name: str) -> float | None:
-    """The number that an algorithm, or the one that it wraps, has by this name; None where neither has one."""
+    """The number that an algorithm, or the one that it wraps or runs beside, has by this name (infinite where all
+    participate); None where neither has one."""
     value = getattr(algorithm, name, None)
     if isinstance(value, int | float):
         return float(value)
-    return own_number(algorithm.of, name) if isinstance(algorithm, Around) else None
+    if name == "participants" and hasattr(algorithm, name):
+        return np.inf
+    inner = algorithm.of if isinstance(algorithm, Around) else getattr(algorithm, "server", None)
+    return None if inner is None else own_number(inner, name)
 
 
 def measures(

@@ -59,9 +59,9 @@ def test_the_allowance_of_a_sum_has_its_weights():
     theorem = replace(record(lambda *, T: T), quantity=quantity_of({"last_consensus": 1e12}))
     (measure,), _ = path_measures(theorem, FedAMP(), apart(1.0), 0, effort="quick", root=0, delta=None)
     problem = measure.settings(theorem, {"T": np.array([1.0])})[0].problem
-    one = measure._floor(problem, (1.0,))
+    one = measure._floor(problem, (1.0,), {})
     assert 0 < one < 1e-20  # of models that agree up to 256 last places
-    assert measure._floor(problem, (1e12,)) == 1e12 * one
+    assert measure._floor(problem, (1e12,), {}) == 1e12 * one
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0])
