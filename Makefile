@@ -35,7 +35,7 @@ pages: .venv/ready
 
 # Needs Coq (Debian's package coq); ten seconds.
 proofs: .venv/ready
-	$(BIN)/python -m suffice.verification.coq proofs build/proofs
+	$(BIN)/python proofs/coq.py build/proofs
 
 .venv/docs-ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'

@@ -23,7 +23,7 @@ extensions = [
 ]
 exclude_patterns = ["gallery/*.md5", "gallery/*.py", "gallery/*.ipynb", "gallery/*.json"]
 html_theme = "furo"
-html_title = "suffice"
+html_title = f"suffice {release}"
 html_copy_source = False
 html_show_copyright = False
 html_static_path = ["_static"]

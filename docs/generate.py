@@ -45,7 +45,9 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
     "statements": lambda: {"docs/statements.md": statements.text()},
     "routes": lambda: {"docs/routes.md": routes.text()},
-    "errata": lambda: {"docs/errata.md": errata.text(), "suffice/bounds/errata.json": errata.rows()},
+    "errata": lambda: (
+        {f"docs/{name}": text for name, text in errata.pages().items()} | {"suffice/bounds/errata.json": errata.rows()}
+    ),
     "notation": lambda: {"docs/notation.md": notation.text()},
     "quantities": lambda: {"docs/quantities.md": quantities.text()},
     "networks": lambda: {"docs/networks.md": networks.text()},

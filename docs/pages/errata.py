@@ -1,4 +1,4 @@
-"""docs/errata.md, and the rows that the command lists, computed from the entries."""
+"""docs/errata.md and a page for each kind of damage, and the rows that the command lists, computed from the entries."""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ from suffice.verification.errata import ERRATA, WITHDRAWN, Erratum, Withdrawn
 from .mathematics import tex, typeset
 from .theorems import address
 
-_INTRODUCTION = """---
-tocdepth: 2
----
+_INTRODUCTION = """# Errata
 
-# Errata
-
-A direct computation contradicts {count} printed statements and lines of released code; the worst stand first. Each
-has a counterexample on which both numbers were computed when this page was generated. `suffice errata ID` recomputes
-them, and `suffice errata ID --bibtex` cites the erratum with its paper. An entry's address is its id.
+A direct computation contradicts {count} printed statements and lines of released code; the worst stand first, on
+a page for each kind. Each has a counterexample on which both numbers were computed when these pages were made.
+`suffice errata ID` recomputes them, and `suffice errata ID --bibtex` cites the erratum with its paper. What is true but
+needs an addition, and what was withdrawn, is not counted and [stands apart](errata/loose.md).
 
 | damage | {papers} |
 |---|{rule}
@@ -56,25 +53,32 @@ What earlier versions listed and what did not stand. The ids go on answering, wi
 """
 
 
-def text() -> str:
-    """The whole page."""
+def pages() -> dict[str, str]:
+    """File name -> text: what is counted and cited, and the entries, of each kind of damage a page."""
+    parts = {kind: f"---\ntocdepth: 2\n---\n\n# Errata\n\n{section(kind, ERRATA)}" for kind in _KINDS}
+    gone = [
+        f"- `{entry.id}` (*{typeset(entry.location)}*; it said: {typeset(entry.claim)}): {typeset(entry.truth)}"
+        for entry in WITHDRAWN
+    ]
+    parts["loose"] = "\n".join([parts["loose"], _WITHDRAWN, *gone])
+    found = {"errata.md": _index()} | {f"errata/{kind}.md": text for kind, text in parts.items()}
+    return {name: text.rstrip() + "\n" for name, text in found.items()}
+
+
+def _index() -> str:
     counted = [entry for entry in ERRATA if entry.counts]
     papers = [paper for paper in PAPERS if any(entry.paper == paper.title for entry in counted)]
     table = []
     for kind, (heading, _) in _KINDS.items():
         numbers = [sum(entry.kind == kind and entry.paper == paper.title for entry in counted) for paper in papers]
-        table += [f"| {heading} | {' | '.join(map(str, numbers))} |"] if any(numbers) else []
+        table += [f"| [{heading}](errata/{kind}.md) | {' | '.join(map(str, numbers))} |"] if any(numbers) else []
     names, rule = " | ".join(paper.key for paper in papers), "---|" * len(papers)
     head = _INTRODUCTION.format(count=len(counted), papers=names, rule=rule, rows="\n".join(table))
-    gone = [
-        f"- `{entry.id}` (*{typeset(entry.location)}*; it said: {typeset(entry.claim)}): {typeset(entry.truth)}"
-        for entry in WITHDRAWN
-    ]
     read = [f"- {paper.key}: {paper.reference} Read: {paper.read}." for paper in papers if paper.read]
     cited = ["", "## What was read", "", *read]
     cited += ["", "## How to cite", "", "`suffice errata ID --bibtex` adds the entry of an erratum to its paper's."]
     cited += ["", "```bibtex", *(line for paper in papers for line in _narrow(paper_entry(paper))), "```"]
-    return "\n".join([head, *(section(kind, ERRATA) for kind in _KINDS), _WITHDRAWN, *gone, *cited]).rstrip() + "\n"
+    return "\n".join([head, *cited])
 
 
 def _narrow(entry: str) -> list[str]:
@@ -125,7 +129,8 @@ def _entry(row: Mapping[str, Any]) -> list[str]:
         f"- In print: {typeset(row['claim'])}",
         *([f"- Counterexample: {inputs}"] if inputs else []),
         f"- Numbers: {of}printed {row['printed']:.4g}, true {row['measured']:.4g}",
-        f"- What holds: {typeset(row['truth'])}" + (f" ([{row['key']}]({address(row['key'])}))" if row["key"] else ""),
-        *(("", "![{1}](pictures/{0}.svg)".format(*_PICTURES[row["id"]])) if row["id"] in _PICTURES else ()),
+        f"- What holds: {typeset(row['truth'])}"
+        + (f" ([{row['key']}](../{address(row['key'])}))" if row["key"] else ""),
+        *(("", "![{1}](../pictures/{0}.svg)".format(*_PICTURES[row["id"]])) if row["id"] in _PICTURES else ()),
         "",
     ]

@@ -60,9 +60,10 @@ def text() -> str:
 def _row(paper: Paper, statement: Statement) -> str:
     entries = [f"[{key}]({address(key)})" for key in covered(paper, statement, "entry")]
     algorithms = [f"*{name}*" for name in covered(paper, statement, "algorithm")]
-    loose = {entry.id for entry in ERRATA if not entry.counts}
+    kinds = {entry.id: entry.kind for entry in ERRATA}
     errata = [
-        f"[{name.removeprefix(f'{paper.key}-')}](errata.md#{name}){' (true, but)' * (name in loose)}"
+        f"[{name.removeprefix(f'{paper.key}-')}](errata/{kinds[name]}.md#{name})"
+        f"{' (true, but)' * (kinds[name] == 'loose')}"
         for name in wrong(paper, statement)
     ]
     cells = (

@@ -19,13 +19,16 @@ _INTRODUCTION = """# Theorems
 
 Every statement of the papers below in corrected form and, where the paper differs, as printed. Rely on the corrected
 statements; the printed ones are kept for comparison. `suffice theorem KEY` shows the same in a terminal and
-`suffice theorem KEY mu=0.5 ...` evaluates it. The symbols of a paper are explained once, at the end of its page.
+`suffice theorem KEY mu=0.5 ...` evaluates it. The symbols of a paper are explained once, at the end of its last page.
 """
+RESULTS = 30
+"""So many a page; a paper with more has several pages."""
 
 
 def pages() -> dict[str, str]:
-    """File name -> text: one page per paper, and an index."""
-    return {f"{paper.key}.md": page(paper) for paper in PAPERS} | {"index.md": index()}
+    """File name -> text: the pages of each paper, and an index."""
+    found = {name: text for paper in PAPERS for name, text in of_paper(paper).items()}
+    return found | {"index.md": index()}
 
 
 def index() -> str:
@@ -43,7 +46,7 @@ def index() -> str:
         ]
         for theorem in _of(paper.key):
             verdict = verdicts.get((theorem.key, theorem.edition), {}).get("verdict", "")
-            link = f"[{theorem.key}]({paper.key}.md#{anchor(theorem.key)})"
+            link = f"[{theorem.key}]({_file(theorem.key)}#{anchor(theorem.key)})"
             cells = (typeset(theorem.title), link, theorem.edition, f"${cell(theorem.quantity.latex)}$")
             lines.append(f"| {' | '.join((*cells, typeset(theorem.source.locator), verdict))} |")
         lines.append("")
@@ -54,22 +57,54 @@ def _of(paper: str) -> list[Theorem]:
     return [theorem for theorem in THEOREMS if theorem.key.startswith(paper + "/")]
 
 
-def page(paper: Paper) -> str:
-    """The records and definitions of a paper, and what its symbols mean."""
-    records = _of(paper.key)
-    lines = ["---", "tocdepth: 2", "---", "", f"# {paper.title}", ""]
-    for key in dict.fromkeys(theorem.key for theorem in records):
-        editions = [theorem for theorem in records if theorem.key == key]
+def _parts(paper: str) -> dict[str, list[str]]:
+    """The keys of a paper's results by the file where they are, in files of about the same length."""
+    keys = list(dict.fromkeys(theorem.key for theorem in _of(paper)))
+    many = max(-(-len(keys) // RESULTS), 1)
+    ends = [len(keys) * part // many for part in range(many + 1)]
+    return {f"{paper}{f'-{at + 1}' * (at > 0)}.md": keys[ends[at] : ends[at + 1]] for at in range(many)}
+
+
+def _file(key: str) -> str:
+    """Where a result, or a definition, of a paper is."""
+    parts = _parts(key.partition("/")[0])
+    return next((name for name, keys in parts.items() if key in keys), list(parts)[-1])
+
+
+def of_paper(paper: Paper) -> dict[str, str]:
+    """File name -> text of a paper's pages: its results, on the last one its definitions and what its symbols mean."""
+    parts, titles = _parts(paper.key), {theorem.key: typeset(theorem.title) for theorem in _of(paper.key)}
+    found = {}
+    for at, (name, keys) in enumerate(parts.items()):
+        lines = ["---", "tocdepth: 2", "---", "", f"# {paper.title}", ""]
+        if len(parts) > 1:
+            links = [f"- [{titles[own[0]]}]({file}) and what follows" for file, own in parts.items()]
+            lines += [f"Part {at + 1} of {len(parts)}:", "", *links, ""]
+        lines += [*_results(keys), *(_end(paper) if at == len(parts) - 1 else ())]
+        found[name] = "\n".join(lines).rstrip() + "\n"
+    return found
+
+
+def _results(keys: list[str]) -> list[str]:
+    lines = []
+    for key in keys:
+        editions = [theorem for theorem in THEOREMS if theorem.key == key]
         corrected = next(theorem for theorem in editions if theorem.edition == "corrected")
         lines += [f"## {typeset(corrected.title)}", "", f"### {key}", "", f"*{typeset(corrected.source.locator)}.*", ""]
         for theorem in editions:
             lines += _edition(theorem)
+    return lines
+
+
+def _end(paper: Paper) -> list[str]:
+    """A paper's definitions, and what its symbols mean."""
+    lines: list[str] = []
     definitions = [entry for entry in DEFINITIONS if entry.key.startswith(paper.key + "/")]
     if definitions:
         lines += ["## Definitions", ""]
         for definition in definitions:
             lines += _definition(definition)
-    return "\n".join([*lines, *_symbols(records)]).rstrip() + "\n"
+    return [*lines, *_symbols(_of(paper.key))]
 
 
 def _edition(theorem: Theorem) -> list[str]:
@@ -86,7 +121,8 @@ def _edition(theorem: Theorem) -> list[str]:
         (
             "Errata",
             "; ".join(
-                f"[{typeset(row['location'])}](../errata.md#{row['id']}): {typeset(said(row))}" for row in errata
+                f"[{typeset(row['location'])}](../errata/{row['kind']}.md#{row['id']}): {typeset(said(row))}"
+                for row in errata
             ),
         ),
         ("Hypotheses", theorem.hypotheses),
@@ -155,4 +191,4 @@ def anchor(key: str) -> str:
 def address(key: str) -> str:
     """Where a record is, from the folder of the pages; definitions stand together near the end of a page."""
     at = anchor(key) if any(entry.key == key for entry in THEOREMS) else "definitions"
-    return f"theorems/{key.partition('/')[0]}.md#{at}"
+    return f"theorems/{_file(key)}#{at}"

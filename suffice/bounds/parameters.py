@@ -109,6 +109,13 @@ _p("b", "b_{ik}", GRADIENT, (1e-3, 10.0),
    "additive heterogeneity: |grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2")
 _p("zeta2", r"\zeta_\star^2", GRADIENT_SQUARED, (1e-3, 100.0),
    "(1/N) sum_k |grad R_k(x*)|^2 at the minimiser x* of the clients' mean loss")
+_p("Gamma", r"\Gamma", LOSS, (1e-3, 100.0), "f* - (1/N) sum_k R_k*, f the clients' mean loss")
+_p("hessian_gap", r"\delta", CURVATURE, (1e-3, 10.0), "largest norm |H_k - H| of a client's Hessian less the mean one")
+_p("G2", "G^2", GRADIENT_SQUARED, (1e-3, 100.0),
+   "(1/N) sum_k |grad R_k|^2 <= G^2 + B^2 |grad f|^2 everywhere, with B2 the least, or twice that if Hessians differ")
+_p("B2", "B^2", DIMENSIONLESS, (1.0, 10.0), "see G2", lower=1.0)
+_p("spectral_gap", r"1 - \lambda_2", DIMENSIONLESS, (1e-2, 1.0),
+   "1 less the norm of W - 11^T/N of a mixing matrix W, |lambda_2| if W is symmetric", positive=True, upper=1.0)
 # --- adaptive
 _p("s2", r"\sigma_{\mathrm{suf}}^2", GRADIENT_SQUARED, (1e-4, 1e2),
    "sufficient variance at precision eps (gradient level G in Theorem 3)")

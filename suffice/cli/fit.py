@@ -31,10 +31,7 @@ def fit(
     drop: Drop = None,
     split: Split = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="A client that is not left out, however far it is. Repeat the option for several."),
-    ] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="Client not to leave out. Repeat it for several.")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the table (default 2e9).")] = None,
     out: Annotated[Path | None, typer.Option(help="Save the models to this .json file.")] = None,
     plot: Annotated[
@@ -44,7 +41,6 @@ def fit(
 ) -> None:
     """Fit a model for each client, a site for example, that borrows from the others where that improves predictions."""
     from suffice.fitting.fit import fit as make
-    from suffice.simulate.data.text_file import is_csv
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
     from suffice.support.tables import console
@@ -76,9 +72,16 @@ def fit(
     found.table(console().width).show()
     for path in written:
         echo(str(path))
+    _next(setup, out, single=source == setup)
+
+
+def _next(setup: str, out: Path | None, *, single: bool) -> None:
+    """To save the models, to predict by them, or to see them."""
+    from suffice.simulate.data.text_file import is_csv
+
     if out is None:
         run_next("saves the models", *sys.argv[1:], "--out", "models.json")
-    elif source == setup and Path(setup).is_file() and is_csv(Path(setup)):
+    elif single and Path(setup).is_file() and is_csv(Path(setup)):
         run_next("predictions of these rows, or of new ones", "predict", out, setup)
     else:
         run_next("who learns from whom, in a picture", *sys.argv[1:], "--plot", "fit.png")

@@ -130,18 +130,17 @@ def plan(
 
 def _next(result: Plan, setup: str, data: DataOptions, output: OutputOptions) -> None:
     """Models without rounds, the files of the plan, or what promises it."""
-    first = result.rows[0]
-    arrive = all(plan is not None and plan.iterations is not None for row in result for plan in row.constant()[:1])
-    if result.lead and not is_setup(setup):
-        how = [(name, value) for name in ("client", "target", "split", "seed", "drop")
-               for value in [data.given().get(name)] if value is not None]  # fmt: skip
-        each = [(f"--{name}", one) for name, value in how for one in (value if isinstance(value, list) else [value])]
-        echo(result.lead)
-        run_next("every model from one message of each client", "fit", setup, *(word for pair in each for word in pair))
-    elif output.out is None and arrive and result.coordinates is not None:
+    from suffice.planning.plan import NO_ROUNDS
+
+    schedules, given, plans = result.rows[0].schedules, data.given(), [row.constant()[0] for row in result]
+    if NO_ROUNDS in result.notes and not is_setup(setup):
+        taken = {name: given.get(name, []) for name in ("client", "target", "split", "seed", "drop")}
+        each = [(name, one) for name, some in taken.items() for one in (some if isinstance(some, list) else [some])]
+        run_next("every model, without rounds", "fit", setup, *(f"--{name}={one}" for name, one in each))
+    elif output.out is None and result.coordinates and all(plan and plan.iterations is not None for plan in plans):
         run_next("weights, matrices and a trainer to run", *sys.argv[1:], "--out", "plan")
     else:
-        key = "adaptive/theorem-2-constant" if first.schedules is None else first.schedules.theorem
+        key = "adaptive/theorem-2-constant" if schedules is None else schedules.theorem
         run_next("what the papers promise", "theorem", key)
 
 

@@ -78,5 +78,4 @@ def train(
     found.table().show()
     echo(f"{out}: training.json, curves.csv, tests.csv, models.npz, training.png"
          f"{'' if found.weights is None else ', weights.csv'}")  # fmt: skip
-    longer = 2 * iterations
-    run_next("whether more iterations help", *sys.argv[1:], "--iterations", longer, "--out", f"{out}-{longer}")
+    run_next("more iterations", *sys.argv[1:], "--iterations", 2 * iterations, "--out", f"{out}-{2 * iterations}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
-from .network_curves import KEPT, SMALLER
+from .network_curves import KEPT
 from .network_results import columns_of, kept
 from .style import COLUMN_WIDTH, headline
 
@@ -16,7 +16,7 @@ RULES = {"FC": "FC", "IFCA": "IFCA", "CoBo, constant": "CoBo"}
 OWN = "cobo-silo"
 
 
-@maker("cobo-3", "Figure 3 of cobo: who listens to whom in networks of 8 clients", SMALLER, unpublished=KEPT)
+@maker("cobo-3", "Figure 3 of cobo: who listens to whom in networks of 8 clients", **KEPT)
 def matrices() -> Content:
     rows = [row for row in kept("weights") if row["comparison"] == OWN and row["client"] != "all"]
     data = {

@@ -18,11 +18,11 @@ from .network_results import columns_of, kept, rules_of
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 COLUMNS = ("iteration", "round", "accuracy", "accuracy_se")
-SMALLER = (
-    "Networks, data and runs are smaller than the paper's, so that a processor does them in minutes: Fashion-MNIST, or "
-    "plays by speaking role, stand for data that were not at hand. docs/networks.md says what differs, run by run."
-)
-KEPT = "its numbers are those of docs/networks.md, which are of one edition"
+KEPT: Any = {
+    "differs": "Networks, data and runs are smaller than the paper's, so that a processor does them in minutes: "
+    "Fashion-MNIST, or plays by speaking role, stand for data that were not at hand. docs/networks.md says how.",
+    "unpublished": "its numbers are those of docs/networks.md, which are of one edition",
+}
 MORE: Mapping[str, tuple[str, Any]] = {
     "Fine-tuned FedAvg": (GREEN, ":"),
     "Ditto, pull=0.1": (BROWN, ":"),
@@ -61,25 +61,20 @@ def _all(comparison: str, *without: str) -> tuple[str, dict[str, str]]:
     return comparison, {rule: rule for rule in rules_of("curves", comparison) if rule not in without}
 
 
-@maker(
-    "adaptive-3-networks",
-    "Figure 3 of adaptive, networks: accuracies on MNIST and Fashion-MNIST",
-    SMALLER,
-    unpublished=KEPT,
-)
+@maker("adaptive-3-networks", "Figure 3 of adaptive, networks: accuracies on MNIST and Fashion-MNIST", **KEPT)
 def adaptive() -> Content:
     panels = {"MNIST": _all("adaptive-mnist"), "Fashion-MNIST": _all("adaptive-fashion")}
     return _content("Networks of 20 clients in two clusters of classes: accuracy", panels, "iteration")
 
 
-@maker("cobo-2", "Figures 2b and 6 of cobo: accuracies of networks in clusters", SMALLER, unpublished=KEPT)
+@maker("cobo-2", "Figures 2b and 6 of cobo: accuracies of networks in clusters", **KEPT)
 def cobo() -> Content:
     rest = ("CoBo, none", "CoBo, time", "CoBo, mixed")
     panels = {"8 clients": _all("cobo-silo", *rest), "80 clients": _all("cobo-devices", *rest)}
     return _content("Networks of clients in clusters: accuracy", panels, "iteration")
 
 
-@maker("scafflix-2", "Figure 2 of scafflix: Scafflix, FLIX and FedAvg against rounds", SMALLER, unpublished=KEPT)
+@maker("scafflix-2", "Figure 2 of scafflix: Scafflix, FLIX and FedAvg against rounds", **KEPT)
 def scafflix_beside_others() -> Content:
     def rules(alpha: str) -> dict[str, str]:
         return {"FedAvg": "FedAvg", f"FLIX, alpha={alpha}": "FLIX", f"Scafflix, alpha={alpha} p=0.2": "Scafflix"}
@@ -89,20 +84,12 @@ def scafflix_beside_others() -> Content:
     return _content("Scafflix beside FLIX and FedAvg: accuracy against rounds", panels, "round")
 
 
-@maker(
-    "scafflix-3",
-    "Figure 3 of scafflix: personalisation, clients in a round, communication",
-    SMALLER,
-    unpublished=KEPT,
-)
+@maker("scafflix-3", "Figure 3 of scafflix: personalisation, clients in a round, communication", **KEPT)
 def scafflix_numbers() -> Content:
     own = "scafflix-fashion"
     panels = {
         "alpha": (own, {f"Scafflix, alpha={a} p=0.2": f"alpha = {a}" for a in (0.1, 0.3, 0.5, 0.7, 0.9)}),
-        "clients a round": (
-            own,
-            {f"Scafflix, alpha=0.3 p=0.2 tau={n}": f"{n} client{'s' * (n > 1)}" for n in (1, 5, 10, 20)},
-        ),
+        "clients a round": (own, {f"Scafflix, alpha=0.3 p=0.2 tau={n}": f"tau = {n}" for n in (1, 5, 10, 20)}),
         "p": (own, {f"Scafflix, alpha=0.3 p={p}": f"p = {p}" for p in (0.1, 0.2, 0.5)}),
     }
     return _content("Scafflix with other alpha, clients in a round and p: accuracy", panels, "round")

@@ -13,30 +13,14 @@ from typing import Any
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .sample_optimal_speedup import (
-    COLOURS,
-    MARKERS,
-    METHODS,
-    NAMES,
-    NO_CODE,
-    NO_FIGURE,
-    PRECISION,
-    SETTINGS,
-    legend,
-    speedup,
-)
+from .sample_optimal_speedup import COLOURS, MARKERS, METHODS, NAMES, OURS, PRECISION, SETTINGS, legend, speedup
 from .setting import option
 from .style import COLUMN_WIDTH, headline
 
 AGENTS = (10, 100, 1000)
 
 
-@maker(
-    "sample-optimal-excess",
-    "sample-optimal: excess loss against samples, 10 to 1000 agents",
-    NO_FIGURE,
-    unpublished=NO_CODE,
-)
+@maker("sample-optimal-excess", "sample-optimal: excess loss against samples, 10 to 1000 agents", **OURS)
 def excess(
     *,
     agents: Sequence[int] = option("numbers of agents, multiples of 5, a column each", default=AGENTS),

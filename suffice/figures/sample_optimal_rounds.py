@@ -21,7 +21,7 @@ from suffice.bounds.threshold_weights import precision_weights
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
-from .sample_optimal_speedup import BALL, NO_CODE, NO_FIGURE
+from .sample_optimal_speedup import BALL, OURS
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION, headline
 
@@ -31,12 +31,7 @@ PRECISIONS = tuple(np.geomspace(1e-6, 0.1, 60).tolist())
 LOOKS = {"equal weights": (VERMILION, "--"), "best weights": (BLUE, "-"), "lower bound": (BLACK, ":")}
 
 
-@maker(
-    "sample-optimal-rounds",
-    "sample-optimal: rounds against the precision, beside the lower bound",
-    NO_FIGURE,
-    unpublished=NO_CODE,
-)
+@maker("sample-optimal-rounds", "sample-optimal: rounds against the precision, beside the lower bound", **OURS)
 def rounds(
     *,
     agents: int = option("how many, agent 0 among them", default=100),

@@ -37,18 +37,15 @@ ROUNDS = np.unique(np.geomspace(1, 50_000, 120).astype(int)).astype(float)
 SETTINGS = ("clusters", "continuum")
 NAMES = {"clusters": "five clusters", "continuum": "continuum"}
 METHODS = ("alone", "all-for-one", "all-for-all", "lower bound")
-NO_FIGURE = "The available text of the paper has no figure: the setting is ours, and nothing is sampled."
-NO_CODE = "no code was released with this paper"
+OURS: Any = {
+    "differs": "The available text of the paper has no figure: the setting is ours, and nothing is sampled.",
+    "unpublished": "no code was released with this paper",
+}
 COLOURS = {"alone": VERMILION, "all-for-one": BLUE, "all-for-all": GREEN, "lower bound": BLACK}
 MARKERS = {"alone": "^", "all-for-one": "o", "all-for-all": "s", "lower bound": ""}
 
 
-@maker(
-    "sample-optimal-speedup",
-    "sample-optimal: rounds and speed-up against the number of agents",
-    NO_FIGURE,
-    unpublished=NO_CODE,
-)
+@maker("sample-optimal-speedup", "sample-optimal: rounds and speed-up against the number of agents", **OURS)
 def speedup(
     *,
     agents: Sequence[int] = option("numbers of agents, multiples of 5", default=AGENTS),

@@ -15,7 +15,7 @@ import numpy as np
 from suffice.simulate.data.folds import FOLDS
 
 from .candidates import BETA, Fitted, average
-from .gain import LEARNT, LEAST_ROWS, PER_COEFFICIENT, RESAMPLED, Gains, of_network
+from .gain import RESAMPLED, Gains
 from .local_quadratics import LocalQuadratics, local_quadratics, log_losses, probabilities
 from .ridge import alone_models
 
@@ -146,37 +146,19 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
         value = held_out_loss(rows, found)
         if value < best:
             best, penalty, alone = value, entry, found
-    size = rows[0][0].shape[1]
-    answer = np.full((5, len(rows)), np.nan)
-    sums, variances, counts, more = np.zeros((4, len(rows)))
+    sums, variance, fewer = np.zeros((3, len(rows))), np.zeros(len(rows)), np.zeros(len(rows))
     for fold in range(FOLDS):  # as in `gain`: without one more fold
-        fewer = [(X[f != fold], Y[f != fold], f[f != fold]) for X, Y, f in rows]
-        found = np.array([alone_models(part.fits, penalty) for part in local_quadratics(fewer, about)])
-        for k, (X, Y, folds) in enumerate(fewer):
-            more[k] += log_losses(_scores(X, found[:, 1:, k], folds), Y).sum() / (FOLDS - 1)
+        rest = [(X[f != fold], Y[f != fold], f[f != fold]) for X, Y, f in rows]
+        found = np.array([alone_models(part.fits, penalty) for part in local_quadratics(rest, about)])
+        for k, (X, Y, folds) in enumerate(rest):
+            fewer[k] += log_losses(_scores(X, found[:, 1:, k], folds), Y).sum() / (FOLDS - 1)
     for k, (X, Y, folds) in enumerate(rows):
-        total = counts[k] = len(Y)
-        with_others = log_losses(_scores(X, together[:, 1:, k], folds), Y)
-        by_itself = log_losses(_scores(X, alone[:, 1:, k], folds), Y)
-        difference = by_itself - with_others
-        sums[k], variances[k] = difference.sum(), RESAMPLED * ((difference - difference.mean()) ** 2).sum()
-        answer[0, k], answer[1, k], answer[4, k] = with_others.mean(), by_itself.mean(), loss_of_shares(Y, folds)
-        more[k] = max(more[k] - by_itself.sum(), 0.0)
-        if total >= PER_COEFFICIENT * size:
-            answer[2, k], answer[3, k] = difference.mean(), np.sqrt(variances[k]) / total
-    enough = counts >= LEAST_ROWS
-    network, error, decisive = of_network(sums, counts, variances, LEARNT * more, enough)
-    return Gains(
-        together=answer[0],
-        alone=answer[1],
-        constant=answer[4],
-        gain=answer[2],
-        error=answer[3],
-        network=network,
-        network_error=error,
-        decisive=decisive,
-        among=int(enough.sum()),
-    )
+        both = [log_losses(_scores(X, models[:, 1:, k], folds), Y) for models in (together, alone)]
+        difference = both[1] - both[0]
+        sums[:, k] = *np.sum(both, axis=1), len(Y) * loss_of_shares(Y, folds)
+        variance[k] = RESAMPLED * ((difference - difference.mean()) ** 2).sum()
+    counts = np.array([len(Y) for _, Y, _ in rows])
+    return Gains.of(sums, variance, fewer, counts, counts, rows[0][0].shape[1])
 
 
 def loss_of_shares(Y: np.ndarray, folds: np.ndarray) -> float:

@@ -39,7 +39,7 @@ def beyond_chance(sites: int) -> float:
     return max(2.0, NormalDist().inv_cdf(1 - 0.025 / max(sites, 1)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Gains:
     """Per site (N,), in squared standardised units: mean losses `together`, `alone` and of a `constant`, which is the
     mean of the site's other folds, `gain`, alone less together, and its standard error; NaN where none is known.
@@ -57,39 +57,40 @@ class Gains:
     decisive: tuple[int, float] | None
     among: int
 
+    @classmethod
+    def of(
+        cls, sums: np.ndarray, variance: np.ndarray, fewer: np.ndarray, rows: np.ndarray, counts: np.ndarray, size: int
+    ) -> Gains:
+        """Of `sums` (3, N) of losses together, alone and of a constant over held-out `rows` (N,), the `variance` (N,)
+        of the first two's difference (NaN: nothing to gain), and sums alone by models that lack one more fold, `fewer`
+        (N,); sites have `counts` (N,) rows, models `size` coefficients."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            together, alone, constant = np.where(rows > 0, sums / rows, np.nan)
+            error = np.where(counts >= PER_COEFFICIENT * size, np.sqrt(variance) / rows, np.nan)
+        error, enough = np.where(rows > 0, error, np.nan), (counts >= LEAST_ROWS) & (rows > 0) & np.isfinite(variance)
+        more = np.maximum(fewer - sums[1], 0.0)
+        network, spread, decisive = of_network(sums[1] - sums[0], rows, variance, LEARNT * more, enough)
+        gain = alone - together + 0 * error
+        return cls(together, alone, constant, gain, error, network, spread, decisive, int(enough.sum()))
+
 
 def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
     """Of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
+    return Gains.of(*sums_of(messages, held_out_models), counts, messages.size)
+
+
+def sums_of(messages: Messages, held_out_models: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The first four of `Gains.of`."""
     fits, folds = messages.fits, messages.held_out
     penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
     models = alone_models(fits, penalty)[1:]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        together, alone, constant = (
-            folds.loss(found).sum(0) / rows for found in (held_out_models, models, alone_models(fits, FLAT)[1:])
-        )
-        delta = models - held_out_models
-        apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
-        total = folds.loss(held_out_models).sum() / max(rows.sum(), 1.0)
-        noise = (folds.loss(held_out_models).sum(0) + 10 * total) / (rows + 10)
-        variance = (4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, 1.0)).sum(0)
-        enough = (counts >= PER_COEFFICIENT * fits.size) & (rows > 0)
-        gain = np.where(enough, alone - together, np.nan)
-        error = np.where(enough, np.sqrt(RESAMPLED * variance) / rows, np.nan)
-    each = folds.loss(models).sum(0) - folds.loss(held_out_models).sum(0)
-    enough = (counts >= LEAST_ROWS) & (rows > 0)
-    more = np.maximum(_without_another(messages, penalty) - folds.loss(models).sum(0), 0.0)
-    network, spread, decisive = of_network(each, rows, RESAMPLED * variance, LEARNT * more, enough)
-    return Gains(
-        together=np.where(rows > 0, together, np.nan),
-        alone=np.where(rows > 0, alone, np.nan),
-        constant=np.where(rows > 0, constant, np.nan),
-        gain=gain,
-        error=error,
-        network=network,
-        network_error=spread,
-        decisive=decisive,
-        among=int(enough.sum()),
-    )
+    losses, alone = folds.loss(held_out_models), folds.loss(models).sum(0)
+    delta = models - held_out_models
+    apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
+    noise = (losses.sum(0) + 10 * losses.sum() / max(rows.sum(), 1.0)) / (rows + 10)
+    variance = (4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, 1.0)).sum(0)
+    sums = np.array([losses.sum(0), alone, folds.loss(alone_models(fits, FLAT)[1:]).sum(0)])
+    return sums, RESAMPLED * variance, _without_another(messages, penalty), rows
 
 
 def _without_another(messages: Messages, penalty: float) -> np.ndarray:

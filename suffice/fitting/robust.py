@@ -15,14 +15,14 @@ with all, where it loses less on the site's held-out rows, or half as much as th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from suffice.simulate.data.folds import FOLDS, Fold, Messages, Units, dealt
 
 from .candidates import Fitted, collaborate
-from .gain import PER_COEFFICIENT, Gains, gains
+from .gain import PER_COEFFICIENT, Gains, sums_of
 from .suspects import Suspects, emptied
 
 FOLDS_OUT, SITES_IN, NO_DIGITS = 8.0, -4.0, 1e5
@@ -127,16 +127,10 @@ def vote(before: np.ndarray, after: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def gained(network: Network, rows: np.ndarray, counts: np.ndarray) -> Gains:
     """What the network's sites gain, in its units; the others, and a single site, have a loss on their held-out `rows`
     (N, F) and nothing to gain."""
-    group = network.group
-    answer = gains(network.messages, network.fitted.held_out, counts[group])
-    if len(group) == len(counts):
-        return answer
-    own = network.losses.sum(1) / np.where(rows.any(1), rows.sum(1), np.nan) / network.units.scale[-1] ** 2
-    nothing = np.full(len(counts), np.nan)
-    parts = {"together": own, "alone": own.copy()} | {name: nothing.copy() for name in ("constant", "gain", "error")}
-    if len(group) == 1:
-        return replace(answer, **parts, network=np.nan, network_error=np.nan, among=0, decisive=None)
-    for name, values in parts.items():
-        values[group] = getattr(answer, name)
-    decisive = answer.decisive
-    return replace(answer, **parts, decisive=None if decisive is None else (int(group[decisive[0]]), decisive[1]))
+    group, there, sites = network.group, rows.sum(1), len(counts)
+    sums = np.tile(network.losses.sum(1) / network.units.scale[-1] ** 2, (3, 1))
+    sums[2], variance, fewer = np.full((3, sites), np.nan)
+    if len(group) > 1 or sites == 1:
+        parts = sums_of(network.messages, network.fitted.held_out)
+        sums[:, group], variance[group], fewer[group], there[group] = parts
+    return Gains.of(sums, variance, fewer, there, counts, network.messages.size)

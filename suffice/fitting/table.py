@@ -32,18 +32,15 @@ NOT_HELD = "their rows came in one part, so none was held out"
 def fit_table(fit: SiteModels, width: int = WIDE) -> Table:
     """The answer, sites with what they gain, and three notes at most. More sites that one learns from are named where
     there is room for more than `WIDE` characters."""
-    rows = [
-        (
-            model.name,
-            str(model.rows),
-            f"{model.weights.get(model.name, 0.0):.0%}",
+    rows = []
+    for model in fit.clients[:MOST]:
+        share, who = (
+            model.weights.get(model.name, 0.0),
             listed(model.collaborators, len(fit) - 1, WIDEST + max(width - WIDE, 0)),
-            *(meant(loss, model.rows)
-              for loss in (model.expected_loss_constant, model.expected_loss_alone, model.expected_loss)),
-            interval(model.gain, model.gain_se),
         )
-        for model in fit.clients[:MOST]
-    ]  # fmt: skip
+        losses = (model.expected_loss_constant, model.expected_loss_alone, model.expected_loss)
+        shown = (meant(loss, model.rows) for loss in losses)
+        rows.append((model.name, str(model.rows), f"{share:.0%}", who, *shown, interval(model.gain, model.gain_se)))
     numeric = [name for name in COLUMNS if name not in ("site", "learns from")]
     optional = ("own share", "constant")
     return Table(title=answer(fit), columns=COLUMNS, numeric=numeric, optional=optional, rows=rows, lines=_notes(fit))
@@ -120,7 +117,9 @@ def _notes(fit: SiteModels) -> list[str]:
         more.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
     sources = dict.fromkeys(column.source for column in fit.design.columns)
     more.append(f"Predictors: {some(list(sources))}.")
-    more.append(_exchanged(fit))
+    most, least = fit.rule["numbers_per_site"], fit.rule["fewest_numbers"]
+    if least is not None:
+        more.append(f"Each site sent one message of {f'{least} to ' * (least < most)}{most} numbers, and no rows.")
     more += gathered(
         [*map(CHANGED.format, fit.left_out), *(NOTE.format(note) for note in fit.notes if note not in said)]
     )
@@ -217,16 +216,3 @@ def _groups(fit: SiteModels) -> list[str]:
         lines.append(f"{some(entry['sites'])} {who}: {values}{gains if several else ''}.")
     more = [entry["sites"] for entry in groups[MOST_GROUPS:]]
     return [*lines, f"So are {some([' with '.join(sites) for sites in more])} (--json)."] if more else lines
-
-
-def _exchanged(fit: SiteModels) -> str:
-    """What the sites sent, or would send."""
-    most, least = fit.rule["numbers_per_site"], fit.rule["fewest_numbers"]
-    if least is not None:
-        return f"Each site sent one message of {most if least == most else f'{least} to {most}'} numbers, and no rows."
-    if fit.classes:
-        return (
-            f"The method takes {fit.rule['rounds']} rounds of {most} numbers per site, which suffice does not run "
-            "between sites: messages (suffice.summarise) are for numeric targets."
-        )
-    return f"If the sites kept their rows, each would send one message of {most} numbers (suffice.summarise)."

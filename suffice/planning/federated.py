@@ -3,41 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS
 from suffice.support.errors import InputError
 
 from .constant_plan import ConstantPlan
 from .plan_row import Row
-
-if TYPE_CHECKING:
-    from suffice.simulate import Problem
-
-
-LEAD = (
-    "Least squares needs no rounds: one message of {numbers} numbers from each site gives every model (suffice fit). "
-    "This plan takes {rounds} rounds{sent}: it is for study, and for losses without such sums."
-)
-
-
-def without_rounds(problem: Problem | None, rows: Sequence[Row]) -> str:
-    """What does better than an exact plan of least squares on rows, all clients at one precision; empty elsewhere.
-
-    A round costs a model and a gradient for every peer that a client follows.
-    """
-    if problem is None or rows[0].exact is None:
-        return ""
-    from suffice.simulate import LeastSquares  # torch: constants need none
-
-    if not isinstance(problem, LeastSquares):
-        return ""
-    size, taken = problem.features + 1, [row.exact.iterations or 0 for row in rows]
-    pairs = sum(steps * len(row.peers("exact")) for steps, row in zip(taken, rows))
-    sent = f" and {2 * pairs * problem.features:,} numbers between sites" if pairs else ""
-    return LEAD.format(numbers=FOLDS * size * (size + 1) // 2, rounds=f"{max(taken):,}", sent=sent)
 
 
 def followed(row: Row) -> ConstantPlan:

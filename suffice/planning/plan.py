@@ -21,7 +21,7 @@ from suffice.support.tables import Table
 
 from .break_even import break_even
 from .constant_prediction import coarse, started
-from .federated import matrices, rounds, without_rounds
+from .federated import matrices, rounds
 from .logistic import with_measured
 from .plan_row import Row
 from .plan_rows import planned_rows
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     Fitted = Any  # `suffice.Fit`, whose `quadratics` can be planned for
 
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
+NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client gives every model (suffice fit)."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
@@ -138,10 +139,7 @@ class Plan:
         return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
 
     def __str__(self) -> str:
-        return "\n\n".join(table.text() for table in self._shown())
-
-    def _shown(self) -> list[Table]:
-        return [*sentence(self.answer), *self.tables(), *sentence(self.lead)]
+        return "\n\n".join(table.text() for table in (*sentence(self.answer), *self.tables()))
 
     @property
     def there(self) -> bool:
@@ -155,11 +153,6 @@ class Plan:
         """Who trains with whom and how long that takes, in a sentence; empty where the tables say that there is no
         plan, or nothing to plan."""
         return "" if self.there else answer(self.precisions)
-
-    @property
-    def lead(self) -> str:
-        """What is better than this plan: of least squares, messages of sums; empty elsewhere."""
-        return "" if self.there else without_rounds(self.problem, next(iter(self.precisions.values())))
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
@@ -185,7 +178,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what is printed."""
-        return "".join(table._repr_html_() for table in self._shown())
+        return "".join(table._repr_html_() for table in (*sentence(self.answer), *self.tables()))
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
@@ -324,5 +317,6 @@ def plan(
         found = with_measured(found, problem, **how)
         rows = [row for there in found.values() for row in there]
         notes = (*coarse(problem, rows), *notes, *problem.remarks)
+        notes += (NO_ROUNDS,) * (type(problem).__name__ == "LeastSquares" and rows[0].exact is not None)
     known: dict[str, Any] = {"problem": problem, "constants": constants, "criterion": rule, "notes": notes}
     return Plan(precisions=found, gradients=gradients, **known)

@@ -93,11 +93,41 @@ def gradient(problem: Problem, x: Tensor) -> Tensor:
 
 def scalars(problem: Problem, best: Tensor | None = None) -> dict[str, float]:
     """What a theorem on f asks of an instance: e0 = f(xbar) - f* and distance2 = |xbar - x*|^2 at the mean xbar of the
-    starts, zeta2 = (1/N) sum_k |grad R_k(x*)|^2."""
+    starts, zeta2 = (1/N) sum_k |grad R_k(x*)|^2, Gamma = f* - (1/N) sum_k R_k*, and of quadratics `apart`."""
     start, best = problem.start.mean(0), minimiser(problem) if best is None else best
-    slopes = problem.gradient(everywhere(problem, best[None]))[0]
-    return {
+    at = everywhere(problem, best[None])
+    found = {
         "e0": float(excess(problem, start[None], best)[0]),
         "distance2": float((start - best).square().sum()),
-        "zeta2": float(slopes.square().sum(-1).mean()),
+        "zeta2": float(problem.gradient(at)[0].square().sum(-1).mean()),
+        "Gamma": float(problem.excess(at).mean()),
+    }
+    A: Any = getattr(problem, "A", None)
+    if A is None:
+        return found
+    more = apart(*(each.double().cpu().numpy()[None] for each in (A + A, problem.optimum, best)))
+    return {name: float(each[0]) for name, each in more.items()} | found
+
+
+def apart(H: np.ndarray, m: np.ndarray, best: np.ndarray) -> dict[str, np.ndarray]:
+    """How far quadratics with Hessians H (n, N, d, d) and minimisers m (n, N, d) are apart, x* = best (n, d).
+
+    With u = x - x*, v = H u, H the mean of the H_k, g_k = grad R_k(x*), whose sum is 0, and X_k = H_k H^-1,
+        (1/N) sum_k |grad R_k(x)|^2 = v^T Y v + 2 c^T v + zeta2,  Y = mean of X_k^T X_k,  c = mean of X_k^T g_k,
+    which is at most B2 |v|^2 + zeta2 + c^T (B2 - Y)^-1 c where B2 > Y. B2 is 1 where the Hessians are one,
+    so that Y = 1 and c = 0, and elsewhere twice the largest eigenvalue of Y.
+    """
+    away, mean = best[:, None] - m, H.mean(1)
+    slope = (H @ away[..., None])[..., 0]
+    X = H @ np.linalg.inv(mean)[:, None]
+    Y, c = (X.swapaxes(-1, -2) @ X).mean(1), (X.swapaxes(-1, -2) @ slope[..., None]).mean(1)
+    zeta2, most = (slope**2).sum(-1).mean(1), np.linalg.eigvalsh(Y)[:, -1] * (1 + 1e-8)  # the inverse loses digits
+    spread = c.swapaxes(-1, -2) @ np.linalg.solve(2 * most[:, None, None] * np.eye(H.shape[-1]) - Y, c)
+    alike = np.abs(H - mean[:, None]).max((1, 2, 3)) <= 1e-12 * np.abs(mean).max((1, 2))
+    return {
+        "zeta2": zeta2,
+        "Gamma": (away * slope).sum(-1).mean(1) / 2,
+        "hessian_gap": np.abs(np.linalg.eigvalsh(H - mean[:, None])).max((1, 2)),
+        "G2": zeta2 + np.where(alike, 0.0, spread[:, 0, 0]),
+        "B2": np.where(alike, 1.0, 2 * most),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -23,13 +23,14 @@ from .claim import EFFORTS, Claim, Effort
 from .counterexample import with_counterexample
 from .families import ProblemFamily, own_scalar
 from .loosened_conditions import loosened
-from .problem_measure import measures, own_number, quadratic
+from .periods import over_periods
+from .problem_measure import APART, GIVEN, ROUNDS, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .shapes import sweep
-from .user_function import reading, renamed, settings_kept
+from .user_function import reading, renamed, settings_kept, without_constants
 from .verdict import Outcome, Verdict
 
 
@@ -43,6 +44,7 @@ def check(
     family: ProblemFamily | None = None,
     client: int = 0,
     period: tuple[int, int] | None = None,
+    assumptions: Collection[str] = (),
     names: Mapping[str, str | Callable[..., Any]] | None = None,
     delta: float | None = None,
     effort: str = "quick",
@@ -83,6 +85,8 @@ def check(
                 `conditions` call the algorithm's period K and the family's beta/mu kappa
     period      an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
+    assumptions {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
+                instances have noise along one end of the spectrum
     client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
     delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
@@ -121,6 +125,8 @@ def check(
         raise InputError("direction", direction, "use upper or lower")
     if delta is not None and not 0 < as_number("delta", delta) < 1:
         raise InputError("delta", delta, "give a probability between 0 and 1")
+    if isinstance(assumptions, str) or not {*assumptions} <= {"isotropic"}:
+        raise InputError("assumptions", str(assumptions), 'the one that may be stated is {"isotropic"}')
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     seconds, sides = search_of(prove, box)
@@ -128,32 +134,33 @@ def check(
     with settings_kept(), one_thread(), bar as report:
         own = {} if family is None else family.own()
         meant = _names(names, bound, conditions, quantity)
-        bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
+        given = GIVEN | APART if family is None else {"eta", *typical_setting(family).arguments}
+
+        def read(function: Callable[..., Any]) -> Callable[..., Any]:
+            known = lambda name: name in given or own_number(chosen, ROUNDS.get(name, name)) is not None  # noqa: E731
+            return without_constants(renamed(function, meant), known)
+
+        bound, conditions = read(bound), None if conditions is None else read(conditions)
         asked = quantity_of(quantity, meant)
+        asked = replace(composed(asked), isotropic=True) if assumptions else asked
         if direction == "lower" and any(form.over == "time" for form, _ in composed(asked).parts):
             remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
             raise InputError("quantity", asked.name.lower(), remedy)
-        verdicts: list[Verdict] = []
-        for each in _periods(chosen, period):
-            theorem, opaque = _record(bound, conditions, asked, direction, own, each)
-            theorem = theorem if delta is None else replace(theorem, mode="probability")
-            judge = _Check(
-                theorem=theorem, algorithm=each, family=family, client=client, opaque=opaque, delta=delta, root=root,
-                progress=report,
-            )  # fmt: skip
-            verdicts.append(judge.verdict(effort))
-            if verdicts[-1].outcome is Outcome.VIOLATED:
-                break
-        verdict = max(verdicts, key=lambda each: (_WORST.index(each.outcome), each.worst_ratio))
-        if period is not None and verdict.outcome is not Outcome.VIOLATED:
-            numbers = ", ".join(f"{own_number(each, 'period'):g}" for each in _periods(chosen, period))
-            tried = f"periods {numbers}, of which this is the worst: {verdict.tried}"
-            verdict = replace(verdict, extent=replace(verdict.extent, tried=tried))
-        if not seconds:
-            return verdict
-        from .proof.prove import with_proof  # SymPy and the search, which few ask for
 
-        return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
+        def judged(chosen: Algorithm) -> Verdict:
+            theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
+            theorem = theorem if delta is None else replace(theorem, mode="probability")
+            verdict = _Check(
+                theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
+                progress=report,
+            ).verdict(effort)  # fmt: skip
+            if not seconds:
+                return verdict
+            from .proof.prove import with_proof  # SymPy and the search, which few ask for
+
+            return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
+
+        return over_periods(judged, chosen, period)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,25 +254,6 @@ class _Check:
             every = every[: names.index(label) + 1]
         beyond = f"{left_open}{not_tried(every, verdict, left_out)}"
         return replace(verdict, tried=tried(every, self.algorithm, verdict), not_tried=beyond)
-
-
-_WORST = [Outcome.VACUOUS, Outcome.HOLDS, Outcome.VALID, Outcome.INCONCLUSIVE, Outcome.VIOLATED]
-
-
-def _periods(algorithm: Any, interval: Any) -> list[Any]:
-    """The algorithm with periods of an interval: its ends and two between them; itself where none is given."""
-    if interval is None:
-        return [algorithm]
-    inside = isinstance(interval, tuple | list) and len(interval) == 2
-    low, high = (as_whole("period", end) for end in interval) if inside else (1, 0)
-    where = "period" if hasattr(algorithm, "period") else "server"
-    if low > high or own_number(algorithm, "period") is None:
-        remedy = "give an interval (low, high) of whole numbers, and an algorithm with a period such as LocalSGD()"
-        raise InputError("period", str(interval), remedy)
-    found = sorted({round(low * (high / low) ** (at / 3)) for at in range(4)})
-    if where == "period":
-        return [replace(algorithm, period=each) for each in found]
-    return [replace(algorithm, server=replace(algorithm.server, period=each)) for each in found]
 
 
 def _more(spend: Effort, **times: int) -> Effort:

@@ -11,6 +11,7 @@ import torch
 
 from suffice.simulate import Quadratics
 from suffice.simulate.additive_noise import Additive
+from suffice.simulate.mean_loss import apart
 from suffice.simulate.mean_loss import minimiser as minimiser_of_mean
 from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.simulate.problem import Problem
@@ -35,18 +36,27 @@ FLATTEST = 2.0**-20
 """The smallest curvature of a family of quadratics, as a share of the largest possible."""
 
 
-def _problems(A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray) -> Quadratics:
+def _problems(
+    A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray, along: np.ndarray, end: np.ndarray
+) -> Quadratics:
     """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance.
 
-    A (n, N, d, d), xi (n, N, d), sigma2 (n,), start (n, d).
+    A (n, N, d, d), xi (n, N, d), sigma2 (n,), start (n, d); the share `along` (n,) of the noise's variance is along the
+    unit vectors `end` (n, N, d), the rest in all directions alike.
     """
     _, clients, features = xi.shape
-    share = torch.from_numpy(sigma2 / features)[:, None, None, None]
+    even, once = (
+        torch.from_numpy(each)[:, None, None, None] for each in (sigma2 * (1 - along) / features, sigma2 * along)
+    )
     identity = torch.eye(features, dtype=torch.float64).expand(clients, -1, -1)
+    onto = torch.from_numpy(end[..., :, None] * end[..., None, :])
     return Quadratics(
         A=torch.from_numpy(np.ascontiguousarray(A)),
         xi=torch.from_numpy(xi),
-        noise=Additive(covariance=share * identity, factor=share.sqrt() * identity),
+        noise=Additive(
+            covariance=even * identity + once * onto,
+            factor=even.sqrt() * identity + ((even + once).sqrt() - even.sqrt()) * onto,
+        ),
         start=torch.from_numpy(np.repeat(start[:, None], clients, axis=1)),
         names=tuple(f"client {index}" for index in range(clients)),
     )
@@ -55,14 +65,16 @@ def _problems(A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarr
 def quadratics(
     *, clients: int = 1, features: int = 2, longest: int = 10_000, steps: float = LARGEST_STEP, identical: bool = False
 ) -> ProblemFamily:
-    """`clients` quadratics in R^d around minimisers of their own, additive isotropic noise, seen from client 0.
+    """`clients` quadratics in R^d around minimisers of their own, additive noise, seen from client 0.
 
     Arguments of a bound: mu, beta (of all clients together), sigma2, e0 and distance2 (client 0), eta, T, N, d.
     Curvatures span six decades, e0 and sigma2 twelve, either may be 0; T reaches `longest`; step sizes reach the
     largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical` all
-    clients have one loss. Sharp instances have mu = beta or start along an end of the spectrum. Of a quantity of the
-    clients' mean loss e0 and distance2 are that loss's, the start is seen from its minimiser x*, and
-    zeta2 = (1/N) sum_k |grad R_k(x*)|^2 is given too. Raises `InputError`.
+    clients have one loss. Noise of total variance sigma2 is isotropic, or a share of it is along the steepest direction
+    or the flattest one (none is with `check(assumptions={"isotropic"})`). Sharp instances have mu = beta or start along
+    an end of the spectrum. Of a quantity of the clients' mean loss e0 and distance2 are that loss's, the start is seen
+    from its minimiser x*, and
+    zeta2 = (1/N) sum_k |grad R_k(x*)|^2, Gamma, hessian_gap, G2 and B2 are given too. Raises `InputError`.
     """
     _check_numbers(steps, clients=clients, features=features, longest=longest)
     return _Quadratics(clients, features, longest, steps, identical).family()
@@ -104,7 +116,7 @@ class _Quadratics:
             movable=Movable(scalars=self.scalars, moved=self.moved),
             mean_loss=lambda: replace(self, mean_loss=True).family(),
             outside=f"T > {self.longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that "
-            "is not additive, noise that is not isotropic",
+            "is not additive",
         )
 
     def domains(self) -> dict[str, Domain]:
@@ -116,6 +128,8 @@ class _Quadratics:
             "step": Domain(low=1e-4, high=1, log=True),
             "T": Domain(low=1, high=self.longest, log=True, integer=True),
         }
+        if self.features > 1:
+            domains["along"] = Domain(low=-1, high=1, zero=0.4)
         if self.kinds > 1:
             domains["minimiser"] = Domain(low=-2, high=2, shape=(self.clients, self.features))
         if self.turning:
@@ -127,17 +141,25 @@ class _Quadratics:
 
     def hessians(self, values: Mapping[str, Any]) -> np.ndarray:
         """(n, kinds, d, d); those of several clients are turned in the plane of the first two features."""
-        identity = np.eye(self.features)
-        H = self.curvatures(values)[..., None] * identity
-        if not self.turning:
-            return H
-        angle = np.reshape(values["turn"], (-1, self.kinds))
-        turn = np.tile(identity, (*angle.shape, 1, 1))
-        turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angle)
-        turn[..., 1, 0] = np.sin(angle)
-        turn[..., 0, 1] = -turn[..., 1, 0]
-        H = turn @ H @ turn.swapaxes(-1, -2)
+        H, turn = self.curvatures(values)[..., None] * np.eye(self.features), self.turns(values)
+        H = turn @ H @ turn.swapaxes(-1, -2) if self.turning else H
         return (H + H.swapaxes(-1, -2)) / 2
+
+    def turns(self, values: Mapping[str, Any]) -> np.ndarray:
+        """Rotations (n, kinds, d, d)."""
+        angle = np.reshape(values["turn"], (-1, self.kinds)) if self.turning else np.zeros((1, self.kinds))
+        turn = np.tile(np.eye(self.features), (*angle.shape, 1, 1))
+        if self.turning:
+            turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angle)
+            turn[..., 1, 0] = np.sin(angle)
+            turn[..., 0, 1] = -turn[..., 1, 0]
+        return turn
+
+    def ends(self, values: Mapping[str, Any], along: np.ndarray) -> np.ndarray:
+        """Unit vectors along which losses are steepest, or where `along` < 0 flattest, (n, kinds, d)."""
+        curvature = self.curvatures(values) * np.where(along < 0, -1, 1)[:, None, None]
+        unit = np.eye(self.features)[curvature.argmax(-1)]
+        return (self.turns(values) @ unit[..., None])[..., 0]
 
     def minimisers(self, values: Mapping[str, Any]) -> np.ndarray:
         if self.kinds > 1:
@@ -152,8 +174,7 @@ class _Quadratics:
         middle = m.mean(1)
         pull = (H @ (m - middle[:, None])[..., None]).mean(1)
         best = middle + np.linalg.solve(H.mean(1), pull)[..., 0]
-        slopes = H @ (best[:, None] - m)[..., None]
-        return H.mean(1), best, {"zeta2": (slopes**2).sum((2, 3)).mean(1)}
+        return H.mean(1), best, apart(np.broadcast_to(H, (len(m), m.shape[1], *H.shape[2:])), m, best)
 
     def scalars(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         curvature = self.curvatures(values)
@@ -193,17 +214,20 @@ class _Quadratics:
         minimiser = np.broadcast_to(self.minimisers(values), shape)
         start = self.seen_from(values)[1] + values["far"][:, None] * values["direction"]
         arguments["eta"] = values["eta"] if "eta" in values else values["step"] * self.steps / arguments["beta"]
-        return _problems(H / 2, -minimiser, arguments["sigma2"], start), arguments
+        along = np.reshape(values.get("along", 0.0), -1) * np.ones(shape[0])
+        end = np.broadcast_to(self.ends(values, along), shape)
+        return _problems(H / 2, -minimiser, arguments["sigma2"], start, np.abs(along), end), arguments
 
     def sharp(self) -> Values:
         """Equal curvatures; then spectra from narrow to wide, the start along the flat end, the steep one, or both."""
         rows = self.sharp_rows()
-        curvature, sigma2, far, direction, step, T = (np.array(column) for column in zip(*rows))
+        curvature, sigma2, far, direction, step, T, along = (np.array(column) for column in zip(*rows))
         values = {
             "curvature": np.repeat(curvature[:, None], self.kinds, axis=1),
             "sigma2": sigma2, "far": far, "direction": direction, "step": step,
             "T": np.minimum(T, self.longest).astype(float),
         }  # fmt: skip
+        values |= {"along": along} if self.features > 1 else {}
         if self.kinds > 1:
             values["minimiser"] = np.zeros((len(rows), self.clients, self.features))
         values |= {"turn": np.zeros((len(rows), self.kinds))} if self.turning else {}
@@ -216,7 +240,7 @@ class _Quadratics:
         return {name: np.concatenate((value, apart[name])) for name, value in values.items()}
 
     def sharp_rows(self) -> list[tuple[Any, ...]]:
-        """Spectrum, sigma2, far, direction, step and T of each."""
+        """Spectrum, sigma2, far, direction, step, T and `along` of each."""
         features, longest = self.features, self.longest
         end, flat, both = np.eye(features)[0], np.eye(features)[-1], np.ones(features)
         wide, half, mild = (np.geomspace(4, flattest, features) for flattest in (2**-8, 2, 0.25))
@@ -237,7 +261,15 @@ class _Quadratics:
         ]
         # mu/beta and T at their ends together: a rate that is too good only where mu is least is seen late
         widest = np.geomspace(4, 4 * FLATTEST, features)
-        return rows + [(widest, sigma2, 1.0, flat, step, longest) for sigma2 in (0.0, 0.0625) for step in (1.0, 0.25)]
+        rows += [(widest, sigma2, 1.0, flat, step, longest) for sigma2 in (0.0, 0.0625) for step in (1.0, 0.25)]
+        # noise along the steep end and along the flat one alone
+        return [(*row, 0.0) for row in rows] + [
+            (spectrum, 1.0, far, flat, step, T, along)
+            for spectrum in ((wide, half, widest) if features > 1 else ())
+            for far in (0.0, 1.0)
+            for step, T in ((1.0, 1), (0.5, 5), (1.0, 1000), (0.0625, longest))
+            for along in (1.0, -1.0)
+        ]
 
 
 def _ripple(inner: float, outer: float, width: float) -> tuple[Profile, float]:

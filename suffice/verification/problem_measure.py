@@ -23,7 +23,7 @@ from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .effective_step import reach
 from .evidence import Evidence
 from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
-from .family import Family, Values
+from .family import Domain, Family, Values
 from .measurement_cache import once, once_each
 from .quantity import Composed, form_of, quadratic_at, scalars_of
 from .spectrum_scan import LATE, late, scanned, scans
@@ -38,6 +38,8 @@ ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
 GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "d", "delta"))
 """The scalars of the families of the library."""
+APART = frozenset(("zeta2", "Gamma", "hessian_gap", "G2", "B2"))
+"""Those that say how far clients are apart, of quantities of the mean loss."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 _STEPPED_LATE = 1010
@@ -363,13 +365,19 @@ def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
 
 
 def seen_by(forms: Composed, family: ProblemFamily) -> ProblemFamily:
-    """The family with the scalars that the quantity asks for: those of the mean loss where it is of that."""
-    return of_mean_loss(family) if forms.mean_loss else family
+    """The family with the scalars that the quantity asks for: those of the mean loss where it is of that; and without
+    noise that is not isotropic where that is not asked for."""
+    family = of_mean_loss(family) if forms.mean_loss else family
+    sharp = family.sharp
+    if not forms.isotropic or family.movable is None or "along" not in family.domains or sharp is None:
+        return family
+    domains = {**family.domains, "along": Domain(low=0, high=0)}
+    return replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
 
 
 def alike(theorem: Theorem) -> bool:
     """Whether clients of one loss are all that the theorem is about: not where it asks how far they are apart."""
-    return "zeta2" not in {parameter.name for parameter in theorem.parameters}
+    return not APART & {parameter.name for parameter in theorem.parameters}
 
 
 def tested_once(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:

@@ -35,9 +35,11 @@ _ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "ti
 
 @dataclass(frozen=True, kw_only=True)
 class Composed(Quantity):
-    """Quadratic forms, each with the weight that it has: a number >= 0 or a function of scalars."""
+    """Quadratic forms, each with the weight that it has: a number >= 0 or a function of scalars. `isotropic`: where
+    noise is."""
 
     parts: tuple[tuple[QuadraticForm, Any], ...]
+    isotropic: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Composed._of, (vars(self),)  # not one that is known by its name

@@ -17,7 +17,7 @@ import random
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
@@ -90,6 +90,24 @@ def renamed(function: Callable[..., Any], names: Mapping[str, Any]) -> Callable[
         return function(**given)
 
     return _named(call, keywords, function)
+
+
+def without_constants(function: Callable[..., Any], known: Callable[[str], bool]) -> Callable[..., Any]:
+    """`function` without the keywords that have a value of their own, by `functools.partial` or, where nothing else is
+    `known` to give one, by default."""
+    try:
+        own = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return function
+    bound = function.keywords if isinstance(function, partial) else {}
+    left = [name for name, each in own.items() if name not in bound and (each.default is each.empty or known(name))]
+    if len(left) == len(own):
+        return function
+
+    def call(**values: Any) -> Any:
+        return function(**values)
+
+    return _named(call, left, function)
 
 
 def _named(call: Any, keywords: Iterable[str], function: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,26 +33,6 @@ def test_kappa_leaves_the_noise(kappa):
     assert evaluate(STAGES, **run, T2=plan.rounds - plan.first - 1) > 1e-4
 
 
-def test_the_closed_form_is_what_its_stages_need():
-    """T1 and T2 as the statement has them: at most eps, by smoothness alone where T2 = 0, and at most the rounds."""
-    rng = np.random.default_rng(7)
-    n = 20_000
-    kappa, eps = 1 + 10 ** rng.uniform(-3, 4, n), 10 ** rng.uniform(-6, 1, n)
-    peer, e0 = eps * rng.uniform(0, 0.9, n), eps * 10 ** rng.uniform(-2, 9, n)
-    noise = eps * 10 ** rng.uniform(-3, 5, n)
-    left = eps - peer
-    X = 2 * kappa * e0 / np.maximum(noise, left)  # m = 1
-    T1 = np.ceil(np.log(np.maximum(X, 1)) / (2 * np.log1p(2 / (kappa - 1))))
-    T2 = np.where(noise <= left, 0, np.ceil(2 * noise / left + np.where(kappa < 1.5, 0.5, 0)) - 1)
-    one = {"mu": 1.0, "smin": 1.0, "smax": 1.0, "beta": kappa, "sigma2": noise, "lambda2": 1.0, "peer_excess": peer}
-    bound = evaluate(STAGES, **one, offset=2 * kappa, T1=T1, T2=T2, start2=2 * e0)
-    q = ((kappa - 1) / (kappa + 1)) ** (2 * T1)
-    first = peer + kappa / 2 * (q * 2 * e0 + (1 - q) * noise / kappa)
-    assert (np.where(noise <= left, first, bound) <= eps * (1 + 1e-11)).all()
-    assert (bound / eps)[noise > left].max() > 0.98
-    assert (evaluate(TWO, **one, eps=eps, e0=e0) >= T1 + T2).all()
-
-
 def test_without_noise_the_older_count_is_less():
     plan = all_for_all_plan(**GIVEN | {"beta": 100.0, "sigma2": 0.0})
     assert (plan.key, plan.offset, plan.rounds) == (ONE, None, plan.first)

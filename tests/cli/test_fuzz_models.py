@@ -121,6 +121,8 @@ def flags(options: dict[str, Any]) -> list[str]:
 def checked(fitted: Any) -> None:
     """Everything that a fit says."""
     finite(fitted.to_dict())
+    wide = [note for note in fitted.left_out if len(f"Left out or changed: {note}.") > 96]
+    assert not wide, wide
     for model in fitted:
         told(model.words)
     fitted._repr_html_()

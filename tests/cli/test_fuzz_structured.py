@@ -5,7 +5,6 @@ The ways of models (fit, predict, load, summarise) are in test_fuzz_models.py.
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import csv
 import gzip
@@ -178,27 +177,8 @@ def archive(rng: random.Random, folder: Path, seen: Seen) -> None:
         elif change < 0.08:
             with contextlib.suppress(ValueError):
                 arrays[name] = arrays[name].astype(rng.choice(["<f4", ">f8", "<i2", "?", "<c16", "S3", "<U3", "f2"]))
-    if rng.random() < 0.1:
-        arrays["X"] = np.asfortranarray(arrays["X"])
-    stream = io.BytesIO()
-    rng.choice([np.savez, np.savez_compressed])(stream, **arrays)
-    (folder / "t.npz").write_bytes(scratched(rng, stream.getvalue(), 0.25))
+    np.savez(folder / "t.npz", **arrays)
     used(rng, sf.read(folder / "t.npz", **options(rng, divided=divided)), seen)
-
-
-def sparse(rng: random.Random, folder: Path, seen: Seen) -> None:
-    d = rng.randint(1, 4)
-    lines = []
-    for _ in range(rng.randint(3 * d + 6, 40)):
-        indices = [often(rng, j, ["x", -1, 0, 24_000_000, 10**30, 2], 0.001) for j in range(1, d + 1)]
-        row = " ".join([f"{rng.gauss(0, 1):.2f}", *(f"{index}:{rng.gauss(0, 1):.2f}" for index in indices)])
-        lines.append(often(rng, row, ["", "# c", "1", "1 1", "x 1:1", "1 qid:2 1:3"], 0.002))
-    content = "\n".join(lines).encode()
-    suffix, pack = rng.choice([(".svm", bytes), ("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
-    path = folder / f"t{suffix}"
-    path.write_bytes(scratched(rng, pack(content)))
-    used(rng, sf.read(path, **options(rng, divided=False)), seen)
-    path.unlink()
 
 
 def images(rng: random.Random, folder: Path, seen: Seen) -> None:
@@ -299,7 +279,7 @@ def command(rng: random.Random, folder: Path, seen: Seen) -> None:
 
 
 WAYS: dict[str, Way] = {
-    "setup": setup, "campaign": campaign, "CSV": text_table, "NPZ": archive, "LIBSVM": sparse, "IDX": images,
+    "setup": setup, "campaign": campaign, "CSV": text_table, "NPZ": archive, "IDX": images,
     "command": command, "theorem": bound, "Python": interface,
 }  # fmt: skip
 

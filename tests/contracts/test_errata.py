@@ -15,6 +15,7 @@ import pytest
 from pages import errata as page
 from pages import statements, theorems
 from pages.mathematics import typeset
+from pages.theorems import address
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
 from suffice.bounds.describe import page as theorem_page
@@ -92,7 +93,7 @@ def test_withdrawn_ids_answer_with_the_reason():
 
 
 def test_pages_count_errors_alone_and_list_the_others_apart():
-    text = page.text()
+    text = "\n".join(page.pages().values())
     wrong, rest = text.split("\n## True, but\n")
     loose, gone = rest.split("\n## Withdrawn\n")
     assert (
@@ -106,7 +107,7 @@ def test_pages_count_errors_alone_and_list_the_others_apart():
     assert loose.count("\n### ") == len(ERRATA) - len(counted)
     assert gone.count("\n- `") == len(WITHDRAWN)
     assert all(f"`{entry.id}`" in gone for entry in WITHDRAWN)
-    assert "[smoothness-logistic](errata.md#scafflix-smoothness-logistic) (true, but)" in statements.text()
+    assert "[smoothness-logistic](errata/loose.md#scafflix-smoothness-logistic) (true, but)" in statements.text()
 
 
 def test_errata_are_frames(monkeypatch):
@@ -120,7 +121,7 @@ def test_errata_are_frames(monkeypatch):
 def test_the_version_that_was_read_is_named(paper):
     entry = next(entry for entry in ERRATA if entry.paper == paper.title)
     assert paper.read
-    assert paper.read in page.text()
+    assert paper.read in page.pages()["errata.md"]
     assert paper.read in " ".join(errata_page(entry.to_dict()).lines)
 
 
@@ -160,8 +161,8 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
         assert f"suffice errata {worst['id']}" in second
         assert FACTOR.findall(second) == FACTOR.findall(said(worst))
     if editions:  # a definition has a section without facts
-        paper = PAPERS_PAGES()[f"{row['key'].partition('/')[0]}.md"]
-        assert f"(../errata.md#{row['id']}): {typeset(words)}" in paper
+        shown = PAPERS_PAGES()[address(row["key"]).removeprefix("theorems/").partition("#")[0]]
+        assert f"(../errata/{row['kind']}.md#{row['id']}): {typeset(words)}" in shown
 
 
 def test_the_exceeded_theorem_says_36_wherever_it_is_named(command, refused):
@@ -186,5 +187,5 @@ def test_the_list_is_ranked_by_damage(command):
         line.split()[0] for line in command("errata").stdout.splitlines() if line.split()[:1] and line.split()[0] in ids
     ]
     assert shown == ids
-    of_page = re.findall(r"^#### (\S+)$", page.text().split("\n## True, but\n")[0], re.MULTILINE)
+    of_page = re.findall(r"^#### (\S+)$", "\n".join(page.pages().values()).split("\n## True, but\n")[0], re.MULTILINE)
     assert of_page == ids

@@ -104,7 +104,7 @@ paper, = (each for each in PAPERS if each.key == "tiny")
 shown["others"] = [verdict.outcome.value for verdict in sf.verify(["worst-case/quadratic-norms"])]
 shown["claimless"] = sf.theorem("claimless/lemma-1").key
 last = errata.section(errata.ERRATA[-1].kind, errata.ERRATA)
-shown["pages"] = [theorems.page(paper), theorems.index(), notation.text(), last]
+shown["pages"] = [theorems.of_paper(paper)["tiny.md"], theorems.index(), notation.text(), last]
 print(json.dumps(shown))
 """
 

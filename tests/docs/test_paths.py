@@ -9,7 +9,7 @@ import re
 import pytest
 from blocks import ROOT
 
-GENERATED = ("docs/theorems", "docs/gallery", "docs/errata.md", "docs/notation.md", "docs/quantities.md")
+GENERATED = ("docs/theorems", "docs/gallery", "docs/errata", "docs/notation.md", "docs/quantities.md")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if not page.relative_to(ROOT).as_posix().startswith(GENERATED)]
 TOP = r"(?:suffice|tests|docs|benchmarks|examples|\.ci|\.github)"

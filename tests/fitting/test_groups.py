@@ -36,9 +36,10 @@ def table(sites):
 
 @pytest.mark.parametrize("rows", [15, 50])
 @pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
-def test_no_site_of_a_group_is_suspected(sizes, rows):
-    """Nor any of its folds at fifty rows, in 200 draws each."""
-    for seed in range(200):
+@pytest.mark.parametrize("draws", [range(50), pytest.param(range(50, 200), marks=pytest.mark.slow)], ids=str)
+def test_no_site_of_a_group_is_suspected(sizes, rows, draws):
+    """Nor any of its folds at fifty rows."""
+    for seed in draws:
         sites, group = drawn(seed, sizes, rows)
         found = Suspects.among(folded(sites), np.full(len(sites), rows))
         single = np.bincount(group)[group] == 1

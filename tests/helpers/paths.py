@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import torch
+from plain_algorithms import At
 
 from suffice.simulate import Algorithm, Quadratics, Randomness
+from suffice.simulate.algorithms.cobo import MIDPOINT, PAIRS
 
 N, D = 6, 3
 SEEDS = (70, 71, 72)
@@ -51,6 +56,40 @@ def simulated(algorithm: Algorithm, problem: Quadratics, iterations: int, eta) -
         state = after
         models.append(state["models"])
     return torch.stack(models).numpy()
+
+
+def clients(eta: float = 0.1) -> At:
+    """What plain transcriptions look at; two and two share a Hessian and almost a minimiser: thresholds join some."""
+    rng = np.random.default_rng(50)
+    root, pairs = rng.normal(size=(N, D, D)), np.arange(N) // 2
+    H = (2 * np.eye(D) + 0.2 * (root + root.transpose(0, 2, 1)))[pairs]
+    m = 0.5 * rng.normal(size=(N, D))[pairs] + 0.02 * rng.normal(size=(N, D))
+    return At(H=H, m=m, start=1.5 + rng.normal(size=(N, D)), eta=eta)
+
+
+def problem_of(at: At) -> Quadratics:
+    return Quadratics.of(at.H / 2, -at.m, sigma2=0.3, start=at.start)
+
+
+def assert_follows(algorithm: Algorithm, plain: Any, at: At | None = None, *, iterations: int = 9) -> np.ndarray:
+    """The last models, which are those of `plain`, a transcription as in `plain_algorithms`, seed by seed."""
+    at = at or clients()
+    problem, shape = problem_of(at), (len(SEEDS), *at.start.shape)
+    many, eta = Randomness(seeds=torch.tensor(SEEDS), root=3), torch.tensor(at.eta, dtype=torch.float64)
+    state, expected = algorithm.init(problem, problem.start.expand(shape)), plain(at, np.broadcast_to(at.start, shape))
+    for t in range(1, iterations + 1):
+        draw = algorithm.draw(problem, many, t)
+        drawn = {key: value.numpy() for key, value in draw.extra.items()}
+        shown: dict[str, Any] = {"noise": draw.noise[:, :, 0].numpy()}
+        if "coin" in drawn or "participants" in drawn:
+            shown["coin"] = drawn["coin"][:, None, None] if "coin" in drawn else 1.0 * drawn["participants"][..., None]
+        if PAIRS in drawn:
+            shown |= {"pairs": drawn[PAIRS], "second": drawn[MIDPOINT][:, :, 0]}
+        state = algorithm.step(problem, state, draw, eta)
+        expected = plain(replace(at, t=t, **shown), *expected)
+        # models are of order one and contract: a thousand roundings stay below 1e-12
+        np.testing.assert_allclose(state["models"], expected[0], rtol=1e-10, atol=1e-11, err_msg=f"t = {t}")
+    return state["models"].numpy()
 
 
 def assert_same_path(one: Algorithm, other: Algorithm, problem: Quadratics, *, iterations: int = 13, eta=0.1) -> None:

@@ -13,7 +13,7 @@ from small_networks import LABELS, X, network
 from torch import nn
 
 import suffice as sf
-from suffice.simulate import FedAvg, checkpoint, seed_blocks
+from suffice.simulate import FedAvg, algorithm, checkpoint, seed_blocks
 
 
 @pytest.fixture(autouse=True)
@@ -187,10 +187,12 @@ def test_a_missing_folder_and_a_full_disk_name_the_file(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("moment", ["opened", "synced", "renamed", "between"])
-@pytest.mark.parametrize("times", [1, 3])
-def test_a_run_that_is_killed_at_any_moment_goes_on_bitwise(moment, times, tmp_path):
-    path, problem = tmp_path / "run.npz", network()
-    expected = sf.run(problem, sf.Local(), **RUN)
+@pytest.mark.parametrize(("times", "rule"), [(1, "scaffold"), (7, "cobo")])
+def test_a_run_that_is_killed_at_any_moment_goes_on_bitwise(moment, times, rule, tmp_path):
+    """In its first block of seeds and in the second."""
+    path, problem, how = tmp_path / "run.npz", network(), RUN | {"seeds": 6, "momentum": 0.9, "epsilon": 1.0}
+    rule = algorithm(rule, problem, eta=0.3)
+    expected = sf.run(problem, rule, **how)
     child = os.fork()
     if child == 0:
         name, before = {"opened": ("fsync", True), "synced": ("replace", True), "renamed": ("replace", False)}.get(
@@ -211,10 +213,10 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_bitwise(moment, times, tmp_p
         progress = (
             (lambda done, _: done == 2 * times + 1 and os.kill(os.getpid(), signal.SIGKILL)) if not name else None
         )
-        sf.run(problem, sf.Local(), checkpoint=path, progress=progress, **RUN)
+        sf.run(problem, rule, checkpoint=path, progress=progress, **how)
         os._exit(1)
     _, status = os.waitpid(child, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL
-    found = sf.run(problem, sf.Local(), checkpoint=path, **RUN)
-    assert np.array_equal(found.models, expected.models)
-    assert np.array_equal(found.loss, expected.loss)
+    found = sf.run(problem, rule, checkpoint=path, **how)
+    for name in ("values", "models", "stopping_times", "oracle_calls", "vectors_sent"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name))

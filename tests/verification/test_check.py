@@ -139,24 +139,6 @@ def test_a_bound_whose_conditions_nothing_meets_is_vacuous():
     assert verdict.outcome is Outcome.VACUOUS
 
 
-@pytest.mark.usefixtures("brief")
-def test_other_linear_algorithms_and_clients():
-    import torch
-
-    weights = torch.full((3, 3), 1 / 3, dtype=torch.float64)
-
-    def averaged(*, eta, mu, beta, e0, sigma2, T, N):
-        return survive(eta * mu, T) * e0 + eta * beta * sigma2 / (2 * mu * N)
-
-    same = quadratics(clients=3, steps=1.0, identical=True)
-    verdict = check(averaged, conditions=limit, algorithm=FixedWeights(alpha=weights), family=same)
-    assert verdict.valid, str(verdict)
-    assert verdict.worst_ratio > 0.99
-    verdict = check(averaged, conditions=limit, algorithm=Local(), family=same)
-    assert verdict.outcome is Outcome.VIOLATED  # alone, the noise is not divided by N
-    assert verdict.worst_ratio > 2.9
-
-
 def tried_steps(verdict) -> tuple[float, float]:
     return verdict.ranges["eta beta"]
 

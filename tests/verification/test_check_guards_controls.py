@@ -63,7 +63,7 @@ EVERY_SECOND = Cycle(blocks=(Block(iterations=(1,)), Block(iterations=(2,))))
     (Local(), ONE_STEP), (Scaffnew(p=1.0), ONE_STEP), (Scaffnew(p=0.3), ONE_STEP), (Scaffnew(p=0.02), ONE_STEP),
     (Scaffold(period=2), EVERY_SECOND), (Scaffold(period=1), ONE_STEP),
 ])  # fmt: skip
-@pytest.mark.parametrize(("eta", "T"), [(1.65e-4, 4997), (1e-6, 5000), (0.3, 200), (0.9, 41)])
+@pytest.mark.parametrize(("eta", "T"), [(1.65e-4, 4997), (0.3, 200), (0.9, 41)])
 def test_as_many_digits_are_good_as_are_said(algorithm, cycle, eta, T):
     for h, sigma2, far, minimiser in ((1.0, 1.0, 1.0, 0.3), (1.0, 0.0, 2.0**-20, 1.7), (0.37, 1e-4, 3.0, -0.1)):
         problem, distance = one(h, sigma2, far, minimiser)

@@ -87,7 +87,7 @@ def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_the
 
 
 @pytest.mark.parametrize("rule", [FedAvg(period=4), LocalSGD(period=4), Scaffold(period=4)], ids=lambda each: each.name)
-@pytest.mark.parametrize("share", [1.0, 0.001])
+@pytest.mark.parametrize("share", [1.0, pytest.param(0.001, marks=pytest.mark.slow)])
 def test_a_theorem_of_whole_rounds_that_forgets_that_clients_differ_is_violated(rule, share):
     def natural(*, eta, mu, T, period, distance2):
         return share * (1 - eta * mu) ** T * distance2 if T % period == 0 else 1e30
@@ -201,7 +201,7 @@ def long(*, eta, beta, weight, sigma2):
     return {"least": ((1 - weight) / beta, eta), "most": (eta, 1.9 * (1 - weight) / beta), "no noise": (sigma2, 0)}
 
 
-@pytest.mark.parametrize(("bound", "conditions"), [(first, short), (second, long)])
+@pytest.mark.parametrize(("bound", "conditions"), [(first, short), pytest.param(second, long, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("weight", [pytest.param(0.5, marks=pytest.mark.slow), 0.9])
 def test_the_mean_iterate_of_heavy_ball(bound, conditions, weight):
     options = {"quantity": "mean_iterate_excess", "algorithm": Momentum(weight=weight), "conditions": conditions}

@@ -68,7 +68,7 @@ def scaffold(controls, slow):
 @pytest.mark.parametrize(
     ("period", "share"), [(5, 5e-4), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((7, 0.1), (20, 5e-4)))]
 )
-@pytest.mark.parametrize("controls", [0, 1])
+@pytest.mark.parametrize("controls", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_within_a_round_the_noise_of_the_controls_counts(period, share, controls):
     bound = scaffold(controls, slow=share < 0.1)
     outcome(bound, bool(controls), share, algorithm=Scaffold(period=period))

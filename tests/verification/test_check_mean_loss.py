@@ -119,11 +119,9 @@ def two_local_steps(drift, noise, *, eta, mu, beta, distance2, zeta2, sigma2, N,
     return (left * distance2**0.5 + bias) ** 2 + noise * eta * sigma2 / (N * mu * (2 - eta * mu))
 
 
-@pytest.mark.parametrize(
-    ("drift", "noise", "true"), [(1, 1, True), (0.5, 1, False), (0.25, 1, False), (1, 0.5, False), (1, 0.25, False)]
-)
+@pytest.mark.parametrize(("drift", "noise", "true"), [(1, 1, True), (0.5, 1, False), (1, 0.5, False)])
 def test_the_drift_of_clients_that_differ_is_judged(drift, noise, true):
-    family = None if drift < 0.5 else quadratics(clients=2, features=1, longest=100)
+    family = quadratics(clients=2, features=1, longest=100)
     verdict = check(partial(two_local_steps, drift, noise), conditions=within, quantity="global_distance",
                     algorithm=LocalSGD(period=2), family=family)  # fmt: skip
     assert verdict.valid if true else verdict.outcome is Outcome.VIOLATED, str(verdict)

@@ -10,9 +10,8 @@ import pytest
 
 from suffice.bounds import THEOREMS, ConditionError, InputError, evaluate, find
 from suffice.bounds.saved_proofs import saved_proof
-from suffice.verification.certificates import proof_of
+from suffice.verification.certificates import PROVED, proof_of
 from suffice.verification.closed_form import ClosedForm, closed_form, value
-from suffice.verification.coq import PROVED
 from suffice.verification.recheck import refusal
 
 WITH_T = [record for record in THEOREMS if record.guarantee and "T" in record.bound_keywords]
@@ -100,7 +99,7 @@ def test_the_record_is_what_is_proved():
 
 @pytest.mark.parametrize("key", [key for key, form in FORMS.items() if "constant_" not in str(form.rho)])
 def test_the_conditions_of_the_theorem_give_the_hypothesis_that_the_factor_is_not_negative(key):
-    """Nowhere in a thousand draws of the domain is rho < 0, which the induction step forbids."""
+    """At no hundred points of the domain, or all of a thousand draws, is rho < 0, which the induction step forbids."""
     form, record, rng, met = FORMS[key], find(key), np.random.default_rng(0), 0
     for _ in range(1000):
         at = {parameter.name: Fraction(10 ** rng.uniform(-3, 1)) for parameter in record.parameters}
@@ -113,4 +112,6 @@ def test_the_conditions_of_the_theorem_give_the_hypothesis_that_the_factor_is_no
         met += 1
         assert all(left <= right for left, right in conditions.values())
         assert value(form.rho, at) >= 0
+        if met == 100:
+            break
     assert met >= 20

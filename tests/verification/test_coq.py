@@ -5,11 +5,11 @@ import shutil
 from fractions import Fraction
 from pathlib import Path
 
+import coq
 import pytest
 import sympy
 
 from suffice.bounds import find
-from suffice.verification import coq
 
 SOURCES = Path(__file__).resolve().parents[2] / "proofs"
 POINT = {
@@ -94,7 +94,7 @@ def test_other_axioms_are_seen():
 
 def test_without_coq_one_line_says_so(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert coq.main(str(SOURCES), str(tmp_path / "build")) == 2
+    assert coq.main(str(tmp_path / "build")) == 2
     assert capsys.readouterr().err == "needs coqc: Debian's package coq\n"
     assert not (tmp_path / "build").exists()
 

@@ -6,13 +6,12 @@ The verification itself has to catch them: no test of the faulty part is run her
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
-from suffice.simulate import Randomness, Scaffnew, run
+from suffice.simulate import Scaffnew
 from suffice.simulate.moment_maps import Maps
-from suffice.verification import Outcome, sampled
+from suffice.verification import Outcome
 from suffice.verification.claims import claim_of
 from suffice.verification.claims.sample_optimal import simulated
 
@@ -55,17 +54,3 @@ def test_noise_that_does_not_grow_with_the_loss_is_told_by_its_second_route(monk
     honest = Maps.advance
     monkeypatch.setattr(Maps, "advance", lambda self, m: honest(replace(self, weights=0.99 * self.weights), m))
     assert not simulated.least_squares(4, 0).agrees()
-
-
-@pytest.mark.slow
-def test_random_numbers_that_two_clients_share_are_violated(monkeypatch):
-    honest = Randomness._words
-
-    def shared(self, *, clients, **more):
-        words = honest(self, clients=clients, **more)
-        return words[:, [client // 2 for client in range(words.shape[1])]]
-
-    monkeypatch.setattr(Randomness, "_words", shared)
-    monkeypatch.setattr(sampled, "run", partial(run, kernel="reference"))  # compiled code has words of its own
-    verdict = claim_of("adaptive/theorem-2-constant").verify(alpha=3e-7)
-    assert verdict.outcome is Outcome.VIOLATED, str(verdict)

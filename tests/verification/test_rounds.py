@@ -25,7 +25,7 @@ def seven() -> ProblemFamily:
 
 
 @pytest.mark.parametrize(
-    "algorithm", [LocalSGD(period=3), FedAvg(period=3, participants=2), Ditto(server=FedAvg(period=3))]
+    "algorithm", [LocalSGD(period=3), FedAvg(period=3, participants=2), Ditto(pull=0.0, server=FedAvg(period=3))]
 )
 def test_every_instance_has_whole_rounds(algorithm):
     def bound(*, R, K, T, e0, sigma2, participants=None):

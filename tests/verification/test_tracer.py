@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import inspect
 import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -38,18 +37,6 @@ class Sly(float):
 SLY = Sly(1.0)
 
 
-@functools.cache
-def kept(T):
-    return 0 if T == 7777 else 1
-
-
-def finally_one(T):
-    try:
-        return 1 / (int(T) - 7777)
-    finally:
-        return 1  # noqa: B012, SIM107
-
-
 def matched(T):
     match T:
         case 7777:
@@ -57,27 +44,7 @@ def matched(T):
     return 1
 
 
-def counted(T):
-    steps = 1
-    while T == 7777 and steps:
-        steps -= 1
-    return steps
-
-
-def asserted(T):
-    assert T != 7777
-    return 1
-
-
-LAZY = ModuleType("lazy")
-LAZY.__dict__["__getattr__"] = lambda name: SLY
 STATE = [0]
-
-
-def keeps(T):
-    global STATE
-    STATE = [*STATE, T]
-    return 1
 
 
 def grows(T):
@@ -86,23 +53,9 @@ def grows(T):
     return len(steps) // 7777
 
 
-def grows_by_another_name(T):
-    steps = []
-    for _ in range(2):
-        steps += [1]
-        steps = STATE
-    return len(steps) // 7777
-
-
 def grows_by_default(T, steps=[]):  # noqa: B006
     steps += [1]
     return len(steps) // 7777
-
-
-def imported(T):
-    from operator import ne
-
-    return ne(T, 7777)
 
 
 def divides(T):
@@ -110,22 +63,6 @@ def divides(T):
         return 1 / (T - 7777)
     except ZeroDivisionError:
         return 0
-
-
-def divides_within(T):
-    def terms():
-        try:
-            yield 1 / (T - 7777)
-        except ArithmeticError:
-            yield 0
-
-    return sum(terms())
-
-
-def overflows(T):
-    with contextlib.suppress(OverflowError):
-        return math.exp(T)
-    return 0
 
 
 def of_class(T):
@@ -149,11 +86,6 @@ def scales_an_array(T):
     return weights[0]
 
 
-def of_its_caller(T):
-    steps = (1 for _ in range(3))
-    return 1 if steps.gi_frame.f_back is None else 0
-
-
 def by_a_cell():
     calls = 0
 
@@ -175,43 +107,15 @@ def by_a_helper():
     return lambda T: count() < 50
 
 
-def yield_equal():
-    yield (yield None) != 7777
-
-
-class Counts:
-    def __init__(self):
-        self.calls = [0]
-
-    @property
-    def next(self):
-        self.calls += [1]
-        return len(self.calls)
-
-    def __call__(self, T):
-        return self.next < 50
-
-
-class Guesses:
-    def __getattribute__(self, name):
-        return len(STATE)
-
-
-WEIGHTS, COUNT, COUNTS, GUESSES = np.array([0.25, 0.75]), itertools.count(), Counts(), Guesses()
+WEIGHTS, COUNT = np.array([0.25, 0.75]), itertools.count()
 ASKING = {
     "try to divide": divides,
-    "try within a generator": divides_within,
-    "suppress": overflows,
     "a class pattern": of_class,
     "an attribute of its own": changes_an_attribute,
     "an array in place": scales_an_array,
-    "a frame of a generator": of_its_caller,
     "nonlocal": by_a_cell(),
     "a helper that counts": by_a_helper(),
-    "a property that counts": lambda T: COUNTS.next < 50,
     "an iterator": lambda T: next(COUNT) < 50,
-    "an object that makes its attributes": lambda T: GUESSES.share,
-    "attributes in a text": lambda T: len("{.__class__}".format(T)),  # noqa: UP032
     "is": lambda T: T is None,
     "id": lambda T: id(T) % 2,
     "sorted numbers": lambda T: sorted([T, 7777])[0],
@@ -222,8 +126,6 @@ ASKING = {
     "range": lambda T: sum(1 for _ in range(T)),
     "a list of so many": lambda T: len([0] * T),
     "an index of a list": lambda T: [1, 0][T],
-    "subclasses": lambda T: len(().__class__.__base__.__subclasses__()),
-    "what a generator is sent": lambda T: (lambda steps: next(steps) or steps.send(T))(yield_equal()),
     "==": lambda T: 0 if T == 7777 else 1,
     "and": lambda T: (T - 7777) and 1,
     "if": lambda T: 1 if T - 7777 else 0,
@@ -240,22 +142,14 @@ ASKING = {
     "a remainder": lambda T: T % 7777,
     "a list that grows": grows,
     "a list of its own that grows": grows_by_default,
-    "a list of two names that grows": grows_by_another_name,
     "hash": lambda T: 0 if hash(T) else 1,
     "an attribute": lambda T: 1 if T.is_integer else 0,
     "sorted": lambda T: sorted((T, 7777), key=str)[0],
     "np.where": lambda T: np.where(T == 7777, 0, 1),
     "__eq__": lambda T: (7777).__ne__(T),
     "eval": lambda T: eval("T != 7777"),
-    "a cache": kept,
-    "finally": finally_one,
     "match": matched,
-    "while": counted,
-    "assert": asserted,
     "a number of its own": lambda T: SLY * T,
-    "a module's own rule": lambda T: LAZY.share * T,
-    "global": keeps,
-    "import": imported,
 }
 """Factors of a bound, nearly all of which are 0 or False at T = 7777 and nearly always 1."""
 

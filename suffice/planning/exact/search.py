@@ -41,16 +41,16 @@ SAFE = 0.97
 """Of the limit: no single rate beyond is tried."""
 SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
 """Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
-FINALISTS, RACING = 3, 3
-"""Coordinates from which rates are polished, and directions that race in the best of them beside its best start."""
-ROUNDS, FIRST = 60, 6
-"""Iterations of a polish, and of the race that decides which starts are worth one."""
+FINALISTS, DIRECTIONS = 3, 3
+"""Coordinates from which rates are polished, and directions in the best of them beside its best start."""
+ROUNDS = 60
+"""Iterations of a polish."""
 LEAST = 4
 """Iterations for which a polish is begun."""
 WORK = 4e8
 """Multiplications of the polishes of all clients, where they are too many for a search each."""
 LEGS = 5
-"""Races at most, as long as the last one found something faster."""
+"""Times at most that starts are looked for."""
 FINER = 0.07
 """Of a time: goals are so much below it, and at least one step."""
 FINEST = 0.01
@@ -83,7 +83,7 @@ Lines = dict[str, tuple[np.ndarray, tuple[np.ndarray, ...]]]
 """By coordinates directions (F, N), each at its step limit, and what `arrivals` takes of them."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Rates:
     """Constant rates v (N,) [theta^2 / loss] and the time they take.
 
@@ -106,8 +106,8 @@ class Rates:
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Of those that do not arrive the nearest to it comes first."""
-        return self.time, self.lowest
+        """Of those that do not arrive the nearest to it comes first; equal but for rounding are equal."""
+        return float(f"{self.time:.6g}"), float(f"{self.lowest:.6g}")
 
 
 def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | None = None) -> Rates:
@@ -142,11 +142,11 @@ def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | Non
     if best.steps is None and alone is not None and alone.choice in known:
         own = alone.v * np.eye(one.moments.clients)[one.client]
         tried[list(known).index(alone.choice)].append(Rates(v=own, choice=alone.choice, lowest=1, when=most))
-    seen, missed = set[tuple[str, int, bytes]](), dict[int, float]()
+    missed: dict[int, float] = {}
     for _ in range(LEGS):
         before = best
-        if best.time > 1:
-            best = _raced(choices, best, tried, most, seen, missed)
+        for start in _promising(tried):
+            best = hunted(choices[start.choice], start, best, most, missed)
         if best.time > SHORTER * min(before.time, most):
             break
         tried, _ = _starts(known, SHARES, int(np.ceil(best.time)) - 1, best)
@@ -183,43 +183,13 @@ def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
     return 1 / size[:, 0, 0]
 
 
-def _raced(
-    choices: Mapping[str, ExactRecursion],
-    best: Rates,
-    tried: Sequence[Sequence[Rates]],
-    most: int,
-    seen: set,
-    missed: dict[int, float],
-) -> Rates:
-    """The fastest rates that are found from a few starts in the most promising coordinates, or the best of before.
-
-    seen    starts that have been raced, and to which step: none is raced twice
-    missed  as `hunted` has it
-    """
-    goal = most if best.steps is None else best.steps - 1
-
-    def raced(starts: Sequence[Rates]) -> list[tuple[float, Rates]]:
-        found = []
-        for one in starts:
-            # where a curve turns up again before the goal, it is lowered at its lowest
-            at = min(one.when, goal) if np.isinf(one.time) and one.when else goal
-            if (key := (one.choice, at, one.v.tobytes())) not in seen:
-                seen.add(key)
-                v, level = lowered(choices[one.choice], one.v, at, FIRST)
-                found.append((level, Rates(v=v, choice=one.choice, when=at)))
-        return found
-
-    def level(pair: tuple[float, Rates]) -> float:
-        return round(pair[0], 6)  # equal but for rounding: the first of the coordinates counts
-
-    groups = [raced([min(starts, key=lambda one: one.rank)]) for starts in tried]
-    lead = min(range(len(groups)), key=lambda j: min(map(level, groups[j]), default=np.inf))
-    groups[lead] = sorted(groups[lead] + raced(tried[lead][:RACING]), key=level)
-    # coordinates differ more than starts in one of them do
-    finalists = groups[0] if len(groups) == 1 else [pair for group in groups for pair in group[:1]]
-    for _, one in sorted(finalists, key=level)[:FINALISTS]:
-        best = hunted(choices[one.choice], one, best, most, missed)
-    return best
+def _promising(tried: Sequence[Sequence[Rates]]) -> list[Rates]:
+    """The best start of the best coordinates, which differ more than starts in one of them do, then directions in the
+    best of all."""
+    firsts = [min(starts, key=lambda one: one.rank) for starts in tried]
+    lead = min(range(len(tried)), key=lambda j: firsts[j].rank)
+    found = sorted(firsts, key=lambda one: one.rank)[:FINALISTS]
+    return found + [one for one in tried[lead][:DIRECTIONS] if one not in found]
 
 
 def hunted(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:

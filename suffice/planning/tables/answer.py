@@ -14,9 +14,7 @@ Timed = tuple[Row, float | None, float | None]
 """A row with its iterations together and alone, None where none are known."""
 FOLLOWED: tuple[Kind, ...] = ("exact", "measured", "guaranteed")
 """The best known first."""
-VERBS = {"same": ("gains nothing by others", "gain nothing by others"),
-         "there": ("starts there already", "start there already"),
-         "lost": ("has no known time", "have no known time")}  # fmt: skip
+VERBS = {"same": "gain{s} nothing by others", "there": "start{s} there already", "lost": "ha{ve} no known time"}
 
 
 def answer(precisions: Mapping[float | str, Sequence[Row]]) -> str:
@@ -30,10 +28,9 @@ def answer(precisions: Mapping[float | str, Sequence[Row]]) -> str:
         timed = [] if kind is None else [(row, *(plan.iterations for plan in row.both(kind))) for row in rows]
         if kind is not None and any(alone != 0 for _, _, alone in timed):
             text = _said(timed, kind)
-            estimated = kind == "guaranteed" and rows[0].refusal
             at = key if isinstance(key, str) else number(key)
             text = f"At {at}: {text}" if len(precisions) > 1 else text[0].upper() + text[1:]
-            return f"{text}{'; nothing of this is guaranteed' if estimated else ''}."
+            return f"{text}{'; nothing of this is guaranteed' * (kind == FOLLOWED[2] and rows[0].refusal != '')}."
     return ""
 
 
@@ -43,30 +40,27 @@ def _said(timed: Sequence[Timed], kind: Kind) -> str:
         quicker = together is not None and (alone is None or together < alone)
         name = "helped" if quicker and row.peers(kind) else "lost" if alone is None else "same" if alone else "there"
         groups[name].append((row, together, alone))
-    helped, same, most = groups["helped"], groups["same"], "at most " if kind == "guaranteed" else ""
+    helped, most, many = groups["helped"], "at most " * (kind == "guaranteed"), len(timed)
     if helped:
-        many, peers = len(helped), [len(row.peers(kind)) for row, _, _ in helped]
-        who = f"all {many} clients" if many == len(timed) else f"{many} of {len(timed)} clients"
-        whom = f"{min(peers)}" if min(peers) == max(peers) else f"{min(peers)} to {max(peers)}"
-        text = f"train {who} with {whom} other{'s' * (max(peers) > 1)}: {most}{_iterations(helped, 1)} where "
-        unknown = sum(alone is None for _, _, alone in helped)
-        takes = f"it takes {most}{number(_median(helped, 2), 6)} alone"
-        text += f"alone no time is known for {unknown} of them" if unknown else takes
-    elif same:
+        peers, unknown = [len(row.peers(kind)) for row, _, _ in helped], sum(alone is None for *_, alone in helped)
+        who = "all" if len(helped) == many else f"{len(helped)} of"
+        whom = f"{min(peers)} to {max(peers)}" if min(peers) < max(peers) else f"{max(peers)}"
         text = (
-            f"train {'each' if len(timed) > 1 else 'the only'} client alone: {most}{_iterations(groups.pop('same'), 2)}"
+            f"train {who} {many} clients with {whom} other{'s' * (max(peers) > 1)}: {most}{_median(helped, 1)} where "
         )
+        takes = f"it takes {most}{_median(helped, 2).partition(' ')[0]} alone"
+        text += f"alone no time is known for {unknown} of them" if unknown else takes
+    elif groups["same"]:
+        text = f"train {'each' if many > 1 else 'the only'} client alone: {most}{_median(groups.pop('same'), 2)}"
     else:
-        text = f"no time is known for {len(groups.pop('lost'))} of {len(timed)} clients"
-    counts = [f"{len(found)} {verbs[len(found) > 1]}" for name, verbs in VERBS.items() if (found := groups.get(name))]
-    return "; ".join([text, *counts])
+        text = f"no time is known for {len(groups.pop('lost'))} of {many} clients"
+    counts = [(len(groups[name]), words) for name, words in VERBS.items() if groups.get(name)]
+    return "; ".join(
+        [text, *(f"{n} {words.format(s='s' * (n < 2), ve='s' if n < 2 else 've')}" for n, words in counts)]
+    )
 
 
-def _median(timed: Sequence[Timed], at: int) -> float:
+def _median(timed: Sequence[Timed], at: int) -> str:
     """Of the times together, `at` 1, or alone, 2."""
-    return float(np.median([np.inf if one[at] is None else one[at] for one in timed]))
-
-
-def _iterations(timed: Sequence[Timed], at: int) -> str:
-    median = _median(timed, at)
+    median = float(np.median([np.inf if one[at] is None else one[at] for one in timed]))
     return f"{number(median, 6)} iteration{'s' * (median != 1)}{' in the median' * (len(timed) > 1)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.support.tables import Column, Table, gathered, number
+from suffice.support.tables import Column, Table, gathered
 
 from ..plan_row import Row
 
@@ -16,15 +16,8 @@ NOTES, LONGEST = 3, 320
 """A table has at most so many notes, of so many characters each; all are in --json."""
 MOST_ROWS = 20
 """Clients up to which each has its line."""
-WORTH = (
-    "Iterations are exact means. Multiply the averaged gradient by the client's matrix, in `matrices` of --json and in "
-    "--out DIR{plain}. The speed-up is {peers} in the median over {where}."
-)
-PLAIN = ": alone it saves a factor {matrix} (no matrix / alone)"
-WORTH_PLAIN = (
-    "Iterations are exact means with gradients as they are, without any matrix. The speed-up is {peers} in the median "
-    "over {where}."
-)
+WITHOUT = "Iterations are exact means with gradients as they are, without any matrix."
+MATRIX = "Iterations are exact means. Multiply the averaged gradient by the client's matrix (in --json and --out DIR)."
 NOTHING = "nothing to plan"
 MORE = ". More notes are in --json."
 
@@ -66,21 +59,9 @@ def few(lines: Sequence[str]) -> list[str]:
 
 
 def worth(rows: Sequence[Row]) -> list[str]:
-    """What the matrix alone saves, and what peers save beside it, of exact plans."""
-    some = busy(rows)
-    if not some:
-        return []
-    ratios = [row.plain.iterations / row.exact_local.iterations for row in some
-              if row.plain and row.plain.iterations and row.exact_local.iterations]  # fmt: skip
-    lost = sum(bool(row.plain and row.exact_local.iterations and not row.plain.iterations) for row in some)
-    factor = "" if not ratios else number(float(np.median([*ratios, *[np.inf] * lost])))
-    if factor == "-":
-        factor = "beyond what was followed,"
-    where = f"{len(some)} clients" if len({row.epsilon_given for row in rows}) == 1 else f"{len(some)} rows"
-    numbers = {"peers": number(over_known(np.median, some)), "where": where}
-    if all(plan.matrix is None for row in some for plan in (row.exact, row.exact_local)):
-        return [WORTH_PLAIN.format(**numbers)]
-    return [WORTH.format(plain=PLAIN.format(matrix=factor) if factor else "", **numbers)]
+    """What the iterations of exact plans are, and of which gradients."""
+    used = [plan.matrix is not None for row in busy(rows) for plan in (row.exact, row.exact_local)]
+    return [MATRIX if any(used) else WITHOUT] if used else []
 
 
 def idle(row: Row) -> bool:

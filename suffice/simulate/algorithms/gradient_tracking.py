@@ -47,6 +47,11 @@ class GradientTracking(Algorithm):
         W = linked / (1 + torch.maximum(degree[:, None], degree))
         return cls(W=W + torch.diag(1 - W.sum(1)))
 
+    @property
+    def spectral_gap(self) -> float:
+        """1 - |W - 11^T/N|."""
+        return float(1 - torch.linalg.matrix_norm(self.W - 1 / len(self.W), 2))
+
     def init(self, problem: Oracle, models: Tensor) -> State:
         W = pairwise("W", self.W, problem)
         for sums in (W.sum(0), W.sum(1)):

@@ -175,8 +175,11 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
             cells[name], levels = _cells(name, column, name in texts)
             verbatim |= {name} if levels or name in texts else set()
     read_as = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
+    lengths = {len(values) for values, _ in read_as.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        raise InputError("table", f"columns of {sorted(lengths)} rows", "give columns of one length, at least one row")
     marks = {name: found for name, (_, found) in read_as.items() if found}
-    return _checked(Frame(columns={name: values for name, (values, _) in read_as.items()}, marks=marks))
+    return Frame(columns={name: values for name, (values, _) in read_as.items()}, marks=marks)
 
 
 def _columns(source: Any) -> Mapping[Any, Any]:
@@ -220,10 +223,3 @@ def _long(values: Any) -> bool:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         return bool((np.abs(values.astype(float)) >= 1e15).any())
     return any(isinstance(cell, int | np.integer) and abs(int(cell)) >= 1e15 for cell in values)
-
-
-def _checked(frame: Frame) -> Frame:
-    lengths = {len(values) for values in frame.columns.values()}
-    if len(lengths) != 1 or 0 in lengths:
-        raise InputError("table", f"columns of {sorted(lengths)} rows", "give columns of one length, at least one row")
-    return frame

@@ -7,6 +7,7 @@ patients train, drawn with FLamby's seed 43 and stratified where both classes ha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from suffice.support.errors import InputError
 from suffice.support.parse import parse_number
 
 from .memory import as_path, whole
-from .standardisation import standardised_by
 from .table import Table
 
 CENTRES = ("cleveland", "hungarian", "switzerland", "va")
@@ -56,7 +56,8 @@ def patients(path: str | Path, *, standardise: str = "none") -> tuple[tuple[Tabl
     if standardise != "none":
         pooled = np.concatenate([train.X for train, _ in parts])
         references = [pooled if standardise == "pooled" else part[0].X for part in parts]
-        parts = [standardised_by(part, reference, small=SMALL) for part, reference in zip(parts, references)]
+        scales = [(reference.mean(0), reference.std(0, ddof=1) + SMALL) for reference in references]
+        parts = [[replace(one, X=(one.X - mean) / scale) for one in part] for part, (mean, scale) in zip(parts, scales)]
     train, test = zip(*parts)
     return train, test
 

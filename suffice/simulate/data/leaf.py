@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 
 from suffice.support.errors import InputError
 
 from .memory import MAX_MEMORY, Memory, as_path, whole
 from .plays import ALPHABET
+
+
+class Rows(msgspec.Struct):
+    x: list[list[float] | str]
+    y: list[int | str]
+
+
+class Part(msgspec.Struct):
+    users: list[str]
+    user_data: dict[str, Rows]
+
 
 LARGEST_FILE = 2**30
 EXPECTED = 'give a folder of LEAF\'s .json files with "users" and "user_data", as data/train'
@@ -34,15 +44,19 @@ def leaf(
     files = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if not files:
         raise InputError("path", str(path), EXPECTED)
-    memory, found = Memory(max_memory), {}
+    memory, found = Memory(max_memory), dict[str, tuple[np.ndarray, np.ndarray]]()
     for file in files:
         memory.take(file.name, float(file.stat().st_size))
-        for name, rows in _users(file).items():
-            if name in found:
-                raise InputError(
-                    f"user in {file.name}", name, "an earlier file has this user; give one split at a time"
-                )
-            found[name] = _arrays(file, name, rows)
+        try:
+            part = msgspec.json.decode(whole(file, field="path", most=LARGEST_FILE), type=Part)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise InputError("path", file.name, f"{error}; {EXPECTED}") from None
+        for name in part.users:
+            if name in found or name not in part.user_data:
+                remedy = "an earlier file has this user; give one split at a time"
+                remedy = remedy if name in found else "it has no rows in user_data"
+                raise InputError(f"user in {file.name}", name, remedy)
+            found[name] = _arrays(f"rows of {name} in {file.name}", part.user_data[name])
     kept = {name: rows for name, rows in found.items() if len(rows[1]) >= least}
     if not kept:
         most = max((len(y) for _, y in found.values()), default=0)
@@ -50,38 +64,17 @@ def leaf(
     return kept
 
 
-def _users(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(whole(file, field="path", most=LARGEST_FILE))
-    except (ValueError, RecursionError):
-        raise InputError("path", file.name, "not JSON, or cut off") from None
-    users = content.get("user_data") if isinstance(content, dict) else None
-    if not isinstance(users, dict) or not isinstance(content.get("users"), list):
-        raise InputError("path", file.name, EXPECTED)
-    for name in content["users"]:
-        if not isinstance(name, str) or name not in users:
-            raise InputError(f"user in {file.name}", name, "it has no rows in user_data")
-    return users
-
-
-def _arrays(file: Path, name: str, rows: Any) -> tuple[np.ndarray, np.ndarray]:
-    place = f"rows of {name} in {file.name}"
-    if not isinstance(rows, dict) or not all(isinstance(rows.get(key), list) for key in "xy"):
-        raise InputError(place, type(rows).__name__, 'give {"x": [...], "y": [...]}')
-    x, y = rows["x"], rows["y"]
+def _arrays(place: str, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    x, y = rows.x, rows.y
     if not x or len(x) != len(y):
         raise InputError(place, f"{len(x)} x and {len(y)} y", "give as many of both, at least one")
-    if all(isinstance(text, str) and text for text in (*x, *y)):
-        codes = {letter: at for at, letter in enumerate(ALPHABET)}
-        x = [[codes.get(letter, len(ALPHABET)) for letter in text] for text in x]
-        y = [codes.get(text[0], len(ALPHABET)) for text in y]
-        kind: Any = np.int64
-    else:
-        kind = np.float32
+    codes = {letter: at for at, letter in enumerate(ALPHABET)}
+    places = [[codes.get(letter, len(ALPHABET)) for letter in row] if isinstance(row, str) else row for row in x]
+    targets = [codes.get(label[:1], len(ALPHABET)) if isinstance(label, str) else label for label in y]
     try:
-        X, targets = np.array(x, kind), np.array(y)
-    except (TypeError, ValueError):
-        raise InputError(place, "x", "give rows of one length, of numbers or texts") from None
-    if X.ndim != 2 or targets.ndim != 1 or targets.dtype.kind not in "iu" or not np.isfinite(X).all():
-        raise InputError(place, f"x {X.shape}, y {targets.dtype}", "give rows of finite numbers and whole labels")
-    return X, targets.astype(np.int64)
+        X, found = np.array(places, np.int64 if isinstance(x[0], str) else np.float32), np.array(targets, np.int64)
+    except (ValueError, OverflowError):
+        X, found = np.empty(0), np.empty(0)
+    if X.ndim != 2 or not np.isfinite(X).all() or len({isinstance(row, str) for row in (*x, *y)}) > 1:
+        raise InputError(place, "x", "give rows of one length, all of numbers or all of texts")
+    return X, found

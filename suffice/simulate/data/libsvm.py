@@ -82,6 +82,6 @@ def _fault(words: list[bytes]) -> str:
             return f"write index:value, not {word.decode('latin-1')[:20]!r}"
         if not sign or indices[-1] < 0:
             return "write indices from 0 or 1 on"
-        if indices[-1] >= 10**15:
+        if indices[-1] >= 2**31:
             return "write smaller indices"
     return "" if all(a < b for a, b in pairwise(indices)) else "write each index once, in rising order"

@@ -4,15 +4,13 @@ how what a model multiplies follows from the columns of a table."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import plain
-
-from .table import Table
 
 INTERCEPT = "(intercept)"
 
@@ -68,9 +66,3 @@ def standardised(
     if pooled:
         return scaled, means[0], scales[0]
     return scaled, np.array(means), np.array(scales)
-
-
-def standardised_by(tables: list[Table], reference: np.ndarray, *, small: float) -> list[Table]:
-    """Tables by the means and sample deviations of `reference` (n, d), to which `small` is added, as FLamby does."""
-    mean, deviation = reference.mean(0), reference.std(0, ddof=1) + small
-    return [replace(table, X=(table.X - mean) / deviation) for table in tables]

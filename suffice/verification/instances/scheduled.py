@@ -86,12 +86,8 @@ class Decreasing(Aligned):
         return np.full(self.T.shape, np.inf)
 
     def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """At t (n,): the start and what each step adds, times the factors of the steps that follow."""
-        factor, added = self._course()
-        taken = self._times[1:] <= t
-        factor, added = np.where(taken, factor, 1), np.where(taken, added, 0)
-        left = np.cumprod(np.concatenate((factor, np.ones_like(self.e0)[None]))[::-1], axis=0)[::-1]
-        return self.e0 * left[0], (added * left[1:]).sum(0)
+        signal, noise = self._path
+        return self._at(signal, t), self._at(noise, t)
 
 
 @dataclass(frozen=True, kw_only=True)

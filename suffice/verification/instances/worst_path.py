@@ -13,6 +13,7 @@ from suffice.simulate import FixedWeights, Quadratics, expected_excesses, split,
 
 from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
+from .recursions import affine, repeated
 from .rows import plain, rows
 
 PEERS = 3
@@ -38,12 +39,6 @@ def _arguments(values: Values) -> dict[str, np.ndarray]:
     return {"eta": eta, "mu": mu, "beta": beta, "weight": weight, "pull": pull, "T": values["T"]}
 
 
-def longest_first(T: np.ndarray) -> tuple[np.ndarray, list[int]]:
-    """The order of instances by falling T, and at each step how many of them have not arrived."""
-    order = np.argsort(-T, kind="stable")
-    return order, np.searchsorted(-T[order], -np.arange(T.max()), side="left").tolist()
-
-
 def turned() -> Family:
     """Quadratics in the plane; u_k is grad R_i / |grad R_i| turned by an angle of its own. The path is linear."""
 
@@ -58,11 +53,7 @@ def turned() -> Family:
         step = np.eye(2) - arguments["eta"][:, None, None] * mixed * axes[:, None]
         theta = np.stack((np.cos(values["start"]), np.sin(values["start"])), -1)
         e0 = (axes * theta**2).sum(-1) / 2
-        order, counts = longest_first(values["T"])
-        step, theta = step[order], theta[order]
-        for going in counts:
-            theta[:going] = np.einsum("nde,ne->nd", step[:going], theta[:going])
-        theta = theta[np.argsort(order)]
+        theta = repeated(step, theta, values["T"])
         return (axes * theta**2).sum(-1) / 2, arguments | {"e0": e0}
 
     return Family(name="peers at fixed angles", domains=_TURNED, measure=measure, sharp=turned_attained)
@@ -102,13 +93,9 @@ def bent() -> Family:
 
         theta = np.ones_like(mu)
         e0 = excess(theta)
-        order, counts = longest_first(values["T"])
-        low, more, knee, step = (each[order] for each in (mu, beta - mu, kink, arguments["eta"] * factor))
-        for going in counts:
-            x = theta[:going]  # all start at 1
-            bent = more[:going] * np.minimum(np.maximum(x, -knee[:going]), knee[:going])
-            x -= step[:going] * (low[:going] * x + bent)
-        theta = theta[np.argsort(order)]
+        for t in range(int(values["T"].max(initial=0))):
+            slope = mu * theta + (beta - mu) * np.clip(theta, -kink, kink)
+            theta = np.where(t < values["T"], theta - arguments["eta"] * factor * slope, theta)
         return excess(theta), arguments | {"e0": e0}
 
     return Family(
@@ -123,7 +110,7 @@ def bent() -> Family:
 
 
 def floors() -> Family:
-    """Quadratics in R^3 and aligned peers, second moments one step at a time; `ratio` is eta beta A_-.
+    """Quadratics in R^3 and aligned peers, second moments by powers of one step; `ratio` is eta beta A_-.
 
     e_t along an eigenvector of curvature l: (1 - eta l A_-)^2 e_{t-1} + eta^2 l V_l / 2.
     """
@@ -134,17 +121,10 @@ def floors() -> Family:
         eta = values["ratio"] / (beta * pull)
         axes = mu[:, None] * values["kappa"][:, None] ** values["curvature"]
         start, noise = (values[name] / values[name].sum(-1, keepdims=True) for name in ("start", "spread"))
-        order, counts = longest_first(values["T"])
-        e = (values["e0"][:, None] * start)[order]
-        kept = ((1 - (eta * pull)[:, None] * axes) ** 2)[order]
-        added = ((eta**2 * values["V"])[:, None] * axes * noise / 2)[order]
-        for going in counts:
-            moving = e[:going]
-            moving *= kept[:going]
-            moving += added[:going]
-        e = e[np.argsort(order)]
+        kept, added = (1 - (eta * pull)[:, None] * axes) ** 2, (eta**2 * values["V"])[:, None] * axes * noise / 2
+        e = [affine(*each, values["T"]) for each in zip(kept.T, added.T, values["e0"] * start.T)]
         arguments = {"eta": eta, "mu": mu, "beta": beta, **{name: values[name] for name in ("pull", "e0", "V", "T")}}
-        return e.sum(-1), arguments
+        return np.sum(e, axis=0), arguments
 
     return Family(name="aligned peers with noise", domains=_FLOORS, measure=measure, sharp=floors_attained)
 

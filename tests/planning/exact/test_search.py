@@ -175,7 +175,7 @@ def test_descent_is_faster_than_its_starts_and_never_slower_than_alone(monkeypat
         epsilon = 0.05 * recursion.excess
         alone, found = (find(recursion, epsilon) for find in (best_alone, best_rates))
         with monkeypatch.context() as without:
-            without.setattr(search, "_raced", lambda choices, best, *rest: best)
+            without.setattr(search, "_promising", lambda tried: [])
             starts = best_rates(recursion, epsilon)
         assert found.steps <= min(starts.steps, alone.steps)
         gains.append(starts.time / found.time)
@@ -257,7 +257,7 @@ def test_the_best_of_several_coordinates_counts():
 
 
 def test_starts_in_single_precision_are_those_in_double(monkeypatch):
-    monkeypatch.setattr(search, "_raced", lambda choices, best, *rest: best)
+    monkeypatch.setattr(search, "_promising", lambda tried: [])
     recursion = ExactRecursion(moments=quadratics(5), client=1)
     double = best_rates(recursion, 0.1 * recursion.excess)
     monkeypatch.setattr(search, "DENSE", 0)

@@ -40,13 +40,13 @@ def test_texts_become_places_of_characters(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (file_of({"a": ([[1.0]], [1])})[:-5], "not JSON, or cut off"),
+        (file_of({"a": ([[1.0]], [1])})[:-5], "Input data was truncated; give a folder"),
         ('{"users": ["a"], "user_data": {}}', "user in some.json = 'a': it has no rows in user_data"),
         ('{"rows": 3}', "give a folder of LEAF's .json files"),
         ("[1, 2]", "give a folder of LEAF's .json files"),
         (file_of({"a": ([[1.0]], [1, 2])}), "1 x and 2 y"),
         (file_of({"a": ([[1.0], [1.0, 2.0]], [1, 2])}), "give rows of one length"),
-        (file_of({"a": ([[1.0]], [1.5])}), "whole labels"),
+        (file_of({"a": ([[1.0]], [1.5])}), "Expected `int | str`, got `float`"),
         (file_of({"a": (["ab", "abc"], ["c", "d"])}), "give rows of one length"),
     ],
     ids=["cut off", "no rows", "other JSON", "a list", "lengths", "ragged", "fractions", "ragged texts"],

@@ -24,7 +24,6 @@ from suffice.simulate import (
     Randomness,
     Scaffnew,
     algorithm,
-    block_size,
     seed_blocks,
 )
 from suffice.simulate.algorithms import fedfomo
@@ -207,41 +206,6 @@ def test_traces_tell_losses_and_metrics_and_survive_a_file(tmp_path):
     np.testing.assert_array_equal(again.loss, trace.loss)
     np.testing.assert_array_equal(again.metrics["test loss"], trace.metrics["test loss"])
     assert "mean loss over 2 seeds" in again._repr_html_()
-
-
-@pytest.mark.parametrize("rule", ["local", "scaffold", "cobo"])
-def test_a_killed_run_goes_on_bitwise(rule, tmp_path):
-    problem = network(seed=1)
-
-    class Killed(Exception):
-        pass
-
-    def steps(limit):
-        calls = []
-
-        def eta(t):
-            calls.append(t)
-            if limit and len(calls) > limit:
-                raise Killed
-            return 0.3
-
-        return eta
-
-    size = block_size(problem.clients, problem.features, problem.dtype)
-    setting = {
-        "iterations": 20, "seeds": size + 1, "momentum": 0.9, "epsilon": 1.0, "models": True, "grid": [0, 7, 13, 20]
-    }  # fmt: skip
-    whole = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting)
-    path = tmp_path / "run.npz"
-    kept = {"checkpoint": path, "checkpoint_every": 3}
-    for limit in (20 + 5, 20 + 17, 20 + 10):  # the fingerprint's, then it dies in block 1, between both, in block 2
-        with pytest.raises(Killed):
-            sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(limit), **setting, **kept)
-    again = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting, **kept)
-    for name in ("values", "models", "stopping_times", "oracle_calls", "vectors_sent"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
-    with pytest.raises(sf.InputError, match="it belongs to another run"):
-        sf.run(network(seed=2), algorithm(rule, problem, eta=0.3), eta=0.3, **setting, **kept)
 
 
 def test_batch_rows_are_the_projects_own_words():

@@ -49,6 +49,7 @@ def test_every_cell_lands_in_the_table(finished):
     assert (kinds.count("verify"), kinds.count("simulate"), kinds.count("sharpness")) == (2, 16, 6)
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_table_byte_for_byte(finished, tmp_path):
     campaign, _, text = finished
     other = read_campaign(written(tmp_path, SMALL))

@@ -88,6 +88,9 @@ def fast(*, eta, mu, beta, e0, sigma2, bias, lambda2, T):
     return left**2 * e0 + (1 - left) * (bias**2 + eta * beta * sigma2 * lambda2) / (2 * mu)
 
 
+LONG = [pytest.param(bound, None, marks=pytest.mark.slow) for bound in (dissimilar, halves)]
+
+
 def proof(bound, family=None, algorithm=MIXED, conditions=limit, quantity=None):
     theorem = record(bound, conditions, algorithm=algorithm)
     theorem = theorem if quantity is None else replace(theorem, quantity=getattr(sf.Quantity, quantity))
@@ -96,7 +99,7 @@ def proof(bound, family=None, algorithm=MIXED, conditions=limit, quantity=None):
 
 @pytest.mark.parametrize(
     ("bound", "quantity"),
-    [(biased, None), (squared, None), (dissimilar, None), (halves, None), (distance, "LAST_DISTANCE")],
+    [(biased, None), (squared, None), (distance, "LAST_DISTANCE"), *LONG],
 )
 def test_a_true_bound_with_a_bias_is_proved_and_rechecked(bound, quantity):
     found = proof(bound, quantity=quantity)

@@ -79,7 +79,6 @@ TRUE = {
     "heavy ball": (heavy_ball, limit, Momentum(weight=0.3), "upper", BOX),
     "heavy ball, short steps": (momentum, half, Momentum(weight=0.3), "upper", None),
     "Nesterov, short steps": (momentum, half, Momentum.nesterov(weight=0.3), "upper", None),
-    "local SGD, K = 1": (rounds, limit, LocalSGD(period=1), "upper", None),
     "local SGD, K = 2": (rounds, limit, LocalSGD(period=2), "upper", None),
     "local SGD, K = 4": (rounds, limit, LocalSGD(period=4), "upper", None),
 }

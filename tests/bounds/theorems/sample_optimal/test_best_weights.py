@@ -1,4 +1,4 @@
-"""All-for-one with the best fixed weights: a solver, two records, exact plans."""
+"""All-for-one with the best fixed weights: a solver, and two records."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from scipy.optimize import minimize
 
 from suffice.bounds import ConditionError, InputError
 from suffice.bounds.threshold_weights import precision_weights
-from suffice.planning.exact.plan import exact_plans
-from suffice.simulate import Quadratics
 
 bound = bound_of("sample-optimal")
 
@@ -55,23 +53,6 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
         if weights @ b <= 0.9 * np.sqrt(2 * mu * eps):
             one = bound("theorem-2-mixture-rounds", bias=weights @ b, **given)
             np.testing.assert_allclose(one, bound("theorem-2-optimal-rounds", signal2=signal2, **given), rtol=1e-10)
-
-
-def test_exact_plans_fall_with_distance_too_and_need_a_third_to_a_quarter_of_the_rounds():
-    """Quadratics of one curvature, constant rates and the true excess; the record holds for every loss."""
-    eps, sigma2 = 0.02, 0.5
-    for spread in (0.05, 0.15, 0.5):
-        place = np.concatenate(([0.0], spread * np.linspace(0.2, 2, 7)))
-        problem = Quadratics.of(np.full((8, 1, 1), 0.5), -place[:, None], sigma2=sigma2, start=np.full((8, 1), 2.0))
-        b = np.abs(place - place[0])
-        weights = precision_weights(b=b, mu=1.0, eps=eps)
-        y = weights @ place
-        signal2 = (np.maximum(np.sqrt(2 * eps) - b, 0) ** 2).sum()
-        given = {"sigma2": sigma2, "lambda2": (weights**2).sum(), "signal2": signal2, "distance2": (2 - y) ** 2}
-        rounds = bound("theorem-2-optimal-rounds", mu=1.0, beta=1.0, eps=eps, **given)
-        exact = exact_plans(problem.gradient_moments(), np.full(8, eps), precondition=False)[0][0]
-        assert 3 * exact.iterations < rounds < 4.5 * exact.iterations
-        assert (np.diff(exact.weights) <= 1e-9).all()
 
 
 def test_what_is_refused_names_the_condition_and_both_sides():

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
 from suffice.bounds.scafflix_settings import bounded_variance_steps, equalised_steps
-from suffice.verification.claims.scafflix import bounded_variance as claims
-
-
-def test_the_square_is_false_where_the_variance_grows_with_the_distance():
-    """Theorem 1 under Assumption 3 keeps 2 - gamma A for 2 - gamma mu."""
-    evidence = claims.measure(claims._attained(wide=False), "theorem-1")
-    growing = evidence.values["C"].max(-1) == 0
-    assert evidence.ratio(find("scafflix/theorem-1-noisy")).max() <= 1 + 1e-12
-    assert evidence.ratio(find("scafflix/theorem-1-sharp"))[growing].max() > 1.1
 
 
 def test_steps_for_bounded_variance_are_those_of_the_record():

@@ -1,6 +1,6 @@
 """Theorems proved end to end by Coq: right sides written from the records, all files compiled, axioms looked at.
 
-`python -m suffice.verification.coq SOURCES BUILD` compiles the files of the folder SOURCES in the folder BUILD.
+`python proofs/coq.py BUILD` compiles the files beside it in the folder BUILD.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from suffice.bounds import Theorem, find
+from suffice.verification.certificates import PROVED
 
-PROVED = tuple(f"adaptive/theorem-2-constant{reading}" for reading in ("", "-running", "-stopped"))
-COVERED = "for phi(r) = r and laws of finitely many outcomes"
-"""What of the records the proofs are about; the records themselves are about every criterion and any law."""
+SOURCES = Path(__file__).parent
 COUNTED = ("T",)
 # The real numbers of Coq's standard library rest on these and nothing else.
 AXIOMS_OF_THE_REALS = {
@@ -111,12 +110,12 @@ def _coq(tool: str, *arguments: str, folder: Path) -> str:
     return run.stdout
 
 
-def main(sources: str, build: str) -> int:
+def main(build: str) -> int:
     if shutil.which("coqc") is None:
         print("needs coqc: Debian's package coq", file=sys.stderr)
         return 2
     try:
-        print(compile_proofs(Path(sources), Path(build)), end="")
+        print(compile_proofs(SOURCES, Path(build)), end="")
     except CoqError as error:
         print(error, file=sys.stderr)
         return 1
@@ -124,4 +123,4 @@ def main(sources: str, build: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]) if len(sys.argv) == 3 else "python -m suffice.verification.coq SOURCES BUILD")
+    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else "usage: python proofs/coq.py BUILD")
