@@ -1,7 +1,7 @@
 """Bounds of papers as one would type them: in their letters, from general knowledge, with what `sf.check` says.
 
-Each function is a bound; `asked` holds the rest of its call of `sf.check`, `wrong` two wrong variants, `published` where
-it is printed, the worst ratio and the verdict.
+Each function is a bound; `asked` holds the rest of its call of `sf.check`, `wrong` two wrong variants, and `published`
+where it is printed, the worst ratio and the verdict.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def mean_square(x):
 
 
 def deviation(*, state, best):
-    """(1/N) sum_i |x_i - xbar|^2; `best` makes e0 that of the mean loss, with which Gamma is given."""
+    """(1/N) sum_i |x_i - xbar|^2; with `best` e0 is the mean loss's, and Gamma is known."""
     return mean_square(state["models"] - state["models"].mean(1, keepdim=True))
 
 
@@ -265,7 +265,7 @@ class OneOfTwo(Algorithm):
 
 
 def of_one_hessian(family):
-    """The family with the first client's curvatures for all: |grad f_i - grad f| is constant."""
+    """The first client's curvatures for all: |grad f_i - grad f| is the same everywhere."""
     many, movable = family.build.many, family.movable
 
     def alike(values):
