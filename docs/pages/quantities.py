@@ -10,13 +10,30 @@ from .theorems import unit
 
 _INTRODUCTION = """# Quantities that a check bounds
 
-`sf.check(bound, quantity="last_distance")` takes any of these names; without one it is `excess`. *Exact* means by
-second moments, for linear algorithms on quadratics; other algorithms and losses are simulated, and *paths* are always
-simulated. $e_t$ is the excess loss of the client that `client=` says (0 unless given) after $t$ iterations,
-$\\tau = \\min\\{t \\ge 0: e_t < \\varepsilon\\}$ and
+A quantity is four words: `sf.quantity(of=..., at=..., over=..., until=...)`, and
+`sf.check(bound, quantity=...)` takes what it returns, or one of the names below. Without one it is `excess`.
+
+* `of`: `"excess"`, `"distance"` (squared, to the minimiser), `"gradient"` (squared norm), `"consensus"`, or a function
+  of the algorithm's state, which makes every Lyapunov function:
+  `lambda state, best, eta, p: ((state["models"] - best) ** 2).sum((1, 2)) + ...` with $x^\\star$ as `best`, the tensors
+  of the state by name (S, N, d), `problem`, and scalars of the bound; it returns one number a path.
+* `at`: `"client"` (that of `client=`, on its own loss), `"clients"` (their mean, each on its own loss), `"mean model"`
+  (on the mean loss $f$), `"client on mean loss"`, `"clients on mean loss"`.
+* `over`: `"last"`, `"average"` (over $t < T$), `("suffix", T0)` (the average over $t = T_0, \\dots, T$; `T0` may be a
+  function of T), weights such as `lambda t, T: 2 * (t + 1) / ((T + 1) * (T + 2))` that sum to 1 over
+  $t = 0, \\dots, T$ and may take scalars too (`eta`, `mu`), or `("mean iterate", w)`: the value at the mean of the
+  models with these weights.
+* `until`: `"T"`, or `"tau"`, the first $t$ where the excess is below `eps` or the squared gradient below `G`.
+
+*Exact* means by second moments, for linear algorithms on quadratics, a function of the state included where it is a
+quadratic; other algorithms and losses are simulated, and *paths* are always simulated. $e_t$ is the excess loss of the
+client that `client=` says (0 unless given) after $t$ iterations, $\\tau = \\min\\{t \\ge 0: e_t < \\varepsilon\\}$ and
 $\\tau_G = \\min\\{t \\ge 0: \\|\\nabla R(\\theta_t)\\|^2 < G\\}$; a bound of what stops may take the scalar `eps` or
 `G`. Of a hitting time the check measures the smaller of it and T, so it tests bounds from above. A sum is given by
-weights: `quantity={"last_distance": 1.0, "last_consensus": 0.5}`.
+weights: `quantity={"last_distance": 1.0, "last_consensus": 0.5}`; its keys may be quantities of four words.
+
+A bound that takes `R` is about whole rounds: $T = R K$ with the algorithm's period as `K`, which `period=(1, 10)`
+varies; `participants` are those of a round.
 
 | name | quantity | in words of a verdict | unit | measured |
 |---|---|---|---|---|

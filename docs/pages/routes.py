@@ -49,7 +49,7 @@ def _one_step(problem: Quadratics, chosen: Algorithm) -> str:
     if chosen.linear:
         return "not needed: the exact route contains it"
     if isinstance(chosen, AllForOne):
-        return "yes (`expected_step`); `check` samples"
+        return "yes, at given states; `check` samples"
     quiet = replace(problem, noise=Additive.isotropic(0.0, problem.features, problem.clients))
     _, [exact] = path_values([quiet], chosen, eta=np.array([_ETA]), iterations=np.array([20]), client=0,
                              form=forms()["excess"], seeds=4, root=0)  # fmt: skip

@@ -22,6 +22,7 @@ from suffice.support.tables import Table
 from .break_even import break_even
 from .constant_prediction import coarse, started
 from .federated import matrices, rounds
+from .guaranteed.fixed_weights import everybody
 from .logistic import with_measured
 from .plan_row import Row
 from .plan_rows import planned_rows
@@ -168,7 +169,7 @@ class Plan:
         if any(row.exact is not None and row.exact.stages for row in self):
             found.append(stages_table(self.rows))
         if row.schedules is not None:
-            found.append(plan_table(self.rows, said=self.notes))
+            found.append(plan_table(self.rows, everybody=self.all_for_all(), said=self.notes))
         first, *others = found or sentence(f"There is no plan: {row.refusal}.")
         return [noted_table(first, self.notes), *others]
 
@@ -185,6 +186,7 @@ class Plan:
         answer = {
             "clients": [row.to_dict() for row in self.rows],
             "notes": list(self.notes),
+            "all_for_all": plain(self.all_for_all()),
         }
         if self.problem is None:
             return answer
@@ -224,6 +226,17 @@ class Plan:
         if path is not None:
             figure.write(path)
         return figure
+
+    def all_for_all(self) -> list[dict[str, Any]]:
+        """What All-for-all promises for the mean over clients at each precision, of each client's own their mean; none
+        where nothing is guaranteed, clients start apart or losses need not be strongly convex."""
+        known, start = self.constants, None if self.problem is None else self.problem.start
+        if known is None or self.rows[0].schedules is None or self.rows[0].refusal:
+            return []
+        if start is not None and bool((start != start[:1]).any()):
+            return []
+        means = [float(np.mean([row.epsilon for row in rows])) for rows in self.precisions.values()]
+        return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
 
     def break_even(self) -> list[dict[str, Any]]:
         """For each client the smallest of the plan's precisions at which peers help; none where there is only one."""

@@ -146,12 +146,12 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
         for turn in range(int(turns.max())):
             after = moment
             for block in blocks:
-                after = _within(block, after)[-1]
+                after = within(block, after)[-1]
             moment = torch.where((turns > turn)[:, None, None], after, moment)
             scale = torch.maximum(scale, moment.abs().amax((1, 2)))
     going, at = moment, 0
     for block in blocks if int(rest.max()) else []:
-        for after in _within(block, going):
+        for after in within(block, going):
             moment = torch.where((rest > at)[:, None, None], after, moment)
             going, at = after, at + 1
     return moment, torch.maximum(scale, moment.abs().amax((1, 2)))
@@ -175,7 +175,7 @@ def summed_moments(
 
     while t < int(iterations.max()):
         for block in blocks:
-            for after in _within(block, moment, advance):
+            for after in within(block, moment, advance):
                 moment, t = after, t + 1
                 running = iterations >= t
                 last = torch.where(running[:, None, None], moment, last)
@@ -205,7 +205,7 @@ def form_value(
     return share * (F * moment).sum((1, 2)), share * rounding(iterations.double()) * scale * F.abs().sum((1, 2))
 
 
-def _within(
+def within(
     block: Branches, moment: Tensor, advance: Callable[..., Tensor] = lambda maps, moment, _: maps.advance(moment)
 ) -> list[Tensor]:
     """The moments after each iteration of a block that holds its outcome."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +14,11 @@ from suffice.support.numbers import as_whole
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .checked_step_sizes import StepSize, step_sizes
-from .moment_maps import Maps, origin, probe, probe_batch
+from .moment_maps import Maps, origin, probe_batch
+from .moment_powers import Block, Probed, branches, probed_alone, within
 from .oracle import check_problem
 from .problem import QuadraticProblem
 from .problem_batches import instances
-
-Outcomes = Sequence[tuple[float, Mapping[str, Tensor]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +82,10 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
         raise InputError("algorithm", algorithm.name, "it is not linear: use expected_step at given states")
     template, centre, z = origin(problem, algorithm)
 
-    def maps(t: int, step_size: Tensor, outcomes: Outcomes | None) -> Maps:
-        return probe(problem, algorithm, centre, step_size, t, outcomes)
+    def probed(t: int, outcome: int | None) -> Maps:
+        return probed_alone(problem, algorithm, centre, step_size_at(t))(t, outcome)
 
-    return _moments(z, template, algorithm, maps, step_size_at, iterations, lambda t: algorithm.outcomes(problem, t))
+    return _moments(z, template, problem, algorithm, probed, step_size_at, iterations)
 
 
 def expected_moments_batch(
@@ -105,51 +104,40 @@ def expected_moments_batch(
     centre = {name: torch.stack([each[1][name] for each in starts]) for name in template}
     z, step_size = torch.stack([each[2] for each in starts]), torch.from_numpy(eta)
 
-    def maps(t: int, step_size: Tensor, outcomes: Outcomes | None) -> Maps:
-        if outcomes is not None:
+    def probed(t: int, outcome: int | None) -> Maps:
+        if outcome is not None:
             remedy = "it keeps what it draws for several iterations: ask for the moments of one instance at a time"
             raise InputError("algorithm", algorithms.name, remedy)
         return probe_batch(problems, algorithms, centre, step_size, t)
 
-    def listed(t: int) -> Outcomes:
-        return every[0][1].outcomes(every[0][0], t)
-
-    return _moments(z, template, algorithms, maps, lambda t: step_size, iterations, listed)
+    return _moments(z, template, *every[0], probed, lambda t: step_size, iterations)
 
 
 def _moments(
     z: Tensor,
     template: State,
+    problem: QuadraticProblem,
     algorithm: Algorithm,
-    maps: Callable[[int, Tensor, Outcomes | None], Maps],
+    probed: Probed,
     step_size_at: Callable[[int], Tensor],
     iterations: int,
-    listed: Callable[[int], Outcomes],
 ) -> Moments:
+    """From round to round: within one what was drawn stays, and the moments given each outcome go on apart."""
     result = [z[..., :, None] * z[..., None, :]]
-    known: dict[tuple[int, int, tuple[float, ...]], Maps] = {}
-    # Within a round what was drawn stays: the moments given each outcome go on apart until the round ends.
-    given: list[Tensor] = []
-    for t in range(1, iterations + 1):
-        step_size = step_size_at(t)
-        rounds = algorithm.round_of(t) < t or algorithm.round_of(t + 1) == t
-        outcomes = listed(t) if rounds else ()
-        if len(outcomes) < 2:
-            outcomes = ()
-        elif algorithm.round_of(t) == t:
-            given = [result[-1]] * len(outcomes)
-        for at in range(max(len(outcomes), 1)):
-            key = (algorithm.phase(t), at, tuple(step_size.flatten().tolist()))
-            if key not in known:
-                if len(known) > max(64, 2 * len(outcomes) * algorithm.phase(t)):  # decreasing steps never come back
-                    known.clear()
-                known[key] = maps(t, step_size, [(1.0, outcomes[at][1])] if outcomes else None)
-            if outcomes:
-                given[at] = known[key].advance(given[at])
-            else:
-                result.append(known[key].advance(result[-1]))
-        if outcomes:
-            result.append(torch.stack([odds * moment for (odds, _), moment in zip(outcomes, given)]).sum(0))
+    known: dict[tuple[int, int | None, tuple[float, ...]], Maps] = {}
+
+    def maps(t: int, outcome: int | None) -> Maps:
+        key = algorithm.phase(t), outcome, tuple(step_size_at(t).flatten().tolist())
+        if key not in known:
+            if len(known) > max(64, 4 * algorithm.phase(t)) and outcome is None:  # decreasing steps never come back
+                known.clear()
+            known[key] = probed(t, outcome)
+        return known[key]
+
+    while (t := len(result)) <= iterations:
+        ends = (end for end in range(t, iterations) if algorithm.round_of(end + 1) != algorithm.round_of(t))
+        block = Block(iterations=tuple(range(t, next(ends, iterations) + 1)))
+        result += within(branches(problem, algorithm, [block], maps)[0], result[-1])
     layout, offset = {}, 0
     for name, value in template.items():
         layout[name] = (slice(offset, offset + value.numel()), tuple(value.shape[1:]))

@@ -115,10 +115,10 @@ class QuadraticForm:
     def weights(self, iterations: np.ndarray, scalars: Mapping[str, np.ndarray]) -> np.ndarray:
         """w_0, ..., w_T of each T (B,) and scalars (B,), (B, max T + 1); NaN where a suffix is empty."""
         found = np.zeros((len(iterations), int(iterations.max(initial=0)) + 1))
+        names = [name for name in inspect.signature(self.over).parameters if name != "T"] if callable(self.over) else []
         for at, T in enumerate(iterations.astype(int).tolist()):
             t = np.arange(T + 1.0)
             if callable(self.over):
-                names = [name for name in inspect.signature(self.over).parameters if name != "T"]
                 found[at, : T + 1] = self.over(T, **{name: float(scalars[name][at]) for name in names})
                 continue
             first = self.over[1]

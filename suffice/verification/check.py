@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,7 @@ from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
 from .counterexample import with_counterexample
 from .families import ProblemFamily, own_scalar
+from .free_constant import with_constant
 from .loosened_conditions import loosened
 from .periods import over_periods
 from .problem_measure import APART, GIVEN, ROUNDS, measures, own_number, quadratic, typical_setting
@@ -30,7 +32,7 @@ from .quantity import composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .shapes import sweep
-from .user_function import reading, renamed, settings_kept, without_constants
+from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
 
 
@@ -45,6 +47,7 @@ def check(
     client: int = 0,
     period: tuple[int, int] | None = None,
     assumptions: Collection[str] = (),
+    free: str = "",
     names: Mapping[str, str | Callable[..., Any]] | None = None,
     delta: float | None = None,
     effort: str = "quick",
@@ -62,20 +65,12 @@ def check(
                 that wrong variants of it can be made and refuted; of any other function only keywords are varied, and
                 the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
-    quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
-                last_consensus of all, the excess being over each client's own minimum, so that at a common model it is
-                f - f* plus f* - (1/N) sum_i f_i*; random_iterate_excess, average_gradient, average_client_gradient or
-                average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T; with tau the
-                first t with e_t < eps, stopped_excess (E[e_min(T, tau)]), excess_while_running (E[e_T 1{tau >= T}]),
-                still_running (P(tau > T)) and hitting_time (E[min(tau, T)] <= E[tau], so that a bound of E[tau] from
-                above, which has no T, is tested at every T); of the squared
-                gradient below G gradient_still_running, gradient_hitting_time and stopped_gradient. Of f, the mean of
-                all clients' losses with minimiser x*, at the mean xbar_T of their models, global_excess
-                (f(xbar_T) - f*), global_distance (|xbar_T - x*|^2), global_gradient (|grad f(xbar_T)|^2), and over
-                t < T average_global_excess and average_mean_gradient; then e0 is f(xbar_0) - f*, distance2 is
-                |xbar_0 - x*|^2, and zeta2 is (1/N) sum_k |grad R_k(x*)|^2: a bound that takes it is tried on clients
-                that differ. Or a sum, by weights that are numbers >= 0 or functions of the family's scalars:
-                {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}
+    quantity    by name, see docs/quantities.md (excess, last_distance, average_gradient, hitting_time, ...); in four
+                words, by `quantity`; or a sum of such, by weights that are numbers >= 0 or functions of scalars:
+                {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}. Where it is of f, the mean of the
+                clients' losses, with minimiser x*, e0 is f(xbar_0) - f* at the mean xbar_0 of the starts, distance2 is
+                |xbar_0 - x*|^2, and there are zeta2, Gamma, hessian_gap, G2 and B2 of `PARAMETERS`: a bound that takes
+                one of these is tried on clients that differ
     algorithm   `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other is
                 simulated, and so is any on other losses: a false bound is called violated from sampled paths with
                 probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
@@ -87,6 +82,8 @@ def check(
                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
     assumptions {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
                 instances have noise along one end of the spectrum
+    free        the name of a constant that the bound takes and grows with: the answer is the least one over what is
+                tried, and whether it grows with kappa = beta/mu, N or T; then the order is false
     client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
     delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
@@ -133,12 +130,13 @@ def check(
     bar = later("check") if progress is None else nullcontext(progress)
     with settings_kept(), one_thread(), bar as report:
         own = {} if family is None else family.own()
+        own |= {free: own_scalar(free, "the bound")} if free else {}
         meant = _names(names, bound, conditions, quantity)
         given = GIVEN | APART if family is None else {"eta", *typical_setting(family).arguments}
 
         def read(function: Callable[..., Any]) -> Callable[..., Any]:
             known = lambda name: name in given or own_number(chosen, ROUNDS.get(name, name)) is not None  # noqa: E731
-            return without_constants(renamed(function, meant), known)
+            return renamed(function, meant, known)
 
         bound, conditions = read(bound), None if conditions is None else read(conditions)
         asked = quantity_of(quantity, meant)
@@ -150,10 +148,19 @@ def check(
         def judged(chosen: Algorithm) -> Verdict:
             theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
             theorem = theorem if delta is None else replace(theorem, mode="probability")
-            verdict = _Check(
+            judge = _Check(
                 theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
                 progress=report,
-            ).verdict(effort)  # fmt: skip
+            )  # fmt: skip
+            if free:
+
+                def at(C: float) -> Theorem:
+                    return _record(renamed(partial(bound, **{free: C}), {}), conditions, asked, direction, own, chosen)[
+                        0
+                    ]
+
+                return judge.with_constant(free, at)
+            verdict = judge.verdict(effort)
             if not seconds:
                 return verdict
             from .proof.prove import with_proof  # SymPy and the search, which few ask for
@@ -178,9 +185,7 @@ class _Check:
 
     def verdict(self, effort: str) -> Verdict:
         """The verdict on instances."""
-        exact = self.algorithm.linear and self.delta is None and not form_of(self.theorem).levels
-        exact = exact and quadratic(self.theorem, self.algorithm, self.family, self.client)
-        run = self._exact if exact else self._sampled
+        run = self._exact if self._by_moments else self._sampled
         verdict = run("quick")
         if verdict.outcome is Outcome.VACUOUS:
             some, why = explained(self.theorem, verdict.evidence.unmet)
@@ -193,6 +198,27 @@ class _Check:
         if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
             return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[self.theorem.direction])
         return verdict
+
+    def with_constant(self, name: str, at: Callable[[float], Theorem]) -> Verdict:
+        """The verdict at the least value of a constant of that name."""
+        if name not in self.theorem.bound_keywords:
+            raise InputError("free", name, f"the bound takes {', '.join(self.theorem.bound_keywords)}")
+        one = at(1.0)
+        if not self._by_moments or self.theorem.direction == "lower":
+            raise InputError("free", name, "constants are found for upper bounds of linear algorithms on quadratics")
+        measured, reason = measures(one, self.algorithm, self.family, self.client, effort="quick")
+        if reason:
+            return Verdict.inconclusive(one, reason)
+        spend = replace(EFFORTS["quick"], corners=EFFORTS["quick"].instances)
+        return with_constant(
+            name, self.theorem, at, measured, spend, self.root,
+            lambda theorem: replace(self, theorem=theorem).verdict("quick"),
+        )  # fmt: skip
+
+    @property
+    def _by_moments(self) -> bool:
+        exact = self.algorithm.linear and self.delta is None and not form_of(self.theorem).levels
+        return exact and quadratic(self.theorem, self.algorithm, self.family, self.client)
 
     def _exact(self, effort: str) -> Verdict:
         """The verdict by exact moments."""

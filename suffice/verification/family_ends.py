@@ -2,9 +2,9 @@
 
 `build` says nothing of how a scalar depends on the domains, so that random instances meet "no noise", "equal
 minimisers" or "eta = 1/(2 mu)" by luck alone. Two domains at a time are set to an end, to 0, or all their entries
-alike. Then single numbers are moved to where the two sides of a condition are equal, by the Illinois method (Dowell and
-Jarratt, BIT 11, 1971): where few instances meet the conditions one number after the other, so that several are met with
-equality; from there the other domains are set to their ends in turn.
+alike. Where few of all these meet the conditions, single numbers are moved to where the two sides of a condition are
+equal, by the Illinois method (Dowell and Jarratt, BIT 11, 1971): one number after the other, so that several conditions
+are met with equality; from there the other domains are set to their ends in turn.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ _MOST = 96
 
 
 def turned(theorem: Theorem, family: Family, *, seed: int) -> Values:
-    """Instances at which conditions turn, and those with other numbers at their ends, that meet the hypotheses."""
+    """Instances at which conditions turn, and those with other numbers at their ends, where few meet the hypotheses."""
     tried = family.at(pairs_of_ends(family, seed))
     if not theorem.condition_keywords:
         return _rows(tried, [])
     met, count = _met(theorem, family, tried)
+    if 4 * met.sum() >= len(met):
+        return _rows(tried, [])
     rows = _rows(tried, _best(met, count))
     for _ in range(_ROUNDS):
         rows = _joined([rows, *_turned(theorem, family, rows)])
@@ -123,10 +125,7 @@ def _spread(chosen: np.ndarray, most: int) -> np.ndarray:
 
 
 def _best(met: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Those that meet most conditions, evenly spread where these are many."""
-    score = count + met
-    top = np.flatnonzero(score == score.max())
-    return _spread(top, _MOVED) if len(top) > _MOVED else np.argsort(-score, kind="stable")[:_MOVED]
+    return np.argsort(-(count + met), kind="stable")[:_MOVED]
 
 
 def _turned(theorem: Theorem, family: Family, rows: Values) -> Iterator[Values]:

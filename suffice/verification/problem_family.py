@@ -50,7 +50,10 @@ class Setting:
             known["e0"] = float(problem.excess(problem.start[None])[0, 0])
         if "distance2" not in given:
             known["distance2"] = float((problem.start[0] - problem.optimum[0]).square().sum())
-        if "sigma2" not in given and bool((problem.sigma2 == problem.sigma2[0]).all()):
+        if (
+            "sigma2" not in given
+            and float((problem.sigma2 - problem.sigma2[0]).abs().max()) <= 1e-12 * problem.sigma2[0]
+        ):
             known["sigma2"] = float(problem.sigma2[0])
         if not {"mu", "beta"} <= given.keys():  # `constants` compares clients too, which takes a millisecond
             A = getattr(problem, "A", None)

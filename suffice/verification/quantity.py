@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -86,15 +87,19 @@ class Composed(Quantity):
     def check_iterates(self, arguments: Mapping[str, np.ndarray], inside: np.ndarray) -> None:
         """`InputError` where weights over iterates do not sum to 1 at an instance that is `inside` the conditions."""
         for form, _ in self.parts:
-            rows = np.flatnonzero(inside) if callable(form.over) or isinstance(form.over, tuple) else ()
-            for at in rows:
-                T, given = int(arguments["T"][at]), scalars_of(form.scalars, arguments)
-                row = form.weights(np.array([T]), {name: value[[at]] for name, value in given.items()})[0]
-                if not (row >= 0).all() or abs(row.sum() - 1) > _SUMS:
-                    wrong = "are empty (a suffix needs T0 <= T)" if np.isnan(row).all() else f"sum to {row.sum():.6g}"
-                    wrong = "are negative" if (row < 0).any() else wrong
-                    remedy = f"its weights {wrong} at T = {T}: let them be >= 0 and sum to 1 over t = 0, ..., T where "
-                    raise InputError("over", words(form), remedy + "`conditions` hold")
+            if isinstance(form.over, str) or not inside.any():
+                continue
+            given = scalars_of((*form.scalars, "T"), arguments)
+            T, given = given["T"][inside], {name: value[inside] for name, value in given.items()}
+            rows = form.weights(T, given)
+            wrong = (rows < 0).any(1) | ~(np.abs(rows.sum(1) - 1) <= _SUMS)
+            if wrong.any():
+                at = int(wrong.argmax())
+                how = (
+                    "are empty (a suffix needs T0 <= T)" if np.isnan(rows[at]).any() else f"sum to {rows[at].sum():.6g}"
+                )
+                remedy = f"its weights {how} at T = {T[at]:g}: let them be >= 0 and sum to 1 over t = 0, ..., T where "
+                raise InputError("over", words(form), f"{remedy}`conditions` hold")
 
 
 def scalars_of(names: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,21 +174,24 @@ def _iterates(over: Any, until: str) -> Any:
     if not callable(over):
         _word("over", over, ("last", "average", "mean iterate", *(STOPPED if until == "tau" else ())), f"; {_OVER}")
         return over
-    served = adapted(over)
-    names = [name for name in inspect.signature(over).parameters if name not in ("t", "T")]
+    served, own = adapted(over), inspect.signature(over).parameters
+    names = [name for name in own if name not in ("t", "T")]
 
-    def weights(T: int, **scalars: float) -> np.ndarray:
-        given = scalars | ({"T": float(T)} if "T" in inspect.signature(over).parameters else {})
-        t = np.arange(T + 1.0)
+    @lru_cache(maxsize=4096)
+    def row(T: int, scalars: tuple[float, ...]) -> np.ndarray:
+        t, given = np.arange(T + 1.0), dict(zip(names, scalars)) | ({"T": float(T)} if "T" in own else {})
         try:
             with np.errstate(all="ignore"):
                 try:
-                    row = served(t=t, **given)
+                    found = served(t=t, **given)
                 except (TypeError, ValueError):  # it takes one t at a time
-                    row = [served(t=each, **given) for each in t]
-            return np.broadcast_to(np.asarray(row, dtype=float), t.shape)
+                    found = [served(t=each, **given) for each in t]
+            return np.broadcast_to(np.asarray(found, dtype=float), t.shape)
         except Exception as error:
             raise InputError("over", getattr(over, "__name__", "w"), f"it fails ({error}); {_OVER}") from error
+
+    def weights(T: int, **scalars: float) -> np.ndarray:
+        return row(T, tuple(scalars[name] for name in names))
 
     kind = inspect.Parameter.KEYWORD_ONLY
     weights.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in ("T", *names)])

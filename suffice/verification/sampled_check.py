@@ -174,7 +174,7 @@ def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, PathEvidence]])
     for index, (_, piece) in enumerate(pieces):
         score = np.where(piece.counted(theorem) & ~piece.exact, piece.ratio(theorem), -np.inf)
         score = np.where(np.isnan(piece.bound(theorem)), -np.inf, score)  # no number needs no sample
-        for place, row in enumerate(np.argsort(-score, kind="stable")[:_CHOSEN]):
+        for place, row in enumerate(np.argsort(-score, kind="stable")[: 4 * _CHOSEN]):
             if score[row] > 0:  # the best of each family and of each way to find it come before the rest
                 ranked.append((-float(score[row]) * (2.0 if place == 0 else 1.0), index, int(row)))
     found: list[tuple[float, PathMeasure, Evidence, Values]] = []

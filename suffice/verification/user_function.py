@@ -67,16 +67,21 @@ del _ANSWERS[id(library_of)]  # it tells the kinds of numbers apart
 _STAND_INS |= {id(each): SimpleNamespace(**vars(each) | given) for each, given in ((math, _SHARED), (np, _NUMPY))}
 
 
-def renamed(function: Callable[..., Any], names: Mapping[str, Any]) -> Callable[..., Any]:
-    """`function` with its own keywords as `names` says: each is another's name, or a function of others."""
+def renamed(
+    function: Callable[..., Any], names: Mapping[str, Any], known: Callable[[str], bool] = lambda name: True
+) -> Callable[..., Any]:
+    """`function` with its own keywords as `names` says: each is another's name, or a function of others; without those
+    that have a value of their own, by `functools.partial` or, where nothing else is `known` to give one, by default."""
     try:
-        own = inspect.signature(function).parameters
+        own = dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # of a type such as int, which is refused elsewhere
         return function
-    if not names.keys() & own.keys():
+    bound = function.keywords if isinstance(function, partial) else {}
+    left = [name for name, each in own.items() if name not in bound and (each.default is each.empty or known(name))]
+    if len(left) == len(own) and not names.keys() & own.keys():
         return function
     meanings, keywords = [], dict[str, None]()
-    for name in own:
+    for name in left:
         meant = names.get(name, name)
         takes = tuple(inspect.signature(meant).parameters) if callable(meant) else None
         meanings.append((name, meant, takes))
@@ -90,24 +95,6 @@ def renamed(function: Callable[..., Any], names: Mapping[str, Any]) -> Callable[
         return function(**given)
 
     return _named(call, keywords, function)
-
-
-def without_constants(function: Callable[..., Any], known: Callable[[str], bool]) -> Callable[..., Any]:
-    """`function` without the keywords that have a value of their own, by `functools.partial` or, where nothing else is
-    `known` to give one, by default."""
-    try:
-        own = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return function
-    bound = function.keywords if isinstance(function, partial) else {}
-    left = [name for name, each in own.items() if name not in bound and (each.default is each.empty or known(name))]
-    if len(left) == len(own):
-        return function
-
-    def call(**values: Any) -> Any:
-        return function(**values)
-
-    return _named(call, left, function)
 
 
 def _named(call: Any, keywords: Iterable[str], function: Callable[..., Any]) -> Callable[..., Any]:

@@ -87,7 +87,7 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     first = next(row for row in body if row["client"] == "59-64" and row["method"] == "exact")
     assert first["collaborators"] == "; ".join(plan["59-64"].collaborators)
     assert float(first["iterations <= [1]"]) == plan["59-64"].exact.iterations
-    assert float(first["measured/predicted [1]"]) == measured[6].together.ratio
+    assert float(first["measured [1]"]) == measured[6].together.time
     assert not any(row["method"] in ("all-for-one", "local") and row["client"] for row in body)
 
     drawn = plan.plot()
@@ -183,8 +183,8 @@ def test_the_command_shows_ratios_and_numbers(command, tmp_path):
     answer = json.loads(done.stdout)
     assert done.returncode == 0
     for row, entry in zip(answer["clients"], answer["measured"]):
-        predicted = row["exact"]["hitting"]["expected_iterations"]
-        np.testing.assert_allclose(entry["ratio_together"], entry["together"] / predicted, rtol=1e-12)
+        assert entry["predicted_together"] is entry["ratio_together"] is None  # bounds are those of schedules
+        assert entry["together"] < 3 * row["exact"]["iterations"]
         gap = abs(entry["excess_together"] - entry["exact_together"])
         assert gap < 5 * entry["excess_together_se"]
     assert [row["name"] for row in answer["clients"]] == ["Lyon", "Nice", "Brest"]
@@ -192,7 +192,7 @@ def test_the_command_shows_ratios_and_numbers(command, tmp_path):
     assert answer["numbers"]["mu"]["trust"] == "exact"
     done = command(*arguments)
     assert done.returncode == 0
-    for text in ("measured/exact", "E[tau] <=", "sigma^2", "Collaboration matrix"):
+    for text in ("measured/exact", "no matrix", "sigma^2", "Collaboration matrix"):
         assert text in done.stdout
 
 
@@ -225,6 +225,8 @@ def test_a_precision_that_every_start_has_takes_one_line(command, tmp_path, epsi
     path.write_text("site,x,target\n" + "".join(rows))
     done = command("plan", path, "--client", "site", *(part for one in epsilon for part in ("--epsilon", one)))
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == "Nothing to plan: every start is there already (0 iterations)."
+    first, then = done.stdout.splitlines()
+    assert first == "Nothing to plan: every start is there already (0 iterations)."
+    assert then.startswith("Next: suffice fit ")
     some = command("plan", path, "--client", "site", "--epsilon", "200%", "--epsilon", "10%")
     assert "Nothing to plan" not in some.stdout

@@ -23,7 +23,6 @@ from suffice.bounds.saved_errata import by_damage, errata_of, kept, said, wrong_
 from suffice.bounds.saved_verdicts import known
 from suffice.cli.errata import errata_page
 from suffice.explorer.content import content
-from suffice.support import frames
 from suffice.verification import errata
 from suffice.verification.claims import all_claims
 from suffice.verification.errata import ERRATA, WITHDRAWN, one
@@ -108,13 +107,6 @@ def test_pages_count_errors_alone_and_list_the_others_apart():
     assert gone.count("\n- `") == len(WITHDRAWN)
     assert all(f"`{entry.id}`" in gone for entry in WITHDRAWN)
     assert "[smoothness-logistic](errata/loose.md#scafflix-smoothness-logistic) (true, but)" in statements.text()
-
-
-def test_errata_are_frames(monkeypatch):
-    monkeypatch.setattr(frames, "find_spec", lambda name: None)  # without pandas and polars: a mapping
-    found = errata("cobo-example-2-constant").to_frame()
-    assert found["printed"][0] != found["measured"][0]
-    assert found["inputs"][0].startswith("a_i = 0.5, ")
 
 
 @pytest.mark.parametrize("paper", [paper for paper in PAPERS if paper.errata], ids=lambda paper: paper.key)

@@ -11,13 +11,11 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from suffice.bounds import PAPERS, Binary, find, tight_variance
+from suffice.bounds import PAPERS
 from suffice.bounds.statement import Statement
 from suffice.simulate import Quadratics, Randomness
 from suffice.simulate.algorithms import CoBo
 from suffice.simulate.data.mnist import mnist
-from suffice.verification.claims.scafflix import rates
-from suffice.verification.instances.rows import plain, rows
 
 
 def says(paper: str, place: str) -> Statement:
@@ -57,30 +55,6 @@ def test_the_effective_dimension_of_mnist():
     assert [round(each, 2) for each in found] == [2.25, 9.95]
     assert "2.25" in (reason := says("sample-optimal", "below Assumption 4").reason)
     assert "9.95" in reason
-
-
-def test_the_weights_of_scafflix_change_the_start_alone():
-    given = rows(
-        plain(rates.domains(3, 1, personal=True), C=0, fraction=1, p=0.4, models=[[1.0], [-2.0], [0.5]],
-              curvature=[[0.3], [1.0], [0.7]], spare=1.2, T=7),
-        *({"alpha": alpha} for alpha in (1.0, 0.3, 0.1)),
-    )  # fmt: skip
-    found = rates.measure(given, "theorem-1")
-    for name in ("contraction", "reach", "noise", "eta_min"):
-        assert np.ptp(found.arguments[name]) == 0
-    start = np.asarray(found.arguments["Psi0"])
-    assert_allclose(start / start[0], [1, 0.09, 0.01], rtol=1e-12)
-    assert_allclose(found.measured / start, found.measured[0] / start[0], rtol=1e-9)
-    assert not {"alpha", "weight"} & {parameter.name for parameter in find("scafflix/theorem-1").parameters}
-
-
-@pytest.mark.parametrize(("near", "worth_it"), [(16, False), (17, False), (18, True), (3, False)])
-def test_gradients_for_similarities_pay_where_the_cluster_is_larger_than_their_number(near, worth_it):
-    """One client of N = 1000 with `near` peers alike, itself among them, and b_alpha = 16."""
-    similarity = (np.arange(1000) < near).astype(float)
-    together = tight_variance(Binary(threshold=0.5), similarity=similarity, sigma2=np.full(1000, 2.0))
-    assert_allclose(together, 2.0 / near, rtol=1e-12)
-    assert (together < 2.0 / (1 + 16) * (1 - 1e-12)) == worth_it
 
 
 def test_cobo_computes_two_further_gradients_for_each_other_client():

@@ -94,21 +94,6 @@ def test_no_string_stands_by_itself_in_a_module():
     assert not {str(path.relative_to(ROOT)): lines for path in FILES if (lines := bare(path.read_text()))}
 
 
-@pytest.mark.parametrize(
-    ("source", "lines"),
-    [
-        ('A = "b "\n"c"\n', [2]),
-        ('def f():\n    "d"\n', [2]),
-        ('A = 1\n"""Doc."""\n', []),
-        ('"""Doc."""\n', []),
-        ('class A:\n    """Doc."""\n    b = 1\n    """Of b."""\n    ...\n', []),
-        ('def f():\n    x = 1\n    """y"""\n', [3]),
-    ],
-)
-def test_a_bare_string_is_told_from_a_docstring(source, lines):
-    assert bare(source) == lines
-
-
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda t: f"{t.key}-{t.edition}")
 def test_every_parameter_of_a_record_has_its_own_symbol(theorem):
     symbols = [theorem.symbol(parameter.name) for parameter in theorem.parameters]

@@ -49,7 +49,7 @@ def test_a_right_bound_holds_with_every_wrong_variant_refuted():
     assert verdict.worst_ratio > 1 - 1e-9  # attained at mu = beta, eta = 1/beta
     # what speaks against a check need not be a variant: all of these are refuted still
     faults = ("two routes differ: here", "proof step not certified: there")
-    apart = replace(verdict, variants=replace(verdict.variants, survivors=faults))
+    apart = replace(verdict, variants=replace(verdict.variants, faults=faults))
     assert apart.refuted == verdict.mutants == apart.to_dict()["refuted_mutants"]
     assert f"{verdict.mutants} of {verdict.mutants} mutants refuted" in one_line(apart)
 
@@ -188,7 +188,7 @@ def test_a_violation_is_told_in_str_and_in_one_line_of_repr():
     assert found["digits"] == 50
     close = replace(verdict, counterexample=found | {"measured": found["bound"] * (1 + 2e-9)})
     assert "measured 0.2500000005 > bound 0.25" in one_line(close)  # as many digits as it takes
-    left = replace(verdict.variants, survivors=("sigma2 forgotten",) * 40)
+    left = replace(verdict.variants, standing=("sigma2 forgotten",) * 40)
     weak = replace(verdict, outcome=Outcome.WEAK, variants=left, counterexample=None)
     assert "sigma2 forgotten" in repr(weak)
     assert len(repr(weak)) < 240

@@ -47,12 +47,6 @@ def test_a_condition_on_the_step_is_tried_at_its_limit(algorithm, times):
     assert judged(algorithm, times, 2.1).outcome is Outcome.VIOLATED
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("algorithm", "times"), SCHEDULES)
-def test_within_the_limit_it_stands(algorithm, times):
-    assert judged(algorithm, times, 1.9).valid
-
-
 def below(*, eta, beta):
     return {"eta <= 1/beta": (eta, 1 / beta)}
 

@@ -125,3 +125,34 @@ def test_sharp_instances_stay_within_the_familys_domains(longest):
         domain = family.domains[name]
         inside = (values >= domain.low) & (values <= domain.high)
         assert (inside | ((values == 0) & (domain.zero > 0))).all(), name
+
+
+def test_noise_along_an_end_of_the_spectrum_is_drawn_unless_the_bound_counts_on_isotropy():
+    """E[e_1] of eta <= 1/beta has eta^2/2 sum_a h_a sigma_a^2 of noise: isotropic, at most (d - 1) beta + mu over d."""
+
+    def bound(*, eta, mu, beta, e0, sigma2, d):
+        return (1 - eta * mu) ** 2 * e0 + eta**2 * sigma2 / (2 * d) * ((d - 1) * beta + mu)
+
+    def first(*, eta, beta, T):
+        return {"step": (eta, 1 / beta), "one": (T, 1)}
+
+    whole = check(bound, conditions=first)
+    assert whole.outcome is Outcome.VIOLATED
+    assert whole.counterexample["values"]["along"] > 0
+    assert check(bound, conditions=first, assumptions={"isotropic"}).valid
+    with pytest.raises(InputError, match=r'^assumptions = "\[\'convex\'\]": the one that may be stated is'):
+        check(bound, assumptions=["convex"])
+
+
+@pytest.mark.parametrize("family", [quadratics(features=3), quadratics(clients=3, features=2)])
+def test_noise_has_its_total_variance_and_its_direction(family):
+    values = Family(name="", domains=family.domains).draw(40, seed=2)
+    for at, setting in enumerate(family.settings(values | {"along": np.linspace(-1, 1, 40)})):
+        along = np.linspace(-1, 1, 40)[at]
+        for A, C, root in zip(setting.problem.A, setting.problem.noise.covariance, setting.problem.noise.factor):
+            _, vectors = np.linalg.eigh(A.numpy())
+            end = vectors[:, -1 if along > 0 else 0]
+            np.testing.assert_allclose(float(C.trace()), setting.arguments["sigma2"], rtol=1e-12, atol=1e-300)
+            np.testing.assert_allclose((root @ root.T).numpy(), C.numpy(), rtol=1e-9, atol=1e-12 * float(C.trace()))
+            wanted = float(C.trace()) * ((1 - abs(along)) / len(A) + abs(along))
+            np.testing.assert_allclose(end @ C.numpy() @ end, wanted, rtol=1e-6)

@@ -11,14 +11,12 @@ import pytest
 import sympy
 
 from suffice.bounds import find
-from suffice.verification.identities import IDENTITIES, Vector, identities, vectors
+from suffice.verification.identities import IDENTITIES, Vector, vectors
 from suffice.verification.identities.adaptive import gradient_time, jensen, lemma_1, telescoping
 from suffice.verification.identities.cobo import cluster_dissimilarity
 from suffice.verification.identities.scafflix import coin
 from suffice.verification.identities.vector import scalars
 from suffice.verification.identities.worst_case import (
-    contraction,
-    contraction_of_one_curvature,
     one_step,
     one_step_beyond,
     sharp_step,
@@ -102,18 +100,6 @@ def test_one_step_covers_a_pull_equal_to_the_weight():
     values = {"beta": 1, "r": 0, "p": 1, "g": 1, "y": 1}
     assert replace(near, point=values | {"eta": Fraction(1, 2)}).certified()
     assert replace(beyond, point=values | {"eta": 2}).certified()
-
-
-def test_the_contraction_at_one_curvature_is_a_step_of_its_own():
-    gap = contraction().positive
-    assert [str(divisor) for divisor in gap] == ["L - m"]
-    for key in ("worst-case/contraction", "sample-optimal/theorem-3-sharp"):
-        assert contraction_of_one_curvature in [identity.step for identity in identities(key)]
-    # a quadratic of curvature L: the measured excess before and after
-    L, step, start = Fraction(3), Fraction(1, 5), Fraction(7, 2)
-    values = {"L": L, "eta": step, "<x, x>": start**2}
-    one = contraction_of_one_curvature()
-    assert _at(one.right, values) == _at(one.left, values) == L / 2 * (start - step * L * start) ** 2
 
 
 def _at(expression, values):

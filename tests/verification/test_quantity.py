@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from suffice.bounds import InputError, Quantity
-from suffice.simulate import Local
+from suffice.simulate import Local, Scaffnew
 from suffice.simulate.quadratic_forms import QuadraticForm
-from suffice.verification import check, families
+from suffice.verification import Outcome, check, families
 from suffice.verification.check import record
 from suffice.verification.problem_measure import measured_family
-from suffice.verification.quantity import Composed, form_of, quantity_of
+from suffice.verification.quantity import Composed, composed, form_of, quantity, quantity_of
 from suffice.verification.sampled_check import path_measures
 
 CURVED = {"excess": 1.0, "last_distance": lambda *, mu: mu / 2}
@@ -38,15 +38,15 @@ def less(*, eta, mu, beta, e0, sigma2, T):
     return 1.5 * ((1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / (2 * mu))
 
 
-def bounded(quantity):
-    return replace(record(twice), quantity=quantity_of(quantity))
+def bounded(asked):
+    return replace(record(twice), quantity=quantity_of(asked))
 
 
 def test_on_one_curvature_the_sum_is_twice_the_excess():
     """E[e_T] + (mu/2) E|theta_T - theta*|^2 = 2 E[e_T] in R^1."""
     found = {}
-    for name, quantity in (("excess", "excess"), ("sum", CURVED)):
-        found[name] = measured_family(FAMILY, bounded(quantity)).evidence(FAMILY.sharp()).measured
+    for name, asked in (("excess", "excess"), ("sum", CURVED)):
+        found[name] = measured_family(FAMILY, bounded(asked)).evidence(FAMILY.sharp()).measured
     # the same moments times mu/2 or h/2, which differ in the last bit
     np.testing.assert_allclose(found["sum"], 2 * found["excess"], rtol=1e-14)
     assert found["excess"].max() > 1
@@ -67,8 +67,8 @@ def test_paths_are_weighted_one_by_one():
     drawn = {"curvature": np.full((2, 1, 1), 2.0), "sigma2": np.array([0.0, 1.0]), "far": np.ones(2),
              "direction": np.ones((2, 1)), "step": np.full(2, 0.1), "T": np.array([3.0, 5.0])}  # fmt: skip
     found = {}
-    for name, quantity in (("excess", "excess"), ("sum", CURVED)):
-        theorem = bounded(quantity)
+    for name, asked in (("excess", "excess"), ("sum", CURVED)):
+        theorem = bounded(asked)
         [measure], reason = path_measures(theorem, Bold(), FAMILY, 0, effort="quick", root=0, delta=None)
         assert reason == ""
         found[name] = measure.family(theorem).evidence(drawn).measured
@@ -100,3 +100,79 @@ def test_a_name_alone_is_the_quantity_itself():
 def test_bad_sums_are_named(quantity, message):
     with pytest.raises(InputError, match=message):
         check(twice, quantity=quantity, family=FAMILY)
+
+
+def psi(state, problem, best, eta, p):
+    """sum_k |x_k - x*|^2 + (eta/p)^2 sum_k |h_k - grad R_k(x*)|^2 of Mishchenko et al. (2022)."""
+    apart = state["control"] - problem.gradient(best.expand(1, problem.clients, -1))
+    return ((state["models"] - best) ** 2).sum((1, 2)) + (eta / p) ** 2 * (apart**2).sum((1, 2))
+
+
+def proxskip(power):
+    def bound(*, eta, mu, p, T, N, distance2, zeta2, sigma2):
+        rate = np.minimum(eta * mu, p**power)
+        return (1 - rate) ** T * N * (distance2 + (eta / p) ** 2 * zeta2) + N * eta**2 * sigma2 / rate
+
+    return bound
+
+
+def test_the_lyapunov_function_of_a_theorem_is_judged_exactly():
+    options = {"conditions": steps, "algorithm": Scaffnew(p=0.3), "quantity": quantity(of=psi)}
+    family = families.quadratics(clients=2, features=1, longest=200)
+    good = check(proxskip(2), family=family, **options)
+    assert good.valid
+    assert good.error_probability == 0
+    assert good.worst_ratio > 0.9
+    assert check(proxskip(1), family=family, **options).outcome is Outcome.VIOLATED
+
+
+def test_what_is_no_quadratic_is_followed_on_paths():
+    """E|theta_T - theta*|^4 without noise is its start's, contracted."""
+
+    def fourth(state, best):
+        return ((state["models"] - best) ** 2).sum((1, 2)) ** 2
+
+    def quiet(*, eta, beta, sigma2):
+        return {"step": (eta, 1 / beta), "quiet": (sigma2, 0)}
+
+    for power, stands in ((4, True), (4.2, False)):
+        verdict = check(
+            lambda *, eta, mu, T, distance2, power=power: (1 - eta * mu) ** (power * T) * distance2**2,
+            conditions=quiet, quantity=quantity(of=fourth), family=FAMILY,
+        )  # fmt: skip
+        assert verdict.valid == stands, str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"of": "exces"}, r"^of = 'exces': did you mean excess\? use excess, distance, .* or a function"),
+        ({"at": "mean modl"}, r"^at = 'mean modl': did you mean mean model\?"),
+        ({"over": "averge"}, r"^over = 'averge': did you mean average\?"),
+        ({"until": "tua"}, "^until = 'tua': .*use T, tau"),
+        ({"of": np.eye(3)}, r"^of = .*: use excess, .* or a function of the state"),
+        ({"of": "consensus", "at": "client"}, "^at = 'client': consensus and functions of the state are of all"),
+        ({"of": "distance", "until": "tau"}, "^until = 'tau': tau is known of excess and gradient"),
+        ({"over": ("sufix", 3)}, "^over = .*sufix.*: give \"last\""),
+        ({"over": ("suffix", -1)}, "^T0 = -1: give a whole number"),
+        ({"over": "mean iterate", "until": "tau"}, "^over = 'mean iterate': it is at the mean of the models until T"),
+        ({"over": "time"}, "^over = 'time': use last, average, mean iterate"),
+        ({"of": lambda state: state["models"]}, r"^of = '<lambda>': it returns \(\d+, 1, 2\): return one number"),
+        ({"of": lambda state: state["h"].sum((1, 2))}, r"^of = '<lambda>': it fails on the state of local"),
+        ({"of": lambda state: state["models"].sum((1, 2))}, "^of = '<lambda>': it is -.* never negative"),
+        ({"of": lambda state, foo: state["models"].sum((1, 2))}, "^parameter = 'foo': the family gives mu, "),
+        ({"over": lambda t, T: 1.0}, "^over = .*: its weights sum to 2 at T = 1: let them be >= 0 and sum to 1"),
+        ({"over": ("suffix", 5)}, r"^over = .*: its weights are empty \(a suffix needs T0 <= T\) at T = 1"),
+        ({"over": lambda t, T: t.foo}, "^over = '<lambda>': it fails "),
+    ],
+)  # fmt: skip
+def test_words_that_say_nothing_are_named(words, message):
+    with pytest.raises(InputError, match=message):
+        check(lambda *, e0: e0, quantity=quantity(**words))
+
+
+def test_a_product_with_a_name_is_that_quantity():
+    assert quantity(of="gradient", at="clients", over="average") is Quantity.AVERAGE_CLIENT_GRADIENT
+    assert quantity(over="time", until="tau") is Quantity.HITTING_TIME
+    both = quantity_of({quantity(of="distance", at="clients on mean loss"): 2.0, "last_consensus": 1.0})
+    assert [weight for _, weight in composed(both).parts] == [2.0, 1.0]

@@ -41,8 +41,8 @@ SAFE = 0.97
 """Of the limit: no single rate beyond is tried."""
 SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
 """Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
-FINALISTS, DIRECTIONS = 3, 3
-"""Coordinates from which rates are polished, and directions in the best of them beside its best start."""
+DIRECTIONS = 3
+"""From which rates are polished beside the best start in each of the coordinates."""
 ROUNDS = 60
 """Iterations of a polish."""
 LEAST = 4
@@ -73,7 +73,7 @@ POOLED = "pooled"
 PATIENCE = 80
 """Iterations at the present pace within which the precision has to be in reach."""
 STALLED = 1e-4
-"""Decrease of ln E e_g that counts as none."""
+"""Decrease of ln E e_g that counts as none, once the precision is reached."""
 UNKNOWN = 1e3
 """ln E e_T of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
 Curve = Any
@@ -184,11 +184,11 @@ def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
 
 
 def _promising(tried: Sequence[Sequence[Rates]]) -> list[Rates]:
-    """The best start of the best coordinates, which differ more than starts in one of them do, then directions in the
-    best of all."""
+    """The best start in each of the coordinates, which differ more than starts in one of them do, the best of all
+    first, then directions in its coordinates."""
     firsts = [min(starts, key=lambda one: one.rank) for starts in tried]
     lead = min(range(len(tried)), key=lambda j: firsts[j].rank)
-    found = sorted(firsts, key=lambda one: one.rank)[:FINALISTS]
+    found = sorted(firsts, key=lambda one: one.rank)
     return found + [one for one in tried[lead][:DIRECTIONS] if one not in found]
 
 
@@ -198,9 +198,7 @@ def hunted(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, f
     missed  ln E e_g of goals g that were missed, by this hunt and those before it: one that misses by more has lost
     """
     v, last, before = one.v, most if best.steps is None else best.steps - 1, np.inf
-    goal = last - int(FINER * last)
-    if best.steps is None and one.when:
-        goal = min(one.when, goal)
+    goal = min(one.when or last, last - int(FINER * last))
     while last > 0:
         v, level = lowered(curve, v, goal, rounds)
         time = curve.arrival(v, last) if level < 1 else np.inf
@@ -210,8 +208,8 @@ def hunted(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, f
             goal = max(last - int(FINER * last), _between(below, last))
             continue
         known = sorted(missed)
-        others = BETTER * np.interp(goal, known, [missed[g] for g in known]) if known else np.inf
-        bar = others if np.isinf(before) else PACE * before
+        others = np.interp(goal, known, [missed[g] for g in known], left=np.inf) if known else np.inf
+        bar = min(BETTER * others, PACE * before)
         missed[goal] = min(level, missed.get(goal, np.inf))
         if goal >= last or level > bar:
             break
@@ -250,7 +248,9 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, rounds: int) -> tuple[np.nda
 
     def watch(intermediate_result: Any) -> None:
         history.append(intermediate_result.fun)
-        if len(history) > 4 and (history[-5] - history[-1]) / 4 < max(STALLED, history[-1] / PATIENCE):
+        if len(history) > 4 and (history[-5] - history[-1]) / 4 < (
+            history[-1] / PATIENCE if history[-1] > 0 else STALLED
+        ):
             raise StopIteration
 
     options = {"maxiter": rounds, "ftol": 1e-9, "gtol": 1e-6}

@@ -8,20 +8,25 @@ Two theorems compete with the hitting time of adaptive weights, together and alo
   adaptive/theorem-1-fixed-weights. Weights 1/sigma_k^2 on the peers that are most similar, as many as are best;
 * two stages, strongly convex losses and b_ik as above: sample-optimal/theorem-2-optimal-rounds, where kappa does not
   multiply the noise.
+
+All-for-all promises the mean over clients alone: `everybody` has its plan.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from suffice.bounds.all_for_all_plan import ONE, TWO, all_for_all_plan
 from suffice.bounds.constants import Constants
 from suffice.bounds.evaluate import evaluate
 from suffice.bounds.heterogeneity import GradientDissimilarity
 from suffice.bounds.quadratic_certificate import QuadraticCertificate
 from suffice.bounds.theorems import find
+from suffice.bounds.threshold_weights import component_weights
 
 AFFINE, UNIFORM, OPTIMAL = (
     "adaptive/theorem-1-fixed-weights",
@@ -30,6 +35,8 @@ AFFINE, UNIFORM, OPTIMAL = (
 )
 SHARES = np.linspace(0.01, 0.99, 99)
 """Of the step at which the floor is the precision: what is tried for the step."""
+MOST_PEER_EXCESS = 0.9
+"""Largest share of the precision that the records of All-for-all leave to the bias."""
 MOST_BIAS = 0.99
 """Largest mean c that adaptive/theorem-1-fixed-weights takes."""
 
@@ -169,3 +176,50 @@ def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> P
     if second:
         stages.append({"rounds": second, "eta": float(1 / (beta + mu)), "mu": float(mu), "offset": float(2 * kappa)})
     return _promise(OPTIMAL, weights, *stages)
+
+
+def everybody(constants: Constants, epsilon: float) -> dict[str, Any] | None:
+    """All-for-all on connected components: after `rounds` the record's mean over clients is at most epsilon.
+
+    One gradient per client and round. Of the thresholds that change the components the best is taken. None where it is
+    not known to hold: losses that need not be strongly convex, no starting excess.
+    """
+    if constants.excess is None or not strongly_convex(constants):
+        return None
+    b = uniform_dissimilarity(constants)
+    b = np.maximum(b, b.T)
+    spectrum = {"mu": constants.mu.min(), "beta": constants.beta.max(), "smin": 1.0, "smax": 1.0}
+    e0 = float(constants.excess.mean())
+    best: tuple[float, dict[str, Any], np.ndarray] = (np.inf, {}, b)
+    for threshold in _merging(b):
+        Lambda = component_weights(b=b, threshold=threshold)
+        inside = np.where(Lambda > 0, b, 0.0)
+        phi = float((Lambda * inside**2).sum(-1) @ (1 / (2 * constants.mu))) / constants.clients
+        if phi > MOST_PEER_EXCESS * epsilon:
+            continue
+        # a projection: its trace over N is lambda2 and weight2, and the noise is that of the sigma_j^2 so weighted
+        lambda2 = float(np.trace(Lambda) / constants.clients)
+        sigma2 = float(np.diag(Lambda) @ constants.sigma2 / np.trace(Lambda))
+        given: dict[str, Any] = {**spectrum, "eps": epsilon, "e0": e0, "sigma2": sigma2, "peer_excess": phi}
+        rounds = min(evaluate(ONE, **given, weight2=lambda2), evaluate(TWO, **given, lambda2=lambda2))
+        if rounds < best[0]:
+            best = float(rounds), given | {"lambda2": lambda2, "weight2": lambda2}, Lambda
+    if not best[1]:
+        return None
+    found, m = all_for_all_plan(**best[1]), best[1]["mu"]
+    stages = [{"rounds": found.first, "eta": found.eta}]
+    if found.offset is not None:
+        eta = 2 / (m * (found.offset + 2))
+        stages.append({"rounds": found.rounds - found.first, "eta": eta, "mu": m, "offset": found.offset})
+    promised = _promise(found.key, best[2], *stages)
+    return {"epsilon": epsilon} | promised | {"promise": f"{promised['promise']}; from a common start"}
+
+
+def _merging(b: np.ndarray) -> Sequence[float]:
+    """The thresholds at which components join: the edges of a minimal spanning forest, and 0."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    finite = np.where(np.isfinite(b), b + 1e-300, 0.0)  # 0 is no edge there
+    np.fill_diagonal(finite, 0.0)
+    return sorted({0.0, *minimum_spanning_tree(csr_matrix(finite)).data.tolist()})

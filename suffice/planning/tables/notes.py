@@ -17,7 +17,10 @@ NOTES, LONGEST = 3, 320
 MOST_ROWS = 20
 """Clients up to which each has its line."""
 WITHOUT = "Iterations are exact means with gradients as they are, without any matrix."
-MATRIX = "Iterations are exact means. Multiply the averaged gradient by the client's matrix (in --json and --out DIR)."
+MATRIX = (
+    "Iterations are exact means. Multiply the averaged gradient by the client's matrix, which is in `matrices` of "
+    "--json and in --out DIR."
+)
 NOTHING = "nothing to plan"
 MORE = ". More notes are in --json."
 

@@ -93,10 +93,17 @@ def measured_plan_table(precisions: Precisions) -> Table:
     return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)
 
 
-def plan_table(rows: Sequence[Row], *, said: Sequence[str] = ()) -> Table:
-    """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already."""
+def plan_table(rows: Sequence[Row], *, everybody: Sequence[dict[str, Any]] = (), said: Sequence[str] = ()) -> Table:
+    """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
+
+    everybody  what All-for-all promises
+    """
     refused, known = rows[0].refusal, [row for row in rows if row.schedules is not None]
     lines = [f"These numbers are not guaranteed: {refused}."] if refused else _promised(known)
+    if everybody:
+        times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in everybody)
+        told = "; ".join(dict.fromkeys(f"{one['promise']} ({one['theorem']})" for one in everybody))
+        lines.append(f"With one gradient of each client a round, All-for-all promises after {times}: {told}.")
     lines += [
         noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
         for warning, where in _grouped(rows).items()

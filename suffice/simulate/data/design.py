@@ -150,8 +150,9 @@ def counted(gaps: Counter[str]) -> str:
 def short(template: str, *texts: str) -> str:
     """`template` with texts of which the middles are left out where it would be wider than `WIDEST`."""
     room = max((WIDEST - len(template.format(*("" for _ in texts)))) // max(len(texts), 1), 5)
-    half = (room - 2) // 2
-    return template.format(*(text if len(text) <= room else f"{text[:half]}...{text[-half + 1 :]}" for text in texts))
+    half = (room - 3) // 2
+    cut = [text if len(text) <= room else f"{text[:half]}...{text[len(text) + half + 3 - room :]}" for text in texts]
+    return template.format(*cut)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,15 @@
-"""MNIST's images and digits, from the folders that torchvision makes or from single files."""
+"""MNIST's images and digits in IDX files, from the folders that torchvision makes or from single ones."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+
+import numpy as np
 
 from suffice.support.errors import InputError
 
-from .idx import read_idx
-from .memory import MAX_MEMORY, Memory, as_path
+from .memory import MAX_MEMORY, Memory, as_path, opened
 from .table import Table
 
 
@@ -50,3 +52,21 @@ def _images(path: Path, part: str) -> Path | None:
 
 def _sibling(folder: Path, name: str) -> Path | None:
     return next((file for file in (folder / name, folder / f"{name}.gz") if file.is_file()), None)
+
+
+def read_idx(path: Path, axes: int, memory: Memory) -> np.ndarray:
+    """An IDX array of bytes: two zeros, the type 8, the number of axes, big-endian sizes, then the numbers.
+
+    What is counted is the array of float64 that is made of it. Raises `InputError`.
+    """
+    begin = 4 + 4 * axes
+    with opened(path) as stream:
+        head = stream.read(begin)
+        if head[:4] != bytes((0, 0, 8, axes)) or len(head) < begin:
+            raise InputError("path", str(path), f"not an IDX file of bytes with {axes} axes")
+        shape = np.frombuffer(head[4:], dtype=">u4").tolist()
+        memory.take(f"the {' x '.join(map(str, shape))} numbers of {path.name}", 8 * math.prod(shape))
+        content = stream.read(math.prod(shape) + 1)
+    if len(content) != math.prod(shape) or 0 in shape:
+        raise InputError("path", str(path), f"does not hold the {shape} numbers that its header says")
+    return np.frombuffer(content, np.uint8).reshape(shape)

@@ -64,10 +64,11 @@ def source_of(
     rule = None if split is None else parse_split(split)
     if hasattr(given, "data") and hasattr(given.data, "blocks"):
         return _of_tables(_of_problem(given), client, target)
-    if isinstance(given, str | Path) and not str(given):
+    name = str(given) if isinstance(given, str | Path) else "."
+    if not name:
         raise InputError("path", "", "name a file or a folder")
-    if str(given).startswith(PREFIX) and isinstance(given, str):
-        whole = embedded(given.removeprefix(PREFIX))
+    if name.startswith(PREFIX):
+        whole = embedded(name.removeprefix(PREFIX))
         rule = Split(kind="column", column=client) if rule is None and client in whole.columns else rule
         return _divided(whole, rule, seed, client, target)
     framed = is_frame(given)

@@ -142,6 +142,7 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
     if days and all(level.isdigit() for level in seen.levels):
         first, last = (date(1899, 12, 30) + timedelta(int(day)) for day in (low.value, -high.value))
         yield f"{named([name])} is {low.value:.6g} to {-high.value:.6g}: days of Excel, {first} to {last}?"
+        return
     for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
         value, beyond = sign * end.value, sign * end.beyond
         width, gap = abs(other - beyond), abs(beyond - value)

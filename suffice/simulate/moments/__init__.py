@@ -6,13 +6,14 @@ recursion z+ = M(v) z that `recursion` derives. M needs the first and second mom
 
     recursion.ExactRecursion   the map of one client at given rates: its curve, first passage, step limit and floor, and
                                E e_T with its derivatives by the rates
-    orbits                     its powers, sums over them, and first passages of many lengths of rates at once
+    orbits                     its powers, sums over them, and first passages, also of many lengths of rates at once
     reduced.subspaces          what to project large maps on, for searches
     by_rows.RowRecursion       the same map in factors, by passes over rows
     gram_model.GramModel       closed form of a model with identity Hessians, which says where a search begins
 
-`suffice/planning/exact` calls them: `search` and `stages` the first two, `search` and `plan` the third, `large_models`
-the fourth, `search.modelled` the last. A problem offers what they start from by `gradient_moments` and `gradient_rows`.
+`suffice/planning/exact` calls them, excesses being in units of the precision: `search` and `stages` the first two,
+`search` and `plan` the third, `plan` the fourth, `search.modelled` the last. A problem offers what they start from by
+`gradient_moments` and `gradient_rows`.
 
 Moments of any other linear algorithm are found by calling its own step, since no formula of it is written down:
 `suffice/simulate/moment_maps.py` finds the maps of one iteration, `probed_moments.py` goes on step by step, and

@@ -131,38 +131,6 @@ class GradientRows:
         return GramModel.from_minimisers(optimum, start, scale * np.array(growth), scale * np.array(level))
 
 
-@dataclass(frozen=True)
-class _RowNoise:
-    """What noise adds in one step to the covariance of a model, from rows of K clients.
-
-    x        (n, d)     rows, one client's after the other's
-    weights  (n,)       u_k / n_k of the client that a row belongs to
-    grams    (K, d, d)  A_k
-    summed   (d, K d)   u_k A_k side by side
-    """
-
-    x: np.ndarray
-    weights: np.ndarray
-    grams: np.ndarray
-    summed: np.ndarray
-
-    def of(self, C: np.ndarray, squares: np.ndarray) -> np.ndarray:
-        """sum_k u_k (mean x x' (squares + x'C x) - A_k C A_k), of one square for each row."""
-        scratch = np.empty((min(AT_ONCE, len(self.x)), len(C)))
-        total = -(self.summed @ np.matmul(C, self.grams).reshape(-1, len(C)))
-        for first in range(0, len(self.x), AT_ONCE):
-            part = slice(first, first + AT_ONCE)
-            x, product = self.x[part], scratch[: len(self.x) - first]
-            spread = np.einsum("nd,nd->n", np.matmul(x, C, out=product), x)
-            weight = (self.weights[part] * (spread + squares[part]))[:, None]
-            if weight.min() < 0:  # C is no covariance
-                total += np.multiply(x, weight, out=product).T @ x
-            else:  # a matrix by its own transpose: half the multiplications
-                np.multiply(x, np.sqrt(weight), out=product)
-                total += product.T @ product
-        return total
-
-
 class RowRecursion:
     """Client i's model at rates c v, c >= 0, in eigenvectors of A = sum v_k A_k, the penalty being added to each A_k;
     its excess in units of so much loss.
@@ -183,17 +151,33 @@ class RowRecursion:
         X, y = (np.concatenate(parts) for parts in zip(*blocks))
         self.residuals = y - X @ minimiser
         self.u, turned = rates**2 / rows.batch, U.T @ grams @ U
-        weights = np.concatenate([np.full(len(x), share / len(x)) for share, (x, _) in zip(self.u, blocks)])
-        summed = (self.u[:, None, None] * turned).swapaxes(0, 1).reshape(len(U), -1)
-        self.noise = _RowNoise(X @ U, weights, turned, summed)
+        self.weights = np.concatenate([np.full(len(x), share / len(x)) for share, (x, _) in zip(self.u, blocks)])
+        self.x, self.grams = X @ U, turned
+        self.summed = (self.u[:, None, None] * turned).swapaxes(0, 1).reshape(len(U), -1)  # u_k A_k side by side
 
         self.hessian = U.T @ (rows.grams[client] + rows.penalty) @ U / unit
         self.start = rows.gaps[client] @ U
 
+    def _noise(self, C: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """sum_k u_k (mean x x' (squares + x'C x) - A_k C A_k), of one square for each row."""
+        scratch = np.empty((min(AT_ONCE, len(self.x)), len(C)))
+        total = -(self.summed @ np.matmul(C, self.grams).reshape(-1, len(C)))
+        for first in range(0, len(self.x), AT_ONCE):
+            part = slice(first, first + AT_ONCE)
+            x, product = self.x[part], scratch[: len(self.x) - first]
+            spread = np.einsum("nd,nd->n", np.matmul(x, C, out=product), x)
+            weight = (self.weights[part] * (spread + squares[part]))[:, None]
+            if weight.min() < 0:  # C is no covariance
+                total += np.multiply(x, weight, out=product).T @ x
+            else:  # a matrix by its own transpose: half the multiplications
+                np.multiply(x, np.sqrt(weight), out=product)
+                total += product.T @ product
+        return total
+
     def _after(self, m: np.ndarray, C: np.ndarray, c: float) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of delta one step later."""
-        g = self.noise.grams @ m - self.slopes
-        drawn = self.noise.of(C, (self.noise.x @ m - self.residuals) ** 2) - (g.T * self.u) @ g
+        g = self.grams @ m - self.slopes
+        drawn = self._noise(C, (self.x @ m - self.residuals) ** 2) - (g.T * self.u) @ g
         B = 1 - 2 * c * self.eigenvalues
         C = B[:, None] * C * B + 4 * c**2 * drawn
         return B * m + 2 * c * self.pull, (C + C.T) / 2
@@ -232,6 +216,6 @@ class RowRecursion:
 
         def apply(y: np.ndarray) -> np.ndarray:
             X = root * unpack(y, len(root))
-            return pack(root * (4 * a[:, None] * X * a + 4 * self.noise.of(X, no_squares)))
+            return pack(root * (4 * a[:, None] * X * a + 4 * self._noise(X, no_squares)))
 
         return 1 / largest(apply, pack(np.eye(len(root)) * root))

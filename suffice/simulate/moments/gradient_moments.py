@@ -121,8 +121,8 @@ def moments_of_rows(
     Coordinates are reduced to those that rows of some client can see.
     """
     d = start.shape[1]
-    X, y = (np.concatenate(parts) for parts in zip(*blocks))
-    centre = np.linalg.lstsq(X, y, rcond=None)[0]
+    # from sums, without a copy of all rows: moments are exact about any centre
+    centre = np.linalg.lstsq(sum(x.T @ x for x, _ in blocks), sum(x.T @ y for x, y in blocks), rcond=RANK)[0]
     A, h, optimum, noise = [], [], [], np.empty((len(blocks), size(d), 1 + d + size(d)))
     for k, ((x, target), origin) in enumerate(zip(blocks, start - centre)):
         n, r = len(x), target - x @ centre

@@ -50,8 +50,8 @@ def check_place(
 ) -> bool:
     """Whether the conditions are met there; `NotOfThisKind` unless they and, if so, the bound are what was read."""
     given = scalars_at(part, at, T, numbers)
-    known = {symbols()[name]: _rational(value) for name, value in at.items()}
-    known |= {symbols()[name]: _rational(given[name]) for name in ("T", "e0", "distance2", "sigma2")}
+    known = {symbols()[name]: sympy.Rational(value) for name, value in at.items()}
+    known |= {symbols()[name]: sympy.Rational(given[name]) for name in ("T", "e0", "distance2", "sigma2")}
     met = True
     if theorem.conditions is not None:
         found = _asked(theorem.conditions, "the conditions", given)
@@ -69,7 +69,7 @@ def check_place(
         sympy.sympify(each).subs(known | {symbolic.z: symbolic.after(T).subs(known)}) for each in terms
     )
     if met and start.is_Rational and noise.is_Rational and bias.is_Rational:  # at a pole there is nothing to compare
-        read = {"noise": noise, "bias": bias}.get(part, start + _rational(given["bias2"]) * bias)
+        read = {"noise": noise, "bias": bias}.get(part, start + sympy.Rational(given["bias2"]) * bias)
         own = float(_asked(theorem.bound, "the bound", given))
         with suppress(NotOfThisKind), mpmath.workdps(50):  # floats may cancel: where they differ 50 digits are asked
             own = own if _alike(own, float(read)) else float(_asked(theorem.bound, "the bound", given, mpmath.mpf))
@@ -104,14 +104,9 @@ def _places(domain: Domain) -> Iterator[dict[str, Fraction]]:
     for place, (k, share) in enumerate(product((flat, (flat + steep) / 2, steep), _SHARES)):
         at = {"k": k, "h": (k, (1 + k) / 2, Fraction(1))[place % 3], "w": Fraction(1, 1 + place % 4)}
         at["v"] = (few, many)[place % 2]
-        known = {x[name]: _rational(value) for name, value in at.items()}
+        known = {x[name]: sympy.Rational(value) for name, value in at.items()}
         step = domain.step.subs(
-            {**known, x["s"]: _rational(low + share * (high - low)), sympy.Symbol("a"): _rational(share)}
+            {**known, x["s"]: sympy.Rational(low + share * (high - low)), sympy.Symbol("a"): sympy.Rational(share)}
         )
         if step.is_Rational:
-            yield at | {"s": Fraction(int(step.p), int(step.q))}
-
-
-def _rational(value: Any) -> Any:
-    number = Fraction(value)
-    return sympy.Rational(number.numerator, number.denominator)
+            yield at | {"s": Fraction(step)}

@@ -90,7 +90,7 @@ def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make 
             columns = [(n, _entry(found[0][index], power)) for n, found in possible]
             values = [(Fraction(n) if make is streams else Fraction(1, n), entry) for n, entry in columns]
             share = _through(values[: len(known)], w)
-            if any(share.subs(w, _rational(x)) != _rational(y) for x, y in values):
+            if any(share.subs(w, sympy.Rational(x)) != sympy.Rational(y) for x, y in values):
                 raise NotOfThisKind(f"{algorithm.name} depends on the number of clients in another way than by 1/N")
             terms += share * t**power
         joined.append(sympy.expand(terms))
@@ -122,7 +122,7 @@ def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int)
 def _of_iteration(values: Sequence[Fraction], n: Any, name: str) -> Any:
     from sympy.polys.polyfuncs import rational_interpolate
 
-    points = [(sympy.Integer(at), _rational(value)) for at, value in enumerate(values, start=1)]
+    points = [(sympy.Integer(at), sympy.Rational(value)) for at, value in enumerate(values, start=1)]
     for degree in range(5):
         found = sympy.cancel(rational_interpolate(points[: 2 * degree + 1], degree, X=n)) if degree else points[0][1]
         if all(found.subs(n, at) == value for at, value in points):
@@ -134,12 +134,8 @@ def _entry(coefficients: list[Fraction], power: int) -> Fraction:
     return coefficients[power] if power < len(coefficients) else Fraction(0)
 
 
-def _rational(value: Fraction) -> Any:
-    return sympy.Rational(value.numerator, value.denominator)
-
-
 def _through(points: Sequence[tuple[Fraction, Fraction]], x: Any) -> Any:
-    return sympy.expand(sympy.interpolate([(_rational(a), _rational(b)) for a, b in points], x))
+    return sympy.expand(sympy.interpolate([tuple(map(sympy.Rational, point)) for point in points], x))
 
 
 def _polynomials(

@@ -114,7 +114,7 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
 
 def _meaning(name: str, x: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
     if name in constants:
-        return sympy.Rational(constants[name].numerator, constants[name].denominator)
+        return sympy.Rational(constants[name])
     known = {"eta": x["s"], "mu": x["k"], "beta": sympy.Integer(1), "N": 1 / x["w"], "d": 1 / x["v"]}
     known |= {each: x[each] for each in ("T", *_LINEAR)}
     known |= {each: x["bias"] if power == 2 else x["bias"] ** 2 for each, power in BIAS.items()}
@@ -199,9 +199,7 @@ def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: An
     assert theorem.bound is not None
     value = exact(expression(theorem.bound), "the bound")
     own = {name: sympy.Symbol(name, positive=True) for name in theorem.bound_keywords}
-    value = value.subs(
-        {own[name]: sympy.Rational(c.numerator, c.denominator) for name, c in constants.items() if name in own}
-    )
+    value = value.subs({own[name]: sympy.Rational(c) for name, c in constants.items() if name in own})
     rng = [sympy.Rational(n, 7) for n in (3, 5, 6, 9, 11, 4, 8, 2, 10, 12, 13)]
     at = dict(zip(own, rng)) | {"mu": sympy.Rational(1, 5), "beta": sympy.Rational(3, 7), "T": sympy.Integer(3)}
     scale: dict[str, Any] = {

@@ -50,7 +50,7 @@ def claims_of(
     although the models' own noise comes between.
     """
     x = symbols()
-    z, bound = x["z"], part.bound * (1 + sympy.Rational(slack.numerator, slack.denominator))
+    z, bound = x["z"], part.bound * (1 + sympy.Rational(slack))
     high = Fraction(1, 1 + earliest) if symbolic.q is None else Fraction(1)
     on_box = {x["h"]: x["k"] + sympy.Symbol("u") * (1 - x["k"]), x["s"]: domain.step}
 
@@ -72,7 +72,7 @@ def claims_of(
     # a place that no symmetry of the box prefers
     shares = {name: Fraction(3 + 2 * place, 7 + 4 * place) for place, name in enumerate("askuzwv")}
     middle = {name: low + shares[name] * (up - low) for name, (low, up) in sides.items()}
-    inside = {name: sympy.Rational(each.numerator, each.denominator) for name, each in middle.items()}
+    inside = {name: sympy.Rational(each) for name, each in middle.items()}
     box = {name: [str(low), str(up)] for name, (low, up) in sorted(sides.items())}
     common = {"box": box, "direction": direction, "says": says}
     move = symbolic.move(period)
@@ -126,7 +126,7 @@ def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str
     numbers = {name: value for name, value in found.at.items()}
 
     def put(expression: Any, more: Mapping[Any, Any] | None = None) -> Any:
-        given = {x[name]: sympy.Rational(v.numerator, v.denominator) for name, v in numbers.items()}
+        given = {x[name]: sympy.Rational(value) for name, value in numbers.items()}
         return as_list(sympy.sympify(expression).subs(given).subs(more or {}))
 
     at = {name: str(value) for name, value in numbers.items()}

@@ -51,7 +51,7 @@ def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
     used = [pair for pair in both if pair and pair[0].is_rational_function() and not pair[0].free_symbols - known]
     limits, least = ([each for each, upper in used if upper is wanted] for wanted in (True, False))
     low, high = box.get("eta beta", (Fraction(0), None))
-    numbers = [Fraction(int(each.p), int(each.q)) for each in limits if each.is_number]
+    numbers = [Fraction(each) for each in limits if each.is_number]
     if high is not None:
         numbers.append(high)
     moving = [each for each in limits if not each.is_number]
@@ -85,7 +85,7 @@ def _between(least: list[Any], limits: list[Any], low: Fraction, flat: tuple[Fra
     if len(least) > 1 or len(limits) > 1 or low > 0:
         raise NotOfThisKind("several conditions limit eta beta from below or above")
     (bottom,), top = least, limits[0] if limits else sympy.Rational(LARGEST_STEP)
-    equal = [Fraction(int(e.p), int(e.q)) for e in sympy.solve(sympy.together(top - bottom), k) if e.is_Rational]
+    equal = [Fraction(e) for e in sympy.solve(sympy.together(top - bottom), k) if e.is_Rational]
     ends = sorted({*flat, *(each for each in equal if flat[0] < each < flat[1])})
     gap = sympy.lambdify(k, top - bottom)
     inside = [pair for pair in pairwise(ends) if gap(float(sum(pair)) / 2) >= 0]

@@ -19,10 +19,10 @@ def rational(number: Any, what: str) -> Any:
     """A float as the fraction that was meant by it: a decimal of at most 12 digits, or one of a small denominator."""
     short = Fraction(f"{float(number):.12g}")
     if float(short) == float(number):
-        return sympy.Rational(short.numerator, short.denominator)
+        return sympy.Rational(short)
     near = Fraction(float(number)).limit_denominator(1000)
     if abs(float(near) - float(number)) <= 4e-16 * abs(float(number)):
-        return sympy.Rational(near.numerator, near.denominator)
+        return sympy.Rational(near)
     raise NotOfThisKind(f"the number {float(number)!r} in {what} is no fraction that could be meant by it")
 
 
@@ -55,32 +55,25 @@ def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
 def _terms(polynomial: Any) -> Any:
     symbols = sorted(polynomial.free_symbols, key=str)
     if not symbols:
-        return _number(polynomial)
+        return str(polynomial)
     if (whole := sympy.Poly(polynomial, *symbols)).is_zero:
         return "0"
     found = []
     for powers, number in whole.terms():
         names = [str(name) if n == 1 else ["^", str(name), int(n)] for name, n in zip(symbols, powers) if n]
-        factors = [*([] if number == 1 and names else [_number(number)]), *names]
+        factors = [*([] if number == 1 and names else [str(number)]), *names]
         found.append(factors[0] if len(factors) == 1 else ["*", *factors])
     return found[0] if len(found) == 1 else ["+", *found]
-
-
-def _number(number: Any) -> str:
-    return str(Fraction(int(number.p), int(number.q)))
 
 
 def polynomial_of(given: Polynomial) -> Any:
     """The checker's polynomial in SymPy."""
     names = sorted({name for term in given for name, _ in term}) or ["z"]
-    table = {tuple(dict(term).get(name, 0) for name in names): sympy.Rational(c.numerator, c.denominator)
+    table = {tuple(dict(term).get(name, 0) for name in names): sympy.Rational(c)
              for term, c in given.items()}  # fmt: skip
     return sympy.Poly.from_dict(table, *map(sympy.Symbol, names)).as_expr()
 
 
 def at(expression: Any, values: Mapping[Any, Fraction]) -> Fraction:
     """The value of a rational function at fractions."""
-    expression = sympy.sympify(expression)
-    put = {name: sympy.Rational(value.numerator, value.denominator) for name, value in values.items()}
-    result = expression.subs(put) if put else expression
-    return Fraction(int(result.p), int(result.q))
+    return Fraction(sympy.sympify(expression).subs(values))

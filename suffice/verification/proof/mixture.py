@@ -92,10 +92,9 @@ def mixture_of(
             attained &= value <= b + _SAME * size
         if "lambda2" in asked and abs(given["lambda2"] - float(weight2)) > _SAME:
             raise NotOfThisKind("lambda2 is the family's own")
-    share = Fraction(int(weight2.p), int(weight2.q))
     return Mixture(
-        clients=min(clients), weight2=share, recursion=recursion, features=max(each.problem.features for each in drawn),
-        attained=attained, differ=differ,
+        clients=min(clients), weight2=Fraction(weight2), recursion=recursion, attained=attained, differ=differ,
+        features=max(each.problem.features for each in drawn),
     )  # fmt: skip
 
 

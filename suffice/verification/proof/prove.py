@@ -132,7 +132,9 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
         mixture = mixture_of(family, algorithm, theorem, lambda count: _recursion(algorithm, (count,)))
         alike = mixture.clients
     clients = (alike,) if alike else _CLIENTS if streamed else _workable(algorithm)
-    numbers = {name: _fraction(value, name) for name, value in own_constants(theorem, algorithm, family).items()}
+    numbers = {
+        name: Fraction(rational(value, name)) for name, value in own_constants(theorem, algorithm, family).items()
+    }
     if streamed or len(clients) == 1:
         numbers["N"] = Fraction(1 if streamed else clients[0])
     if mixture is not None:
@@ -277,11 +279,6 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
     with mpmath.workdps(60):
         sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
     return described(theorem, {"curvature": float(at["h"])}, known, *sides, int(numbers["N"]), digits=50)
-
-
-def _fraction(value: float, name: str) -> Fraction:
-    number = rational(value, name)
-    return Fraction(int(number.p), int(number.q))
 
 
 def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbolic, streamed: bool) -> dict[str, Any]:

@@ -43,6 +43,28 @@ def test_words_for_missing_are_gaps_among_numbers_levels_among_texts_and_counted
     assert "1 rows without a target are left out (n/a. 1)" in said
 
 
+@pytest.mark.parametrize("length", [3, 20, 60, 400])
+def test_a_note_on_a_column_has_at_most_96_characters(length):
+    """Whatever its name, its levels and its gaps are."""
+    name, rng = "n" * (length - 1), np.random.default_rng(0)
+    columns = texts(table(draw(3, np.ones((3, 2)), 20)))
+    columns[name + "1"] = rng.choice(["yes" * length, "Yes" + "yes" * (length - 1), "-", ""], 60).tolist()
+    columns[name + "2"] = [*rng.normal(size=57).astype(str), "-", "n/a", "unknown"]
+    columns[name + "3"] = [f"{'x' * length}{row}" for row in range(60)]
+    columns[name + "4"] = ["7"] * 60
+    found = sf.fit(columns).left_out
+    assert len(found) == 8
+    assert all(len(f"Left out or changed: {note}.") <= 96 for note in found)
+    for said in (
+        "read as missing",
+        "differ only in capitals",
+        "though missing among numbers",
+        "dropped",
+        "filled with",
+    ):
+        assert any(said in note for note in found)
+
+
 def test_all_strays_of_all_columns_are_told_at_once_with_their_lines(tmp_path):
     columns = texts(table(draw(3, np.ones((2, 3)), 20)))
     columns["x0"][4] = columns["x0"][9] = "broken"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.simulate.data.idx import read_idx
 from suffice.simulate.data.memory import Memory
+from suffice.simulate.data.mnist import read_idx
 
 BYTES = bytes((0, 0, 8, 2)) + bytes((0, 0, 0, 2, 0, 0, 0, 3)) + bytes(range(6))
 

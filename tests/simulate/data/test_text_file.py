@@ -16,6 +16,7 @@ from polars import Series
 import suffice as sf
 from suffice.bounds import InputError
 from suffice.simulate.data.cells import column_of, numbers_or_texts
+from suffice.simulate.data.frame import Replayed
 from suffice.simulate.data.text_file import INDEX, TextFile
 
 ROWS = [["a", "0.5", "1e-1", "u, v"], ["b", "-1.25", "2", "w"], ["a", "", ".5", "w"], ["b", "NA", "4.", "u, v"]]
@@ -143,6 +144,25 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
         assert sum((frame.gaps("x") for frame in frames), Counter()) == {"NA": 5}
         assert [line for frame in frames for line in frame.lines] == list(range(2, 42))
         assert len(frames) > 1 or piece == 50_000
+
+
+@pytest.mark.parametrize("room", [1 << 24, 1, 0])
+def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_file(tmp_path, monkeypatch, room):
+    """With gaps, texts and lines; where there is no `room` at all the file is read again."""
+    path, passes = tmp_path / "t.csv", []
+    path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{row if row % 5 else ''}u\n" for row in range(40)))
+    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", 50)
+    monkeypatch.setattr("suffice.simulate.data.frame.FEW", room)
+    if not room:
+        monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", lambda *given: (_ for _ in ()).throw(OSError()))
+    frames = Replayed(lambda: passes.append(1) or TextFile.of(path).frames())
+    wanted, *others = (list(frames()) for _ in range(3))
+    assert len(passes) == (1 if room else 3)
+    for found in others:
+        for one, other in zip(wanted, found, strict=True):
+            assert (one.marks, one.file, [*one.lines]) == (other.marks, other.file, [*other.lines])
+            np.testing.assert_array_equal(one.columns["x"], other.columns["x"])
+            assert one.texts("k").tolist() == other.texts("k").tolist()
 
 
 def dialect_of(path, read=lambda name: True):

@@ -28,6 +28,10 @@ NOISE = {"exact": (0.0, 0.25, 1.0), "quiet": (0.0,), "noisy": (0.5,)}
 DIMENSIONS = tuple(range(1, 9))
 OF_ONE_DIMENSION = ("ifca", "scafflix", "all-for-all-two-stage")
 """Their options are vectors."""
+OVER = {
+    "linear": lambda t, T: 2 * (t + 1) / ((T + 1) * (T + 2)),
+    "half": ("suffix", lambda T: T // 2),
+}
 REFUSED, NOT_JUDGED = "refused", "not judged"
 
 
@@ -62,6 +66,18 @@ class Cell:
         if direction == "lower" and self.draws:
             return NOT_JUDGED
         return "sampled" if self.draws else "exact"
+
+    @property
+    def words(self):
+        if "/" not in self.quantity:
+            return self.quantity
+        of, at, over, how = self.quantity.split("/")
+        weights = OVER.get(over, over)
+        given = {"at": at} if of not in ("consensus", "psi") else {}
+        return sf.quantity(
+            of=psi if of == "psi" else of, over=("mean iterate", weights) if how == "mean" else weights,
+            until="tau" if how == "tau" else "T", **given,
+        )  # fmt: skip
 
     @property
     def client(self) -> int:
@@ -124,7 +140,7 @@ class Cell:
         eta = truth.STEPS[0] / truth.problem(self.kind, self.N, self.dimensions[0]).beta
         made = algorithm(self.algorithm, self.quadratics(self.dimensions[0], 0.5), eta=eta, **options)
         return sf.check(
-            shift if none else factor, quantity=self.quantity, direction=direction, algorithm=made,
+            shift if none else factor, quantity=self.words, direction=direction, algorithm=made,
             family=self.family, client=self.client, root=root,
         )  # fmt: skip
 
@@ -151,6 +167,22 @@ class Cell:
         return wrong
 
 
+def psi(state, best):
+    """A function of the state that no word says: sum_k |x_k - x*|^2."""
+    return ((state["models"] - best) ** 2).sum((1, 2))
+
+
+def products(name: str, turn: int) -> list[Cell]:
+    """One in ten of the quantities in four words, on two or three clients that differ."""
+    found = []
+    for place, quantity in enumerate(truth.PRODUCT[turn % 10 :: 10]):
+        exact = name in truth.LINEAR and not truth.stops(quantity)
+        route = "exact" if exact else "noisy" if name == "all-for-one" else "quiet"
+        N, d = 2 + place % 2, 1 + (place // 2) % 2
+        found.append(Cell(algorithm=name, quantity=quantity, kind="differing", N=N, route=route, dimensions=(d,)))
+    return found
+
+
 @cache
 def cells() -> tuple[Cell, ...]:
     """All of them. Each algorithm, quantity and kind of clients comes with some numbers of clients, in turn, and these
@@ -175,7 +207,7 @@ def cells() -> tuple[Cell, ...]:
                     cheap = {each for each in DIMENSIONS if exact and N * each <= 8 and name not in OF_ONE_DIMENSION}
                     sizes = tuple(sorted({d, *cheap}))
                     found.append(Cell(algorithm=name, quantity=quantity, kind=kind, N=N, route=route, dimensions=sizes))
-    return tuple(found)
+    return (*found, *(each for turn, name in enumerate(RULES) for each in products(name, turn)))
 
 
 def table() -> str:
@@ -202,9 +234,12 @@ def drawn(seed: int) -> list[tuple[Cell, str]]:
     rng = np.random.default_rng(seed)
     whole = [replace(each, dimensions=each.dimensions[:1]) for each in cells()]
     whole = [whole[at] for at in rng.permutation(len(whole))]
+    words = [each for each in whole if "/" in each.quantity]
+    whole = [each for each in whole if "/" not in each.quantity]
     found = {each.algorithm: each for each in whole if each.N * each.dimensions[0] <= 6}
     found |= {
         each.quantity: each for each in whole if (each.route, each.kind, each.draws) == ("quiet", "differing", False)
     }
+    found |= {each.quantity: each for each in words[:10]}
     ways = {each: str(rng.choice(["upper", "lower"])) if each.route == "exact" else "upper" for each in found.values()}
     return list(ways.items())

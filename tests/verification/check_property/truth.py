@@ -95,6 +95,47 @@ STOPPED = {
 }  # fmt: skip
 QUANTITIES = (*(name for name in POINT if name != "client_gradient"), *AVERAGE, *OF_MEAN, *STOPPED)
 
+# --- in four words: of what, at which models, over which iterates, until when
+
+OVER = {
+    "last": lambda T: np.arange(T + 1) == T,
+    "average": lambda T: (np.arange(T + 1) < T) / T,
+    "linear": lambda T: 2 * (np.arange(T + 1) + 1) / ((T + 1) * (T + 2)),
+    "half": lambda T: (np.arange(T + 1) >= T // 2) / (T - T // 2 + 1),
+}
+"""The weights w_0, ..., w_T."""
+LEVELS = {"excess": "eps", "gradient": "G"}
+_POWERS = {"excess": 1, "distance": 0, "gradient": 2}
+_ATS = ("client", "clients", "mean model", "client on mean loss", "clients on mean loss")
+_UNTIL_T = [*product(_POWERS, _ATS), ("consensus", "clients"), ("psi", "clients")]
+PRODUCT = tuple(
+    "/".join(words)
+    for words in (
+        *((*point, over, how) for how, over, point in product(("values", "mean"), OVER, _UNTIL_T)
+          if how == "values" or (over != "last" and point[0] != "psi")),
+        *((*point, over, "tau") for point, over in product(_UNTIL_T, OVER) if point[0] in LEVELS and over != "last"),
+    )
+)  # fmt: skip
+"""The mean of the values, the value at the mean of the models, or of the values before tau."""
+
+
+def _at(at: At, of: str, where: str, x, i: int):
+    if of == "consensus":
+        return POINT["last_consensus"](at, x, i)
+    if of == "psi":
+        return x.shape[1] * _at(at, "distance", "clients on mean loss", x, i)
+    if where in ("client", "clients"):
+        name = {"excess": "excess", "distance": "last_distance", "gradient": "last_gradient"}[of]
+        every = [POINT[name](at, x, k) for k in range(x.shape[1])]
+        return every[i] if where == "client" else np.mean(every, axis=0)
+    models = {"mean model": [x.mean(1)], "client on mean loss": [x[:, i]]}.get(where, list(x.swapaxes(0, 1)))
+    half = 2 if of == "excess" else 1
+    return np.mean([_global(at, each[:, None], _POWERS[of]) / half for each in models], axis=0)
+
+
+def stops(quantity: str) -> bool:
+    return quantity in STOPPED or quantity.endswith("/tau")
+
 
 def level(at: At, name: str, i: int) -> float:
     """What eps and G are."""
@@ -104,6 +145,15 @@ def level(at: At, name: str, i: int) -> float:
 def of_path(at: At, xs: list[np.ndarray], quantity: str, i: int) -> np.ndarray:
     """The quantity (S,) of models at t = 0, ..., T."""
     T = len(xs) - 1
+    if "/" in quantity:
+        of, where, over, how = quantity.split("/")
+        w = OVER[over](T)
+        if how == "mean":
+            return _at(at, of, where, np.tensordot(w, np.array(xs), 1), i)
+        v = np.array([_at(at, of, where, x, i) for x in xs])
+        if how == "tau":
+            v = v * np.logical_and.accumulate(v >= level(at, LEVELS[of], i), axis=0)
+        return w @ v
     if quantity in POINT:
         return POINT[quantity](at, xs[-1], i)
     if quantity in AVERAGE:
@@ -128,25 +178,26 @@ def of_path(at: At, xs: list[np.ndarray], quantity: str, i: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def moments(name: str, kind: str, N: int, d: int, step: float) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """At t = 0, ..., `LONGEST` of (models, sum of the models from 0 on): the mean, the covariance without noise and
-    what one unit of sigma2 adds to it. The rule is affine: z' = A z + c + B n, found at unit vectors."""
+def moments(name: str, kind: str, N: int, d: int, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the whole path (x_0, ..., x_LONGEST): the mean, the covariance without noise and what one unit of sigma2 adds
+    to it. The rule is affine: z' = A z + c + B n, found at unit vectors; z ends with the path so far and 1."""
     at, size = started(kind, N, d, step), N * d
 
     def flat(state):
         return np.concatenate([np.broadcast_to(each, (len(state[0]), N, d)).reshape(-1, size) for each in state], 1)
 
     z0 = flat(RULES[name](at, at.start[None]))[0]
-    z0 = np.concatenate((z0, z0[:size], [1.0]))  # models first, their sum before the last, 1
+    own = len(z0)
+    z0 = np.concatenate((z0, z0[:size], np.zeros(LONGEST * size), [1.0]))  # models come first
     n = len(z0) - 1
 
     def maps(t: int, coin: Any) -> tuple[np.ndarray, np.ndarray]:
         units = np.concatenate((np.eye(n), np.zeros((1 + size, n))))
         noise = np.zeros((len(units), N, d))
         noise[n + 1 :] = np.eye(size).reshape(-1, N, d)
-        state = [part.reshape(-1, N, d) for part in np.split(units[:, :-size], n // size - 1, axis=1)]
-        after = flat(RULES[name](replace(at, t=t, noise=noise, coin=coin), *state))
-        after = np.concatenate((after, units[:, -size:] + after[:, :size]), axis=1)
+        state = [part.reshape(-1, N, d) for part in np.split(units[:, :own], own // size, axis=1)]
+        after = np.concatenate((flat(RULES[name](replace(at, t=t, noise=noise, coin=coin), *state)), units[:, own:]), 1)
+        after[:, own + t * size : own + (t + 1) * size] = after[:, :size]
         A = np.zeros((n + 1, n + 1))
         A[:n, n], A[:n, :n], A[n, n] = after[n], (after[:n] - after[n]).T, 1
         return A, np.vstack(((after[n + 1 :] - after[n]).T, np.zeros((1, size))))
@@ -157,45 +208,31 @@ def moments(name: str, kind: str, N: int, d: int, step: float) -> list[tuple[np.
 
     tossed, keep = coins(name, N), held(name)
     now = [(np.outer(z0, z0), np.zeros((n + 1, n + 1)))] * len(tossed)
-    found = []
-    for t in range(LONGEST + 1):
-        if t:
-            if (t - 1) % keep == 0:  # coins are tossed: what went apart comes together
-                now = [tuple(sum(p * each[k] for (p, _), each in zip(tossed, now)) for k in (0, 1))] * len(tossed)
-            now = [stepped(pair, t, coin) for pair, (_, coin) in zip(now, tossed)]
-        quiet, noisy = (sum(p * each[k] for (p, _), each in zip(tossed, now)) for k in (0, 1))
-        kept = np.r_[:size, n - size : n]
-        mu, C = quiet[kept, n], quiet[np.ix_(kept, kept)]
-        found.append((mu, C - np.outer(mu, mu), noisy[np.ix_(kept, kept)]))
-    return found
+    for t in range(1, LONGEST + 1):
+        if (t - 1) % keep == 0:  # coins are tossed: what went apart comes together
+            now = [tuple(sum(p * each[k] for (p, _), each in zip(tossed, now)) for k in (0, 1))] * len(tossed)
+        now = [stepped(pair, t, coin) for pair, (_, coin) in zip(now, tossed)]
+    quiet, noisy = (sum(p * each[k] for (p, _), each in zip(tossed, now)) for k in (0, 1))
+    mu = quiet[own:n, n]
+    return mu, quiet[own:n, own:n] - np.outer(mu, mu), noisy[own:n, own:n]
 
 
 def exact(name: str, kind: str, N: int, d: int, step: float, T: int, quantity: str, i: int) -> tuple[float, float]:
-    """The expected quantity without noise, and what one unit of sigma2 adds."""
-    at, size, found = problem(kind, N, d), N * d, moments(name, kind, N, d, step)
+    """The expected quantity without noise, and what one unit of sigma2 adds: it is a quadratic q of the path, and
+    E q = q(mean) + sum_j (q(mean + v_j) - 2 q(mean) + q(mean - v_j)) / 2 with the covariance sum_j v_j v_j^T."""
+    at, part = problem(kind, N, d), slice(0, (T + 1) * N * d)
+    mean, quiet, noisy = moments(name, kind, N, d, step)
+    mu = mean[part]
 
-    def expected(q: str, t: int, part: slice, scale: float) -> np.ndarray:
-        """E q(x) = q(mean) + sum_j (q(mean + v_j) - 2 q(mean) + q(mean - v_j)) / 2, C = sum_j v_j v_j^T."""
-        mu = found[t][0][part] / scale
+    def of(paths):
+        return of_path(at, list(paths.reshape(-1, T + 1, N, d).swapaxes(0, 1)), quantity, i)
 
-        def of(x):
-            return POINT[q](at, x.reshape(-1, N, d), i)
+    def spread(C):
+        lengths, Q = np.linalg.eigh(C[part, part])
+        v = (np.sqrt(np.maximum(lengths, 0)) * Q).T
+        return float((of(mu + v) - 2 * of(mu[None]) + of(mu - v)).sum() / 2)
 
-        def spread(C):
-            lengths, Q = np.linalg.eigh(C[part, part])
-            v = (np.sqrt(np.maximum(lengths, 0)) * Q).T / scale
-            return float((of(mu + v) - 2 * of(mu[None]) + of(mu - v)).sum() / 2)
-
-        return np.array([float(of(mu[None])[0]) + spread(found[t][1]), spread(found[t][2])])
-
-    last = slice(0, size)
-    if quantity in AVERAGE:
-        flat, noisy = np.mean([expected(AVERAGE[quantity], t, last, 1) for t in range(T)], axis=0)
-    elif quantity in OF_MEAN:
-        flat, noisy = expected(OF_MEAN[quantity], T, slice(size, 2 * size), T + 1)
-    else:
-        flat, noisy = expected(quantity, T, last, 1)
-    return float(flat), float(noisy)
+    return float(of(mu[None])[0]) + spread(quiet), spread(noisy)
 
 
 # --- paths ----------------------------------------------------------------------------------------------------
