@@ -1,8 +1,8 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is proofs, theorems, statements, routes, errata, notation, quantities, networks, pictures, modules, typeset or
-verdicts; without one, all of these. `exact-values`, what the page with every bound knows, takes half a minute and is
-written when it is named.
+NAME is proofs, theorems, statements, routes, errata, notation, quantities, published, networks, pictures, modules,
+typeset or verdicts; without one, all of these. `exact-values`, what the page with every bound knows, takes half a
+minute and is written when it is named.
 Pages are written below DIR, by default this checkout.
 """
 
@@ -19,6 +19,7 @@ from pages import (
     networks,
     notation,
     pictures,
+    published,
     quantities,
     routes,
     statements,
@@ -50,6 +51,7 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     ),
     "notation": lambda: {"docs/notation.md": notation.text()},
     "quantities": lambda: {"docs/quantities.md": quantities.text()},
+    "published": lambda: {"docs/published.md": published.text()},
     "networks": lambda: {"docs/networks.md": networks.text()},
     "pictures": lambda: {"docs/pictures.md": pictures.text()},
     "modules": lambda: {"docs/modules.md": modules.text()},

@@ -246,11 +246,13 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
 
         lost_at = np.fmin(lost(given, value), np.fmax(lost(beside[0], near), lost(beside[1], far)))
         slope = np.abs(far - near) * np.fmin(1, np.abs(value) / np.abs(near))  # a share of the value, where it jumps
+        # across a pole, as 1/(2 - eta beta) at eta = 2/beta rounded up, it has another sign, and says nothing
+        pole = (value * near < 0) & (np.abs(near) > 1.1 * np.abs(far))
         allowed = sum(np.where(np.isfinite(each), each, 0.0) for each in (slope, lost_at))
     zero = np.zeros(shape, dtype=bool)
     for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
-    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.asarray(allowed)
+    return ~(pole | (zero & (np.isnan(value) | np.isneginf(value)))), np.asarray(allowed)
 
 
 def measured_family(

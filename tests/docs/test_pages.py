@@ -32,6 +32,7 @@ LONG = {
     "deploy.md",
     "pepit.md",
     "prove.md",
+    "theorist.md",
 }
 """Pages whose Python takes seconds."""
 BRIEF = {"from_scratch.md"}

@@ -1,0 +1,32 @@
+"""Every bound of the table has its verdict, and its wrong variants are refuted."""
+
+from __future__ import annotations
+
+import pytest
+
+import suffice as sf
+
+from .bounds import BOUNDS
+
+NAMES = [bound.function.__name__ for bound in BOUNDS]
+
+
+def judged(bound, function):
+    return sf.check(function, **{"family": bound.family, **bound.call})
+
+
+def test_the_table_has_forty_short_bounds_of_twenty_papers():
+    assert len(set(NAMES)) == len(NAMES) >= 40
+    assert len({bound.paper for bound in BOUNDS}) >= 20
+    for bound in BOUNDS:
+        assert len(bound.text().splitlines()) <= 13, bound.function.__name__  # twelve, and a blank one
+        assert len(bound.wrong) == 2
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=NAMES)
+def test_a_printed_bound_stands_and_its_wrong_variants_do_not(bound):
+    verdict = judged(bound, bound.function)
+    assert verdict.outcome.value == bound.outcome, str(verdict)
+    assert verdict.worst_ratio == pytest.approx(bound.ratio, rel=0.01)
+    for wrong in bound.variants():
+        assert judged(bound, wrong).outcome.value == "violated"
