@@ -37,23 +37,12 @@ def predict(
 ) -> None:
     """Predict new rows with their clients' models; unknown clients get the population's model, or the mean of all
     networks' predictions."""
-    from suffice.fitting.fitted import load
     from suffice.fitting.new_rows import new_rows
     from suffice.simulate.data.text_file import TextFile
     from suffice.support.files import make_folder, write_whole
     from suffice.support.text import csv_text
 
-    of_unknown = "the population's model"
-    with warnings.catch_warnings(record=True, action="always") as said:
-        fit: Any
-        if Path(model).suffix == ".npz":
-            from suffice.training.networks import read_networks
-
-            fit, of_unknown = read_networks(model, network), "the mean of all networks"
-        else:
-            fit = load(model)
-    for warning in said:
-        echo(f"suffice: {warning.message}", err=True)
+    fit, of_unknown = _models(model, network)
     fit = fit if client is None else replace(fit, client=client)
     path = Path(file)
     rows = new_rows(fit, path, site)
@@ -82,3 +71,18 @@ def predict(
         return
     make_folder(out.parent, "out")
     echo(str(write_whole(out, text.encode())))
+
+
+def _models(path: str, network: str | None) -> tuple[Any, str]:
+    """The models of a file, and what predicts the rows of a client that has none."""
+    if Path(path).suffix == ".npz":
+        from suffice.training.networks import read_networks
+
+        return read_networks(path, network), "the mean of all networks"
+    from suffice.fitting.fitted import load
+
+    with warnings.catch_warnings(record=True, action="always") as said:
+        fit = load(path)
+    for warning in said:
+        echo(f"suffice: {warning.message}", err=True)
+    return fit, "the population's model"

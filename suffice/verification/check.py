@@ -59,44 +59,43 @@ def check(
     """Whether a quantity stays under `bound` on every instance of `family` that meets `conditions`, or over it where
     `direction` is "lower"; the quantity is E[e_T] of one client unless given.
 
-    bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), the family's own or
-                numbers that the algorithm has by that name (`weight` of heavy ball), in arithmetic, the functions that
-                `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and those of `bounds.elementary`, so
-                that wrong variants of it can be made and refuted; of any other function only keywords are varied, and
-                the verdict says so
-    conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
-    quantity    by name, see docs/quantities.md (excess, last_distance, average_gradient, hitting_time, ...); in four
-                words, by `quantity`; or a sum of such, by weights that are numbers >= 0 or functions of scalars:
-                {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}. Where it is of f, the mean of the
-                clients' losses, with minimiser x*, e0 is f(xbar_0) - f* at the mean xbar_0 of the starts, distance2 is
-                |xbar_0 - x*|^2, and there are zeta2, Gamma, hessian_gap, G2 and B2 of `PARAMETERS`: a bound that takes
-                one of these is tried on clients that differ
-    algorithm   `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other is
-                simulated, and so is any on other losses: a false bound is called violated from sampled paths with
-                probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
-    family      instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
-                up to the largest that `conditions` allow at each instance, at most 4/beta
-    names       the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
-                `conditions` call the algorithm's period K and the family's beta/mu kappa
-    period      an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
-                bound of R is about whole rounds, T = R period, K is the period, participants those of a round
-    assumptions {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
-                instances have noise along one end of the spectrum
-    free        the name of a constant that the bound takes and grows with: the answer is the least one over what is
-                tried, and whether it grows with kappa = beta/mu, N or T; then the order is false
-    client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
-    delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
-                may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
-    root        root from which all random numbers are derived
-    effort      "quick" (seconds) or "full" (minutes); full begins with a quick check and ends there where that refutes
-    progress    is told how many families are done, of how many; unless given a terminal shows a bar after two
-                seconds. A quick check of a true bound takes 3 to 20 seconds
-                exactly, 10 to 60 on paths, or minutes where a step is slow: `quadratics(longest=20)` ends paths at 20
-                iterations; a false one is often refuted sooner
-    prove       also search for a proof for all dimensions, spectra, starts, noises and T on quadratics of like clients,
-                or of a family's that differ in their minimisers alone, or for an exact violation, in 30 CPU seconds, or
-                in as many as given: see `verdict.proof`
-    box         where to prove: {"eta beta": (0, 1), "mu/beta": (0.01, 1)} unless conditions limit the step otherwise
+    bound        a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), the family's own
+                 or numbers that the algorithm has by that name (`weight` of heavy ball), in arithmetic, the functions
+                 that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and those of
+                 `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
+                 keywords are varied, and the verdict says so
+    conditions   a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
+    quantity     by name, see docs/quantities.md (excess, last_distance, average_gradient, hitting_time, ...); in four
+                 words, by `quantity`; or a sum of such, by weights that are numbers >= 0 or functions of scalars:
+                 {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}. Where it is of f, the mean of
+                 the clients' losses, with minimiser x*, e0 is f(xbar_0) - f* at the mean xbar_0 of the starts,
+                 distance2 is |xbar_0 - x*|^2, and there are zeta2, Gamma, hessian_gap, G2 and B2 of `PARAMETERS`: a
+                 bound that takes one of these is tried on clients that differ
+    algorithm    `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other
+                 is simulated, and so is any on other losses: a false bound is called violated from sampled paths with
+                 probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
+    family       instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
+                 up to the largest that `conditions` allow at each instance, at most 4/beta
+    names        the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
+                 `conditions` call the algorithm's period K and the family's beta/mu kappa
+    period       an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
+                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
+    assumptions  {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
+                 instances have noise along one end of the spectrum
+    free         the name of a constant that the bound takes and grows with: the answer is the least one over what is
+                 tried, and whether it grows with kappa = beta/mu, N or T; then the order is false
+    client       whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
+    delta        of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
+                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
+    root         root from which all random numbers are derived
+    effort       "quick" (seconds) or "full" (minutes); full begins with a quick check and ends there where that refutes
+    progress     is told how many families are done, of how many; unless given a terminal shows a bar after two seconds.
+                 A quick check of a true bound takes 3 to 20 seconds exactly, 10 to 60 on paths, or minutes where a step
+                 is slow: `quadratics(longest=20)` ends paths at 20 iterations; a false one is often refuted sooner
+    prove        also search for a proof for all dimensions, spectra, starts, noises and T on quadratics of like
+                 clients, or of a family's that differ in their minimisers alone, or for an exact violation, in 30 CPU
+                 seconds, or in as many as given: see `verdict.proof`
+    box          where to prove: {"eta beta": (0, 1), "mu/beta": (0.01, 1)} unless conditions limit the step otherwise
 
     The verdict is `valid` where nothing refutes the bound and `holds` where, besides, every deliberately wrong variant
     of bound and conditions is refuted. A violation is shrunk to a simple instance and evaluated again at 50 digits: see

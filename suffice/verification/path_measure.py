@@ -23,6 +23,7 @@ from suffice.bounds import Theorem
 from suffice.simulate.moment_powers import Cycle
 from suffice.simulate.outcome_sequences import expected_by_sequences
 from suffice.simulate.path_values import NUDGE, noiseless, path_values
+from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.support.errors import InputError
 
 from .assumptions import Assumptions
@@ -92,14 +93,8 @@ class PathMeasure(Measure):
                 problems, self.algorithm, eta=steps, iterations=T, client=self.client, form=form, seeds=self.paths,
                 root=drawing % 2**32, scalars=given,
             )  # fmt: skip
-            few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
-            if few and self.held and self.delta is None:
-                expected = expected_by_sequences(
-                    [problems[at] for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
-                    client=self.client, form=form, scalars={name: value[few] for name, value in given.items()},
-                )  # fmt: skip
-                for at, value in expected.items():
-                    found[few[at]], exact[few[at]] = value, True
+            if self.held and self.delta is None:
+                self._replace_few(form, problems, found, exact, steps, T, given)
             drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
@@ -131,6 +126,20 @@ class PathMeasure(Measure):
             exact=certain,
         )
         return cast(PathEvidence, settled(theorem, found))
+
+    def _replace_few(
+        self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],
+        steps: np.ndarray, T: np.ndarray, scalars: Mapping[str, np.ndarray],
+    ) -> None:  # fmt: skip
+        """Exact values in the place of paths where coins alone are drawn and their sequences can be counted."""
+        few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
+        if few:
+            expected = expected_by_sequences(
+                [problems[at] for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
+                client=self.client, form=form, scalars={name: value[few] for name, value in scalars.items()},
+            )  # fmt: skip
+            for at, value in expected.items():
+                found[few[at]], exact[few[at]] = value, True
 
     def _floor(self, problem: Any, weights: Sequence[float], scalars: Mapping[str, float]) -> float:
         """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no

@@ -76,6 +76,7 @@ CROSS_CUTTING = {
     "verification/test_check_one_outcome.py": "participation of all, and states of one name, in the check of a bound",
     "verification/test_check_shapes.py": "every pair of clients and features",
     "verification/test_coq.py": "the files in proofs/, compiled by Coq",
+    "verification/test_empirical_excess.py": "simulated networks beside the bounds of the adaptive paper",
     "verification/test_few_instances.py": "families of few instances, whole",
     "verification/test_planted.py": "faults planted in any package, which verification has to catch",
     "verification/test_roots.py": "all claims at ten roots of the random numbers",
