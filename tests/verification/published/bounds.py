@@ -462,7 +462,7 @@ def ghadimi_lan_b(*, gamma, L, sigma2, D2, N):
     return (D2 + N * sigma2 * gamma**2) / (N * (2 * gamma - L * gamma**2))
 
 
-@published("SGD", "Khaled, Richtarik (2023)", "Theorem 2 with A = 0, B = 1, C = sigma^2", 1.0, "holds")
+@published("SGD", "Khaled, Richtarik (2023)", "Theorem 2, noise of bounded variance", 1.0, "holds")
 @wrong({"L * C * gamma": "L * C * gamma / 2", "2 * gap": "gap"})
 @asked(
     quantity="average_gradient",
@@ -619,7 +619,7 @@ def gower_batches(*, gamma, mu, sigma2, M, K, r0, R):
     return (1 - gamma * mu) ** R * r0 + 2 * gamma * sigma2 / (mu * M * K)
 
 
-@published("Batches", "Gower, Loizou, Qian et al. (2019)", "Proposition 3.10, tau-nice", 1.0)
+@published("Batches", "Gower, Loizou, Qian et al. (2019)", "Proposition 3.10, sampling of clients", 1.0)
 @wrong({"(n - 1)": "(n - 1) ** 3", "** k": "** (3 * k)"})
 @asked(
     algorithm=FedAvg(participants=2),
@@ -734,7 +734,7 @@ def yang_1(*, eta, L, sigma2, sG2, m, gap, K, R):
     return gap / (c * eta * K * R) + noise / c
 
 
-@published("Local steps", "Li, Huang, Yang et al. (2020)", "Theorem 1, proof, E = 1 and a constant step", 1.0)
+@published("Local steps", "Li, Huang, Yang et al. (2020)", "Theorem 1, its proof, one local step a round", 1.0)
 @wrong({"sigma2 / N": "sigma2 / (4 * N**2)", "** T": "** (3 * T)"})
 @asked(
     algorithm=FedAvg(period=1),
