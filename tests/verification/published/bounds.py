@@ -462,6 +462,20 @@ def ghadimi_lan_b(*, gamma, L, sigma2, D2, N):
     return (D2 + N * sigma2 * gamma**2) / (N * (2 * gamma - L * gamma**2))
 
 
+@published("SGD", "Ghadimi, Lan (2013)", "Corollary 2.2, the step that is best for this bound", 1.0)
+@wrong({"2 * gap / N": "gap / (2 * N)", "/ N)": "/ N**3)"})
+@asked(
+    quantity="average_gradient",
+    names={"L": "beta", "gap": "e0", "N": "T"},
+    conditions=lambda *, eta, L, gap, sigma2, N: {
+        "step": (max(eta * L, eta * math.sqrt(sigma2 * N * L / (2 * gap))), 1),
+        "and no less": (1, max(eta * L, eta * math.sqrt(sigma2 * N * L / (2 * gap)))),
+    },
+)
+def ghadimi_lan_2_2(*, L, sigma2, gap, N):
+    return L * (2 * gap / N + 2 * math.sqrt(2 * gap / L * sigma2 / N))
+
+
 @published("SGD", "Khaled, Richtarik (2023)", "Theorem 2, noise of bounded variance", 1.0, "holds")
 @wrong({"L * C * gamma": "L * C * gamma / 2", "2 * gap": "gap"})
 @asked(
