@@ -81,7 +81,7 @@ def check(
                 `conditions` call the algorithm's period K and the family's beta/mu kappa
     period      an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
-    assumptions {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
+    assumptions  {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
                 instances have noise along one end of the spectrum
     free        the name of a constant that the bound takes and grows with: the answer is the least one over what is
                 tried, and whether it grows with kappa = beta/mu, N or T; then the order is false
