@@ -82,8 +82,7 @@ class PathMeasure(Measure):
         arguments = arguments_of(settings)
         # paths cost, and outside of the conditions they tell nothing
         inside = Evidence(engine="", measured=np.zeros(len(settings)), arguments=arguments).counted(theorem)
-        self.forms.check_iterates(arguments, inside)
-        rows = np.flatnonzero(inside)
+        rows = np.flatnonzero(self.forms.check_iterates(arguments, inside))
         problems, steps, T = [settings[at].problem for at in rows], steps[rows], T[rows]
         drawn, exact = [np.zeros(())] * len(rows), [False]
         shares = [np.broadcast_to(each, len(settings))[rows] for each in self.forms.weights(arguments)]
@@ -96,7 +95,6 @@ class PathMeasure(Measure):
             if self.held and self.delta is None:
                 self._replace_few(form, problems, found, exact, steps, T, given)
             drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
-        upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
         finite, certain = np.zeros((2, len(settings)), dtype=bool)
         for at, problem, paths, quiet, weights in zip(rows, problems, drawn, exact, zip(*shares)):
@@ -104,16 +102,16 @@ class PathMeasure(Measure):
                 continue
             finite[at], certain[at] = True, quiet
             scalars = {name: float(value[at]) for name, value in arguments.items()}
+            floor = self._floor(problem, weights, scalars)
             if quiet:
                 _check_quiet(paths, self.algorithm.name)
                 # a disturbance may cancel where the path ends at rest
-                moved = max(abs(paths[2] - paths[0]), self._floor(problem, weights, scalars))
-                measured[at], rounding[at] = paths[0], _ROUNDING * moved
+                measured[at], rounding[at] = paths[0], _ROUNDING * max(abs(paths[2] - paths[0]), floor)
             else:
                 _check_positive(paths, type(problem).__name__)
-                rounding[at] = _ROUNDING * self._floor(problem, weights, scalars)
+                rounding[at] = _ROUNDING * floor
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
-                    measured[at] = self._of_paths(np.maximum(paths, 0), upper)
+                    measured[at] = self._of_paths(np.maximum(paths, 0), theorem.direction == "upper")
         says, own = stated(theorem, arguments)
         found = PathEvidence(
             engine="sampled paths",

@@ -84,8 +84,8 @@ class Composed(Quantity):
             found.append(value)
         return found
 
-    def check_iterates(self, arguments: Mapping[str, np.ndarray], inside: np.ndarray) -> None:
-        """`InputError` where weights over iterates do not sum to 1 at an instance that is `inside` the conditions."""
+    def check_iterates(self, arguments: Mapping[str, np.ndarray], inside: np.ndarray) -> np.ndarray:
+        """`inside` (n,), or `InputError` where weights over iterates do not sum to 1 at such an instance."""
         for form, _ in self.parts:
             if isinstance(form.over, str) or form.over == ("suffix", 0) or not inside.any():
                 continue
@@ -100,6 +100,7 @@ class Composed(Quantity):
                 )
                 remedy = f"its weights {how} at T = {T[at]:g}: let them be >= 0 and sum to 1 over t = 0, ..., T where "
                 raise InputError("over", words(form), f"{remedy}`conditions` hold")
+        return inside
 
 
 def scalars_of(names: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from suffice.verification.check import record
 from suffice.verification.claim import _outcome
 from suffice.verification.evidence_summary import EvidenceSummary
 from suffice.verification.families import quadratics
-from suffice.verification.findings import Variants
 from suffice.verification.mutants import mutants
 from suffice.verification.problem_measure import Measure, measures, stated, typical_setting
 from suffice.verification.sampled_check import path_measures
@@ -154,7 +153,7 @@ def test_what_rounding_decides_is_counted():
 def test_where_only_rounding_speaks_against_a_bound_nothing_is_concluded():
     for ratio, outcome in ((1 + 1e-7, Outcome.HOLDS), (1.001, Outcome.INCONCLUSIVE)):
         seen = EvidenceSummary(examined=2, met={"one": 1}, dropped=1, dropped_ratio=ratio)
-        assert _outcome(seen, Variants(), False) is outcome
+        assert _outcome(seen, (), False) is outcome
 
 
 def test_no_more_is_left_to_rounding_than_it_takes():
