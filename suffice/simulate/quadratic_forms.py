@@ -33,6 +33,10 @@ Over = str | tuple[str, Any] | Callable[..., np.ndarray]
 _GIVEN = ("state", "problem", "client", "best")
 
 
+CANCELLED = 1e-6
+"""Weights that sum to 1 up to so much are divided by their sum."""
+
+
 @dataclass(kw_only=True)
 class Stopping:
     """What is known at t of v_0, ..., v_t, each (..., S): v at min(t, tau), whether tau >= t, and min(t, tau)."""
@@ -124,7 +128,9 @@ class QuadraticForm:
         for at, T in enumerate(iterations.astype(int).tolist()):
             t = np.arange(T + 1.0)
             if callable(self.over):
-                found[at, : T + 1] = self.over(T, **{name: float(scalars[name][at]) for name in names})
+                row = np.asarray(self.over(T, **{name: float(scalars[name][at]) for name in names}))
+                # closed forms of their sum lose digits where eta mu is small
+                found[at, : T + 1] = row / row.sum() if abs(row.sum() - 1) <= CANCELLED else row
                 continue
             first = self.over[1]
             inside = t < max(T, 1) if self.over == "average" else t >= (first(T) if callable(first) else first)
