@@ -205,7 +205,7 @@ class Theorem:
 
         bound = self.expression()
         symbols = {symbol: self.symbol(symbol.name) for symbol in bound.free_symbols}
-        right = sympy.latex(bound, order="none", symbol_names=symbols)
+        right = re.sub(r" \+ 0 \S+$", "", sympy.latex(bound, order="none", symbol_names=symbols))  # 0 x: x's shape
         return f"{self.quantity.latex} {_RELATION[self.direction]} {right}"
 
     def promise(self, level: str) -> str:

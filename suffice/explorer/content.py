@@ -33,6 +33,7 @@ _ALSO = {
     "scafflix": "scaffold scaffnew proxskip",
     "local step": "local sgd fedavg",
     "sufficient variance": "effective sample size",
+    "collaborativ|similar|who trains": "who whom should learn train together",
 }
 """What people call what a text names: they search for the words on the right."""
 _TOUR = """
@@ -46,15 +47,15 @@ Drag own_curvature down from 1 to 0.5. The printed lower bound rises above the t
 should not be there, which shows wherever the squared curvatures add up to less than 1.
 
 adaptive-theorem-3-minimum s2=0.01
-Drag s2 to the left end, 1e-8. The printed bound goes to 0 with the noise, as if descent without noise had no start to
+Drag s2 down, or type 1e-8. The printed bound goes to 0 with the noise, as if descent without noise had no start to
 forget; the exact mean of five steps, the dot, is far above it.
 
 cobo-theorem-1-small-step eta=0.001
-Drag eta to the left end, 1e-9. The print promises the same for every small step, but such steps do not arrive anywhere
+Drag eta down, or type 1e-9. The print promises the same for every small step, but such steps do not arrive anywhere
 within T of them: the gradient, the dot, is that of the start.
 
 scafflix-assumption-3-convexity beta=10
-Drag beta up: the printed bound passes the dot only when the losses are called nine times less smooth than they are. The
+Drag L_i up: the printed bound passes the dot only when the losses are called nine times less smooth than they are. The
 print asks smoothness alone, but one sample of two is concave, so that their mean is flat where each gradient is large.
 """
 """What the page opens with: errata in turn, where the slider of what is drawn along stands, and what there is to do."""
@@ -78,7 +79,12 @@ def content() -> dict[str, Any]:
             for record in THEOREMS
         ],
         "errata": [
-            entry | {"said": said(entry), "worst": round(1 - ranked.index(entry["id"]) / len(ranked), 3)}
+            entry
+            | {
+                "said": said(entry) + " in this example" * ("factor" in said(entry)),
+                "given": list(_given(entry)),
+                "worst": round(1 - ranked.index(entry["id"]) / len(ranked), 3),
+            }
             for entry in exact["errata"]
         ],
         "paths": exact["paths"],
@@ -94,6 +100,12 @@ def _stop(paragraph: str) -> dict[str, Any]:
     return {"erratum": erratum, "along": along, "start": {along: float(value)}, "words": words.replace("\n", " ")}
 
 
+def _given(entry: Mapping[str, Any]) -> Iterator[str]:
+    """The inputs of an erratum: what is described in words is told behind a colon."""
+    for name, value in entry["inputs"]:
+        yield f"{name}{':' if re.match('(an?|with|every) ', value) or name == 'quantity' else ' ='} {value}"
+
+
 def texts(data: Mapping[str, Any]) -> Iterator[tuple[int | None, str]]:
     """What people read of `content()`, with the number of the record whose symbols it has."""
     for number, record in enumerate(data["records"]):
@@ -103,8 +115,7 @@ def texts(data: Mapping[str, Any]) -> Iterator[tuple[int | None, str]]:
         yield from ((number, parameter["meaning"]) for parameter in record["parameters"])
         yield from ((number, instance["words"]) for instance in record["instances"])
     for entry in data["errata"]:
-        inputs = [f"{name} = {value}" for name, value in entry["inputs"]]
-        yield from ((None, one) for one in (entry["location"], entry["claim"], entry["truth"], *inputs))
+        yield from ((None, one) for one in (entry["location"], entry["claim"], entry["truth"], *entry["given"]))
     at = {entry["id"]: (entry["key"], entry["edition"]) for entry in data["errata"]}
     keys = [(record["key"], record["edition"]) for record in data["records"]]
     yield from ((keys.index(at[stop["erratum"]]), stop["words"]) for stop in data["tour"])
@@ -149,7 +160,7 @@ def _record(record: Theorem, exact: Mapping[str, Any], verdicts: Mapping[tuple[s
         "reason": record.order_only or "",
         "superseded": record.superseded_by.key if record.superseded_by else "",
         "verdict": "superseded" if record.superseded_by else row.get("verdict", "not checked"),
-        "verdictWords": saved_verdict(record, verdicts),
+        "verdictWords": _checked(saved_verdict(record, verdicts)),
         "latex": latex,
         "math": _math(latex, display=True) if record.bound else "",
         "parameters": [_parameter(record, parameter.name) for parameter in record.parameters],
@@ -157,6 +168,12 @@ def _record(record: Theorem, exact: Mapping[str, Any], verdicts: Mapping[tuple[s
         "at": exact["at"] if "at" in exact else exact["instances"][0]["at"],
         "instances": exact["instances"],
     }
+
+
+def _checked(words: str) -> str:
+    """What a saved verdict says, to somebody who has not seen another one."""
+    words = re.sub("^none kept$", "no verification of it is saved", words).replace("worst ratio", "worst ratio found")
+    return words.replace("vacuous on 0 instances", "vacuous: no instance meets the hypotheses")
 
 
 def _parameter(record: Theorem, name: str) -> dict[str, Any]:

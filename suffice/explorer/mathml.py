@@ -32,7 +32,7 @@ _UPRIGHT = ("langle", "rangle", "lVert", "rVert", "lvert", "rvert", "lceil", "rc
 _SIZES = (r"\left", r"\right", r"\!")
 _PAIRS = ((re.compile(r"\\[Bb]igg?l?(?=[(\[])"), r"\\left"), (re.compile(r"\\[Bb]igg?r?(?=[)\]])"), r"\\right"))
 _CLOSE = ' lspace="0" rspace="0"'
-_STRIPPED = {name.rstrip("_"): sign for name, sign in (_LETTERS | _SIGNS).items()}
+_STRIPPED = {name.rstrip("_"): sign for name, sign in (_LETTERS | _SIGNS).items()} | {name: name for name in _NAMES}
 
 
 def mathml(latex: str, *, display: bool = False) -> str:

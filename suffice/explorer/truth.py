@@ -211,12 +211,12 @@ def _add_figure(found: dict[tuple[str, str], list[Truth]]) -> None:
 
     _, given = counterexample()
     key = "adaptive/theorem-2-constant"
-    for edition, at, name, s2 in (("printed", 0, TRUTH, "s2"), ("corrected", 1, RUNNING, "tight")):
-        if len(found.get((key, edition), ())) <= at:
-            continue
-        truth, drawn = found[key, edition][at], figure("theorem-2-truth").data[name]
-        x, y = drawn["iteration"][1:].tolist(), _short(drawn["excess"][1:])
-        own = {name: float(given[s2 if name == "s2" else name]) for name in truth.at}
-        assert all(math.isclose(own[name], truth.at[name], rel_tol=_SAME) for name in own if name != "e0"), truth.at
-        curves = {**truth.curves, "T": (x, y)}
-        found[key, edition][at] = replace(truth, at=own, value=float(drawn["excess"][int(own["T"])]), curves=curves)
+    (first, *_) = found.get((key, "printed"), [None])
+    for edition, name, s2 in (("printed", TRUTH, "s2"), ("corrected", RUNNING, "tight")) if first else ():
+        drawn = figure("theorem-2-truth").data[name]
+        own = {name: float(given[s2 if name == "s2" else name]) for name in first.at}
+        assert all(math.isclose(own[name], first.at[name], rel_tol=_SAME) for name in own if name not in ("e0", "s2"))
+        curve = drawn["iteration"][1:].tolist(), _short(drawn["excess"][1:])
+        curves = (first.curves if edition == "printed" else {}) | {"T": curve}
+        truth = replace(first, at=own, value=float(drawn["excess"][int(own["T"])]), curves=curves)
+        found[key, edition] = [truth] if edition == "printed" else [*found.get((key, edition), ())[:1], truth]

@@ -120,6 +120,11 @@ def test_a_true_print_has_a_remark_and_no_fault(chromium):
     chromium.open(f"{chromium.address}#key=adaptive/remark-3-binary&edition=printed")
     assert chromium.run("[...document.querySelectorAll('dt')].map(o => o.textContent)") == ["Remark", "Hypotheses"]
     assert chromium.run("[...document.querySelectorAll('.fault')].length") == 0
+    chromium.open(f"{chromium.address}#key=scafflix/theorem-2&edition=printed")
+    page = chromium.run("document.querySelector('main').textContent")
+    assert "What holds instead" not in page
+    assert "none kept" not in page
+    assert "min_iγ_iμ_i" in chromium.run("document.querySelector('.controls select').textContent")
 
 
 @pytest.mark.parametrize("key", ["adaptive/lemma-1", "adaptive/remark-3-binary", "adaptive/corollary-1-best-step"])

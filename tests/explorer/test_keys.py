@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import pytest
 from chromium import CONTROL, SHIFT, browser, needs_chromium
 
@@ -164,7 +167,7 @@ def test_the_contents_open_and_close_in_a_narrow_window(open_at):
     assert (tab.run("tree.checkVisibility()"), tab.run("menu.getAttribute('aria-expanded')")) == (True, "true")
 
 
-@pytest.mark.parametrize("words", ["learning rate", "scaffold", "non-iid", "theorem ii"])
+@pytest.mark.parametrize("words", ["learning rate", "scaffold", "non-iid", "theorem ii", "who should learn with whom"])
 def test_other_words_for_it_find_it_and_the_answers_are_counted(open_at, words):
     tab = open_at()
     tab.run("search.focus()")
@@ -285,6 +288,39 @@ def test_every_stop_of_the_tour_breaks_its_bound_where_its_sentence_says(open_at
         assert float(tab.run(f"{field(name)}.value")) == pytest.approx(value, rel=1e-8)
     tab.run(f"{field(stop['along'])}.focus()")
     tab.press("a", modifiers=CONTROL)
-    tab.type(f"{erratum['at'][stop['along']]:g}")
+    (asked,) = re.findall(r"(?:from 1 to|type) (1e-9|1e-8|2|0.5)\b", stop["words"]) or ["10"]
+    assert float(asked) == pytest.approx(
+        erratum["at"][stop["along"]]
+    )  # what the sentence says is what breaks the bound
+    tab.type(asked)
     assert float(tab.run(BOUND)) == pytest.approx(erratum["printed"], rel=1e-9)
     assert "The printed bound is broken" in tab.run("document.querySelector('.truth').textContent")
+
+
+def test_the_other_edition_keeps_the_values_that_both_take(open_at):
+    tab = open_at()
+    names = ["eta", "mu", "beta", "e0", "s2", "T", "q"]
+    before = [tab.run(f"{field(name)}.value") for name in names]
+    tab.run("[...document.querySelectorAll('.tabs button')].find(one => one.textContent === 'corrected').focus()")
+    tab.press("Enter")
+    assert [tab.run(f"{field(name)}.value") for name in names] == before
+
+
+def test_a_bound_of_parameters_that_nobody_set_is_not_drawn(open_at):
+    """The corrected statement takes beta_max, which the printed one does not have."""
+    tab = open_at("#key=cobo/lemma-4&edition=printed")
+    records = {row["edition"]: row for row in content()["records"] if row["key"] == "cobo/lemma-4"}
+    names = {edition: {one["name"] for one in row["parameters"]} for edition, row in records.items()}
+    assert names["corrected"] - names["printed"]
+    assert "corrected" not in tab.run("document.querySelector('.picture svg').getAttribute('aria-label')")
+
+
+@pytest.mark.parametrize("along", ["T", "mu"])
+def test_the_plot_is_readable_where_nothing_meets_the_conditions_and_its_buttons_say_its_scale(open_at, along):
+    tab = open_at(f"#key=adaptive/theorem-2-constant&at.eta=100&along={along}")
+    ticks = tab.run("[...document.querySelectorAll('.tick[text-anchor=end]')].map(one => Number(one.textContent))")
+    assert ticks
+    assert max(map(abs, ticks)) < 1e12
+    said = tab.run("[...document.querySelectorAll('.controls button')].at(-1).textContent")
+    steps = {round(one - two, 9) for one, two in itertools.pairwise(ticks)}
+    assert said == ("vertical: linear" if len(steps) == 1 else "vertical: log")

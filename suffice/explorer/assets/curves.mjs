@@ -10,7 +10,7 @@ const SAMPLES = 160;
 export function truthAt({ record, values, along, erratum }) {
   const told = erratum?.key === record.key && erratum.edition === record.edition && Object.keys(erratum.at).length;
   const own = told ? record.instances.find(one => !departures(one.at, erratum.at, along).length) : null;
-  const words = told ? erratum.inputs.map(([name, text]) => `${name} = ${text}`) : [];
+  const words = told ? erratum.given : [];
   const instances = told
     ? [{ at: erratum.at, value: erratum.measured, words, curves: own?.curves ?? {} }]
     : record.instances;
@@ -85,7 +85,7 @@ export function linesOf(state, editions, rule, log) {
   if (xLog) for (const path of paths) path.points = path.points.filter(([t]) => t > 0);
   const xs = samples(parameter, range, xLog);
   const curves = editions
-    .filter(one => one.formula.bound)
+    .filter(one => one.formula.bound && one.parameters.every(({ name }) => name in values)) // nothing is made up
     .map(one => {
       const given = carried(one, values, one.at);
       const points = xs.map(x => {

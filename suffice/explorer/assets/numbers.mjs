@@ -44,7 +44,7 @@ export function outward(value, direction) {
 export function shown(value, direction = "upper", digits = 6) {
   if (value === Infinity) return "∞";
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "not a number" : "−∞";
-  if (value === 0) return "0";
+  if (Math.abs(value) <= Number.MIN_VALUE) return "0"; // 0 that was rounded outward
   let text = value.toExponential(digits - 1);
   const slack = 10 * ULPS * Math.abs(value);
   const wrong = direction === "upper" ? Number(text) < value - slack : Number(text) > value + slack;

@@ -65,12 +65,13 @@ export function frame(numbers, linear = false) {
 // The points that an axis is made for: those where conditions hold, or else those up to a million times the least.
 export function within(points) {
   const met = points.filter(point => point[2] !== false);
-  const least = Math.min(...points.map(point => point[1]).filter(value => value > 0));
-  return met.length ? met : points.filter(point => !(point[1] > 1e6 * least));
+  const least = Math.min(...points.map(point => Math.abs(point[1])).filter(Boolean));
+  return met.length ? met : points.filter(point => !(Math.abs(point[1]) > 1e6 * least));
 }
 
 // `lines`: {points, look, faded, aside, dots}; `marks`: {x, y, look, words}; `paths`: {points, look, ends}, behind all;
-// `level`: a height with a name; `here`: the value on the horizontal axis. Returns what stands at a pixel.
+// `level`: a height with a name; `here`: the value on the horizontal axis. Returns what stands at a pixel, and
+// whether the vertical axis is logarithmic.
 export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, xNames, here }) {
   const width = Math.max(svg.clientWidth || 640, 260);
   const height = Math.min(Math.max(width * 0.55, 240), 400);
@@ -81,7 +82,7 @@ export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, x
   const heights = paths.flatMap(({ points }) => points.map(point => point[1]));
   const seen = yLinear ? [] : heights.filter(value => value >= level.y / 10);
   const y = frame([...framed.map(point => point[1]), ...marks.map(mark => mark.y), ...seen], yLinear);
-  if (!y.range.every(Number.isFinite)) return { at: () => NaN, back: () => NaN };
+  if (!y.range.every(Number.isFinite)) return { at: () => NaN, back: () => NaN, yLog: false };
   const [right, bottom] = [width - SPACE.right, height - SPACE.bottom];
   const across = scale(xRange, [SPACE.left, right], xLog);
   const upward = scale(y.range, [bottom, SPACE.top], y.log);
@@ -129,7 +130,7 @@ export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, x
     if (words && a > width / 2) label("words", a - 10, b + 4, "end", words);
     else if (words) label("words", a + 10, b + 4, "start", words);
   }
-  return across;
+  return { ...across, yLog: y.log };
 }
 
 // The runs of visible points on which the conditions hold, or fail; neighbouring runs share a point.

@@ -37,7 +37,6 @@ export function details(record) {
 
 // `record` is what is open, `instead` the corrected one.
 export function counterexample(entry, record, instead, turn) {
-  const inputs = entry.inputs.map(([name, value]) => `${name} = ${value}`);
   const factor = entry.said.startsWith("the ") ? `: ${entry.said}` : "";
   const [printed, measured] = [entry.printed, entry.measured].map(value => make("b", {}, shown(value)));
   const numbers = make("p", { className: "numbers" }, "printed ", printed, ", true ", measured, factor);
@@ -52,7 +51,7 @@ export function counterexample(entry, record, instead, turn) {
     make("h3", {}, rich(entry.location), `: ${entry.kind === "loose" ? "true, but" : entry.kind}`),
     make("p", {}, make("b", {}, "In print: "), rich(entry.claim)),
     make("p", {}, make("b", {}, "What holds: "), rich(entry.truth)),
-    make("p", {}, make("b", {}, "Counterexample: "), ...listed(inputs, "; ")),
+    make("p", {}, make("b", {}, "Counterexample: "), ...listed(entry.given, "; ")),
     numbers,
     ...next,
     ...where,

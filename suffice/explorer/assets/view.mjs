@@ -79,7 +79,7 @@ export class View {
   turn(record) {
     this.open({
       record,
-      values: sameInstance(this.state, record) ?? { ...record.at, ...this.shared(record) },
+      values: { ...record.at, ...sameInstance(this.state, record), ...this.shared(record) },
       along: this.state.along,
       erratum: this.state.erratum,
     });
@@ -277,7 +277,7 @@ export class View {
       here: values[along],
       xNames: [parameter.meaning, parameter.meaning.split(/[:;,(]/)[0], ""].map(words => `${parameter.letters}: ${words}`),
     });
-    this.drawn = { exact, range, xLog, yLog: this.scales[1] !== false, parameter, across };
+    this.drawn = { exact, range, xLog, yLog: across.yLog, parameter, across };
     for (const [axis, name] of ["horizontal", "vertical"].entries()) {
       const log = axis ? this.drawn.yLog : xLog;
       this.axes[axis].textContent = `${name}: ${log ? "log" : "linear"}`;
@@ -317,8 +317,8 @@ export class View {
       const title = make("td", {}, button(open, "", rich(one.title)));
       return make("tr", {}, title, make("td", {}, math(one.quantityMath)), cell);
     });
-    const head =
-      record.edition === "printed" ? "What holds instead, at these values" : "Other readings of it, at these values";
+    const wrong = record.edition === "printed" && record.faultLabel === "Fault";
+    const head = `${wrong ? "What holds instead" : "Other readings of it"}, at these values`;
     return [make("section", {}, make("h3", {}, head), make("table", {}, make("tbody", {}, ...rows)))];
   }
 
@@ -334,7 +334,7 @@ export class View {
     const values = this.known();
     for (const { one, cell } of this.readings) {
       const missing = one.parameters.filter(({ name }) => !(name in values)).map(({ name }) => name);
-      if (missing.length) cell.textContent = `asks for ${missing.join(", ")}`;
+      if (missing.length) cell.innerHTML = `asks for ${missing.map(name => `<code>${name}</code>`).join(", ")}`;
       else if (!one.formula.bound) cell.textContent = "";
       else {
         const unmet = failing(one, values);

@@ -16,12 +16,15 @@ _PLANE = {
     "x": Domain(low=-2, high=2, shape=(2,)),
     "separation": Domain(low=0.1, high=4, log=True),
 }
-"""f_i = own |x|^2 / 2 and f_j = peer |x - m|^2 / 2 in the plane, m on the first axis."""
+"""f_i = own |x|^2 / 2 and f_j = peer |x - m|^2 / 2 in the plane, m on the first axis; x counts from where the sum of
+the squared gradients is least, so that along a curvature x = 0 stays there."""
 
 
 def _gradients(values: Values, *, apart: bool) -> tuple[np.ndarray, np.ndarray]:
     shift = values["separation"][:, None] * np.array([1.0, 0.0]) if apart else 0.0
-    return values["own"][:, None] * values["x"], values["peer"][:, None] * (values["x"] - shift)
+    own, peer = values["own"][:, None], values["peer"][:, None]
+    x = values["x"] + shift / (1 + (own / peer) ** 2)  # own^2 x + peer^2 (x - m) = 0 at the least sum
+    return own * x, peer * (x - shift)
 
 
 def _arguments(values: Values) -> dict[str, np.ndarray]:
@@ -59,7 +62,7 @@ def _nearest() -> Values:
     """Points between the minimisers, the one that minimises the sum among them; small curvatures and large ones."""
     return rows(
         plain(_PLANE),
-        *({"own": own, "peer": peer, "separation": D, "x": [(peer**2 / (own**2 + peer**2) + beside) * D, 0]}
+        *({"own": own, "peer": peer, "separation": D, "x": [beside * D, 0]}
           for peer in (0.1, 0.5, 2.0) for own in (0.05, 0.5, 1.0, 2.0) for D in (0.5, 1.0, 3.0)
           for beside in (-0.2, 0.0, 0.2)),
     )  # fmt: skip
@@ -67,7 +70,7 @@ def _nearest() -> Values:
 
 def _smallest() -> Values:
     """a_i = a_j = 1/2, D = 1, halfway: each squared gradient is 1/16."""
-    return rows(plain(_PLANE, own=0.5, peer=0.5, x=[0.5, 0]), {})
+    return rows(plain(_PLANE, own=0.5, peer=0.5, x=[0, 0]), {})
 
 
 # --- two clients ----------------------------------------------------------------------------------------
