@@ -8,7 +8,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import typer
@@ -38,6 +38,18 @@ def echo(line: str, *, err: bool = False) -> None:
 def run_next(why: str, *words: object) -> None:
     """A command that may be run as it stands here; without words the one that was typed, with more options."""
     echo(f"Next: {shlex.join(['suffice', *map(str, words)])}  # {why}")
+
+
+def replaced(words: Iterable[str], options: Mapping[str, object]) -> list[str]:
+    """The words with these options at the end, and without the values that they had before."""
+    kept: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word in options:
+            next(rest, None)  # its value
+        elif word.partition("=")[0] not in options:
+            kept.append(word)
+    return [*kept, *(str(word) for pair in options.items() for word in pair)]
 
 
 def print_json(value: Any) -> None:

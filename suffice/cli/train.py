@@ -14,8 +14,8 @@ from suffice.support.progress import later
 from .app import Json, app
 from .arguments import words
 from .completion import algorithm_names
-from .console import echo, print_json, run_next
-from .data_options import Client, Drop, Split, Target
+from .console import echo, print_json, replaced, run_next
+from .data_options import Client, Drop, Split, Target, has_sites
 
 
 @app.command()
@@ -78,4 +78,11 @@ def train(
     found.table().show()
     echo(f"{out}: training.json, curves.csv, tests.csv, models.npz, training.png"
          f"{'' if found.weights is None else ', weights.csv'}")  # fmt: skip
-    run_next("more iterations", *sys.argv[1:], "--iterations", 2 * iterations, "--out", f"{out}-{2 * iterations}")
+    if found.falls or found.reading is None or not has_sites(setup, split):
+        folder = f"{str(out).removesuffix(f'-{iterations}')}-{2 * iterations}"
+        falls = "more iterations, as the loss still falls" if found.falls else "more iterations"
+        run_next(falls, *replaced(sys.argv[1:], {"--iterations": 2 * iterations, "--out": folder}))
+    else:
+        said = {"--client": client, "--network": model if ":" in model else None}
+        options = [word for name, value in said.items() if value for word in (name, value)]
+        run_next("predictions of these rows, or of new ones", "predict", out / "models.npz", setup, *options)

@@ -98,6 +98,12 @@ class Training:
         return float(values.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
     @property
+    def falls(self) -> bool:
+        """Whether the clients' mean test loss fell by more than a hundredth in the last quarter of what is recorded."""
+        path = self.trace.metrics[TEST_LOSS][0].mean(-1)
+        return bool(path[-1] < 0.99 * path[-1 - len(path) // 4])
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         return ("test_loss", "test_accuracy") if self.classes else ("test_loss",)
 
