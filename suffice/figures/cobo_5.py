@@ -52,7 +52,8 @@ CLUSTERED = Clustered()
 
 
 @maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics",
-       "Example 2's quadratics stand for the paper's 80 vision clients, as their constants are known.",
+       f"Example 2's quadratics of {CLUSTERED.clients} clients stand for the paper's 80 vision clients, as their "
+       "constants are known.",
        unpublished=NO_CODE,
        least={"seeds": 1, "clusters": 1})  # fmt: skip
 def selection(
@@ -215,9 +216,18 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_ylim(0, 1.03)
     axes.set_xlabel("iteration $t$")
     axes.set_ylabel("share of right pairs")
-    least = min(figure.data[_name(noise, "constant", ALL, ALL)]["right"][-1] for noise in noises)
-    least = min(figure.data[_name(noise, "constant", ALL, ALL)]["right"][-1] for noise in noises)
-    share = "all pairs right" if least == 1 else f"at least {np.floor(1000 * least) / 10:g} % of the pairs right"
     words = "Pairs are sampled with 1/N (lines and bands),\nor with 1/N for 0.2 % of the time, then 1/t (dots)"
-    headline(canvas, f"CoBo ends with {share} at every noise level", words)
+    headline(canvas, _message(figure), words)
     axes.legend(loc="upper left")
+
+
+def _message(figure: Figure) -> str:
+    """At the end and over the noise levels, the share of pairs that are right by each sampling, in percent rounded down."""
+
+    def ends(sampling: str) -> str:
+        last = [figure.data[_name(noise, sampling, ALL, ALL)]["right"][-1] for noise in figure.setup["noises"]]
+        low, high = (np.floor(1000 * (share + 1e-12)) / 10 for share in (min(last), max(last)))
+        return f"{low:g} %" if low == high else f"{low:g} to {high:g} %"
+
+    constant, mixed = map(ends, ("constant", "mixed"))
+    return f"With constant sampling CoBo ends with {constant} of the pairs right, with the mixed one with {mixed}"
