@@ -104,6 +104,22 @@ class Training:
         return bool(path[-1] < 0.99 * path[-1 - len(path) // 4])
 
     @property
+    def verdict(self) -> str:
+        """How the mean compares with each baseline's, two standard errors of a difference being what may be chance.
+
+        Var(a - b) = Var a + Var b - 2 Cov(a, b) is at most Var a + Var b where models err on the same rows (Cov >= 0).
+        """
+        name, found = self.metrics[-1], dict[str, list[str]]()
+        mean, error = self.mean(name)
+        for of in self.baselines:
+            theirs, its = self.mean(name, of)
+            lead, sure = mean - theirs if self.classes else theirs - mean, 2 * float(np.hypot(error, its))
+            words = "better than" if lead > sure else "worse than" if lead < -sure else "not told from"
+            found.setdefault(words, []).append(of)
+        told = " and ".join(f"{words} {' and '.join(whom)}" for words, whom in found.items())
+        return f"Beyond two standard errors of a difference the mean is {told}."
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         return ("test_loss", "test_accuracy") if self.classes else ("test_loss",)
 
@@ -187,7 +203,7 @@ class Training:
         mean, error = self.mean(name)
         means = [(of, *self.mean(name, of)) for of in self.baselines]
         said = ", ".join(f"{of} {number(mean)} +- {number(error, 2)}" for of, mean, error in means)
-        lines = [f"On the same rows and iterations: {said}."] if means else []
+        lines = [f"On the same rows and iterations: {said}. {self.verdict}"] if means else []
         if len(self.tests) > MOST:
             lines.append(f"{len(self.tests) - MOST} more clients are in --json.")
         if self.weights is None:
