@@ -149,7 +149,9 @@ def test_the_answer_is_the_record(seed):
     told = [gain > 2 * error, gain < -2 * error, abs(gain) <= 2 * error]
     assert verdict, first
     assert ["Collab", "Workin", "The ga"][told.index(True)] == verdict[0][:6]
-    found = re.search(r"together (?:the )?(\d+)(?: of (\d+))? sites (gain|lose) (\S+) \+- (\S+) in their mean, of", first)
+    found = re.search(
+        r"together (?:the )?(\d+)(?: of (\d+))? sites (gain|lose) (\S+) \+- (\S+) in their mean, of", first
+    )
     assert found, first
     assert (int(found[1]), int(found[2] or found[1])) == (rule["network_gain_sites"], len(fit))
     assert abs(float(found[4]) * (-1) ** (found[3] == "lose") - gain) <= 0.1 * error
@@ -194,7 +196,9 @@ def test_sites_without_a_gain_are_not_counted_and_told_where_their_loss_is_large
     assert "At few the loss together is larger than that alone. Of the 4 sites with a gain here, " in text
     half = 0.5 / len(fit)
     for model in fit:
-        assert set(model.collaborators) == {name for name, x in model.weights.items() if name != model.name and x > half}
+        assert set(model.collaborators) == {
+            name for name, x in model.weights.items() if name != model.name and x > half
+        }
     spread = any(not model.collaborators and model.weights[model.name] < 0.995 for model in fit)
     assert ("Where a site learns from nobody, the rest comes from all others, none above half" in text) == spread
 
