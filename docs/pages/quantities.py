@@ -38,7 +38,8 @@ varies; `participants` are those of a round.
 ## A Lyapunov function, whole
 
 ProxSkip is `Scaffnew(p=...)`; its state has `models` and the control variates as `control`, and
-$\\nabla f_i(x^\\star)$ is `problem.gradient` at `best`, once a client. The family is small, and `longest=20` keeps its paths short:
+$\\nabla f_i(x^\\star)$ is `problem.gradient` at `best`, once a client. The family is small, and `longest=20`
+keeps its paths short:
 
 ```python
 import suffice as sf

@@ -222,7 +222,7 @@ def draw(figure: Figure, canvas: Any) -> None:
 
 
 def _message(figure: Figure) -> str:
-    """At the end and over the noise levels, the share of pairs that are right by each sampling, in percent rounded down."""
+    """The share of pairs that are right at the end, over the noise levels, by each sampling: percent, rounded down."""
 
     def ends(sampling: str) -> str:
         last = [figure.data[_name(noise, sampling, ALL, ALL)]["right"][-1] for noise in figure.setup["noises"]]

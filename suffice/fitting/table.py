@@ -194,7 +194,10 @@ def _gains(fit: SiteModels) -> list[str]:
             f"A site with fewer than {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} coefficients, "
             "has no gain here, because the interval would be unreliable."
         )
-        worse = [one.name for one in held if one.gain is None and one.expected_loss > one.expected_loss_alone]
+        pairs = [(one.name, one.expected_loss_alone, one.expected_loss) for one in held if one.gain is None]
+        worse = [
+            name for name, alone, together in pairs if alone is not None and together is not None and together > alone
+        ]
         if worse:
             lines.append(f"At {some(worse)} the loss together is larger than that alone.")
     limit = beyond_chance(len(known))

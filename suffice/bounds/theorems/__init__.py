@@ -21,7 +21,7 @@ def is_paper(text: str) -> bool:
 
 
 def spelled(text: str) -> str:
-    """A key, or a part of one, as keys are written: "Adaptive Theorem 2" and "All-for-one theorem 2" name one result."""
+    """A key, or a part of one, as keys are written: "Adaptive Theorem 2", "All-for-one theorem 2" are one result."""
     words = re.sub(r"[\s_-]+", "-", str(text).strip().lower())
     words = re.sub(r"-?/-?", "/", words)
     for paper in OWN.values():
