@@ -26,7 +26,6 @@ _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 class Paper:
     """A group of statements whose keys begin with `key`: what its pages say of it, and the modules that hold it.
 
-    `method` is what its algorithm is called, by which a result may be asked for: "All-for-one theorem 2".
     `reference` is how a list of references cites it, and `read` the version that its errata are about. The modules are
     named as for `import`, "" where there is none.
     They define, each in its order,
@@ -41,7 +40,6 @@ class Paper:
     key: str
     citation: str
     title: str
-    method: str = ""
     reference: str = ""
     read: str = ""
     records: str
@@ -101,12 +99,12 @@ class Listed(Sequence[T]):
         return iter(self._entries)
 
 
-def _own(key: str, citation: str, title: str, *parts: str, **said: str) -> Paper:
+def _own(key: str, citation: str, title: str, *parts: str, reference: str = "", read: str = "") -> Paper:
     """A paper of the library: one folder, or one module, of the same name in each place."""
     folder = key.replace("-", "_")
     modules = {part: f"suffice.verification.{part}.{folder}" for part in parts}
     records = f"suffice.bounds.theorems.{folder}"
-    return Paper(key=key, citation=citation, title=title, records=records, **modules, **said)
+    return Paper(key=key, citation=citation, title=title, reference=reference, read=read, records=records, **modules)
 
 
 _CHECKED = ("claims", "errata", "identities")
@@ -118,7 +116,6 @@ OWN: Mapping[str, Paper] = {
             "Philippenko, Le Bars, Scaman, Massoulie (2025)",
             "Adaptive collaboration (Philippenko et al., 2025)",
             *_CHECKED,
-            method="all-for-one",
             reference="C. Philippenko, B. Le Bars, K. Scaman, L. Massoulie. Adaptive collaboration for online "
             "personalized distributed learning with heterogeneous clients. Preprint, 2025.",
             read="the preprint with its appendices",
@@ -129,7 +126,6 @@ OWN: Mapping[str, Paper] = {
             "Even, Massoulie, Scaman (2022)",
             "Sample optimality (Even, Massoulie, Scaman, 2022)",
             *_CHECKED,
-            method="all-for-all",
             reference="M. Even, L. Massoulie, K. Scaman. On sample optimality in personalized collaborative and "
             "federated learning. Advances in Neural Information Processing Systems 35, 2022.",
             read="the text of this title, without its appendices; that of the title Sample optimality and All-for-all "

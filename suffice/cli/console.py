@@ -9,6 +9,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -42,13 +43,7 @@ def run_next(why: str, *words: object) -> None:
 
 def replaced(words: Iterable[str], options: Mapping[str, object]) -> list[str]:
     """The words with these options at the end, and without the values that they had before."""
-    kept: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if word in options:
-            next(rest, None)  # its value
-        elif word.partition("=")[0] not in options:
-            kept.append(word)
+    kept = [word for before, word in pairwise(["", *words]) if not {before, word.partition("=")[0]} & options.keys()]
     return [*kept, *(str(word) for pair in options.items() for word in pair)]
 
 

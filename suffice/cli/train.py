@@ -78,11 +78,11 @@ def train(
     found.table().show()
     echo(f"{out}: training.json, curves.csv, tests.csv, models.npz, training.png"
          f"{'' if found.weights is None else ', weights.csv'}")  # fmt: skip
-    if found.falls or found.reading is None or not has_sites(setup, split):
+    losses = found.trace.metrics["test loss"][0].mean(-1)
+    falls = bool(losses[-1] < 0.99 * losses[-1 - len(losses) // 4])  # by a hundredth in the last quarter
+    if falls or found.reading is None or not has_sites(setup, split):
         folder = f"{str(out).removesuffix(f'-{iterations}')}-{2 * iterations}"
-        falls = "more iterations, as the loss still falls" if found.falls else "more iterations"
-        run_next(falls, *replaced(sys.argv[1:], {"--iterations": 2 * iterations, "--out": folder}))
-    else:
-        said = {"--client": client, "--network": model if ":" in model else None}
-        options = [word for name, value in said.items() if value for word in (name, value)]
-        run_next("predictions of these rows, or of new ones", "predict", out / "models.npz", setup, *options)
+        why = f"more iterations{', as the loss still falls' * falls}"
+        return run_next(why, *replaced(sys.argv[1:], {"--iterations": 2 * iterations, "--out": folder}))
+    options = [*(["--client", client] if client else []), *(["--network", model] if ":" in model else [])]
+    run_next("predictions of these rows, or of new ones", "predict", out / "models.npz", setup, *options)

@@ -223,11 +223,9 @@ def draw(figure: Figure, canvas: Any) -> None:
 
 def _message(figure: Figure) -> str:
     """The share of pairs that are right at the end, over the noise levels, by each sampling: percent, rounded down."""
-
-    def ends(sampling: str) -> str:
-        last = [figure.data[_name(noise, sampling, ALL, ALL)]["right"][-1] for noise in figure.setup["noises"]]
-        low, high = (np.floor(1000 * (share + 1e-12)) / 10 for share in (min(last), max(last)))
-        return f"{low:g} %" if low == high else f"{low:g} to {high:g} %"
-
-    constant, mixed = map(ends, ("constant", "mixed"))
-    return f"With constant sampling CoBo ends with {constant} of the pairs right, with the mixed one with {mixed}"
+    ends = [
+        [figure.data[_name(noise, how, ALL, ALL)]["right"][-1] for noise in figure.setup["noises"]] for how in SAMPLINGS
+    ]
+    low, high = ([np.floor(1000 * (pick(last) + 1e-12)) / 10 for last in ends] for pick in (min, max))
+    first, then = (f"{a:g} %" if a == b else f"{a:g} to {b:g} %" for a, b in zip(low, high))
+    return f"With constant sampling CoBo ends with {first} of the pairs right, with the mixed one with {then}"

@@ -174,8 +174,7 @@ def _gains(fit: SiteModels) -> list[str]:
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
     if any(not (one.collaborators or LEFT_OUT in one.notes) and one.weights.get(one.name, 0) < 0.995 for one in fit):
-        half = f"half an equal share ({50 / len(fit):.2g} %)"
-        lines.append(f"Where a site learns from nobody, the rest comes from all others, none above {half}.")
+        lines.append("Where a site learns from nobody, the rest comes from all others, none above half an equal share.")
     decisive = fit.rule["network_gain_decided_by"]
     if decisive is not None:
         without = fit.rule["network_gain_without"]

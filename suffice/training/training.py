@@ -98,28 +98,6 @@ class Training:
         return float(values.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
     @property
-    def falls(self) -> bool:
-        """Whether the clients' mean test loss fell by more than a hundredth in the last quarter of what is recorded."""
-        path = self.trace.metrics[TEST_LOSS][0].mean(-1)
-        return bool(path[-1] < 0.99 * path[-1 - len(path) // 4])
-
-    @property
-    def verdict(self) -> str:
-        """How the mean compares with each baseline's, two standard errors of a difference being what may be chance.
-
-        Var(a - b) = Var a + Var b - 2 Cov(a, b) is at most Var a + Var b where models err on the same rows (Cov >= 0).
-        """
-        name, found = self.metrics[-1], dict[str, list[str]]()
-        mean, error = self.mean(name)
-        for of in self.baselines:
-            theirs, its = self.mean(name, of)
-            lead, sure = mean - theirs if self.classes else theirs - mean, 2 * float(np.hypot(error, its))
-            words = "better than" if lead > sure else "worse than" if lead < -sure else "not told from"
-            found.setdefault(words, []).append(of)
-        told = " and ".join(f"{words} {' and '.join(whom)}" for words, whom in found.items())
-        return f"Beyond two standard errors of a difference the mean is {told}."
-
-    @property
     def metrics(self) -> tuple[str, ...]:
         return ("test_loss", "test_accuracy") if self.classes else ("test_loss",)
 
@@ -203,7 +181,13 @@ class Training:
         mean, error = self.mean(name)
         means = [(of, *self.mean(name, of)) for of in self.baselines]
         said = ", ".join(f"{of} {number(mean)} +- {number(error, 2)}" for of, mean, error in means)
-        lines = [f"On the same rows and iterations: {said}. {self.verdict}"] if means else []
+        # Var(a - b) is at most Var a + Var b where models err on the same rows, which is Cov(a, b) >= 0
+        leads = [((mean - m) * (1 if self.classes else -1), 2 * np.hypot(error, se), of) for of, m, se in means]
+        words = [
+            (("better than" if x > se else "worse than" if -x > se else "not told from"), of) for x, se, of in leads
+        ]
+        told = f"Beyond two standard errors of a difference the mean is {', '.join(map(' '.join, words))}."
+        lines = [f"On the same rows and iterations: {said}. {told}"] if means else []
         if len(self.tests) > MOST:
             lines.append(f"{len(self.tests) - MOST} more clients are in --json.")
         if self.weights is None:

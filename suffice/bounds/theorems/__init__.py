@@ -24,9 +24,7 @@ def spelled(text: str) -> str:
     """A key, or a part of one, as keys are written: "Adaptive Theorem 2", "All-for-one theorem 2" are one result."""
     words = re.sub(r"[\s_-]+", "-", str(text).strip().lower())
     words = re.sub(r"-?/-?", "/", words)
-    for paper in OWN.values():
-        if paper.method and re.match(rf"{paper.method}\b", words):
-            words = f"{paper.key}{words[len(paper.method) :]}"
+    words = re.sub(r"^all-for-one\b", "adaptive", re.sub(r"^all-for-all\b", "sample-optimal", words))
     if words.partition("/")[0] in OWN:
         return words
     paper = next((paper.key for paper in PAPERS if words.startswith(f"{paper.key}-")), None)
