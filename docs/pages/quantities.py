@@ -35,6 +35,44 @@ weights: `quantity={"last_distance": 1.0, "last_consensus": 0.5}`; its keys may 
 A bound that takes `R` is about whole rounds: $T = R K$ with the algorithm's period as `K`, which `period=(1, 10)`
 varies; `participants` are those of a round.
 
+## A Lyapunov function, whole
+
+ProxSkip is `Scaffnew(p=...)`; its state has `models` and the control variates as `control`, and
+$\\nabla f_i(x^\\star)$ is `problem.gradient` at `best`, once a client. The family is small, and `longest=20`
+keeps its paths short:
+
+```python
+import suffice as sf
+from suffice.simulate import Scaffnew
+
+
+def square(x):
+    return x.square().sum(-1).mean(-1)
+
+
+def psi(state, problem, best, eta, p):
+    # the mean over clients of |x_i - x*|^2 + (eta/p)^2 |h_i - grad f_i(x*)|^2
+    slopes = problem.gradient(best.expand(1, problem.clients, -1))
+    return square(state["models"] - best) + (eta / p) ** 2 * square(state["control"] - slopes)
+
+
+def proxskip(*, eta, mu, p, D2, zeta2, T):
+    return max(1 - eta * mu, 1 - p**2) ** T * (D2 + (eta / p) ** 2 * zeta2)
+
+
+verdict = sf.check(
+    proxskip,
+    conditions=lambda *, eta, L, sigma2: {"eta <= 1/L": (eta, 1 / L), "no noise": (sigma2, 0)},
+    quantity=sf.quantity(of=psi),
+    algorithm=Scaffnew(p=0.5),
+    family=sf.families.quadratics(longest=20, clients=2, features=1),
+    names={"L": "beta", "D2": "distance2"},
+)
+assert verdict.valid
+```
+
+## By name
+
 | name | quantity | in words of a verdict | unit | measured |
 |---|---|---|---|---|
 """

@@ -86,6 +86,8 @@ def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any
 
 def extent(row: dict[str, Any]) -> str:
     """The verdict of a kept row with the number of instances; how many of them violated it is not kept."""
+    if not row["instances"]:
+        return f"{row['verdict']}: no instance meets the hypotheses"
     counted = f"{row['instances']:,} instances"
     return f"violated, {counted} tried" if row["verdict"] == "violated" else f"{row['verdict']} on {counted}"
 

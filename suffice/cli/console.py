@@ -8,7 +8,8 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -38,6 +39,12 @@ def echo(line: str, *, err: bool = False) -> None:
 def run_next(why: str, *words: object) -> None:
     """A command that may be run as it stands here; without words the one that was typed, with more options."""
     echo(f"Next: {shlex.join(['suffice', *map(str, words)])}  # {why}")
+
+
+def replaced(words: Iterable[str], options: Mapping[str, object]) -> list[str]:
+    """The words with these options at the end, and without the values that they had before."""
+    kept = [word for before, word in pairwise(["", *words]) if not {before, word.partition("=")[0]} & options.keys()]
+    return [*kept, *(str(word) for pair in options.items() for word in pair)]
 
 
 def print_json(value: Any) -> None:

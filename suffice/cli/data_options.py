@@ -90,6 +90,14 @@ def is_setup(name: str) -> bool:
     return name.lower().endswith(".toml")
 
 
+def has_sites(setup: str, split: str | None) -> bool:
+    """Whether the file itself names every row's site."""
+    from suffice.simulate.data.text_file import is_csv
+
+    path = Path(setup)
+    return path.is_file() and is_csv(path) and (split is None or split.startswith("column:"))
+
+
 def refuse_options(setup: str, data: DataOptions) -> None:
     """A setup file says how its data are read: options that say so beside it are refused."""
     from suffice.support.errors import InputError

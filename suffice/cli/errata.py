@@ -139,7 +139,7 @@ def errata_page(row: dict[str, Any]) -> Table:
     lines += [f"  {name} = {value}" for name, value in row["inputs"].items()]
     lines += [f"printed   {row['printed']:.10g}", f"measured  {row['measured']:.10g}"]
     if row["key"]:
+        lines.append(f"commands: suffice theorem {row['key']}")
         if any(record.edition == "printed" for record in rows_of(row["key"])):
-            lines.append(f"printed   suffice theorem {row['key']} --edition printed")
-        lines.append(f"corrected suffice theorem {row['key']}")
+            lines.append(f"{'':9s} suffice theorem {row['key']} --edition printed")
     return Table(columns=(), rows=(), lines=lines)

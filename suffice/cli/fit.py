@@ -12,7 +12,7 @@ from suffice.support.progress import later
 
 from .app import Json, app
 from .console import echo, print_json, run_next
-from .data_options import Client, Drop, Split, Target
+from .data_options import Client, Drop, Split, Target, has_sites
 
 
 @app.command()
@@ -72,16 +72,14 @@ def fit(
     found.table(console().width).show()
     for path in written:
         echo(str(path))
-    _next(setup, out, single=source == setup)
+    _next(setup, out, sites=source == setup and has_sites(setup, split))
 
 
-def _next(setup: str, out: Path | None, *, single: bool) -> None:
+def _next(setup: str, out: Path | None, *, sites: bool) -> None:
     """To save the models, to predict by them, or to see them."""
-    from suffice.simulate.data.text_file import is_csv
-
     if out is None:
         run_next("saves the models", *sys.argv[1:], "--out", "models.json")
-    elif single and Path(setup).is_file() and is_csv(Path(setup)):
+    elif sites:
         run_next("predictions of these rows, or of new ones", "predict", out, setup)
     else:
         run_next("who learns from whom, in a picture", *sys.argv[1:], "--plot", "fit.png")

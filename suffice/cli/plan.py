@@ -13,7 +13,7 @@ from suffice.support.progress import PATIENCE, progress
 
 from .app import Json, app
 from .console import echo, print_json, run_next
-from .data_options import DataOptions, grouped, is_setup, memory_limit, option, read_table, refuse_options
+from .data_options import DataOptions, grouped, has_sites, is_setup, memory_limit, option, read_table, refuse_options
 
 if TYPE_CHECKING:
     from suffice.planning.plan import Plan
@@ -114,7 +114,7 @@ def plan(
     if output.plot is not None:
         written += result.plot().write(output.plot)
     if output.out is not None:
-        written += result.export(output.out, rows=not _has_sites(setup, data))
+        written += result.export(output.out, rows=not has_sites(setup, data.split))
     if output.as_json:
         told = {name: [one.to_dict() for one in found] if name == "measured" else found.to_dict()
                 for name, found in beside.items()}  # fmt: skip
@@ -251,11 +251,3 @@ def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Ta
     if "numbers" in beside:  # the plan has said its notes
         tables.append(replace(beside["numbers"], notes=()).table())
     return tables
-
-
-def _has_sites(setup: str, data: DataOptions) -> bool:
-    """Whether a trainer finds every row's site in the file itself."""
-    from suffice.simulate.data.text_file import is_csv
-
-    path = Path(setup)
-    return path.is_file() and is_csv(path) and (data.split is None or data.split.startswith("column:"))

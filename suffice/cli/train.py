@@ -14,8 +14,8 @@ from suffice.support.progress import later
 from .app import Json, app
 from .arguments import words
 from .completion import algorithm_names
-from .console import echo, print_json, run_next
-from .data_options import Client, Drop, Split, Target
+from .console import echo, print_json, replaced, run_next
+from .data_options import Client, Drop, Split, Target, has_sites
 
 
 @app.command()
@@ -78,4 +78,11 @@ def train(
     found.table().show()
     echo(f"{out}: training.json, curves.csv, tests.csv, models.npz, training.png"
          f"{'' if found.weights is None else ', weights.csv'}")  # fmt: skip
-    run_next("more iterations", *sys.argv[1:], "--iterations", 2 * iterations, "--out", f"{out}-{2 * iterations}")
+    losses = found.trace.metrics["test loss"][0].mean(-1)
+    falls = bool(losses[-1] < 0.99 * losses[-1 - len(losses) // 4])  # by a hundredth in the last quarter
+    if falls or found.reading is None or not has_sites(setup, split):
+        folder = f"{str(out).removesuffix(f'-{iterations}')}-{2 * iterations}"
+        why = f"more iterations{', as the loss still falls' * falls}"
+        return run_next(why, *replaced(sys.argv[1:], {"--iterations": 2 * iterations, "--out": folder}))
+    options = [*(["--client", client] if client else []), *(["--network", model] if ":" in model else [])]
+    run_next("predictions of these rows, or of new ones", "predict", out / "models.npz", setup, *options)

@@ -168,5 +168,6 @@ def _message(figure: Figure) -> str:
         figure.data[SEPARATOR.join((setting, features, "exact | binary"))]["collaborators"] for setting in SETTINGS
     )
     if helped[0] > 0.9 * figure.setup["clients"] and helped[-1] < 2 <= same[-1]:
-        return "All-for-one learns with everybody, then alone; where optima are shared (right) it never slows down"
+        kept = f"it ends with {same[-1]:.0f} of {figure.setup['clients']}"
+        return f"All-for-one learns with everybody, then alone; where optima are shared (right) {kept}"
     return "All-for-one with the exact similarity ratio, beside all together and everybody alone"

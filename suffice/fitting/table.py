@@ -71,7 +71,7 @@ def answer(fit: SiteModels) -> str:
     verdict = sure if abs(gain) > 2 * error else "The gain is not significant"
     which = f"the {len(fit)} sites" if many == len(fit) else f"{many} of {len(fit)} sites"
     gains = f"lose {interval(-gain, error)}" if gain < -2 * error else f"gain {interval(gain, error)}"
-    return f"{verdict}: together {which} {gains} of a {measure} of {alone} alone {scale}".rstrip() + "."
+    return f"{verdict}: together {which} {gains} in their mean, of a {measure} of {alone} alone {scale}".rstrip() + "."
 
 
 def interval(gain: float | None, error: float | None) -> str:
@@ -173,6 +173,8 @@ def _gains(fit: SiteModels) -> list[str]:
     lines, held = [], [model for model in fit if model.expected_loss is not None]
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites are in --json and --out FILE.")
+    if any(not (one.collaborators or LEFT_OUT in one.notes) and one.weights.get(one.name, 0) < 0.995 for one in fit):
+        lines.append("Where a site learns from nobody, the rest comes from all others, none above half an equal share.")
     decisive = fit.rule["network_gain_decided_by"]
     if decisive is not None:
         without = fit.rule["network_gain_without"]
@@ -191,6 +193,12 @@ def _gains(fit: SiteModels) -> list[str]:
             f"A site with fewer than {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} coefficients, "
             "has no gain here, because the interval would be unreliable."
         )
+        pairs = [(one.name, one.expected_loss_alone, one.expected_loss) for one in held if one.gain is None]
+        worse = [
+            name for name, alone, together in pairs if alone is not None and together is not None and together > alone
+        ]
+        if worse:
+            lines.append(f"At {some(worse)} the loss together is larger than that alone.")
     limit = beyond_chance(len(known))
     beyond = [model for model in known if abs(model.gain or 0.0) > limit * (model.gain_se or 0.0)]
     if known:
@@ -199,7 +207,8 @@ def _gains(fit: SiteModels) -> list[str]:
         whose = " and ".join(f"the {what} at {some(names)}" for what, names in signs.items() if names)
         verb = "are" if all(signs.values()) else "is"
         whose = whose or "no single site's gain"
-        lines.append(f"With {len(known)} sites, {whose} {verb} beyond chance (above {limit:.2g} standard errors).")
+        among = f"With {len(known)} sites" if len(known) == len(fit) else f"Of the {len(known)} sites with a gain here"
+        lines.append(f"{among}, {whose} {verb} beyond chance (above {limit:.2g} standard errors).")
     return lines
 
 

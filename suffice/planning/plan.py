@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     Fitted = Any  # `suffice.Fit`, whose `quadratics` can be planned for
 
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
+OF_ROWS = "A plan counts iterations to the optimum of the given rows; suffice fit judges new rows."
 NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client gives every model (suffice fit)."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
 MOST_SEEDS = 1_000_000
@@ -330,6 +331,7 @@ def plan(
         found = with_measured(found, problem, **how)
         rows = [row for there in found.values() for row in there]
         notes = (*coarse(problem, rows), *notes, *problem.remarks)
+        notes += (OF_ROWS,) * (getattr(problem, "row_counts", None) is not None)
         notes += (NO_ROUNDS,) * (type(problem).__name__ == "LeastSquares" and rows[0].exact is not None)
     known: dict[str, Any] = {"problem": problem, "constants": constants, "criterion": rule, "notes": notes}
     return Plan(precisions=found, gradients=gradients, **known)

@@ -181,7 +181,13 @@ class Training:
         mean, error = self.mean(name)
         means = [(of, *self.mean(name, of)) for of in self.baselines]
         said = ", ".join(f"{of} {number(mean)} +- {number(error, 2)}" for of, mean, error in means)
-        lines = [f"On the same rows and iterations: {said}."] if means else []
+        # Var(a - b) is at most Var a + Var b where models err on the same rows, which is Cov(a, b) >= 0
+        leads = [((mean - m) * (1 if self.classes else -1), 2 * np.hypot(error, se), of) for of, m, se in means]
+        words = [
+            (("better than" if x > se else "worse than" if -x > se else "not told from"), of) for x, se, of in leads
+        ]
+        told = f"Beyond two standard errors of a difference the mean is {', '.join(map(' '.join, words))}."
+        lines = [f"On the same rows and iterations: {said}. {told}"] if means else []
         if len(self.tests) > MOST:
             lines.append(f"{len(self.tests) - MOST} more clients are in --json.")
         if self.weights is None:

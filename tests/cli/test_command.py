@@ -60,7 +60,9 @@ def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused
     assert "adaptive/theorem-2-constant-running" in done.stdout
     assert "adaptive/theorem-3" not in done.stdout
     assert "say which: adaptive/theorem-2-constant, " in refused("theorem", "adaptive/theorem-2", "eta=1")
-    assert command("theorem", "Adaptive Theorem 2").stdout == done.stdout
+    for name in ("Adaptive Theorem 2", "all-for-one theorem 2", "All-for-One/Theorem-2"):
+        assert command("theorem", name).stdout == done.stdout
+    assert command("theorem", "all for all theorem 1").stdout == command("theorem", "sample-optimal/theorem-1").stdout
     rows = json.loads(command("errata", "cobo", "--json").stdout)
     assert len(rows) > 10
     assert all(row["id"].startswith("cobo-") for row in rows)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
+from suffice.cli.console import replaced
 
 SETUPS = {
     "constants": "[constants]\nmu = 0.5\nbeta = 1.0\nsigma = [1.0, 1.0]\nb = [[0.0, 0.1], [0.1, 0.0]]\nexcess = 5.0\n",
@@ -27,7 +28,8 @@ LINES = [
     f"simulate {TABLE} --algorithm all-for-one --iterations 4 --seeds 2",
     f"simulate {TABLE} --algorithm fedavg --option period=2 --iterations 4 --seeds 2",
     "simulate quadratic.toml --algorithm local --iterations 4 --seeds 2",
-    f"train {TABLE} --iterations 8", f"train {TABLE} --iterations 4 --no-baselines --algorithm fedavg --out 'my nets'",
+    f"train {TABLE} --iterations 8", f"train {TABLE} --iterations 300 --algorithm local --no-baselines --out long",
+    f"train {TABLE} --iterations 4 --no-baselines --algorithm fedavg --out 'my nets'",
     "verify adaptive/property-1", "verify scafflix/theorem-2", pytest.param("demo", marks=pytest.mark.slow),
 ]  # fmt: skip
 
@@ -65,3 +67,19 @@ def test_it_begins_with_its_answer_and_what_stands_next_runs(line, command, fold
     then = command(*arguments)
     assert then.returncode == 0, (shown, then.stderr)
     assert arguments != shlex.split(line)
+
+
+def test_a_value_that_is_typed_again_stands_in_place_of_the_first():
+    words = ["train", "t.csv", "--iterations", "10", "--out=a", "--eta", "0.1"]
+    shown = replaced(words, {"--iterations": 20, "--out": "a-20"})
+    assert shown == ["train", "t.csv", "--eta", "0.1", "--iterations", "20", "--out", "a-20"]
+    assert replaced(shown, {"--iterations": 20, "--out": "a-20"}) == shown
+
+
+def test_after_a_training_that_is_done_models_predict_a_table(command, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    done = command(*shlex.split(f"train {TABLE} --iterations 300 --algorithm local --no-baselines --out done"))
+    assert "Next: suffice predict done/models.npz 'a table.csv' --client place  #" in done.stdout
+    done = command(*shlex.split(f"train {TABLE} --iterations 4 --algorithm local --no-baselines --out done-4"))
+    assert "--iterations 8 --out done-8  # more iterations, as the loss still falls" in done.stdout
+    assert done.stdout.count("--iterations") == 1

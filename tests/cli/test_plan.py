@@ -13,6 +13,7 @@ from client_data import near_and_far
 import suffice as sf
 from suffice.cli.demo import diabetes
 from suffice.planning.tables.columns import write_csv
+from suffice.planning.tables.plans import weights_tables
 from suffice.support.text import csv_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -230,3 +231,20 @@ def test_a_precision_that_every_start_has_takes_one_line(command, tmp_path, epsi
     assert then.startswith("Next: suffice fit ")
     some = command("plan", path, "--client", "site", "--epsilon", "200%", "--epsilon", "10%")
     assert "Nothing to plan" not in some.stdout
+
+
+def test_a_plan_of_a_table_says_what_it_counts_and_where_the_names_of_many_are():
+    rng = np.random.default_rng(0)
+    X, clients = rng.normal(size=(13 * 20, 2)), np.repeat(np.arange(13), 20)
+    y = X @ rng.normal(size=2) + 0.5 * rng.normal(size=len(X))
+    where = "Who learns from whom, by name and weight, is in weights.csv of --out DIR and in --json."
+    for many in (3, 13):
+        rows = clients < many
+        data = {"client": clients[rows], "x": X[rows, 0], "z": X[rows, 1], "target": y[rows]}
+        result = sf.plan(sf.read(data, client="client", target="target"), "10%")
+        assert any(row.collaborators for row in result)
+        assert "A plan counts iterations to the optimum of the given rows" in " ".join(str(result).split())
+        shown = weights_tables(result.precisions)
+        assert [table.lines for table in shown] == ([[where]] if many > 12 else [()])
+    quadratics, epsilon = random_quadratics(1)
+    assert "optimum of the given rows" not in " ".join(sf.plan(quadratics, epsilon).notes)

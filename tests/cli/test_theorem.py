@@ -8,6 +8,7 @@ import shlex
 import pytest
 
 from suffice.bounds import DEFINITIONS, InputError, find
+from suffice.bounds.saved_verdicts import extent, known
 from suffice.verification import errata
 
 PROBABILITY = "adaptive/theorem-2-constant-running"
@@ -88,3 +89,12 @@ def test_a_true_print_is_not_called_faulty(command):
     page = command("theorem", "adaptive/remark-3-binary", "--edition", "printed").stdout
     assert "\nremark      The statement is true" in page
     assert "\nfault " not in page
+
+
+def test_a_kept_verdict_without_an_instance_says_why_and_never_none_of_them(command):
+    rows = [row for row in known().values() if row["verdict"] == "vacuous"]
+    assert rows
+    for row in rows:
+        assert extent(row).endswith("no instance meets the hypotheses" if row["instances"] == 0 else "instances")
+    done = command("theorem", "adaptive/theorem-2-decreasing", "--edition", "printed")
+    assert "vacuous: no instance meets the hypotheses" in " ".join(done.stdout.split())

@@ -140,9 +140,10 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
     words, lines = said(row), errata_page(computed).lines
     assert said(computed) == words
     assert lines[0] == f"{row['location']}: {words}"
-    assert f"corrected suffice theorem {row['key']}" in lines
+    assert f"commands: suffice theorem {row['key']}" in lines
+    assert sum(line.startswith("printed ") for line in lines) == 1
     editions = [one for one in THEOREMS if one.key == row["key"]]
-    assert (f"printed   suffice theorem {row['key']} --edition printed" in lines) == (len(editions) > 1)
+    assert (f"          suffice theorem {row['key']} --edition printed" in lines) == (len(editions) > 1)
     shown = next(one for one in SHOWN()["errata"] if one["id"] == row["id"])
     assert (shown["said"], shown["correct"]) == (words, row["key"])
     for record in editions:

@@ -38,7 +38,7 @@ LONG = {
 BRIEF = {"from_scratch.md"}
 """Pages of many checks: on few instances here, on those of their readers where slow."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
-PYTHON = [page for page in PAGES if blocks(page, "python")]
+PYTHON = [page for page in (*PAGES, DOCS / "quantities.md") if blocks(page, "python")]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md", DOCS / "questions.md") for entry in commands(page)]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from suffice.bounds import InputError
 from suffice.figures import figure
-from suffice.figures.cobo_5 import WEIGHT_STEP, example, learned
+from suffice.figures.cobo_5 import WEIGHT_STEP, _message, example, learned
 
 CLUSTERS, SIZE = 4, 4
 CLIENTS = CLUSTERS * SIZE
@@ -28,6 +30,15 @@ def test_everybody_starts_connected_and_the_clusters_are_found(drawn):
 def test_sampling_with_one_over_t_hardly_moves(drawn):
     # the chances 1/t of 500 iterations sum to 7 updates a pair; 1/N gives 31
     assert drawn.data["0 | mixed | all | all"]["right"][-1] < 0.5
+
+
+def test_the_headline_says_how_both_samplings_end(drawn):
+    """In tenths of a percent, rounded down: neither is said of the other."""
+    message = _message(drawn)
+    for sampling in ("constant", "mixed"):
+        share = 100 * drawn.data[f"0 | {sampling} | all | all"]["right"][-1]
+        (shown,) = re.findall(rf"{'CoBo ends' if sampling == 'constant' else 'mixed one'} with ([0-9.]+) %", message)
+        assert float(shown) <= share < float(shown) + 0.1
 
 
 @pytest.mark.parametrize(("noise", "sampling"), [(0.0, "mixed"), (0.1, "constant")])

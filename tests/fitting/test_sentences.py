@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -148,7 +149,9 @@ def test_the_answer_is_the_record(seed):
     told = [gain > 2 * error, gain < -2 * error, abs(gain) <= 2 * error]
     assert verdict, first
     assert ["Collab", "Workin", "The ga"][told.index(True)] == verdict[0][:6]
-    found = re.search(r"together (?:the )?(\d+)(?: of (\d+))? sites (gain|lose) (\S+) \+- (\S+) of", first)
+    found = re.search(
+        r"together (?:the )?(\d+)(?: of (\d+))? sites (gain|lose) (\S+) \+- (\S+) in their mean, of", first
+    )
     assert found, first
     assert (int(found[1]), int(found[2] or found[1])) == (rule["network_gain_sites"], len(fit))
     assert abs(float(found[4]) * (-1) ** (found[3] == "lose") - gain) <= 0.1 * error
@@ -180,11 +183,31 @@ def test_the_loss_of_a_constant_is_that_of_means_of_the_other_folds(classes):
         np.testing.assert_allclose(fit[name].expected_loss_constant, np.mean(losses), rtol=1e-6)
 
 
+def test_sites_without_a_gain_are_not_counted_and_told_where_their_loss_is_larger_together():
+    """Beside four sites of 40 rows, one of 8 rows with a line of its own that it knows exactly."""
+    sites, X = drawn(0, count=4), np.random.default_rng(1).normal(size=(8, 2))
+    sites["few"] = (X, X @ [1.6, -0.4])
+    fit = sf.fit(table(sites))
+    few = fit["few"]
+    assert few.gain is None
+    assert few.expected_loss > few.expected_loss_alone
+    text = " ".join(str(fit).split())
+    assert "together the 5 sites" in text
+    assert "At few the loss together is larger than that alone. Of the 4 sites with a gain here, " in text
+    half = 0.5 / len(fit)
+    for model in fit:
+        assert set(model.collaborators) == {
+            name for name, x in model.weights.items() if name != model.name and x > half
+        }
+    spread = any(not model.collaborators and model.weights[model.name] < 0.995 for model in fit)
+    assert ("Where a site learns from nobody, the rest comes from all others, none above half" in text) == spread
+
+
 def test_sites_whose_gain_nobody_knows_are_told_why():
     lone, two = drawn(0, count=1), drawn(1, count=2)
     assert said(sf.fit(table(lone))).startswith("There is only one site, whose mean squared error on new rows is ")
     two["s1"] = (two["s1"][0], 1e4 * two["s1"][1])
     assert said(sf.fit(table(two))).startswith("Nobody can tell what the 2 sites gain: they are fitted apart.")
     parts = [sf.summarise({"x": X[:9, 0], "target": y[:9]}, site=name) for name, (X, y) in drawn(2, 3, 12).items()]
-    told = said(sf.fit([replace(part, folds=part.folds[:1]) for part in parts]))
+    told = said(sf.fit([msgspec.structs.replace(part, folds=part.folds[:1]) for part in parts]))
     assert told.startswith("Nobody can tell what the 3 sites gain: their rows came in one part, so none was held out.")

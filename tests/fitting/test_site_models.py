@@ -100,7 +100,9 @@ def test_a_site_that_decides_the_network_s_gain_is_named():
     assert "Most of what sites gain or lose is at tiny (4 rows), without which" in str(fit).replace("\n", " ")
     assert "fewer than 9 rows, 3 for each of 3 coefficients" in " ".join(str(fit).split())
     said = " ".join(str(fit).split())
-    assert "With 3 sites, no single site's gain is beyond chance (above 2.4 standard errors)." in said
+    assert (
+        "Of the 3 sites with a gain here, no single site's gain is beyond chance (above 2.4 standard errors)." in said
+    )
 
 
 def test_a_site_that_differs_is_named_unless_chance_may_be_the_reason():

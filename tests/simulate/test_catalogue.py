@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import ALGORITHMS, LeastSquares, Local, LocalSGD, Quadratics, algorithm, run, seed_blocks
+from suffice.simulate import ALGORITHMS, FedAvg, LeastSquares, Local, LocalSGD, Quadratics, algorithm, run, seed_blocks
 from suffice.simulate.catalogue import options_of
 
 
@@ -72,6 +72,14 @@ def test_options_reach_the_algorithm():
 def test_wrong_names_and_options_are_refused_by_name(name, options, message):
     with pytest.raises(InputError, match=message):
         algorithm(name, problem(), eta=0.1, **options)
+
+
+@pytest.mark.parametrize("some", [(1, 10), [2, 3]])
+def test_an_interval_of_periods_is_told_where_it_goes(some):
+    with pytest.raises(InputError, match=r"at least 1 \(an interval is given to sf\.check\(period=\(1, 10\)\)\)$"):
+        FedAvg(period=some)
+    with pytest.raises(InputError, match=r"at least 1$"):
+        FedAvg(period=0)
 
 
 @pytest.mark.parametrize("name", ["all-for-one-fixed", "all-for-all"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,6 +106,19 @@ def test_alone_and_everybody_stand_beside_on_the_same_rows_and_iterations(traine
 
 
 @pytest.mark.usefixtures("unsaved")
+@pytest.mark.parametrize(("labels", "shift"), [(True, 0.2), (True, -0.2), (False, 0.2), (False, -0.2), (True, 0.01)])
+def test_the_mean_is_told_from_a_baseline_beyond_two_standard_errors_of_their_difference(trained, labels, shift):
+    """Each test has the standard error 0.1, the mean of four 0.05, a difference 0.071 and twice of it 0.141."""
+    _, found = trained
+    name = "test_accuracy" if labels else "test_loss"
+    tests = [{"test_rows": 9, name: 0.5, f"{name}_se": 0.1} for _ in range(4)]
+    theirs = [{"test_rows": 9, name: 0.5 - shift, f"{name}_se": 0.1} for _ in range(4)]
+    given = replace(found, tests=tests, baselines={"alone": theirs, "everybody": tests}, classes=("a", "b") * labels)
+    how = "not told from" if shift == 0.01 else f"{'better' if (shift > 0) == labels else 'worse'} than"
+    said = f"Beyond two standard errors of a difference the mean is {how} alone, not told from everybody."
+    assert said in " ".join(str(given.table()).split())
+
+
 def test_baselines_go_on_are_left_out_and_are_not_trained_twice(tmp_path, monkeypatch, command):
     data, how = write_folder(tmp_path / "data", clients=2), {"model": factory, "algorithm": "local", "eta": 0.5}
     seen, original = [], training_module.run

@@ -21,9 +21,10 @@ def is_paper(text: str) -> bool:
 
 
 def spelled(text: str) -> str:
-    """A key, or a part of one, as keys are written: "Adaptive Theorem 2" and "adaptive-theorem-2" name one result."""
+    """A key, or a part of one, as keys are written: "Adaptive Theorem 2", "All-for-one theorem 2" are one result."""
     words = re.sub(r"[\s_-]+", "-", str(text).strip().lower())
     words = re.sub(r"-?/-?", "/", words)
+    words = re.sub(r"^all-for-one\b", "adaptive", re.sub(r"^all-for-all\b", "sample-optimal", words))
     if words.partition("/")[0] in OWN:
         return words
     paper = next((paper.key for paper in PAPERS if words.startswith(f"{paper.key}-")), None)

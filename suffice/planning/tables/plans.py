@@ -12,10 +12,11 @@ from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_widt
 from ..plan_row import Kind, Row
 from ..schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import MOST_ROWS, busy, few, first_rows, noted, over_known, worth
+from .notes import MOST_ROWS, busy, few, first_rows, noted, over_known, sentence, worth
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
+WHERE = "Who learns from whom, by name and weight, is in weights.csv of --out DIR and in --json."
 NO_EXACT_PLAN = "no exact plan"
 NAME = 14
 """Characters of a client's name in a note."""
@@ -168,12 +169,14 @@ def _step(schedules: Schedules, name: str) -> str:
 
 
 def weights_tables(precisions: Precisions) -> list[Table]:
-    """The collaboration matrix of each precision at which somebody collaborates, for few clients."""
+    """The collaboration matrix of each precision at which somebody collaborates; of many clients where to find it."""
     tables = []
     for epsilon, rows in precisions.items():
         names = rows[0].names
-        if len(names) > MOST_COLUMNS or not any(row.collaborators for row in rows):
+        if not any(row.collaborators for row in rows):
             continue
+        if len(names) > MOST_COLUMNS:
+            return sentence(WHERE)
         wide = screen_width("".join(names)) + max(map(screen_width, names)) + GAP * (len(names) + 1) + 4 > WIDE
         heads = [str(k + 1) for k in range(len(names))] if wide else names
         cells = []
