@@ -211,12 +211,12 @@ def _add_figure(found: dict[tuple[str, str], list[Truth]]) -> None:
 
     _, given = counterexample()
     key = "adaptive/theorem-2-constant"
-    (first, *_) = found.get((key, "printed"), [None])
-    for edition, name, s2 in (("printed", TRUTH, "s2"), ("corrected", RUNNING, "tight")) if first else ():
+    kept = found.get((key, "printed"), [])
+    for first, (edition, name, s2) in zip(kept[:1] * 2, (("printed", TRUTH, "s2"), ("corrected", RUNNING, "tight"))):
         drawn = figure("theorem-2-truth").data[name]
         own = {name: float(given[s2 if name == "s2" else name]) for name in first.at}
         assert all(math.isclose(own[name], first.at[name], rel_tol=_SAME) for name in own if name not in ("e0", "s2"))
         curve = drawn["iteration"][1:].tolist(), _short(drawn["excess"][1:])
-        curves = (first.curves if edition == "printed" else {}) | {"T": curve}
+        curves = {**(first.curves if edition == "printed" else {}), "T": curve}
         truth = replace(first, at=own, value=float(drawn["excess"][int(own["T"])]), curves=curves)
         found[key, edition] = [truth] if edition == "printed" else [*found.get((key, edition), ())[:1], truth]

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import suffice as sf
 from suffice.support.tables import SHORTEST, WIDE, Table, gathered, number, ratio_text, shortened
 
 TABLE = Table(
@@ -73,14 +72,6 @@ def test_what_explains_a_column_is_left_out_with_it():
     table = Table(columns=("key", "a", "b"), optional=("a", "b"), rows=rows, lines=lines)
     assert table.text().splitlines()[-2:] == ["a: the first.", "bad is no column"]
     assert all(line in replace(table, rows=[("k", "a", "b")]).text().splitlines() for line in lines)
-
-
-@pytest.mark.parametrize(("name", "bounds"), [("A", 1), ("the eleventh district of the city", 0)])
-def test_a_plan_of_long_names_explains_no_bound_that_it_does_not_show(name, bounds):
-    problem = sf.Quadratics.of([[[1.0]]] * 2, [[0.0], [0.1]], sigma2=0.1, start=[9.0], names=(name, f"{name} " * 2))
-    shown = sf.plan(problem, 0.123456).table().text()
-    assert shown.count("E[tau]") == bounds
-    assert "Iterations are exact means" in shown
 
 
 def test_long_names_lose_their_middles_and_stay_apart():

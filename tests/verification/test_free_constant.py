@@ -36,7 +36,7 @@ def too_fast(*, eta, distance2, T, sigma2, C):
 def test_the_least_constant_is_found_and_stands():
     found = check(noise, conditions=step, free="C")
     assert found.valid
-    assert found.extent.constant == pytest.approx(0.5, rel=1e-4)
+    assert found.constant == pytest.approx(0.5, rel=1e-4)
     assert "it does not grow with kappa, N or T" in found.tried
     for C, stands in ((0.5 + 1e-6, True), (0.5 - 1e-4, False)):
         assert check(partial(noise, C=C), conditions=step).valid == stands
