@@ -26,8 +26,8 @@ _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 class Paper:
     """A group of statements whose keys begin with `key`: what its pages say of it, and the modules that hold it.
 
-    `reference` is how a list of references cites it, and `read` the version that its errata are about. The modules are
-    named as for `import`, "" where there is none.
+    `reference` is how a list of references cites it, `read` the version that its errata are about, and `method` what
+    people call it by. The modules are named as for `import`, "" where there is none.
     They define, each in its order,
         records     THEOREMS, a sequence of `Theorem`, and possibly DEFINITIONS, one of `Definition`, and STATEMENTS,
                     one of `Statement`: all that the paper says, in its order
@@ -42,6 +42,7 @@ class Paper:
     title: str
     reference: str = ""
     read: str = ""
+    method: str = ""
     records: str
     claims: str = ""
     errata: str = ""
@@ -99,12 +100,12 @@ class Listed(Sequence[T]):
         return iter(self._entries)
 
 
-def _own(key: str, citation: str, title: str, *parts: str, reference: str = "", read: str = "") -> Paper:
+def _own(key: str, citation: str, title: str, *parts: str, **said: str) -> Paper:
     """A paper of the library: one folder, or one module, of the same name in each place."""
     folder = key.replace("-", "_")
     modules = {part: f"suffice.verification.{part}.{folder}" for part in parts}
     records = f"suffice.bounds.theorems.{folder}"
-    return Paper(key=key, citation=citation, title=title, reference=reference, read=read, records=records, **modules)
+    return Paper(key=key, citation=citation, title=title, records=records, **modules, **said)
 
 
 _CHECKED = ("claims", "errata", "identities")
@@ -119,6 +120,7 @@ OWN: Mapping[str, Paper] = {
             reference="C. Philippenko, B. Le Bars, K. Scaman, L. Massoulie. Adaptive collaboration for online "
             "personalized distributed learning with heterogeneous clients. Preprint, 2025.",
             read="the preprint with its appendices",
+            method="all-for-one",
         ),
         _own("worst-case", "suffice", "Sharp results proved in this project", "claims", "identities"),
         _own(
@@ -130,6 +132,7 @@ OWN: Mapping[str, Paper] = {
             "federated learning. Advances in Neural Information Processing Systems 35, 2022.",
             read="the text of this title, without its appendices; that of the title Sample optimality and All-for-all "
             "strategies in personalized federated and collaborative learning was not read, and may differ",
+            method="all-for-all",
         ),
         _own(
             "cobo",

@@ -78,11 +78,19 @@ def train(
     found.table().show()
     echo(f"{out}: training.json, curves.csv, tests.csv, models.npz, training.png"
          f"{'' if found.weights is None else ', weights.csv'}")  # fmt: skip
+    _next(found, setup, split, client, out, iterations)
+
+
+def _next(found: Any, setup: str, split: str | None, client: str | None, out: Path, iterations: int) -> None:
+    """What to run next: more iterations while the loss falls, else predictions of a table's rows."""
     losses = found.trace.metrics["test loss"][0].mean(-1)
     falls = bool(losses[-1] < 0.99 * losses[-1 - len(losses) // 4])  # by a hundredth in the last quarter
     if falls or found.reading is None or not has_sites(setup, split):
         folder = f"{str(out).removesuffix(f'-{iterations}')}-{2 * iterations}"
         why = f"more iterations{', as the loss still falls' * falls}"
         return run_next(why, *replaced(sys.argv[1:], {"--iterations": 2 * iterations, "--out": folder}))
-    options = [*(["--client", client] if client else []), *(["--network", model] if ":" in model else [])]
+    options = [
+        *(["--client", client] if client else []),
+        *(["--network", found.setting["model"]] if ":" in found.setting["model"] else []),
+    ]
     run_next("predictions of these rows, or of new ones", "predict", out / "models.npz", setup, *options)

@@ -81,7 +81,7 @@ def content() -> dict[str, Any]:
         "errata": [
             entry
             | {
-                "said": said(entry) + " in this example" * ("factor" in said(entry)),
+                "said": said(entry),
                 "given": list(_given(entry)),
                 "worst": round(1 - ranked.index(entry["id"]) / len(ranked), 3),
             }

@@ -24,11 +24,13 @@ def spelled(text: str) -> str:
     """A key, or a part of one, as keys are written: "Adaptive Theorem 2", "All-for-one theorem 2" are one result."""
     words = re.sub(r"[\s_-]+", "-", str(text).strip().lower())
     words = re.sub(r"-?/-?", "/", words)
-    words = re.sub(r"^all-for-one\b", "adaptive", re.sub(r"^all-for-all\b", "sample-optimal", words))
+    for paper in OWN.values():
+        if paper.method and words.startswith(paper.method):
+            words = paper.key + words.removeprefix(paper.method)
     if words.partition("/")[0] in OWN:
         return words
-    paper = next((paper.key for paper in PAPERS if words.startswith(f"{paper.key}-")), None)
-    return words if paper is None else f"{paper}/{words[len(paper) + 1 :]}"
+    key = next((paper.key for paper in PAPERS if words.startswith(f"{paper.key}-")), None)
+    return words if key is None else f"{key}/{words[len(key) + 1 :]}"
 
 
 def ids_of(part: str, ids: Sequence[str]) -> list[str]:

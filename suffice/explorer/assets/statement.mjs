@@ -37,7 +37,7 @@ export function details(record) {
 
 // `record` is what is open, `instead` the corrected one.
 export function counterexample(entry, record, instead, turn) {
-  const factor = entry.said.startsWith("the ") ? `: ${entry.said}` : "";
+  const factor = entry.said.startsWith("the ") ? `: in this example ${entry.said}` : "";
   const [printed, measured] = [entry.printed, entry.measured].map(value => make("b", {}, shown(value)));
   const numbers = make("p", { className: "numbers" }, "printed ", printed, ", true ", measured, factor);
   Object.assign(numbers.dataset, { erratum: entry.id, printed: entry.printed, measured: entry.measured });
