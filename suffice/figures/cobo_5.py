@@ -228,4 +228,4 @@ def _message(figure: Figure) -> str:
     ]
     low, high = ([np.floor(1000 * (pick(last) + 1e-12)) / 10 for last in ends] for pick in (min, max))
     first, then = (f"{a:g} %" if a == b else f"{a:g} to {b:g} %" for a, b in zip(low, high))
-    return f"With constant sampling CoBo ends with {first} of the pairs right, with the mixed one with {then}"
+    return f"Right pairs at the end with constant sampling: {first}; with mixed: {then}"

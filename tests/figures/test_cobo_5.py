@@ -37,7 +37,7 @@ def test_the_headline_says_how_both_samplings_end(drawn):
     message = _message(drawn)
     for sampling in ("constant", "mixed"):
         share = 100 * drawn.data[f"0 | {sampling} | all | all"]["right"][-1]
-        (shown,) = re.findall(rf"{'CoBo ends' if sampling == 'constant' else 'mixed one'} with ([0-9.]+) %", message)
+        (shown,) = re.findall(rf"{sampling}(?: sampling)?: ([0-9.]+) %", message)
         assert float(shown) <= share < float(shown) + 0.1
 
 
