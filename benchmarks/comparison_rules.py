@@ -19,7 +19,6 @@ from suffice.simulate import (
     AllForOne,
     CoBo,
     Ditto,
-    Every,
     FedAvg,
     FederatedClustering,
     Flix,
@@ -121,7 +120,7 @@ def rule_of(
 ) -> Algorithm:
     """The algorithm "NAME" or "NAME, word" with what was tried; Scafflix and FLIX take `anchors`."""
     name, _, word = rule.partition(", ")
-    seen = {"similarity": SampledSimilarity(samples=SAMPLES), "refresh": Every(steps=REFRESH), "sigma2": 1.0}
+    seen = {"similarity": SampledSimilarity(samples=SAMPLES), "refresh": REFRESH, "sigma2": 1.0}
     if name == "All-for-one binary":
         return AllForOne(criterion=Binary(threshold=options["threshold"]), **seen)
     if name == "All-for-one continuous":

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.simulate import Algorithm, Every, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream, iterate
+from suffice.simulate import Algorithm, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream, iterate
 from suffice.simulate.data.table import Table
 from suffice.simulate.problems.heart_disease import CENTRES, HeartDisease
 
@@ -105,7 +105,7 @@ def _contenders(edition: str, four: HeartDisease, length: int, competitors: Comp
         rule = all_for_one("released", criterion)
         if edition == "stated":
             rule = replace(rule, similarity=SampledSimilarity(samples=WEIGHT_SAMPLES))
-        chosen[f"All-for-one {criterion}"] = replace(rule, refresh=Every(steps=length))
+        chosen[f"All-for-one {criterion}"] = replace(rule, refresh=length)
     server = FedAvg(sizes=torch.tensor([float(len(one.y)) for one in four.train], dtype=torch.float64))
     chosen |= {"Local": Local(), "FedAvg": server}
     if edition == "stated":

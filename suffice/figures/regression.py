@@ -132,13 +132,18 @@ def _alone(
     """One seed; the weights of the next step are known with its draw, so that sizes take one iteration more."""
     seed = int(seed)
     trace = run(
-        problem, entry.algorithm, iterations=iterations + sizes, eta=eta, seeds=range(seed, seed + 1), clusters=sizes,
-        relative=entry.relative,
+        problem, entry.algorithm, iterations=iterations + sizes, eta=eta, seeds=range(seed, seed + 1),
+        weights=[seed] if sizes else None, relative=entry.relative,
     )  # fmt: skip
     with np.errstate(divide="ignore"):
         values = np.log10(trace.excess[0, : iterations + 1]).mean(-1)
     none = np.full(iterations + 1, np.nan)
-    return Path(values=values, collaborators=none if trace.cluster_sizes is None else trace.cluster_sizes[1:].mean(-1))
+    return Path(values=values, collaborators=none if trace.weights is None else collaborators_of(trace.weights[0, 1:]))
+
+
+def collaborators_of(weights: np.ndarray) -> np.ndarray:
+    """How many weights (G, N, N) are positive, in the mean over the clients, (G,)."""
+    return (weights > 0).sum(-1).mean(-1)
 
 
 def _together(

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .algorithms import Optimised as Optimised
     from .algorithms import QuantileRadius as QuantileRadius
     from .algorithms import Scaffnew as Scaffnew
-    from .algorithms import TwoMeansRadius as TwoMeansRadius
     from .catalogue import ALGORITHMS as ALGORITHMS
     from .catalogue import algorithm as algorithm
     from .oracle import Oracle as Oracle
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
     from .randomness import Randomness as Randomness
     from .randomness import Stream as Stream
     from .randomness import philox as philox
-    from .refresh_schedule import Every as Every
-    from .refresh_schedule import Logarithmic as Logarithmic
     from .runner import Diverged as Diverged
     from .runner import hitting_times as hitting_times
     from .runner import iterate as iterate
@@ -79,7 +76,7 @@ _HOMES = {
     ".algorithms": (
         "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
         "FederatedClustering FixedCoBo FixedRadius FixedWeights Flix Local LocalSGD Optimised QuantileRadius "
-        "Scaffnew TwoMeansRadius"
+        "Scaffnew"
     ),
     ".catalogue": "ALGORITHMS algorithm",
     ".oracle": "Oracle",
@@ -90,7 +87,6 @@ _HOMES = {
     ".problem_batches": "split stack",
     ".problems": ("LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"),
     ".randomness": "Randomness Stream philox",
-    ".refresh_schedule": "Every Logarithmic",
     ".runner": "Diverged hitting_times iterate run",
     ".scouts": "Collaborators collaborators",
     ".seed_blocks": "block_size padded_seeds",

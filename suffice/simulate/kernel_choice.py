@@ -79,7 +79,7 @@ def objection(problems: Sequence[Oracle], algorithm: Algorithm) -> str | None:
 def cannot_record(recorder: Recorder, problems: Sequence[Oracle]) -> str | None:
     """Why no compiled kernel leaves what is to be recorded, or None."""
     problem, algorithm = recorder.problem, recorder.algorithm
-    weighs = recorder.weights is not None or recorder.clusters
+    weighs = recorder.weights is not None
     if weighs and weighs_none(algorithm):
         return "it weighs no clients"
     if weighs and not room_for_weights(len(recorder.wanted), len(recorder.grid), problem.clients):
@@ -114,12 +114,11 @@ def record(
         level=recorder.epsilon,
         mean_weights=recorder.mean_weights,
         chosen=list(recorder.chosen),
-        sizes=recorder.clusters,
         models=recorder.models is not None,
         **setting,
     )
-    recorder.values, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
-    recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
+    recorder.values, recorder.stopping, recorder.models = found.excess, found.stopping, found.models
+    recorder.weights = found.sum if recorder.mean_weights else found.weights
     events = np.zeros(len(points)) if found.events is None else found.events.sum(0)
     nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
     one = nothing.clone()

@@ -90,14 +90,6 @@ class Problem(Oracle, Protocol):
         """
         ...
 
-    def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray] | None:
-        """(A, C), (N,) each, with E|g_k - grad R_k(x_k)|^2 <= 2 A_k D_k(theta, x_k) + C_k at all models theta.
-
-        x = `models` (N, d), D the Bregman divergence of R_k; A [loss / theta^2], C [(loss / theta)^2]. None: nothing
-        better is known than A = beta and C = sigma2, which convexity and bounded variance imply.
-        """
-        ...
-
     @property
     def gradient_cost(self) -> float:
         """Multiplications of one exact gradient of one client."""

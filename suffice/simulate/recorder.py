@@ -17,7 +17,7 @@ from .oracle import Oracle
 from .trace import Trace
 
 _LARGEST = 200_000_000
-_KEPT = ("values", "calls", "vectors", "stopping", "sizes", "weights", "models", "spent")
+_KEPT = ("values", "calls", "vectors", "stopping", "weights", "models", "spent")
 _METRIC = "metric "
 
 Weights = Literal["mean"] | Sequence[int]
@@ -44,10 +44,9 @@ class Recorder:
         grid: np.ndarray,
         epsilon: np.ndarray | None,
         weights: Weights | None,
-        clusters: bool,
         last: int | None,
     ) -> None:
-        self.problem, self.algorithm, self.wanted, self.grid, self.clusters = problem, algorithm, wanted, grid, clusters
+        self.problem, self.algorithm, self.wanted, self.grid = problem, algorithm, wanted, grid
         n, count = problem.clients, len(wanted)
         check_size(count, len(grid), n)
         self.mean_weights = isinstance(weights, str)
@@ -73,7 +72,6 @@ class Recorder:
         self.calls, self.vectors = np.zeros(len(grid)), np.zeros(len(grid))
         self.epsilon = epsilon
         self.stopping = None if epsilon is None else np.full((count, n), np.inf)
-        self.sizes = np.zeros((len(grid), n)) if clusters else None
         self.spent: np.ndarray = np.zeros((2, 0))
         # Iteration 0 has no weights: they are those of the step that led to the recorded models.
         shape = (len(grid), n, n) if self.mean_weights else (len(chosen), len(grid), n, n)
@@ -109,7 +107,7 @@ class Recorder:
             kept[self.rows, at] = value[self.kept].double().cpu().numpy()
         self.calls[at] += self.spent[0, self.kept].sum()
         self.vectors[at] += self.spent[1, self.kept].sum()
-        if before is not None and draw is not None and (self.clusters or self.weights is not None):
+        if before is not None and draw is not None and self.weights is not None:
             self._collaboration(at, before, draw)
         return now
 
@@ -117,8 +115,6 @@ class Recorder:
         weights = self.algorithm.collaboration(self.problem, before, draw)
         if weights is None:
             raise InputError("weights", self.algorithm.name, "this algorithm weighs no clients: do not record weights")
-        if self.sizes is not None:
-            self.sizes[at] += (weights > 0).sum(-1)[self.kept].sum(0).cpu().numpy()
         if self.weights is not None and self.mean_weights:
             self.weights[at] += weights[self.kept].double().sum(0).cpu().numpy()
         for place, seed in enumerate(self.seeds):
@@ -144,9 +140,6 @@ class Recorder:
         if self.weights is not None:
             self.weights[..., self.grid == 0, :, :] = np.nan
             self.weights /= count if self.mean_weights else 1
-        if self.sizes is not None:
-            self.sizes[self.grid == 0] = np.nan
-            self.sizes /= count
         return Trace(
             algorithm=self.algorithm.name,
             values=self.values,
@@ -159,7 +152,6 @@ class Recorder:
             stopping_times=self.stopping,
             weights=self.weights,
             weight_seeds=np.array(list(self.chosen), dtype=int) if self.chosen else None,
-            cluster_sizes=self.sizes,
             models=self.models,
             kernel=kernel,
         )

@@ -61,7 +61,6 @@ def run(
     grid: Sequence[int] | None = None,
     epsilon: float | Sequence[float] | np.ndarray | None = None,
     weights: Weights | None = None,
-    clusters: bool = False,
     models: bool = False,
     relative: bool = False,
     momentum: float = 0.0,
@@ -81,7 +80,6 @@ def run(
     grid      iterations to record, default 0..T, of a network about a hundred of them
     epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,)
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
-    clusters  record how many clients have a positive weight, mean over seeds
     models    keep the models after the last iteration
     relative  where compiled code runs, count models from their clients' optima, so that excesses are right far below
               the rounding of models: of streams and quadratics, and rules that average no models
@@ -115,7 +113,6 @@ def run(
         grid=points.astype(int),
         epsilon=levels,
         weights=weights,
-        clusters=clusters,
         last=iterations if models else None,
     )
     blocks = _blocks(problems, wanted)
@@ -131,7 +128,7 @@ def run(
     done, at, state = 0, 0, {}
     if checkpoint is not None:
         steps = [step_size(t) for t in range(1, iterations + 1 if callable(eta) else 2)]
-        asked = (wanted, root, iterations, points.tolist(), epsilon, weights, clusters, models, steps)
+        asked = (wanted, root, iterations, points.tolist(), epsilon, weights, models, steps)
         own = fingerprint(problems, algorithm, *asked)
         saved = Checkpoint(checkpoint, as_whole("checkpoint_every", checkpoint_every), own)
         done, at, state = saved.load(recorder, problem)

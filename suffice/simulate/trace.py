@@ -17,8 +17,6 @@ from .oracle import Measure
 
 _METRIC = "metric "
 """What the names of metrics begin with in a file."""
-_SHOWN = 20
-"""A notebook shows at most so many clients."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,6 @@ class Trace:
     stopping_times  (S, N) min{t: e_t < epsilon}, inf if later than the last iteration
     weights         [g, i, k] (G, N, N) in the mean over seeds, or (K, G, N, N) on `weight_seeds` (K,): those with which
                     iteration t took the models to the recorded ones; NaN at t = 0
-    cluster_sizes   (G, N) how many of these are positive (a client counts itself), in the mean over seeds
     models          (S, N, d) after the last iteration run
     metrics         what else the problem measures, (S, G, N) each: of a network "test loss" and "test accuracy"
 
@@ -48,7 +45,6 @@ class Trace:
     stopping_times: np.ndarray | None = None
     weights: np.ndarray | None = None
     weight_seeds: np.ndarray | None = None
-    cluster_sizes: np.ndarray | None = None
     models: np.ndarray | None = None
     kernel: str = "reference"
     measure: Measure = "excess"
@@ -80,16 +76,6 @@ class Trace:
             return np.full(self.values.shape[1:], np.nan)
         return self.values.std(0, ddof=1) / np.sqrt(seeds)
 
-    def hitting_time(self, epsilon: float | np.ndarray) -> np.ndarray:
-        """tau = min{t: e_t < epsilon} per seed and client, (S, N); inf where not reached by the last iteration.
-
-        Needs every iteration on the grid, or raises `InputError`.
-        """
-        if not np.array_equal(self.iterations, np.arange(len(self.iterations))):
-            raise InputError("grid", self.iterations.tolist(), "hitting times need every iteration: run without a grid")
-        below = self.values < np.asarray(epsilon)
-        return np.where(below.any(1), below.argmax(1), np.inf)
-
     def save(self, path: str | Path) -> None:
         """Write as .npz (arrays only), whole and then renamed."""
         own = {name: value for name, value in vars(self).items() if name not in ("values", "metrics", "measure")}
@@ -98,19 +84,6 @@ class Trace:
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
         write_whole(path, buffer.getvalue())
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: mean excess or loss of each client with its course."""
-        from suffice.support.html import number, sparkline, table
-
-        mean, last = self.mean(), self.iterations[-1]
-        rows = [
-            (str(client), number(mean[0, client]), sparkline(mean[:, client]), number(mean[-1, client]))
-            for client in range(min(mean.shape[1], _SHOWN))
-        ]
-        more = "" if mean.shape[1] <= _SHOWN else f", the first {_SHOWN} of {mean.shape[1]} clients"
-        caption = f"{self.algorithm}: mean {self.measure} over {len(self.seeds):,} seeds, {last:,} iterations{more}"
-        return table(("client", "start", "course, logarithmic", "end"), rows, caption=caption)
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:

@@ -1,12 +1,10 @@
-"""Small pieces of HTML for notebooks: a table, facts, a list, a sparkline. Text is escaped here."""
+"""Small pieces of HTML for notebooks: a table, facts, a list. Text is escaped here."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
-
-import numpy as np
 
 
 def text(value: object) -> str:
@@ -46,25 +44,3 @@ def _is_number(cell: str) -> bool:
 def _body(rows: Iterable[Sequence[str]], sides: Sequence[str]) -> str:
     cells = ("".join(f'<td style="text-align:{at}">{cell}</td>' for cell, at in zip(row, sides)) for row in rows)
     return "<tbody>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</tbody>"
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """A short number; a dash for what is absent."""
-    return "-" if value is None or not np.isfinite(value) else f"{value:.{digits}g}"
-
-
-def sparkline(values: np.ndarray, *, width: int = 120, height: int = 24) -> str:
-    """A small SVG of values >= 0 on a logarithmic scale (the smallest positive one is the bottom); "" for none."""
-    y = np.asarray(values, dtype=float)
-    positive = y[np.isfinite(y) & (y > 0)]
-    if len(y) < 2 or len(positive) == 0:
-        return ""
-    level = np.log(np.clip(np.nan_to_num(y, nan=positive.min(), posinf=positive.max()), positive.min(), None))
-    span = np.ptp(level) or 1.0
-    x = np.linspace(1, width - 1, len(y))
-    at = (height - 1) - (height - 2) * (level - level.min()) / span
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, at))
-    return (
-        f'<svg width="{width}" height="{height}" role="img" aria-label="on a logarithmic scale">'
-        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.2"/></svg>'
-    )

@@ -23,7 +23,6 @@ from suffice.simulate import (
     DebiasedSimilarity,
     Ditto,
     EstimatedAllForAll,
-    Every,
     FedAvg,
     FederatedClustering,
     FixedCoBo,
@@ -32,14 +31,12 @@ from suffice.simulate import (
     Flix,
     Local,
     LocalSGD,
-    Logarithmic,
     Neural,
     Quadratics,
     QuantileRadius,
     Randomness,
     SampledSimilarity,
     Scaffnew,
-    TwoMeansRadius,
     expected_excess,
     expected_moments,
     expected_moments_batch,
@@ -77,13 +74,7 @@ EXAMPLES: list[tuple[str, Callable[[Any], Algorithm]]] = [
     ("all-for-one sampled", lambda _: AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=3))),
     (
         "all-for-one debiased every other step",
-        lambda _: AllForOne(
-            criterion=Binary(threshold=0.3), similarity=DebiasedSimilarity(samples=4), refresh=Every(steps=2)
-        ),
-    ),
-    (
-        "all-for-one partial logarithmic",
-        lambda _: AllForOne(criterion=Continuous(), participation=0.6, refresh=Logarithmic()),
+        lambda _: AllForOne(criterion=Binary(threshold=0.3), similarity=DebiasedSimilarity(samples=4), refresh=2),
     ),
     ("all-for-all", lambda _: AllForAll(Lambda=(PAIR + torch.eye(4, dtype=torch.float64)) / 3)),
     (
@@ -126,7 +117,6 @@ EXAMPLES: list[tuple[str, Callable[[Any], Algorithm]]] = [
     ("ifca", lambda _: IFCA(offsets=torch.tensor([[0.0, 0], [0.5, -0.5]], dtype=torch.float64))),
     ("federated clustering, a radius", lambda _: FederatedClustering(radius=FixedRadius(tau=1.0), rounds=3)),
     ("federated clustering, a quantile", lambda _: FederatedClustering(radius=QuantileRadius(fraction=0.5))),
-    ("federated clustering, two means", lambda _: FederatedClustering(radius=TwoMeansRadius(), rounds=2)),
     ("scafflix", lambda problem: Scaffnew.scafflix(problem, p=0.4, alpha=ALPHA, eta=ETA)),
 ]
 

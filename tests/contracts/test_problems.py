@@ -270,12 +270,9 @@ def test_the_noise_grows_no_faster_than_stated(problem: Problem):
 
 def test_expected_smoothness_holds_where_it_is_stated(problem: Problem):
     at = torch.from_numpy(np.random.default_rng(66).normal(size=(N, problem.features)))
-    pair = problem.expected_smoothness(at)
-    if pair is None:
-        if not {"bounded variance", "expected smoothness", "strongly convex"} <= problem.assumptions:
-            return  # nothing is claimed, or there are no constants
-        pair = problem.constants().beta, problem.constants().sigma2
-    A, C = pair
+    if not {"bounded variance", "expected smoothness", "strongly convex"} <= problem.assumptions:
+        return  # nothing is claimed, or there are no constants
+    A, C = problem.constants().beta, problem.constants().sigma2
     value, slope = problem.excess(at[None])[0], problem.gradient(at[None])[0]
     for scale in (0.1, 1.0, 30.0):
         theta = at + models(problem, 300, scale)

@@ -88,14 +88,15 @@ def test_curves_are_those_of_run_on_every_seeds_own_problem(edition):
     steps = eta.expand(2, 5).numpy()
     for name, entry in contenders.items():
         for at, seed in enumerate(seeds):
-            more: dict[str, Any] = {} if np.isnan(found[name].collaborators).all() else {"clusters": True}
+            more: dict[str, Any] = {} if np.isnan(found[name].collaborators).all() else {"weights": [seed]}
             trace = run(replace(problems[at], **entry.changes), entry.algorithm, iterations=13, eta=steps[at],
                         seeds=range(seed, seed + 1), kernel="reference", **more)  # fmt: skip
             # optima of size 5 against distances of 1e-4 at the least
             expected = np.log10(trace.excess[0, :13]).mean(-1)
             np.testing.assert_allclose(found[name].values[:, at], expected, rtol=0, atol=1e-8, err_msg=name)
-            if trace.cluster_sizes is not None:
-                np.testing.assert_array_equal(found[name].collaborators[:, at], trace.cluster_sizes[1:].mean(-1))
+            if trace.weights is not None:
+                counted = (trace.weights[0, 1:] > 0).sum(-1).mean(-1)
+                np.testing.assert_array_equal(found[name].collaborators[:, at], counted)
 
 
 @needs_compiler

@@ -13,7 +13,6 @@ from .base import State as State
 from .clustering import FederatedClustering as FederatedClustering
 from .clustering import FixedRadius as FixedRadius
 from .clustering import QuantileRadius as QuantileRadius
-from .clustering import TwoMeansRadius as TwoMeansRadius
 from .cobo import CoBo as CoBo
 from .cobo_fixed import FixedCoBo as FixedCoBo
 from .ditto import Ditto as Ditto

@@ -47,23 +47,6 @@ class QuantileRadius:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoMeansRadius:
-    """tau is the largest distance of the nearer group in the best split of distances in two (exact 2-means in 1-d)."""
-
-    def __call__(self, distances: Tensor) -> Tensor:
-        x = distances.sort(-1).values
-        n = x.shape[-1]
-        if n == 1:
-            return x[..., 0]
-        below = x.cumsum(-1)
-        j = torch.arange(1, n, dtype=x.dtype, device=x.device)
-        head, total = below[..., :-1], below[..., -1:]
-        # within-group squares = sum x^2 - head^2 / j - tail^2 / (n - j): the first term is the same for every split
-        split = (head**2 / j + (total - head) ** 2 / (n - j)).argmax(-1, keepdim=True)
-        return x.gather(-1, split)[..., 0]
-
-
-@dataclass(frozen=True, kw_only=True)
 class FederatedClustering(Algorithm):
     """theta_i <- theta_i - eta_i v_i, v_i from `rounds` rounds of threshold clustering started at v_i = g_i(theta_i):
     v_i <- mean_k (g_k(theta_i) if |g_k(theta_i) - v_i| <= tau_i else v_i).

@@ -88,7 +88,6 @@ ONCE void record_weights(const Task *task, const real *weight, int in_clients, i
         for (int k = 0; k < N; k++) {
             double w = weight[k][l];
             if (task->sum) task->sum[(block * all + model) * N + k] += w;
-            if (task->sizes) task->sizes[block * all + model] += w > 0;
             if (place >= 0) task->weights[(place * all + model) * N + k] = w;
         }
     }
@@ -217,7 +216,7 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             if (!all && (t - 1) % task->period == 0) choose_participants(task, b, &lanes, t);
             if (task->learned) choose_pairs(task, b, &lanes, t, events);
             if (task->control) toss(task, b, &lanes, t, events);
-            int64_t at = due && (task->sum || task->sizes || task->weights) ? column : -1;
+            int64_t at = due && (task->sum || task->weights) ? column : -1;
             for (int part = 0; part < PARTS && part * VL < seeds; part++) {
                 int64_t first = begin + part * VL;
                 int live = seeds - part * VL < VL ? seeds - part * VL : VL, rows = (N + VL - 1) / VL;

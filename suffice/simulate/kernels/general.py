@@ -32,7 +32,6 @@ from ..oracle import Oracle
 from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
-from ..refresh_schedule import Every
 from ..similarity import ReleasedSimilarity, SampledSimilarity
 from ..threads import one_thread
 from .library import Unavailable, library
@@ -48,13 +47,12 @@ _LARGEST_SUMS = 20_000_000
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
     """What was asked for: excess (S, G, N), stopping times (S, N), weights (G, N, N) summed over seeds or (K, G, N, N)
-    of those chosen, sizes (G, N) summed over seeds, last models (S, N, d), and what pairs or coins came up (S, G)."""
+    of those chosen, last models (S, N, d), and what pairs or coins came up (S, G)."""
 
     excess: np.ndarray
     stopping: np.ndarray | None
     sum: np.ndarray | None
     weights: np.ndarray | None
-    sizes: np.ndarray | None
     models: np.ndarray | None
     events: np.ndarray | None
 
@@ -88,9 +86,7 @@ def _ratios_refusal(problem: Oracle, algorithm: AllForOne) -> str | None:
         return f"its criterion is {criterion.kind}"
     if isinstance(criterion, Binary) and np.shape(criterion.threshold) not in ((), (problem.clients, 1)):
         return "its thresholds are neither one number nor (N, 1)"
-    if algorithm.refresh != Every() or isinstance(algorithm.participation, torch.Tensor) or algorithm.participation < 1:
-        return "it keeps ratios between iterations, or clients are inactive at times"
-    return None
+    return "it keeps ratios between iterations" if algorithm.refresh > 1 else None
 
 
 def tiled(problem: Oracle, algorithm: Algorithm) -> bool:
@@ -129,7 +125,6 @@ def general_paths(
     early: bool = False,
     mean_weights: bool = False,
     chosen: Sequence[int] = (),
-    sizes: bool = False,
     models: bool = False,
     relative: bool = False,
     progress: Progress | None = None,
@@ -141,7 +136,7 @@ def general_paths(
     level         (N,) record stopping times min{t: e_t < level}; with `early` a block of seeds ends when it is complete
     relative      models are kept as theta_i - theta_i*, so that excesses are right far below the rounding of theta_i:
                   for streams and quadratics, and rules that move along gradients alone
-    mean_weights  sum the weights over seeds; chosen: record those of these seeds; sizes: sum how many are positive
+    mean_weights  sum the weights over seeds; chosen: record those of these seeds
     """
     problems = problem if isinstance(problem, Sequence) else [problem]
     problem = problems[0]
@@ -152,8 +147,8 @@ def general_paths(
     arrays, choice, apart = _given(problems, algorithm, eta, iterations, relative)
     arrays |= {"seed": np.ascontiguousarray(seeds, dtype=np.uint32), "points": points}
     arrays |= _room(algorithm, (number, g, n, problem.features), level, models)
-    arrays |= _weights(seeds, (blocks, g, n), mean_weights, sizes, chosen)
-    plain = len(problems) == 1 and level is None and not (mean_weights or sizes or len(chosen) or relative)
+    arrays |= _weights(seeds, (blocks, g, n), mean_weights, chosen)
+    plain = len(problems) == 1 and level is None and not (mean_weights or len(chosen) or relative)
     task = Task(
         seeds=number,
         grid=g,
@@ -170,7 +165,6 @@ def general_paths(
         stopping=arrays.get("stopping"),
         sum=arrays["sum"].sum(0) if mean_weights else None,  # block by block, whatever the threads
         weights=arrays.get("weights"),
-        sizes=arrays["sizes"].sum(0) if sizes else None,
         models=arrays.get("final"),
         events=arrays.get("events"),
     )
@@ -195,13 +189,10 @@ def _weights(
     seeds: Sequence[int] | np.ndarray,
     shape: tuple[int, int, int],
     mean: bool,
-    sizes: bool,
     chosen: Sequence[int],
 ) -> dict[str, np.ndarray]:
     """Arrays for weights: shape is (blocks, G, N)."""
     arrays: dict[str, np.ndarray] = {"sum": np.zeros((*shape, shape[-1]))} if mean else {}
-    if sizes:
-        arrays["sizes"] = np.zeros(shape)
     if chosen:
         place = {int(seed): at for at, seed in enumerate(chosen)}
         arrays["chosen"] = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -82,9 +81,6 @@ class Defaults(OracleDefaults):
 
     def certainty(self) -> tuple[Trust, str, str]:
         return "exact", "all models", "all models"
-
-    def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray] | None:
-        return None
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
         return None

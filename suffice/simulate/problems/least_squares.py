@@ -116,12 +116,6 @@ class LeastSquares(RowModel, QuadraticPopulation):
             raise refusal
         return super().constants()
 
-    @property
-    def sample_smoothness(self) -> Tensor:
-        """Every row's loss of client i is smooth with this constant, max_j 2 |x_j|^2 + r, (N,)."""
-        index, _ = self.data.padded()
-        return 2 * (self.data.X**2).sum(-1)[index].max(0).values + self.regularisation
-
     # With delta = theta - theta*, e = x . theta* - y, B = mean(x x') a row's gradient is 2 (x . delta + e) x plus the
     # regularisation's, so the variance is v + 2 l . delta + delta' Q delta with
     #   v = 4 mean(e^2 |x|^2) - |g|^2, l = 4 mean(e |x|^2 x) - 2 B g, Q = 4 mean(|x|^2 x x') - 4 B^2, g = 2 mean(e x).
@@ -145,12 +139,6 @@ class LeastSquares(RowModel, QuadraticPopulation):
             floors.append(2 * v)
             factors.append(max(np.linalg.eigvalsh(inverse @ grown @ inverse)[-1], 0.0) / 4)
         return np.array(floors) / self.batch, np.array(factors) / self.batch
-
-    def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray]:
-        """`scafflix/assumption-3-minibatch`: A = (1 - 2/m)_+ beta + (2/m) max_j L_ij, C = 2 Var at `models`."""
-        m, beta = self.batch, self.population.constants().beta
-        A = max(0, m - 2) / m * beta + 2 / m * self.sample_smoothness.double().cpu().numpy()
-        return A, 2 * self.variance(models).diagonal().double().cpu().numpy()
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
         if self.features > MOST_FEATURES or not manageable(self.clients, self.features, memory):

@@ -175,11 +175,6 @@ class Logistic(RowModel):
         return torch.linalg.eigvalsh(moment)[:, -1] / 4 + self.regularisation
 
     @property
-    def sample_smoothness(self) -> Tensor:
-        """max_j |x_j|^2 / 4 + r, (N,): the loss of every row of client i is smooth with this constant."""
-        return (self._signed[0] ** 2).sum(-1).max(1).values / 4 + self.regularisation
-
-    @property
     def assumptions(self) -> frozenset[str]:
         """Every row's loss is convex and smooth, and its gradients are bounded."""
         names = ["smooth", "independent noise", "expected smoothness", "bounded variance", "affine heterogeneity"]

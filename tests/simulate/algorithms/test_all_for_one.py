@@ -1,4 +1,4 @@
-"""All-for-one: paths against a plain transcription, schedules, participation, costs."""
+"""All-for-one: paths against a plain transcription, costs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from suffice.bounds import Binary, Continuous, Custom, Sharp
 from suffice.simulate import (
     AllForOne,
     DebiasedSimilarity,
-    Every,
     ExactSimilarity,
-    Logarithmic,
     Quadratics,
     Randomness,
     ReleasedSimilarity,
@@ -46,18 +44,14 @@ RULES = {
     "debiased": AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),
     "released binary": AllForOne.released(binary=True),
     "released continuous": AllForOne.released(binary=False),
-    "every third": AllForOne(criterion=Continuous(), refresh=Every(steps=3)),
-    "logarithmic sampled": AllForOne(
-        criterion=Continuous(), similarity=SampledSimilarity(samples=2), refresh=Logarithmic(), sigma2=1.0
-    ),
-    "partial": AllForOne(criterion=Continuous(), participation=0.6),
-    "partial every other": AllForOne(
-        criterion=Binary(threshold=0.3), refresh=Every(steps=2), participation=torch.linspace(0.4, 1, N)
+    "every third": AllForOne(criterion=Continuous(), refresh=3),
+    "sampled every other": AllForOne(
+        criterion=Binary(threshold=0.3), similarity=SampledSimilarity(samples=2), refresh=2, sigma2=1.0
     ),
 }
 
 
-STATEFUL = ("custom normalised", "every third", "partial", "partial every other")
+STATEFUL = ("custom normalised", "every third")
 """The others are followed by the compiled kernel, in tests/simulate/kernels."""
 
 
@@ -67,18 +61,12 @@ def transcribed(rule: AllForOne, draws: list, seed: int) -> np.ndarray:
     known = np.eye(N)
     for t, draw in enumerate(draws, start=1):
         noise = draw.noise[seed, :, 0].numpy()
-        active = draw.extra["active"][seed].numpy() if "active" in draw.extra else np.ones(N, dtype=bool)
         before, after = theta, theta.copy()
         for i in range(N):
             means = np.array([2 * A[k] @ (before[i] + xi[k]) for k in range(N)])
-            if (t - 1) % rule.refresh.steps == 0:
-                fresh = np.clip(1 - ((means - means[i]) ** 2).sum(1) / (means[i] ** 2).sum(), 0, 1)
-                known[i] = np.where(active & active[i], fresh, known[i] if rule.refresh != Every() else 0)
-            if not active[i]:
-                continue
-            r, criterion = np.where(active, known[i], 0), rule.criterion
-            threshold = criterion.threshold if isinstance(criterion, Binary) else 0
-            phi = {"binary": threshold * (r >= threshold), "continuous": r, "custom": r**2}[criterion.kind]
+            if (t - 1) % rule.refresh == 0:
+                known[i] = np.clip(1 - ((means - means[i]) ** 2).sum(1) / (means[i] ** 2).sum(), 0, 1)
+            phi = {"continuous": known[i], "custom": known[i] ** 2}[rule.criterion.kind]
             alpha = phi / sigma2 / (phi / sigma2 * (1 if rule.normalised else known[i])).sum()
             after[i] = before[i] - ETA[i] * sum(alpha[k] * (means[k] + noise[k]) for k in range(N))
         theta = after
@@ -118,29 +106,15 @@ def test_peers_at_rest_with_us_are_similar_and_no_signal_means_no_others():
         np.testing.assert_array_equal(ratio[0], np.eye(2))
 
 
-def test_schedules():
-    assert [t for t in range(1, 40) if Logarithmic().due(t)] == [1, 2, 4, 8, 16, 32]
-    assert [t for t in range(1, 40) if Logarithmic(ratio=1.5).due(t)] == [1, 2, 3, 5, 8, 12, 18, 27]
-    assert [t for t in range(1, 12) if Every(steps=4).due(t)] == [1, 5, 9]
-    assert Every.epoch([4, 9, 6]) == Every(steps=9)
-    assert Every.epoch(torch.tensor([4, 9, 6]), batch=2) == Every(steps=5)
-
-
-def test_costs_count_the_samples_of_the_estimate_and_the_clients_that_take_part():
+def test_costs_count_the_samples_of_the_estimate():
     problem, pairs = built(), N * (N - 1)
     for name, calls, vectors in [
         ("sharp", [N**2] * 4, [2 * pairs] * 4),
         ("sampled", [5 * N**2] * 4, [3 * pairs] * 4),
         ("debiased", [4 * N**2] * 4, [5 * pairs] * 4),
         ("released binary", [2 * N**2] * 4, [3 * pairs] * 4),
-        ("logarithmic sampled", [3 * N**2, 3 * N**2, N**2, 3 * N**2], [3 * pairs, 3 * pairs, 2 * pairs, 3 * pairs]),
+        ("sampled every other", [3 * N**2, N**2] * 2, [3 * pairs, 2 * pairs] * 2),
     ]:
         trace = run(problem, RULES[name], iterations=4, eta=0.1, seeds=1)
         np.testing.assert_array_equal(np.diff(trace.oracle_calls), calls)
         np.testing.assert_array_equal(np.diff(trace.vectors_sent), vectors)
-    rule = RULES["partial"]
-    draw = rule.draw(problem, Randomness(seeds=torch.arange(30)), 1)
-    active = draw.extra["active"].sum(-1).numpy()
-    np.testing.assert_array_equal(rule.oracle_calls(problem, draw), active**2)
-    np.testing.assert_array_equal(rule.vectors_sent(problem, draw), 2 * active * (active - 1))
-    assert len(set(active)) > 2

@@ -9,9 +9,7 @@ from paths import CLUSTERS, SIZES, D, N, built, costs
 from suffice.bounds import Continuous, InputError
 from suffice.simulate import (
     DebiasedSimilarity,
-    Every,
     ExactSimilarity,
-    Logarithmic,
     ReleasedSimilarity,
     SampledSimilarity,
     expected_excess,
@@ -76,12 +74,7 @@ REFUSED = [
     ("samples", lambda: DebiasedSimilarity(samples=1)),
     ("samples", lambda: ReleasedSimilarity(samples=-1)),
     ("samples", lambda: ExactSimilarity(samples=2)),
-    ("steps", lambda: Every(steps=0)),
-    ("ratio", lambda: Logarithmic(ratio=1)),
-    ("rows", lambda: Every.epoch([])),
-    ("participation", lambda: weighed(participation=0.0)),
-    ("participation", lambda: weighed(participation=torch.ones(3))),
-    ("participation", lambda: weighed(participation=torch.full((N,), 1.5))),
+    ("refresh", lambda: weighed(refresh=0)),
     ("sigma2", lambda: weighed(sigma2=-1.0)),
     ("sigma2", lambda: weighed(sigma2=torch.tensor([1.0, NAN, 1, 1, 1, 1]))),
     ("mixture", lambda: alg.APFL(mixture=1.1)),

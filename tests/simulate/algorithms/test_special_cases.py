@@ -46,10 +46,7 @@ OF_ONE = [
     alg.Scaffnew(p=0.5),
     alg.Flix(alpha=1.0),
     alg.Scaffold(),
-    *(
-        alg.FederatedClustering(radius=radius)
-        for radius in (alg.FixedRadius(tau=0.5), alg.QuantileRadius(), alg.TwoMeansRadius())
-    ),
+    *(alg.FederatedClustering(radius=radius) for radius in (alg.FixedRadius(tau=0.5), alg.QuantileRadius())),
     alg.AllForOne(criterion=Sharp()),
     alg.AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=2), normalised=True),
     alg.AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),

@@ -115,7 +115,7 @@ def small_blocks(monkeypatch):
 def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule):
     problem, algorithm = PROBLEMS[name], RULES[rule]
     level = 0.9 * problem.excess(problem.start[None])[0].numpy()
-    more: dict[str, Any] = {"epsilon": level, "models": True} | ({} if rule in ALONE else {"clusters": True})
+    more: dict[str, Any] = {"epsilon": level, "models": True}
     some: dict[str, Any] = {} if rule in ALONE else {"weights": [1, 9]}
     every: dict[str, Any] = {} if rule in ALONE else {"weights": range(SETTING["seeds"])}
     ours: Any = run(problem, algorithm, kernel="c", **SETTING, **more, **some)
@@ -125,7 +125,7 @@ def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule)
     # six steps of some hundred roundings each; a ratio within rounding of a threshold has probability 1e-12
     np.testing.assert_allclose(ours.excess, theirs.excess, rtol=1e-11)
     np.testing.assert_allclose(ours.models, theirs.models, rtol=1e-11, atol=1e-12)
-    for field in ("stopping_times", "cluster_sizes", "vectors_sent"):
+    for field in ("stopping_times", "vectors_sent"):
         np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
     np.testing.assert_allclose(ours.oracle_calls, theirs.oracle_calls, rtol=1e-14)  # thirds are added up there
     if some:
@@ -273,7 +273,7 @@ def own_problem(name: str, seed: int) -> Any:
 def test_every_seed_runs_on_its_own_problem(name, rule):
     problems = [own_problem(name, seed) for seed in range(11)]
     setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "epsilon": 3.0, "models": True, "seeds": range(2, 13)}
-    more: dict[str, Any] = {} if rule in ALONE else {"weights": [2, 7], "clusters": True}
+    more: dict[str, Any] = {} if rule in ALONE else {"weights": [2, 7]}
     ours: Any
     theirs: Any
     ours, theirs = (run(problems, RULES[rule], kernel=kernel, **setting, **more) for kernel in ("c", "reference"))

@@ -93,7 +93,6 @@ def test_losses_are_mean_squares_above_their_minimum_and_constants_extreme_eigen
     constants = problem.constants()
     np.testing.assert_allclose(constants.mu, [2 * e.min() + ridge for e in eigenvalues], rtol=1e-12)
     np.testing.assert_allclose(constants.beta, [2 * e.max() + ridge for e in eigenvalues], rtol=1e-12)
-    np.testing.assert_allclose(problem.sample_smoothness, [2 * (x**2).sum(1).max() + ridge for x in X], rtol=1e-12)
 
 
 def test_regularisation_makes_up_for_missing_directions():

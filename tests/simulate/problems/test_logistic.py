@@ -67,11 +67,10 @@ def test_labels_may_be_zeros_and_ones_or_signs():
     np.testing.assert_array_equal(other.optimum, built().optimum)
 
 
-def test_smoothness_is_attained_at_zero_and_loosened_by_single_rows():
+def test_smoothness_is_attained_at_zero():
     problem, (X, _) = built(), data()
     top = np.array([np.linalg.norm(x, 2) ** 2 / len(x) for x in X])
     np.testing.assert_allclose(problem.smoothness, top / 4 + 0.1, rtol=1e-12)
-    np.testing.assert_allclose(problem.sample_smoothness, [(x**2).sum(1).max() / 4 + 0.1 for x in X], rtol=1e-12)
     for i in range(N):
         theta = torch.zeros(D, dtype=torch.float64)
         hessian = torch.autograd.functional.hessian(lambda t, i=i: problem.excess(t.expand(1, N, -1))[0, i], theta)
