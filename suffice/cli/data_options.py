@@ -12,8 +12,6 @@ from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
-from .completion import of
-
 Client = Annotated[str | None, typer.Option(help="Column that names the client (default: client).")]
 Target = Annotated[str | None, typer.Option(help="Column to predict (default: target).")]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out. Repeat the option for several.")]
@@ -23,9 +21,9 @@ Split = Annotated[
 ]
 
 
-def option(help: str, *names: str, offer: tuple[str, ...] = ()) -> Any:
-    """One of a group; completion offers words."""
-    return typer.Option(*names, help=help, autocompletion=of(*offer) if offer else None)
+def option(help: str, *names: str) -> Any:
+    """One of a group."""
+    return typer.Option(*names, help=help)
 
 
 STANDARDISE = "Scale predictors: pooled (over all clients, default), client (by its own) or none."

@@ -13,7 +13,6 @@ import typer
 from suffice.support.tables import Table, number
 
 from .app import Json, app
-from .completion import errata_names
 from .console import print_json
 
 
@@ -21,9 +20,7 @@ from .console import print_json
 def errata(
     identifier: Annotated[
         str | None,
-        typer.Argument(
-            help="A paper lists its errata; an erratum's id recomputes that one.", autocompletion=errata_names
-        ),
+        typer.Argument(help="A paper lists its errata; an erratum's id recomputes that one."),
     ] = None,
     bibtex: Annotated[bool, typer.Option("--bibtex", help="Print how to cite the erratum with its paper.")] = False,
     as_json: Json = False,

@@ -8,15 +8,12 @@ from typing import Annotated
 import typer
 
 from .app import app
-from .completion import theorem_keys
 from .console import echo
 
 
 @app.command()
 def explore(
-    key: Annotated[
-        str | None, typer.Argument(help="A theorem or an erratum to open at.", autocompletion=theorem_keys)
-    ] = None,
+    key: Annotated[str | None, typer.Argument(help="A theorem or an erratum to open at.")] = None,
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("explore.html"),
     no_open: Annotated[bool, typer.Option("--no-open", help="Write the page without opening it.")] = False,
 ) -> None:

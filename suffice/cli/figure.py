@@ -14,7 +14,6 @@ from suffice.support.progress import progress
 
 from .app import app
 from .arguments import texts
-from .completion import figure_names, of
 from .console import echo, listing
 
 OUT = Path("out")
@@ -25,17 +24,11 @@ FLAGS = ("data", "seeds")
 @app.command()
 def figure(
     name: Annotated[
-        str | None,
-        typer.Argument(
-            help="The figure to draw, or all. Without a name the figures are listed.", autocompletion=figure_names
-        ),
+        str | None, typer.Argument(help="The figure to draw, or all. Without a name the figures are listed.")
     ] = None,
     edition: Annotated[
         str | None,
-        typer.Option(
-            help="Edition: stated (the paper's text, default) or published (what the released code did).",
-            autocompletion=of("stated", "published"),
-        ),
+        typer.Option(help="Edition: stated (the paper's text, default) or published (what the released code did)."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder into which NAME.pdf, .png, .csv and .json are written.")] = OUT,
     data: Annotated[
@@ -46,13 +39,10 @@ def figure(
     option: Annotated[
         list[str] | None,
         typer.Option(
-            help="A parameter of the figure as NAME=VALUE (n=50, draws=50, agents=10,100). Repeat the option for "
+            help="A parameter of the figure as NAME=VALUE (clients=50, agents=10,100). Repeat the option for "
             "several; `help` lists them."
         ),
     ] = None,
-    reuse: Annotated[
-        bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder, without computing.")
-    ] = False,
 ) -> None:
     """Draw a figure and write the data behind every curve."""
     from suffice.figures import EDITIONS, makers, takes
@@ -71,18 +61,14 @@ def figure(
     if name is None:
         for flag, value in said.items():
             raise InputError(flag, str(value), "name the figure to which the option belongs")
-        if reuse:
-            raise InputError("reuse", True, "name the figure to which the option belongs")
         return _list_figures()
     if edition is not None and edition not in EDITIONS:
         raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
     for flag, value in said.items():
-        if reuse:
-            raise InputError(flag, str(value), "--reuse computes nothing anew; drop --reuse or this option")
         if name in makers() and flag in given and not takes(name, flag):
             raise InputError(flag, value, _ways(name))
     with _folder(out):
-        _draw_all(name, out, edition, given, reuse=reuse)
+        _draw_all(name, out, edition, given)
 
 
 @contextmanager
@@ -107,9 +93,9 @@ def _list_figures() -> None:
     echo("The names in brackets are set by --data, --seeds and --option NAME=VALUE.")
 
 
-def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], *, reuse: bool) -> None:
+def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any]) -> None:
     """Draw one figure, or all that can be drawn; say what was written."""
-    from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
+    from suffice.figures import EDITIONS, check_folder, makers, takes
     from suffice.figures.catalogue import figure as draw
     from suffice.support.errors import InputError
 
@@ -120,10 +106,9 @@ def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], 
         # of all figures, each takes the options that it has
         options = given if name != "all" else {key: value for key, value in given.items() if takes(entry, key)}
         try:
-            if not reuse:
-                check_folder(out, entry, edition or EDITIONS[0])  # before what may take minutes
+            check_folder(out, entry, edition or EDITIONS[0])  # before what may take minutes
             with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
-                picture = redraw(entry, out) if reuse else draw(entry, progress=report, **edited, **options)
+                picture = draw(entry, progress=report, **edited, **options)
         except InputError as error:
             if name != "all":
                 raise
@@ -156,19 +141,18 @@ def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
         return {}  # refused later, with the nearest name
     maker = makers()[name]
     found: dict[str, Any] = {}
-    for asked, text in texts("option", pairs, "n=50").items():
-        flag = maker.option(asked)
+    for flag, text in texts("option", pairs, "clients=50").items():
         if flag not in maker.options:
-            raise InputError(asked, text, maker.nearest(asked) + _ways(name))
-        if flag in given or flag in found:
-            raise InputError(asked, text, "given twice; give it once")
+            raise InputError(flag, text, maker.nearest(flag) + _ways(name))
+        if flag in given:
+            raise InputError(flag, text, "given twice; give it once")
         if flag == "seeds":
             found[flag] = parse_seeds(text)
             continue
         one = maker.options[flag]
-        values = [_value(asked, word.strip(), one.kind) for word in text.split(",")]
+        values = [_value(flag, word.strip(), one.kind) for word in text.split(",")]
         if len(values) > 1 and not one.several:
-            raise InputError(asked, text, "give one")
+            raise InputError(flag, text, "give one")
         found[flag] = tuple(values) if one.several else values[0]
     return found
 

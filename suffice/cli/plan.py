@@ -50,9 +50,9 @@ class PlanningOptions:
     """How it is planned, and what the plan is compared with."""
 
     panel: ClassVar[str] = "How to plan, and what to compare"
-    start: Annotated[str | None, option(START, offer=("constant", "zero"))] = None
-    gradients: Annotated[str, option(GRADIENTS, offer=("preconditioned", "plain"))] = "preconditioned"
-    criterion: Annotated[str | None, option(CRITERION, offer=("binary", "continuous", "sharp"))] = None
+    start: Annotated[str | None, option(START)] = None
+    gradients: Annotated[str, option(GRADIENTS)] = "preconditioned"
+    criterion: Annotated[str | None, option(CRITERION)] = None
     schedule: Annotated[bool, option(SCHEDULE, "--schedule")] = False
     simulate: Annotated[bool, option("Simulate the plan, for comparison.", "--simulate")] = False
     methods: Annotated[bool, option(METHODS, "--methods")] = False

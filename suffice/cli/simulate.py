@@ -12,7 +12,6 @@ from suffice.support.progress import progress
 
 from .app import Json, app
 from .arguments import words
-from .completion import algorithm_names
 from .console import print_json, run_next
 from .data_options import DataOptions, grouped, is_setup, memory_limit, read_table, refuse_options
 
@@ -36,7 +35,6 @@ def simulate(
         str,
         typer.Option(
             help="Algorithm to run: local, all-for-one, cobo, scafflix, ... An unknown name lists all of them.",
-            autocompletion=algorithm_names,
         ),
     ],
     iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 100,

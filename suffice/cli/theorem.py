@@ -14,7 +14,6 @@ from suffice.support.tables import Table
 
 from .app import Json, app
 from .arguments import assignments
-from .completion import of, theorem_keys
 from .console import print_json, wrapped
 
 if TYPE_CHECKING:
@@ -25,16 +24,13 @@ if TYPE_CHECKING:
 def theorem(
     key: Annotated[
         str | None,
-        typer.Argument(
-            help="A key shows that statement; a part of a key lists all that match.", autocompletion=theorem_keys
-        ),
+        typer.Argument(help="A key shows that statement; a part of a key lists all that match."),
     ] = None,
     values: Annotated[list[str] | None, typer.Argument(help="Parameters as NAME=VALUE, to evaluate the bound.")] = None,
     edition: Annotated[
         str | None,
         typer.Option(
             help="Edition: printed or corrected. Without it a list shows both, and one statement is the corrected one.",
-            autocompletion=of("printed", "corrected"),
         ),
     ] = None,
     solve: Annotated[str | None, typer.Option(help="Parameter to solve for, such as T, eta or eps.")] = None,

@@ -13,7 +13,6 @@ from suffice.support.progress import later
 
 from .app import Json, app
 from .arguments import words
-from .completion import algorithm_names
 from .console import echo, print_json, replaced, run_next
 from .data_options import Client, Drop, Split, Target, has_sites
 
@@ -26,9 +25,7 @@ def train(
     model: Annotated[
         str, typer.Option(help="Network: mlp, cnn, lenet, or package.module:Factory, which is imported.")
     ] = "mlp",
-    algorithm: Annotated[
-        str, typer.Option(help="Algorithm to train by: scouts, local, fedavg, ...", autocompletion=algorithm_names)
-    ] = "scouts",
+    algorithm: Annotated[str, typer.Option(help="Algorithm to train by: scouts, local, fedavg, ...")] = "scouts",
     option: Annotated[
         list[str] | None, typer.Option(help="Parameter of the algorithm as NAME=VALUE. Repeat it for several.")
     ] = None,

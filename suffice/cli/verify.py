@@ -14,7 +14,6 @@ from suffice.support.progress import later
 from suffice.support.tables import Cell, Table, times_text
 
 from .app import Json, app
-from .completion import of, theorem_keys
 from .console import print_json, run_next
 
 if TYPE_CHECKING:
@@ -31,17 +30,16 @@ def verify(
         list[str] | None,
         typer.Argument(
             help="Keys, papers (cobo) or patterns (cobo/*). Without any, everything is checked: in some 10 seconds, or "
-            "a minute with full effort.",
-            autocompletion=theorem_keys,
+            "a minute with full effort."
         ),
     ] = None,
     edition: Annotated[
         str,
-        typer.Option(help="Edition: printed, corrected or all.", autocompletion=of("printed", "corrected", "all")),
+        typer.Option(help="Edition: printed, corrected or all."),
     ] = "all",
     effort: Annotated[
         str,
-        typer.Option(help="Effort: quick, or full as for the saved verdicts.", autocompletion=of("quick", "full")),
+        typer.Option(help="Effort: quick, or full as for the saved verdicts."),
     ] = "quick",
     root: Annotated[int, typer.Option(help="Root from which all random numbers are derived.")] = 0,
     write: Annotated[

@@ -51,37 +51,27 @@ def figure(
     *,
     edition: str = EDITIONS[0],
     progress: Callable[[int, int], None] | None = None,
-    ax: Any = None,
     **options: Any,
 ) -> Figure:
     """Compute a figure by name, in one edition.
 
     edition   "stated" (the paper's setting with correct formulas) or "published" (that of the released code)
     progress  is called with the work done and the whole of it
-    ax        Matplotlib Axes, into which a picture of one panel is drawn too
-    options   the figure's own, such as `seeds`, `clients` (or n) and `features` (or d)
+    options   the figure's own, such as `seeds`, `clients` and `features`
 
     Raises `InputError` for an unknown name, edition or option.
     """
-    if ax is not None and not hasattr(ax, "get_subplotspec"):
-        raise InputError("ax", ax, "give Matplotlib Axes")
-    made = _maker(name)(edition, progress=progress, **options)
-    if ax is not None:
-        made.on(ax)
-    return made
+    return _maker(name)(edition, progress=progress, **options)
 
 
 def takes(name: str, option: str) -> bool:
     """Whether a figure has an option of its own, such as `seeds` or `data`."""
-    return _maker(name).option(option) in _maker(name).options
+    return option in _maker(name).options
 
 
-def redraw(name: str, folder: str | Path, *, ax: Any = None) -> Figure:
-    """A figure from the CSV and JSON that `save` left in `folder`, drawn on `ax` if given: nothing is computed anew."""
-    found = _maker(name).again(folder)
-    if ax is not None:
-        found.on(ax)
-    return found
+def redraw(name: str, folder: str | Path) -> Figure:
+    """A figure from the CSV and JSON that `save` left in `folder`: nothing is computed anew."""
+    return _maker(name).again(folder)
 
 
 def _maker(name: str) -> Maker:

@@ -10,7 +10,7 @@ A pair is right when its weight is above 1/2 exactly if both are of one cluster.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CURVATURES = (0.8, 1.2)
 START = 8.0
 WEIGHT_STEP = 0.1
-SAMPLINGS = {"constant": "1/N", "mixed": "1/N for 0.2 %, then 1/t"}
+SAMPLINGS: dict[Any, str] = {"constant": "1/N", "mixed": "1/N for 0.2 %, then 1/t"}
 BAND = (0.05, 0.95)
 COLOURS = (BLUE, ORANGE, VERMILION, GREEN, BLACK)
 ALL = "all"
@@ -127,42 +127,22 @@ def example(clients: int, clusters: int, features: int, distance: float) -> Quad
 def learned(
     problem: Quadratics, size: int, noises: Sequence[float], seeds: Sequence[int], grid: np.ndarray, progress: Progress
 ) -> np.ndarray:
-    """Weights after the iterations of the grid, (noises, samplings, S, G, N, N): paths of `suffice.simulate.run`.
-
-    All noise levels and samplings take the same random numbers, and N^2 numbers a seed: with g_i(z) = a_i z - p_i,
-    p_i = a_i m_i - noise, the product of two gradients at the midpoint z = (x_i + x_k)/2 is
-    a_i a_k |z|^2 - a_i z.p_k - a_k z.p_i + p_i.p_k, and each of its terms comes from products of x and p.
-    """
-    import torch
-
-    from suffice.simulate import CoBo, Randomness, Stream
+    """Weights after the iterations of the grid, (noises, samplings, S, G, N, N); all take the same random numbers."""
+    from suffice.simulate import Additive, CoBo, run
 
     n, last = problem.clients, int(grid[-1])
-    a, optimum = 2 * problem.A[:, :1, 0], problem.optimum
     rho = float(np.sqrt(3) * problem.constants().beta.max() / size)
-    rules = [CoBo(rho=rho, weight_step=WEIGHT_STEP, sampling=how, horizon=last) for how in ("constant", "mixed")]
-    eta, randomness = 1 / (2 * rho * n), Randomness(seeds=torch.as_tensor(seeds))
-    sigma = torch.tensor(noises, dtype=torch.float64)[:, None, None, None, None]
-    x = problem.start.expand(len(noises), len(rules), len(seeds), -1, -1)
-    w, alone = torch.ones(*x.shape[:3], n, n, dtype=torch.float64), torch.eye(n, dtype=torch.bool)
-    kept, wanted = [], set(grid.tolist())
-    for t in range(1, last + 1):
-        coins = randomness.uniform(iteration=t, stream=Stream.COIN, clients=n, features=n)
-        chance = torch.tensor([rule.chance(n, t) for rule in rules])
-        pairs = (coins < chance[:, None, None, None]) & ~alone
-        p = a * optimum - sigma * problem.draw(randomness, t, stream=Stream.SIMILARITY)[..., 0, :]
-        inner, across = x @ x.mT, x @ p.mT
-        square, own = (product.diagonal(dim1=-2, dim2=-1) for product in (inner, across))
-        middle2 = (square[..., None] + square[..., None, :] + 2 * inner) / 4
-        cross = a * (across + own[..., None, :]) / 2  # a_i z_ik.p_k
-        agreement = a * a.mT * middle2 - cross - cross.mT + p @ p.mT
-        w = torch.where(pairs, (w + WEIGHT_STEP * agreement).clamp(0, 1), w)
-        gradient = a * (x - optimum) + sigma * problem.draw(randomness, t)[..., 0, :]
-        x = x - eta * (gradient + rho * (w.sum(-1, keepdim=True) * x - w @ x))
-        if t in wanted:
-            kept.append(w.numpy())
-        progress(t, last)
-    return np.stack(kept, axis=3)
+    parts = [seeds] if isinstance(seeds, range) else [range(seed, seed + 1) for seed in seeds]
+    found = []
+    for noise in noises:
+        noisy = replace(problem, noise=Additive.isotropic(noise**2, problem.features, n))
+        for how in SAMPLINGS:
+            rule = CoBo(rho=rho, weight_step=WEIGHT_STEP, sampling=how, horizon=last)
+            setting: dict[str, Any] = {"iterations": last, "eta": 1 / (2 * rho * n), "grid": grid.tolist()}
+            traces = [run(noisy, rule, seeds=part, weights=part, **setting) for part in parts]
+            found.append(np.concatenate([np.asarray(trace.weights) for trace in traces]))
+            progress(len(found), len(noises) * len(SAMPLINGS))
+    return np.stack(found).reshape(len(noises), len(SAMPLINGS), *found[0].shape)
 
 
 def snapshots(iterations: int) -> np.ndarray:

@@ -21,8 +21,6 @@ from suffice.support.text import csv_text, unguarded
 
 from .style import style
 
-MULTIPLE = "this figure has several panels; leave ax out"
-
 Curve = Mapping[str, np.ndarray]
 
 SEPARATOR = " | "
@@ -107,11 +105,6 @@ class Figure(Content):
     def picture(self, kind: str = "png") -> bytes:
         """The drawing alone, as "pdf", "png" or "svg"."""
         return self._pictures(kind)[0]
-
-    def on(self, axes: Any) -> None:
-        """Draw on Axes of the caller's own; `InputError` for a picture of several panels."""
-        with style():
-            self.draw(self, _OneAxes(axes))
 
     def canvas(self) -> Any:
         """The drawing as a Matplotlib figure."""
@@ -217,27 +210,3 @@ class Figure(Content):
             "wall_seconds": round(self.seconds, 3),
         }
         return json.dumps(about, indent=2) + "\n"
-
-
-class _OneAxes:
-    """Stands for the Matplotlib figure while a picture of one panel is drawn on somebody's Axes."""
-
-    def __init__(self, axes: Any) -> None:
-        self.axes = axes
-
-    def subplots(self, rows: int = 1, columns: int = 1, *, squeeze: bool = True, **_: Any) -> Any:
-        if (rows, columns) != (1, 1):
-            raise InputError("ax", self.axes, MULTIPLE)
-        return self.axes if squeeze else np.array([[self.axes]], dtype=object)
-
-    def subfigures(self, *_: Any, **__: Any) -> Any:
-        raise InputError("ax", self.axes, MULTIPLE)
-
-    def set_size_inches(self, *_: float) -> None:
-        """The size is the caller's."""
-
-    def suptitle(self, words: str, **_: Any) -> None:
-        self.axes.set_title(words, loc="left")
-
-    def legend(self, *entries: Any, loc: str = "", **more: Any) -> None:
-        self.axes.legend(*entries, **more)

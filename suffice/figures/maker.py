@@ -27,10 +27,6 @@ EDITIONS = ("stated", "published")
 ALONE = "No paper has this picture."
 OWN = "a figure of our own: no code was released for it"
 Progress = Callable[[int, int], None]
-SHORT = {"N": ("clients", "agents"), "d": ("features",), "steps": ("iterations", "rounds", "epochs"),
-         "spread": ("spreads", "distance"), "draws": ("seeds",)}  # fmt: skip
-SHORT["n"] = SHORT["N"]
-"""An option may be called by the name on the left if the figure has one of those on the right."""
 LEAST = {"clients": 2} | dict.fromkeys(
     ("clusters", "features", "iterations", "rounds", "epochs", "instances", "panels"), 1
 )
@@ -123,7 +119,7 @@ class Maker:
         except (MemoryError, RuntimeError) as error:  # torch has no class of its own for this
             if not (isinstance(error, MemoryError) or "allocate" in str(error)):
                 raise
-            sizes = ", ".join(name for name in self.options if name in MOST or name in SHORT["spread"])
+            sizes = ", ".join(name for name in self.options if name in MOST)
             raise InputError("figure", self.name, f"the memory does not suffice; reduce {sizes}") from None
         if progress is not None and "progress" not in taken:
             progress(1, 1)
@@ -148,11 +144,6 @@ class Maker:
                     found[one.name] = Option(str(one.type), getattr(entry.default, one.name), one.metadata["about"])
         return found
 
-    def option(self, name: str) -> str:
-        """The option of this name or of this other name; unknown ones as they are."""
-        known = self.options
-        return next((other for other in SHORT.get(name, ()) if name not in known and other in known), name)
-
     def nearest(self, asked: str) -> str:
         """The option that may have been meant, as a question; empty where none is near."""
         near = difflib.get_close_matches(asked, self.options, n=1)
@@ -160,14 +151,11 @@ class Maker:
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         options: dict[str, Any] = {}
-        for asked, value in given.items():
-            name = self.option(asked)
+        for name, value in given.items():
             if name not in self.options:
                 taken = ", ".join(self.options)
                 remedy = f"{self.name} takes {taken}" if taken else f"{self.name} takes no options; drop it"
-                raise InputError(asked, value, self.nearest(asked) + remedy)
-            if name in options:
-                raise InputError(asked, value, f"another name of {name}; give one of the two")
+                raise InputError(name, value, self.nearest(name) + remedy)
             if name == "seeds":
                 value = chosen_seeds(value, least=self.least.get(name, 2))  # two have a spread
             elif name in LEAST:

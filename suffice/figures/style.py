@@ -37,9 +37,6 @@ def count_ticks(most: int) -> list[int]:
 
 def headline(canvas: Any, message: str, how: str = "") -> None:
     """The message of a picture above it, as a sentence in bold, and below that how the picture is read."""
-    if not hasattr(canvas, "get_size_inches"):  # somebody's own Axes
-        canvas.suptitle("\n".join(filter(None, (message, how))))
-        return
     from matplotlib.text import Annotation
 
     width = canvas.get_size_inches()[0]

@@ -26,7 +26,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ from torch import Tensor, nn
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
-from suffice.support.pictures import Picture, draw
 
 from .algorithms import Local, Optimised
 from .algorithms.scouts import Scouts
@@ -116,13 +114,6 @@ class Collaborators:
         parts |= {name: int(found[name]) for name in ("iterations", "gradients", "vectors_sent")}
         return cls(names=tuple(found["clients"]), remarks=tuple(found["remarks"]), **parts)
 
-    def plot(self, path: str | Path | None = None) -> Picture:
-        """Who learns with whom; written to `path` if given."""
-        drawn = draw("collaborators", self.to_dict())
-        if path is not None:
-            drawn.write(path)
-        return drawn
-
 
 def collaborators(
     problem: Oracle,
@@ -143,7 +134,7 @@ def collaborators(
                 unless given two, and four where clients have fewer than 40 rows in the mean
     seed        of the folds and of the scouts' batches
 
-    `.weights` is the answer, `.plot()` its picture and `.algorithm()` trains with it. Measured, never guaranteed.
+    `.weights` is the answer, and `.algorithm()` trains with it. Measured, never guaranteed.
     Scouts are trained on the processor, wherever the problem is.
     Raises `InputError`.
     """

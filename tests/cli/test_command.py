@@ -261,9 +261,14 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
         ),
         (("campaign", "absent.toml", "--scheduler", "tcp://x:1", "--jobs", "2"), "jobs = 2: --scheduler and --collect"),
         (("figure", "--edition", "stated"), "edition = 'stated': name the figure"),
-        (("figure", "--reuse"), "reuse = True: name the figure"),
-        (("figure", "adaptive-1", "--edition", "stated", "--reuse"), "drop --reuse or this option"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):
     assert named in refused(*arguments)
+
+
+def test_the_command_alone_shows_what_to_try(command):
+    done = command()
+    assert done.returncode == 0
+    assert done.stdout.count("\n  suffice ") == 4
+    assert max(map(len, done.stdout.splitlines())) <= 80

@@ -20,24 +20,40 @@ from suffice.figures.maker import COMPETITORS
 from suffice.figures.style import style
 
 SMALL: dict[str, dict[str, Any]] = {
-    "adaptive-1": {"n": 5, "d": 3, "spread": (0.02, 3.0), "seeds": 2},
-    "adaptive-2a": {"n": 4, "d": 3, "spread": 0.2, "steps": 3, "step": 0.1, "seeds": 2, "ditto_pull": 0.5},
-    "adaptive-2b": {"n": 4, "steps": 3, "seeds": (5, 3), "apfl_mixture": 0.25},
-    "adaptive-2b-regimes": {"n": 6, "d": 3, "spread": 0.2, "steps": 2, "seeds": 2},
-    "adaptive-3-heart": {"seeds": 2, "steps": 1, "step": 0.1, "cobo_rho": 0.01},
+    "adaptive-1": {"clients": 5, "features": 3, "spreads": (0.02, 3.0), "seeds": 2},
+    "adaptive-2a": {
+        "clients": 4,
+        "features": 3,
+        "spread": 0.2,
+        "iterations": 3,
+        "step": 0.1,
+        "seeds": 2,
+        "ditto_pull": 0.5,
+    },
+    "adaptive-2b": {"clients": 4, "iterations": 3, "seeds": (5, 3), "apfl_mixture": 0.25},
+    "adaptive-2b-regimes": {"clients": 6, "features": 3, "spread": 0.2, "iterations": 2, "seeds": 2},
+    "adaptive-3-heart": {"seeds": 2, "epochs": 1, "step": 0.1, "cobo_rho": 0.01},
     "adaptive-3-networks": {},
     "cobo-2": {},
     "scafflix-2": {},
     "scafflix-3": {},
-    "scafflix-1": {"n": 4, "mu": 0.2, "alphas": (0.5,), "seeds": 1, "steps": 1, "datasets": ("mushrooms",)},
+    "scafflix-1": {"clients": 4, "mu": 0.2, "alphas": (0.5,), "seeds": 1, "rounds": 1, "datasets": ("mushrooms",)},
     "cobo-1": {"distance": 1.0},
     "cobo-3": {},
-    "cobo-5": {"n": 6, "clusters": 3, "d": 3, "distance": 1.0, "seeds": 1, "steps": 21, "noises": (0.0,)},
-    "sample-optimal-speedup": {"n": (10,), "precision": 0.01},
-    "sample-optimal-excess": {"n": (10,)},
-    "sample-optimal-rounds": {"n": 10, "spread": 0.5, "precisions": (0.001, 0.1)},
-    "bound-against-measured": {"steps": 2, "condition": 10.0},
-    "theorem-2-truth": {"steps": 2, "panels": 4},
+    "cobo-5": {
+        "clients": 6,
+        "clusters": 3,
+        "features": 3,
+        "distance": 1.0,
+        "seeds": 1,
+        "iterations": 21,
+        "noises": (0.0,),
+    },
+    "sample-optimal-speedup": {"agents": (10,), "precision": 0.01},
+    "sample-optimal-excess": {"agents": (10,)},
+    "sample-optimal-rounds": {"agents": 10, "spread": 0.5, "precisions": (0.001, 0.1)},
+    "bound-against-measured": {"iterations": 2, "condition": 10.0},
+    "theorem-2-truth": {"iterations": 2, "panels": 4},
     "sharpness": {"instances": 1},
 }
 FACTS = {"clients", "features", "iterations", "epochs", "mu", "alphas", "distance", "condition", "precision"}
@@ -80,7 +96,7 @@ def test_it_is_computed_drawn_and_read_again(name, tmp_path, monkeypatch):
     assert made.title
     assert made.data
     # what was given is what the files say, and what the picture is of
-    taken = {makers()[name].option(key): value for key, value in SMALL[name].items()}
+    taken = SMALL[name]
     assert made.setup["changed"] == {key: list(v) if isinstance(v, tuple) else v for key, v in taken.items()}
     for key in FACTS & set(taken):
         said = made.setup[key]

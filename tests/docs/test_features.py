@@ -64,7 +64,7 @@ def test_a_wrong_curve_does_not_agree(folder, tmp_path):
 
 
 def test_what_holds_nothing_to_compare_is_refused(tmp_path):
-    other = figure("adaptive-1", edition="published", n=5, seeds=2)
+    other = figure("adaptive-1", edition="published", clients=5, seeds=2)
     assert other.setup["changed"] == {"clients": 5, "seeds": 2}  # the paper has 20
     for drawn in (None, other):
         if drawn is not None:

@@ -58,22 +58,21 @@ def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_pa
     assert "seeds = 1" in refused("figure", "adaptive-2a", "--seeds", 1, "--out", tmp_path)
     assert "seeds = 'few'" in refused("figure", "adaptive-2a", "--seeds", "few", "--out", tmp_path)
     assert "different whole numbers" in refused("figure", "adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
-    assert "drop --reuse or this option" in refused("figure", "adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
 
 
 def test_the_command_sets_the_options_that_python_has(refused, command, tmp_path):
     out = ("--out", tmp_path)
     assert "theorem-2-truth takes --option iterations" in refused("figure", "theorem-2-truth", "--seeds", 5, *out)
     assert "instances = 'few': give a whole number" in refused("figure", "sharpness", "--option", "instances=few", *out)
-    assert "d = '3,4': give one" in refused("figure", "adaptive-1", "--option", "d=3,4", *out)
+    assert "features = '3,4': give one" in refused("figure", "adaptive-1", "--option", "features=3,4", *out)
     assert "takes --seeds, --option clients" in refused("figure", "adaptive-2b-regimes", "--option", "batch=3", *out)
     assert "client = '12': did you mean clients? " in refused("figure", "adaptive-1", "--option", "client=12", *out)
     assert "did you mean adaptive-2b or adaptive-2b-regimes?" in refused("figure", "2b", *out)
-    assert "name the one figure" in refused("figure", "all", "--option", "draws=3", *out)
+    assert "name the one figure" in refused("figure", "all", "--option", "clients=3", *out)
     assert "given twice" in refused("figure", "adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
     assert "noises = -1.0: give numbers of at least 0" in refused("figure", "cobo-5", "--option", "noises=-1,0", *out)
     assert "panels = 0" in refused("figure", "theorem-2-truth", "--option", "panels=0", *out)
-    done = command("figure", "adaptive-1", "--option", "draws=20", *out)
+    done = command("figure", "adaptive-1", "--option", "seeds=20", *out)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "adaptive-1.json").read_text())["setup"]["draws"] == 20
 
@@ -85,26 +84,12 @@ def test_the_data_folder_of_the_command_is_looked_into(refused, tmp_path):
 
 def test_crosses_are_named_where_they_are_drawn():
     few: dict[str, Any] = {"edition": "published", "seeds": 2}
-    for crosses, options in ((4, {}), (0, {"steps": 3, "spread": 0.5})):
+    for crosses, options in ((4, {}), (0, {"iterations": 3, "spread": 0.5})):
         canvas = figure("adaptive-2a", **few, **options).canvas()
         axes, words = canvas.axes[0], " ".join(text.get_text() for text in canvas.findobj(Text)).lower()
         assert sum(line.get_marker() == "x" for line in axes.get_lines()) == crosses
         assert ("crosses" in words) == bool(crosses)
         assert ("spread 0.5" in words) == (not crosses)
-
-
-def test_one_panel_is_drawn_on_axes_of_the_callers_and_several_are_refused():
-    from matplotlib.figure import Figure as Canvas
-
-    axes = Canvas().subplots()
-    drawn = figure("cobo-1", ax=axes)
-    assert drawn.name == "cobo-1"
-    assert axes.get_xlabel()
-    assert len(axes.get_lines()) > 3
-    with pytest.raises(InputError, match=r"ax = 'x': give Matplotlib Axes"):
-        figure("cobo-1", ax="x")
-    with pytest.raises(InputError, match=r"ax = .*several panels"):
-        figure("bound-against-measured", ax=axes)
 
 
 @pytest.mark.parametrize("name", makers())

@@ -9,7 +9,7 @@ from suffice.figures.figure import SEPARATOR
 
 
 def test_best_weights_stay_near_the_lower_bound_whatever_kappa_and_equal_weights_pay_it():
-    made = figure("sample-optimal-rounds", n=50)
+    made = figure("sample-optimal-rounds", agents=50)
     ratios = {}
     for kappa in ("1", "100"):
         curves = {

@@ -177,10 +177,3 @@ def test_what_is_no_network_is_refused():
         sf.collaborators(problem, eta=0.1)
     with pytest.raises(sf.InputError, match=r"^folds = 1"):
         sf.collaborators(linear(*regression(FAR)), eta=0.1, folds=1)
-
-
-def test_the_picture_orders_clients_by_group(tmp_path):
-    found = sf.collaborators(linear(*regression(FAR), batch=4), eta=0.05, iterations=50)
-    picture = found.plot(tmp_path / "who.png")
-    assert (tmp_path / "who.png").stat().st_size > 5000
-    assert "Who learns with whom" in picture.title
