@@ -24,47 +24,6 @@ class Steps:
     eta: np.ndarray
     p: float
 
-    def arguments(self, *, A, C, mu) -> dict[str, float]:
-        """What `scafflix/theorem-1` takes, besides Psi0 and T, for clients with these constants (N,)."""
-        A, C, mu = _per_client(A=A, C=C, mu=mu)
-        return {
-            "p": self.p,
-            "contraction": (self.eta * mu).min().item(),
-            "reach": (self.eta * A).max().item(),
-            "eta_min": self.eta.min().item(),
-            "noise": (self.eta * C).mean().item(),
-        }
-
-
-def paper_steps(*, A: Any, C: Any, mu: Any, eps_Psi: float) -> Steps:
-    """Corollary 2 (Corollary 1 where C = 0): eta_i = min(1/A_i, eps_Psi mu_min / (2 C_i)), p^2 = min eta_i mu_i."""
-    A, C, mu = _per_client(A=A, C=C, mu=mu)
-    eps_Psi = as_numbers("eps_Psi", eps_Psi, (), positive=True).item()
-    eta = 1 / np.maximum(A, 2 * C / (eps_Psi * mu.min()))
-    return Steps(eta=eta, p=np.sqrt((eta * mu).min()).item())
-
-
-# Along gamma_i mu_i = zeta for all clients, gamma_min / gamma_i = mu_i / mu_max, so that Psi weighs the clients by
-# mu_i and the floor of Theorem 1 is (zeta / mu_max) mean_i C_i / mu_i: a mean where Corollary 2 has a maximum.
-
-
-def equalised_steps(*, A: Any, C: Any, mu: Any, eps_mu: float) -> Steps:
-    """One rate for all: eta_i = zeta / mu_i, p^2 = zeta = min(min mu_i/A_i, eps_mu / mean(C_i/mu_i))."""
-    A, C, mu = _per_client(A=A, C=C, mu=mu)
-    eps_mu = as_numbers("eps_mu", eps_mu, (), positive=True).item()
-    zeta = 1 / np.maximum((A / mu).max(), (C / mu).mean() / eps_mu)
-    return Steps(eta=zeta / mu, p=np.sqrt(zeta).item())
-
-
-def bounded_variance_steps(*, L: Any, C: Any, mu: Any, eps_mu: float) -> Steps:
-    """One rate for all where the variance is at most C_i: eta_i = 2/((M + 1) mu_i), p = 2 sqrt(M)/(M + 1),
-    M = max(max L_i/mu_i, mean(C_i/mu_i)/eps_mu); `scafflix/equalised-sharp-iterations` counts a quarter of the
-    iterations of `equalised_steps`."""
-    L, C, mu = _per_client(L=L, C=C, mu=mu)
-    eps_mu = as_numbers("eps_mu", eps_mu, (), positive=True).item()
-    M = np.maximum((L / mu).max(), (C / mu).mean() / eps_mu)
-    return Steps(eta=2 / ((M + 1) * mu), p=(2 * np.sqrt(M) / (M + 1)).item())
-
 
 def released_steps(*, L: Any, mu: float, alpha: Any) -> Steps:
     """The authors' code: eta_i = alpha_i^2 / mean(alpha_j^2 L_j) and p = 1 / sqrt(mean(L_j) / mu).
@@ -95,18 +54,14 @@ def initial_control_variates(gradients, *, eta, alpha) -> np.ndarray:
 
 
 def _per_client(**given) -> list[np.ndarray]:
-    """Constants as arrays of one length (N,), numbers repeated; all positive but C, which may be 0."""
+    """Positive constants as arrays of one length (N,), numbers repeated."""
     raw = {name: real_array(name, value) for name, value in given.items()}
     clients = max((len(value) for value in raw.values() if value.ndim), default=1)
-    arrays = {
-        name: as_numbers(name, value, (clients,), one_for_all=True, positive=name != "C") for name, value in raw.items()
-    }
-    for name, array in arrays.items():
-        if name == "C" and (array < 0).any():
-            raise InputError("C", array.min().item(), "give numbers >= 0")
-        if name == "alpha" and (array > 1).any():
-            raise InputError("alpha", array.max().item(), "personalisation weights are in (0, 1]")
-        if name in ("A", "L") and (arrays["mu"] > array).any():
-            at = int(np.argmax(arrays["mu"] > array))
-            raise InputError("mu", arrays["mu"][at].item(), f"mu <= {name} must hold; client {at} has {array[at]:.6g}")
+    arrays = {name: as_numbers(name, value, (clients,), one_for_all=True, positive=True) for name, value in raw.items()}
+    if "alpha" in arrays and (arrays["alpha"] > 1).any():
+        raise InputError("alpha", arrays["alpha"].max().item(), "personalisation weights are in (0, 1]")
+    if "L" in arrays and (arrays["mu"] > arrays["L"]).any():
+        at = int(np.argmax(arrays["mu"] > arrays["L"]))
+        remedy = f"mu <= L must hold; client {at} has {arrays['L'][at]:.6g}"
+        raise InputError("mu", arrays["mu"][at].item(), remedy)
     return list(arrays.values())

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import Any, Literal, TypeVar
 
 from suffice.support import html
@@ -218,37 +219,12 @@ class Theorem:
         return list(self.conditions(**dict.fromkeys(self.condition_keywords, 1.0)))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the formula for MathJax, what it rests on, its symbols."""
-        bound = (
-            html.formula(self.latex(), display=True)
-            if self.bound is not None
-            else f"<p>Order only: {html.text(self.order_only)}</p>"
-        )
-        about = html.facts(
-            {
-                "Source": html.text(self.source),
-                self.fault_label: html.text(self.fault or ""),
-                "Hypotheses": html.text(self.hypotheses),
-                "Conditions": "; ".join(f"<code>{html.text(name)}</code>" for name in self.condition_names()),
-                "Tight": html.text(self.tight),
-                "Superseded by": html.text(self.superseded_by or ""),
-            }
-        )
-        symbols = html.table(
-            ("keyword", "symbol", "meaning", "unit"),
-            (
-                (
-                    f"<code>{html.text(entry.name)}</code>",
-                    html.formula(self.symbol(entry.name)),
-                    html.text(entry.meaning),
-                    html.text(entry.unit),
-                )
-                for entry in self.parameters
-            ),
-        )
-        title = f"<h4>{html.text(self.key)} ({self.edition}): {html.text(self.title)}</h4>"
-        # the class asks MathJax to look inside, where a page restricts it
-        return f'<div class="mathjax_process">{title}<p>{html.text(self.statement)}</p>{bound}{about}{symbols}</div>'
+        """What a notebook shows: the formula for MathJax, and the page."""
+        from .describe import page
+
+        formula = f"$${escape(self.latex())}$$" if self.bound is not None else ""
+        written = f'<pre style="white-space: pre-wrap">{html.text(page(self))}</pre>'
+        return f'<div class="mathjax_process">{formula}{written}</div>'  # MathJax looks inside
 
 
 def theorem(**fields: Any) -> Callable[[Bound], Bound]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.support.progress import later
+from suffice.support.progress import progress
 
 from .app import Json, app
 from .console import echo, print_json, run_next
@@ -61,7 +61,7 @@ def fit(
 
         source, said = read_data_table(setup)
         options = said | options
-    with later("fitting") as report:
+    with progress("fitting", after=2) as report:
         found = make(source, progress=report, **options)
     written = [] if out is None else [found.save(out)]
     if plot is not None:

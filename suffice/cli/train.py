@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from suffice.support.progress import later
+from suffice.support.progress import progress
 
 from .app import Json, app
 from .arguments import words
@@ -62,7 +62,7 @@ def train(
     how |= {"model": model, "algorithm": algorithm, "options": words(option or [])}
     how |= {"iterations": iterations, "batch": batch, "seed": seed, "out": out, "baselines": baselines}
     try:
-        with later("training") as report:
+        with progress("training", after=2) as report:
             found = make(setup, progress=report, **how)
     except KeyboardInterrupt:
         if unfinished(out):

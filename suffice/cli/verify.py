@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from suffice.support.progress import later
+from suffice.support.progress import progress
 from suffice.support.tables import Cell, Table, times_text
 
 from .app import Json, app
@@ -59,7 +59,7 @@ def verify(
     keep_freed()
     if write is not None:
         check_target(write)
-    with later("checking claims", after=0) as bar:  # no thread of its own: processes start as copies of this one
+    with progress("checking claims") as bar:
         few = bool(keys) and all("/" in key and "*" not in key for key in keys or ())
         processes = jobs if jobs is not None else 1 if few else os.cpu_count() or 1
         verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=bar)

@@ -12,11 +12,6 @@ def text(value: object) -> str:
     return html.escape(str(value)).replace("$", "&#36;")
 
 
-def formula(latex: str, *, display: bool = False) -> str:
-    """LaTeX for MathJax, inside a line or on one of its own."""
-    return f"$${html.escape(latex)}$$" if display else f"${html.escape(latex)}$"
-
-
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
     """A table of cells that are HTML already, numbers to the right; `columns` and `caption` are plain text."""
     body = list(rows)

@@ -14,10 +14,10 @@ from suffice.bounds import PARAMETERS, Parameter, Quantity, Source, Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
 from suffice.simulate.threads import one_thread
+from suffice.support import progress as bars
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 from suffice.support.parse import nearest
-from suffice.support.progress import later
 
 from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
@@ -126,7 +126,7 @@ def check(
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     seconds, sides = search_of(prove, box)
-    bar = later("check") if progress is None else nullcontext(progress)
+    bar = bars.progress("check", after=2.0) if progress is None else nullcontext(progress)
     with settings_kept(), one_thread(), bar as report:
         own = {} if family is None else family.own()
         own |= {free: own_scalar(free, "the bound")} if free else {}

@@ -10,7 +10,7 @@ import pytest
 from records import definition_of  # tests/helpers
 
 from suffice.bounds import InputError
-from suffice.bounds.scafflix_settings import equalised_steps, initial_control_variates, paper_steps, released_steps
+from suffice.bounds.scafflix_settings import initial_control_variates, released_steps
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 
@@ -67,11 +67,7 @@ def test_trace_and_released_constants_on_two_examples():
 @pytest.mark.parametrize(
     ("field", "call"),
     [
-        ("mu", lambda: paper_steps(A=1.0, C=0.0, mu=[0.5, 1.5], eps_Psi=1.0)),
         ("mu", lambda: released_steps(L=[1.0, 3.0], mu=2.0, alpha=1.0)),
-        ("C", lambda: paper_steps(A=1.0, C=[0.0, -1.0], mu=0.5, eps_Psi=1.0)),
-        ("C", lambda: equalised_steps(A=[1.0, 2.0, 3.0], C=[0.0, 1.0], mu=0.5, eps_mu=1.0)),
-        ("eps_mu", lambda: equalised_steps(A=1.0, C=0.0, mu=0.5, eps_mu=0.0)),
         ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.5, 1.5])),
         ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.0, 1.0])),
         ("gradients", lambda: initial_control_variates(np.ones(2), eta=1.0, alpha=1.0)),

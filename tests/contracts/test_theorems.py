@@ -265,8 +265,8 @@ def test_formulas_in_plain_text_have_their_value_and_few_parentheses():
     a, b, c = sympy.symbols("a b c", positive=True)
     with sympy.evaluate(False):
         for formula, shown in (
-            (a - (b - c), "a - (b - c)"), (a / (b / c), "a/(b/c)"), (a * (b / c), "a*(b/c)"), ((a**b) ** c, "(a**b)**c"),
-            (-(a**2), "-a**2"), ((-a) ** 2, "(-a)**2"), (a ** (b * c), "a**(b*c)"), (1 / a / b, "1/(a*b)"),
+            (a - (b - c), "a - (b - c)"), (a / (b / c), "a/(b/c)"), (a * (b / c), "a*(b/c)"), (1 / a / b, "1/(a*b)"),
+            (-(a**2), "-a**2"), ((-a) ** 2, "(-a)**2"), (a ** (b * c), "a**(b*c)"), ((a**b) ** c, "(a**b)**c"),
             (a + (-3) * b, "a - 3*b"), (a**-2, "a**(-2)"), (sympy.sqrt(a * (b + c)), "sqrt(a*(b + c))"),
             (a + 1.5, "a + 1.5"),
         ):  # fmt: skip

@@ -316,7 +316,7 @@ def test_progress_is_drawn_only_when_it_takes_long(monkeypatch):
 
     for after, drawn in ((2.0, False), (0.0, True)):
         monkeypatch.setattr(sys, "stderr", Terminal())
-        with progress.later("fitting", after=after) as report:
+        with progress.progress("fitting", after=after) as report:
             assert report is not None
             report(1, 2)
         assert ("fitting" in sys.stderr.getvalue()) == drawn

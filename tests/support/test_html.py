@@ -40,9 +40,9 @@ def test_a_theorem_shows_formula_fault_and_every_symbol(theorem):
     seen = Balanced(text).seen
     assert theorem.statement in seen
     assert theorem.fault is None or theorem.fault in seen
-    assert ("$$" in text) == (theorem.bound is not None)
+    assert theorem.bound is None or f"$${theorem.latex()}$$" in seen
     for parameter in theorem.parameters:
-        assert f"${theorem.symbol(parameter.name)}$" in seen
+        assert f"  {parameter.name} " in seen
 
 
 def test_a_plan_shows_a_row_per_client_and_precision_with_names_escaped():
