@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from pages.published_networks import printed
 
 from suffice.figures import redraw
 from suffice.figures.figure import SEPARATOR, Figure
@@ -41,17 +42,6 @@ FIVE_LOWER, FIVE_DEVIATION = 0.046, 0.07
 """Decades by which the log10 loss of five training patients lies below that of all in the mean, and the deviation of a
 mean of nine such (three hospitals, three seeds): 4,000 draws of patients at last models of Local; FedAvg's are alike.
 """
-TRAINING = {
-    "All-for-one binary": (-0.67, 88.9),
-    "All-for-one continuous": (-0.68, 88.9),
-    "Local": (-0.52, 77.8),
-    "FedAvg": (-0.22, 62.2),
-    "Ditto": (-0.41, 77.8),
-    "CoBo": (-0.60, 88.9),
-    "WGA-BC": (-0.12, 55.6),
-    "APFL": (-0.43, 77.8),
-}
-"""Table 2, heart disease, training: log10 of the loss, and accuracy in per cent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,7 +191,8 @@ def _heart(drawn: Figure) -> Iterator[Feature]:
 
 def _training(drawn: Figure, rule: str) -> Iterator[Feature]:
     """Table 2's training columns are of 45 patients: a binomial deviation of shares, and a loss that is lower."""
-    curve, (loss, accuracy) = drawn.data[SEPARATOR.join(("Table 2", rule))], TRAINING[rule]
+    curve, table_2 = drawn.data[SEPARATOR.join(("Table 2", rule))], printed("adaptive-heart")[rule]
+    loss, accuracy = table_2["train_log10_loss"], table_2["train_accuracy"]
     ours = float(curve["train_accuracy"][-1])
     deviation = float(np.sqrt(ours * (100 - ours) / 45))
     yield Feature(

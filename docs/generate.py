@@ -9,24 +9,13 @@ Pages are written below DIR, by default this checkout.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-from pages import (
-    errata,
-    modules,
-    networks,
-    notation,
-    pictures,
-    published,
-    quantities,
-    routes,
-    statements,
-    theorems,
-    typeset,
-    verdicts,
-)
+from pages import errata, theorems, typeset
 
 from suffice.bounds import THEOREMS
 from suffice.explorer import exact_values
@@ -41,23 +30,19 @@ def _proofs() -> str:
     return json.dumps({record.key: proof_of(record) for record in THEOREMS if record.guarantee}, indent=1) + "\n"
 
 
+def _page(name: str) -> Mapping[str, str]:
+    return {f"docs/{name}.md": importlib.import_module(f"pages.{name}").text()}
+
+
+_PAGES = "statements", "routes", "notation", "quantities", "published", "networks", "pictures", "modules", "verdicts"
 PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "proofs": lambda: {"suffice/bounds/proofs.json": _proofs()},
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
-    "statements": lambda: {"docs/statements.md": statements.text()},
-    "routes": lambda: {"docs/routes.md": routes.text()},
     "errata": lambda: (
         {f"docs/{name}": text for name, text in errata.pages().items()} | {"suffice/bounds/errata.json": errata.rows()}
     ),
-    "notation": lambda: {"docs/notation.md": notation.text()},
-    "quantities": lambda: {"docs/quantities.md": quantities.text()},
-    "published": lambda: {"docs/published.md": published.text()},
-    "networks": lambda: {"docs/networks.md": networks.text()},
-    "pictures": lambda: {"docs/pictures.md": pictures.text()},
-    "modules": lambda: {"docs/modules.md": modules.text()},
     "typeset": lambda: {"suffice/explorer/typeset.json": typeset.rows()},
-    "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
-}
+} | {name: partial(_page, name) for name in _PAGES}
 """What makes a group of pages: each path with its text."""
 NAMED = {"exact-values": lambda: {"suffice/explorer/exact_values.json": exact_values.text()}}
 """What is made when it is named alone."""

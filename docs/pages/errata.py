@@ -35,18 +35,11 @@ _KINDS = {
     "constant": ("A constant is wrong", "The claim holds with another constant or exponent."),
     "code": ("Released code", "The code differs from the text, or from what is needed."),
     "typo": ("Slips", "The meaning can be recovered."),
-    "loose": (
-        "True, but",
-        "No error, not counted: the print stands, with an addition.",
-    ),
+    "loose": ("True, but", "No error, not counted: the print stands, with an addition."),
 }
 """The kinds of entries by the damage that they do: a heading and what it says."""
-_PICTURES = {
-    "adaptive-theorem-2-expectation": (
-        "theorem-2-truth",
-        "The printed bound, which is exceeded, and the corrected one",
-    ),
-}
+_EXCEEDED = "The printed bound, which is exceeded, and the corrected one"
+_PICTURES = {"adaptive-theorem-2-expectation": f"![{_EXCEEDED}](../pictures/theorem-2-truth.svg)"}
 _WITHDRAWN = """## Withdrawn
 
 What earlier versions listed and what did not stand. The ids go on answering, with the reason.
@@ -131,6 +124,6 @@ def _entry(row: Mapping[str, Any]) -> list[str]:
         f"- Numbers: {of}printed {row['printed']:.4g}, true {row['measured']:.4g}",
         f"- What holds: {typeset(row['truth'])}"
         + (f" ([{row['key']}](../{address(row['key'])}))" if row["key"] else ""),
-        *(("", "![{1}](../pictures/{0}.svg)".format(*_PICTURES[row["id"]])) if row["id"] in _PICTURES else ()),
+        *(("", _PICTURES[row["id"]]) if row["id"] in _PICTURES else ()),
         "",
     ]

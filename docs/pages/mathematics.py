@@ -13,40 +13,12 @@ from suffice.bounds import PAPERS, PARAMETERS
 
 from .markdown import escaped
 
-GREEK = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-    "Gamma",
-    "Delta",
-    "Theta",
-    "Lambda",
-    "Xi",
-    "Sigma",
-    "Phi",
-    "Psi",
-    "Omega",
-]
+GREEK = (
+    "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega|"
+    "Gamma|Delta|Theta|Lambda|Xi|Sigma|Phi|Psi|Omega"
+)
 _FUNCTIONS = ("min", "max", "sup", "inf", "log", "ln", "exp", "det", "lim", "argmin", "mean", "tr", "diag", "card")
-_NAMES = {name: f"\\{name}" for name in GREEK} | {"eps": r"\varepsilon", "grad": r"\nabla", "sum": r"\sum"}
+_NAMES = {name: f"\\{name}" for name in GREEK.split("|")} | {"eps": r"\varepsilon", "grad": r"\nabla", "sum": r"\sum"}
 _NAMES |= {"prod": r"\prod", "infinity": r"\infty", "ell": r"\ell", "pinv": r"\mathrm{pinv}", "in": r"\in"}
 _NAMES |= {name: f"\\{name}" if name in ("min", "max", "sup", "inf", "log", "ln", "exp", "det", "lim") else
            rf"\operatorname{{{name}}}" for name in _FUNCTIONS}  # fmt: skip
@@ -71,18 +43,6 @@ _ENGLISH = ("near", "noise", "start", "level", "half", "step")
 _WORD = re.compile(r"(?!smin|smax)[a-z]{4,}")
 """Keywords that are English words stand for themselves where no theorem says otherwise."""
 _HYPHENED = re.compile(r"(?P<head>\S*?[A-Za-z0-9*}\])])-(?P<tail>[A-Za-z][a-z]{2,}[a-z-]*)(?P<end>[,;:.)]*)$")
-_ASCII = re.compile(r"<=|>=|->|!=|[_^={}|<>~]|sqrt\(|\b(" + "|".join((*GREEK, "eps", "grad")) + r")\b")
-"""What must not be left outside formulas and code."""
-_FENCED = r"```.*?```|\$\$.*?\$\$|\A---.*?---"
-
-
-def left_over(markdown: str) -> list[str]:
-    """ASCII mathematics in a page that is neither a formula nor code, with its surroundings."""
-    links = r"`[^`]*`|\$[^$]*\$|<[^>]*>|\[[\w/-]*\]\([^)]*\)|\]\([^)]*\)"
-    for not_prose in (_FENCED, links, r"^\|[-|:]+\|$|^#+ \S+( \(\w+\))?$"):
-        markdown = re.sub(not_prose, " ", markdown, flags=re.DOTALL | re.MULTILINE)
-    text = markdown.replace("|", " ")
-    return [text[max(hit.start() - 30, 0) : hit.end() + 20] for hit in _ASCII.finditer(text)]
 
 
 def typeset(text: str, symbols: Mapping[str, str] | None = None) -> str:
@@ -143,7 +103,7 @@ def _kind(word: str, known: Mapping[str, str]) -> str:
         return "code"
     if re.fullmatch(r"[\[({]*-?\d[\d.,]*(e[+-]?\d+)?%?[\])}]*[,;:.]?", word):
         return "number"
-    if re.fullmatch(r"(\w|" + "|".join(GREEK) + r")'+", bare):
+    if re.fullmatch(rf"(\w|{GREEK})'+", bare):
         return "formula"
     if bare in ("smin", "smax"):
         return "formula"

@@ -43,9 +43,6 @@ number too, as in two stages, with that number. The loosest come first.
 """
 _RESULT = re.compile(r"(theorem|corollary|lemma|property|definition|remark|equation|assumption|example)-\d+")
 _PARTS = 2
-_ORDER_ONLY = "cannot be evaluated"
-_SUPERSEDED = "superseded"  # true, and by a sharper record not needed: `verify` of a whole paper leaves it out
-_NOT_CHECKED = "not checked"
 
 
 def result_of(theorem: Theorem) -> tuple[str, str]:
@@ -73,8 +70,8 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def page() -> str:
-    """The page with both tables."""
+def text() -> str:
+    """The whole page: both tables."""
     return f"{HEAD}\n{table()}\n{typeset(_REGIME)}\n{sharpness()}"
 
 
@@ -97,11 +94,11 @@ def sharpness() -> str:
 
 def _verdict(theorem: Theorem, verdicts: dict[tuple[str, str], dict[str, Any]]) -> str:
     if theorem.bound is None:
-        return _ORDER_ONLY
+        return "cannot be evaluated"
     if theorem.superseded_by is not None:
-        return _SUPERSEDED
+        return "superseded"  # true, and by a sharper record not needed: `verify` of a whole paper leaves it out
     row = verdicts.get((theorem.key, theorem.edition))
-    return _NOT_CHECKED if row is None else str(row["verdict"])
+    return "not checked" if row is None else str(row["verdict"])
 
 
 def _place(entry: tuple[str, str]) -> tuple[int, int]:

@@ -34,7 +34,7 @@ _FALLEN = 1e-12
 class Truth:
     """The exact value at the arguments `at` of an instance in `words`; by argument, the exact values along it.
 
-    The instance is that of `values` in a family, or the row `row` of evidence that belongs to no family.
+    `values` are the instance's, where it is of a family.
     """
 
     at: Mapping[str, float]
@@ -42,7 +42,6 @@ class Truth:
     words: str
     curves: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)
     values: dict[str, np.ndarray] = field(default_factory=dict)
-    row: int = 0
 
 
 def truths(claims: Iterable[Claim]) -> dict[tuple[str, str], list[Truth]]:
@@ -86,16 +85,13 @@ def _signed(claim: Claim, truth: Truth) -> Truth:
 
 
 def _measured_on(claim: Claim, other: Truth) -> Truth | None:
-    """What the claim measures on the instance of another edition's claim, where the two are of one family or label."""
+    """What the claim measures on the instance of another edition's claim, where the two are of one family."""
     for family in claim.families:
         if other.values and other.words.startswith(family.name) and set(other.values) == set(family.domains):
             found = family.evidence(other.values)
             if found.measured.shape == (1,) and found.counted(claim.theorem)[0]:
                 truth = _measured(claim.theorem, family, replace(found, values=other.values), 0)
                 return _signed(claim, truth)
-    for found in claim.exact(EFFORTS["quick"], 0) if claim.exact is not None and not other.values else ():
-        if found.label and f"{found.label}; {found.engine}" == other.words and found.counted(claim.theorem)[other.row]:
-            return _signed(claim, _measured(claim.theorem, None, found, other.row))
     return None
 
 
@@ -154,7 +150,7 @@ def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int
     at = {name: float(value[row]) for name, value in _arguments(theorem, found).items()}
     where = found.label or (family.name if family is not None else "")
     words = f"{where}; {found.engine}" if where else found.engine
-    truth = Truth(at=at, value=float(found.measured[row]), words=words, row=row)
+    truth = Truth(at=at, value=float(found.measured[row]), words=words)
     if family is None:
         return replace(truth, curves=_followed(theorem, found, truth, [np.arange(len(found.measured))]))
     assert found.values is not None

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from blocks import ROOT
-from pages.mathematics import left_over, tex, typeset
+from pages.mathematics import GREEK, tex, typeset
 
 PAGES = [*sorted((ROOT / "docs" / "theorems").glob("*.md"))]
 PAGES += [ROOT / "docs" / f"{name}.md" for name in ("errata", "statements", "notation", "quantities", "verdicts")]
@@ -15,6 +15,19 @@ PAGES += [ROOT / "docs" / f"{name}.md" for name in ("errata", "statements", "not
 # Words of the command's own output, of files, of measurements and of bad examples stay as they are.
 _OUTPUT = ("campaigns", "modules", "routes", "speed", "style")
 WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page not in PAGES and page.stem not in _OUTPUT]
+
+ASCII = re.compile(r"<=|>=|->|!=|[_^={}|<>~]|sqrt\(|\b(" + GREEK + r"|eps|grad)\b")
+"""What must not be left outside formulas and code."""
+FENCED = r"```.*?```|\$\$.*?\$\$|\A---.*?---"
+
+
+def left_over(markdown: str) -> list[str]:
+    """ASCII mathematics in a page that is neither a formula nor code, with its surroundings."""
+    links = r"`[^`]*`|\$[^$]*\$|<[^>]*>|\[[\w/-]*\]\([^)]*\)|\]\([^)]*\)"
+    for not_prose in (FENCED, links, r"^\|[-|:]+\|$|^#+ \S+( \(\w+\))?$"):
+        markdown = re.sub(not_prose, " ", markdown, flags=re.DOTALL | re.MULTILINE)
+    text = markdown.replace("|", " ")
+    return [text[max(hit.start() - 30, 0) : hit.end() + 20] for hit in ASCII.finditer(text)]
 
 
 @pytest.mark.parametrize("page", [*PAGES, *WRITTEN], ids=lambda page: page.stem)
