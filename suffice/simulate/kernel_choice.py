@@ -112,6 +112,7 @@ def record(
         problems,
         algorithm,
         level=recorder.epsilon,
+        early=recorder.last is None and recorder.epsilon is not None and not points.any(),
         mean_weights=recorder.mean_weights,
         chosen=list(recorder.chosen),
         models=recorder.models is not None,

@@ -111,6 +111,11 @@ class Recorder:
             self._collaboration(at, before, draw)
         return now
 
+    def over(self, t: int) -> bool:
+        """Whether the block has nothing to record after iteration t: the grid is over, and stopping times are known."""
+        done = self.stopping is not None and self.last is None and t >= self.grid[-1]
+        return done and bool(np.isfinite(self.stopping[self.rows]).all())
+
     def _collaboration(self, at: int, before: State, draw: Draw) -> None:
         weights = self.algorithm.collaboration(self.problem, before, draw)
         if weights is None:

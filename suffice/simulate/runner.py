@@ -22,8 +22,7 @@ from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .algorithms.optimised import Optimised
 from .checked_step_sizes import StepSize, step_sizes
 from .checkpoint import Checkpoint, fingerprint
-from .kernel_choice import Kernel, attempt, cannot_record, objection, record, steps_taken
-from .kernels import general_paths
+from .kernel_choice import Kernel, attempt, cannot_record, record
 from .oracle import Oracle, check_problem
 from .problem_batches import moved
 from .randomness import Randomness, check_root
@@ -78,7 +77,8 @@ def run(
     seeds     how many (0, 1, ...), or a range of seed indices
     root      root from which all random numbers are derived, with the seed's index
     grid      iterations to record, default 0..T, of a network about a hundred of them
-    epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,)
+    epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,). A block of seeds
+              ends when all of them are known and the grid is over
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
     models    keep the models after the last iteration
     relative  where compiled code runs, count models from their clients' optima, so that excesses are right far below
@@ -146,8 +146,11 @@ def run(
                     raise Diverged(recorder.problem, algorithm.name, block, t, after["models"], losses, why)
                 if saved is not None and t % saved.every == 0 and 0 < t < iterations:
                     saved.save(number, t, after, recorder)
-                if progress is not None and t > 0 and (t % often == 0 or t == iterations):
-                    progress(number * iterations + t, len(blocks) * iterations)
+                over = t == iterations or recorder.over(t)
+                if progress is not None and (over or (t > 0 and t % often == 0)):
+                    progress((number + over) * iterations + (0 if over else t), len(blocks) * iterations)
+                if over:
+                    break
             at = 0
             if saved is not None:
                 saved.save(number + 1, 0, None, recorder)
@@ -173,46 +176,13 @@ def hitting_times(
 
     The other arguments are those of `run`. Raises `InputError`.
     """
-    check_algorithm(algorithm)
-    wanted = _wanted(seeds, root)
-    problems = _problems(problem, wanted)
-    problem = problems[0]
     as_whole("limit", limit)
-    check_size(len(wanted), 1, problem.clients)
-    level = torch.from_numpy(_levels(epsilon, problem)).to(problem.start)
-    step_size = step_sizes(eta, problem)
-    blocks = _blocks(problems, wanted)
-
-    def compiled() -> np.ndarray | None:
-        return general_paths(
-            problems,
-            algorithm,
-            seeds=wanted,
-            iterations=limit,
-            grid=[],
-            eta=steps_taken(step_size, limit, problem.clients),
-            root=root,
-            level=level.double().numpy(),
-            early=True,
-            progress=progress,
-        ).stopping
-
-    found = attempt(kernel, objection(problems, algorithm), compiled)
-    if found is not None:
-        return found
-    times: dict[int, np.ndarray] = {}
-    with one_thread():
-        for done, (own, block) in enumerate(blocks):
-            hit = torch.full((len(block), own.clients), torch.inf, dtype=torch.float64, device=own.device)
-            for t, _, _, state in iterate(own, algorithm, seeds=block, root=root, iterations=limit, eta=step_size):
-                below = own.value(state["models"]) < level
-                hit = torch.where(below & torch.isinf(hit), float(t), hit)
-                if bool(torch.isfinite(hit).all()):
-                    break
-            times.update(zip(block.tolist(), hit.cpu().numpy()))
-            if progress is not None:
-                progress(done + 1, len(blocks))
-    return np.stack([times[int(seed)] for seed in wanted])
+    if epsilon is None:
+        raise InputError("epsilon", epsilon, "give a positive precision")
+    how: dict[str, Any] = {"eta": eta, "seeds": seeds, "root": root, "kernel": kernel, "progress": progress}
+    times = run(problem, algorithm, iterations=limit, grid=[0], epsilon=epsilon, **how).stopping_times
+    assert times is not None
+    return times
 
 
 @torch.no_grad()
