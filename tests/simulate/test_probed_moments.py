@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from one_step import expected_step
 
 from suffice.bounds import Binary, Continuous, InputError
-from suffice.simulate import AllForOne, FixedWeights, Local, Quadratics, expected_excess, expected_step, run
+from suffice.simulate import AllForOne, FixedWeights, Local, Quadratics, expected_excess, run
 
 N, D = 4, 3
 
