@@ -38,14 +38,15 @@ def expected_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """`MomentPowers.value` of B instances, a sequence or a batch, (B,) each: those of one shape are probed together
     where `torch.func.vmap` can follow the step."""
+    many: Any = problems
     whole, together, given = not isinstance(problems, Sequence), True, dict(scalars or {})
     groups: dict[Any, list[int]] = {None: list(range(len(eta)))} if whole else {}
-    for at, problem in enumerate(problems if isinstance(problems, Sequence) else ()):
+    for at, problem in enumerate(() if whole else many):
         shapes = tuple(each.shape for each in tensors(problem))
         groups.setdefault((type(problem), shapes), []).append(at)
     values, errors = np.empty((2, len(eta)))
     for rows in groups.values():
-        part = problems if whole else [problems[at] for at in rows]
+        part = many if whole else [many[at] for at in rows]
         if together and len(rows) > 1:
             try:
                 some = {name: value[rows] for name, value in given.items()}
@@ -56,7 +57,7 @@ def expected_values(
             except (InputError, RuntimeError, NotImplementedError):
                 # vmap cannot follow a branch on a number, a problem of one's own may be no dataclass: one by one, then
                 together = False
-        for at, problem in zip(rows, instances(problems, len(eta)) if whole else part):
+        for at, problem in zip(rows, instances(part, len(eta)) if whole else part):
             powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
             own = {name: float(value[at]) for name, value in given.items()}
             values[at], errors[at] = powers.value(form, int(iterations[at]), client, own)
