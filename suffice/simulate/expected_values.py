@@ -15,7 +15,7 @@ from torch.func import vmap
 from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm
-from .moment_maps import Maps, asked_of, origin, probe_batch
+from .moment_maps import Maps, origin, probe_batch, probes_of
 from .moment_powers import Cycle, MomentPowers, branches, form_value
 from .problem import QuadraticProblem
 from .problem_batches import instances, stack, tensors, with_tensors
@@ -92,8 +92,8 @@ def _together(
             tensors(batch), centre, own
         )
     same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
-    asked = asked_of(batch, centre)
-    probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, asked))
+    probes = probes_of(batch, centre)
+    probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, probes))
     blocks = branches(first, algorithm, cycle.until(int(iterations.max())), probed)
     moment = torch.einsum("ba,bc->bac", z, z)
     every = {id(maps): maps for block in blocks for _, taken in block for maps in taken}

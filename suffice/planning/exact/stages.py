@@ -16,7 +16,7 @@ from suffice.simulate.moments.orbits import orbit, orbit_sum
 from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
-from .search import NEGLIGIBLE, Rates, hunted
+from .search import NEGLIGIBLE, Rates, polished
 
 STAGES = 3
 ROUNDS = 40
@@ -87,7 +87,7 @@ def faster_stages(recursion: ExactRecursion, rates: np.ndarray, steps: int) -> t
     if steps > 1 and 3.0 * steps * len(recursion.loss) ** 2 <= WORK:
         # a rate of 0 may grow again: what matters at the start is little
         start = Rates(v=np.maximum(v, 1e-3 * v.max()))
-        best = hunted(curve, start, Rates(v=v, time=steps), steps, {}, ROUNDS)
+        best = polished(curve, start, Rates(v=v, time=steps), steps, {}, ROUNDS)
         tidy = np.where(best.v < NEGLIGIBLE * best.v.max(), 0, best.v)
         steps = int(best.time)
         v = tidy if curve.curve(tidy, steps)[-1] <= 1 and curve.stable(tidy) else best.v

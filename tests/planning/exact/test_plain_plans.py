@@ -1,4 +1,4 @@
-"""What a matrix is worth: of many clients some are asked, and the summary is of these."""
+"""Of many clients some have a plan without a matrix, and the summary is of these."""
 
 from __future__ import annotations
 
