@@ -57,7 +57,8 @@ def expected_values(
             except (InputError, RuntimeError, NotImplementedError):
                 # vmap cannot follow a branch on a number, a problem of one's own may be no dataclass: one by one, then
                 together = False
-        for at, problem in zip(rows, instances(part, len(eta)) if whole else part):
+        alone: Any = instances(part, len(eta)) if whole else part
+        for at, problem in zip(rows, alone):
             powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
             own = {name: float(value[at]) for name, value in given.items()}
             values[at], errors[at] = powers.value(form, int(iterations[at]), client, own)

@@ -16,7 +16,7 @@ import numpy as np
 from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.orbits import orbit
-from suffice.simulate.moments.preconditioning import own_bases, own_coordinates, shared_bases
+from suffice.simulate.moments.preconditioning import own_bases, shared_bases
 from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
@@ -120,7 +120,8 @@ class _Coordinates:
 
     def joint(self, i: int) -> Choices:
         """Of client i with all its peers."""
-        own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
+        bases = own_bases(self.moments, i) if self.precondition and not self.many else {}
+        own = {name: self.moments.in_basis(basis) for name, basis in bases.items()}
         everybody, unit = self.everybody | own, float(self.epsilon[i])
         return {name: ExactRecursion(moments=there, client=i, unit=unit) for name, there in everybody.items()}
 

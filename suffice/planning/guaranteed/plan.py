@@ -16,7 +16,7 @@ from suffice.bounds.criteria import Binary, Criterion
 from suffice.bounds.sufficient_cluster import best_threshold, sufficient_cluster
 from suffice.bounds.sufficient_variance import sufficient_variance, tight_variance
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers
+from suffice.support.numbers import as_numbers, as_whole
 
 from ..plan_row import Row, rows_of
 from ..precision import Precision
@@ -28,10 +28,8 @@ def checked(
     constants: Constants | None, criterion: Criterion | None, horizon: int | None, confidence: float | None
 ) -> None:
     """`InputError` where `promised_rows` would be asked for nonsense."""
-    if horizon is not None and (
-        isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 1 <= horizon <= 10**9
-    ):
-        raise InputError("horizon", horizon, "give a whole number of iterations from 1 to 10^9")
+    if horizon is not None:
+        as_whole("horizon", horizon)
     if confidence is not None and as_numbers("confidence", confidence, (), positive=True) > 1:
         raise InputError("confidence", confidence, "give a probability in (0, 1]")
     if constants is not None and (constants.sigma2 < 1e-60).any():

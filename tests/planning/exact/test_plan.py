@@ -17,7 +17,7 @@ from suffice.planning.precision import Precision
 from suffice.simulate import LeastSquares
 from suffice.simulate.moments.by_rows import GradientRows
 from suffice.simulate.moments.gradient_moments import moments_of_rows
-from suffice.simulate.moments.preconditioning import own_coordinates, shared_bases
+from suffice.simulate.moments.preconditioning import own_bases, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion
 
 
@@ -74,8 +74,8 @@ def test_a_choice_of_coordinates_is_never_slower_than_none(problem, plans):
 
 def test_coordinates_keep_every_loss(problem):
     moments = problem.gradient_moments()
-    shared = {name: moments.in_basis(basis) for name, basis in shared_bases(moments).items()}
-    choices = shared | own_coordinates(moments, 1)
+    bases = shared_bases(moments) | own_bases(moments, 1)
+    choices = {name: moments.in_basis(basis) for name, basis in bases.items()}
     assert set(choices) == {"none", "diagonal", "pooled", "pooled, whole", "own", "own, ridge"}
     for there in choices.values():
         np.testing.assert_allclose(there.excess, moments.excess, rtol=1e-10)
