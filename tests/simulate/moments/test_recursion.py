@@ -120,15 +120,6 @@ def test_the_first_step_below_is_found_by_steps_and_by_blocks():
     assert replace(recursion, unit=recursion.excess).arrival(v, 10) == 0
 
 
-def test_many_steps_by_squaring_are_those_one_by_one():
-    recursion = ExactRecursion(moments=least_squares().gradient_moments(), client=0)
-    M = recursion.matrix(0.02 * ALPHA[0])
-    many, z = orbit(M, recursion.start, 500), recursion.start
-    for column in many.T:
-        np.testing.assert_allclose(column, z, rtol=1e-11)
-        z = M @ z
-
-
 def test_responses_far_from_zero_lose_no_digits():
     start = np.zeros((N, D))
     found = []
