@@ -17,7 +17,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole, plain
 from suffice.support.tables import Column, Table, number
 
-from .plan import Plan
+from .plan import Plan, planned_for
 from .plan_row import Row
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def compare_methods(
     """
     from suffice.simulate.catalogue import ALGORITHMS
 
-    problem = plan.planned_problem("methods")
+    problem = planned_for(plan.problem, "methods")
     as_whole("seeds", seeds, least=2)
     for name in only:
         if name not in ALGORITHMS:

@@ -51,6 +51,13 @@ DRAWN_WORK = 3e10
 """The same of paths that are simulated for a picture."""
 
 
+def planned_for(problem: Problem | None, field: str) -> Any:
+    """The problem of a plan; `InputError` about `field` where there is none."""
+    if problem is None:
+        raise InputError(field, "constants", "constants alone run nothing; plan from a problem or data")
+    return problem
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """A plan has rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision).
@@ -77,12 +84,12 @@ class Plan:
     @property
     def start(self) -> np.ndarray:
         """Where the clients' models start, (N, d); `InputError` of constants."""
-        return self.planned_problem("start").start.double().cpu().numpy()
+        return planned_for(self.problem, "start").start.double().cpu().numpy()
 
     @property
     def batch(self) -> int:
         """Rows that one stochastic gradient averages."""
-        return self.planned_problem("batch").batch
+        return planned_for(self.problem, "batch").batch
 
     def federated(self, precision: float | str | None = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Round by round t, rates (N, N) and matrices (N, d, d); `precision` is one of the plan's (the first).
@@ -90,7 +97,7 @@ class Plan:
         theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i), g_k one stochastic gradient of client k at the
         model of client i. Rates are 0 from the round on in which a client has arrived. Raises `InputError`.
         """
-        return rounds(self._at(precision), self.planned_problem("federated").features)
+        return rounds(self._at(precision), planned_for(self.problem, "federated").features)
 
     def export(self, folder: str | Path, precision: float | str | None = None, *, rows: bool = True) -> list[Path]:
         """Write plan.json, weights.csv, train.py, a trainer that needs NumPy alone, and with `rows` the rows that it
@@ -98,7 +105,7 @@ class Plan:
         from .export import export
 
         one = replace(self, precisions={self._key(precision): self._at(precision)})
-        return export(one.to_dict(), one.rows, self.planned_problem("out"), folder, rows=rows)
+        return export(one.to_dict(), one.rows, planned_for(self.problem, "out"), folder, rows=rows)
 
     def _key(self, precision: float | str | None) -> float | str:
         key = next(iter(self.precisions)) if precision is None else precision
@@ -108,12 +115,6 @@ class Plan:
 
     def _at(self, precision: float | str | None) -> tuple[Row, ...]:
         return self.precisions[self._key(precision)]
-
-    def planned_problem(self, field: str) -> Any:
-        """What was planned for; `InputError` about `field` of constants."""
-        if self.problem is None:
-            raise InputError(field, "constants", "constants alone run nothing; plan from a problem or data")
-        return self.problem
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -247,7 +248,7 @@ class Plan:
         """Constants of each client and pair and their reliability; for plans from data, else `InputError`."""
         from .client_statistics import statistics
 
-        return statistics(self.planned_problem("numbers"))
+        return statistics(planned_for(self.problem, "numbers"))
 
     def simulate(
         self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None
@@ -258,7 +259,7 @@ class Plan:
         Raises `InputError`, also where that would take hours.
         """
         as_whole("seeds", seeds)
-        problem = self.planned_problem("problem")
+        problem = planned_for(self.problem, "problem")
         work = multiplications(problem, self.rows, seeds=seeds)
         if work > MOST_WORK:
             remedy = "give fewer seeds, larger precisions or fewer rows"
