@@ -16,7 +16,6 @@ from blocks import ROOT
 import suffice as sf
 from suffice.cli.demo import PRECISIONS, diabetes
 from suffice.planning.exact.plan import SAMPLED
-from suffice.planning.simulated import excesses
 from suffice.planning.tables.plans import weights_tables
 
 
@@ -181,9 +180,6 @@ def test_the_example_of_ten_predictors_is_planned_where_no_bound_of_the_papers_h
     assert all(0 < together <= alone for alone, together in times)
     assert [row.cluster for row in plan] == [(row.client,) for row in plan]
     assert sum(row.exact_speedup > 1.02 for row in plan) >= 6
-    found = excesses(plan.problem, plan.rows, "together", seeds=4096, root=0)[5]
-    error = 5 * found["excess_se"]
-    assert abs(found["excess"] - found["exact"]) < error < 0.25 * found["exact"]
 
 
 def test_second_moments_beyond_the_memory_are_refused_before_they_are_built():
@@ -208,7 +204,7 @@ def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(k
         return sf.Constants(mu=0.5, beta=1.0, sigma2=1.0, excess=5.0, heterogeneity=pairs)
 
     sf.plan(made(9), [0.1, 1.0])  # whatever is loaded at the first time
-    source = made(40 if kind == "quadratics" else 300)
+    source = made(40 if kind == "quadratics" else 150)
     tracemalloc.start()
     try:
         with pytest.raises(sf.InputError, match=r"^memory for a plan of .* \(--max-memory\)$") as caught:
