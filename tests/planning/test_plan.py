@@ -204,7 +204,7 @@ def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(k
         return sf.Constants(mu=0.5, beta=1.0, sigma2=1.0, excess=5.0, heterogeneity=pairs)
 
     sf.plan(made(9), [0.1, 1.0])  # whatever is loaded at the first time
-    source = made(40 if kind == "quadratics" else 150)
+    source = made(40 if kind == "quadratics" else 300)
     tracemalloc.start()
     try:
         with pytest.raises(sf.InputError, match=r"^memory for a plan of .* \(--max-memory\)$") as caught:
