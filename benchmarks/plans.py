@@ -1,4 +1,4 @@
-"""Whether exact plans are slower than simple rules: equal weights, the nearest m sites, FedAvg with its best K.
+"""Exact plans beside simple rules, which no plan may be slower than: equal weights, the nearest m sites, FedAvg.
 
 Each rule is at the best step of each site, and its time is when the site's own exact mean excess is at most its
 precision, in iterations: FedAvg's rounds times K, as one gradient of each site is one iteration of both.

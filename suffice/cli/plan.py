@@ -31,8 +31,6 @@ METHODS = "Measure other methods beside the plan, each at its best step."
 NUMBERS = "Show each client's constants and how reliable they are (needs no --epsilon)."
 OUT = "Write plan.json, weights.csv and a trainer, train.py, to this folder."
 SEEDS = 256
-MUCH_WORK = 6e10
-"""So many multiplications take about a minute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,13 +213,8 @@ def _hint(result: Plan, source: Any) -> None:
 
 def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> dict[str, Any]:
     """What is measured of the plan, and of other methods, where that was asked for."""
-    from suffice.planning.plan import MOST_WORK
-
     found: dict[str, Any] = {}
     if planning.simulate:
-        work = result.simulation_work(runs["seeds"])
-        if MUCH_WORK < work <= MOST_WORK:
-            typer.echo(f"simulating the plan takes up to {work:.0e} multiplications, at 1e9 a second", err=True)
         with progress("simulating the plan", patience=PATIENCE) as report:
             found["measured"] = result.simulate(progress=report, **runs)
     if planning.methods:

@@ -1,5 +1,5 @@
-"""What a constant prediction reaches: plans on tables start there, shares of the excess are of what is left, and where
-that is at most the precision, there is nothing to plan."""
+"""Plans on tables start from the best constant prediction: shares are of the excess that it leaves, and where this is
+at most the precision, there is nothing to plan."""
 
 from __future__ import annotations
 

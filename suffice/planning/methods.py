@@ -17,7 +17,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole, plain
 from suffice.support.tables import Column, Table, number
 
-from .plan import Plan
+from .plan import Plan, planned_for
 from .plan_row import Row
 
 if TYPE_CHECKING:
@@ -122,8 +122,7 @@ def compare_methods(
     """
     from suffice.simulate.catalogue import ALGORITHMS
 
-    if plan.problem is None:
-        raise InputError("methods", "constants", "constants alone run nothing; plan from a problem or data")
+    problem = planned_for(plan.problem, "methods")
     as_whole("seeds", seeds, least=2)
     for name in only:
         if name not in ALGORITHMS:
@@ -132,11 +131,11 @@ def compare_methods(
     for done, (key, rows) in enumerate(plan.precisions.items()):
         methods = []
         for at, name in enumerate(names, 1):
-            methods.append(_best(plan.problem, rows, name, range(FEW, FEW + seeds), root))
+            methods.append(_best(problem, rows, name, range(FEW, FEW + seeds), root))
             if progress is not None:
                 progress(done * len(names) + at, len(plan.precisions) * len(names))
         methods.sort(key=lambda one: np.inf if one.iterations is None else one.iterations)
-        found[key] = (_planned(plan.problem, rows), *methods)
+        found[key] = (_planned(problem, rows), *methods)
     return Comparison(precisions=found)
 
 

@@ -14,7 +14,7 @@ from suffice.bounds import Constants, Criterion, named
 from suffice.support.errors import InputError
 from suffice.support.frames import to_frame
 from suffice.support.memory import MAX_MEMORY, Memory
-from suffice.support.numbers import as_choice, plain
+from suffice.support.numbers import as_choice, as_whole, plain
 from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
@@ -43,13 +43,19 @@ OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean
 OF_ROWS = "A plan counts iterations to the optimum of the given rows; suffice fit judges new rows."
 NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client gives every model (suffice fit)."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
-MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
 
 
 DRAWN_WORK = 3e10
 """The same of paths that are simulated for a picture."""
+
+
+def planned_for(problem: Problem | None, field: str) -> Any:
+    """The problem of a plan; `InputError` about `field` where there is none."""
+    if problem is None:
+        raise InputError(field, "constants", "constants alone run nothing; plan from a problem or data")
+    return problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +84,12 @@ class Plan:
     @property
     def start(self) -> np.ndarray:
         """Where the clients' models start, (N, d); `InputError` of constants."""
-        return self._planned_for("start").start.double().cpu().numpy()
+        return planned_for(self.problem, "start").start.double().cpu().numpy()
 
     @property
     def batch(self) -> int:
         """Rows that one stochastic gradient averages."""
-        return self._planned_for("batch").batch
+        return planned_for(self.problem, "batch").batch
 
     def federated(self, precision: float | str | None = None) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Round by round t, rates (N, N) and matrices (N, d, d); `precision` is one of the plan's (the first).
@@ -91,7 +97,7 @@ class Plan:
         theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i), g_k one stochastic gradient of client k at the
         model of client i. Rates are 0 from the round on in which a client has arrived. Raises `InputError`.
         """
-        return rounds(self._at(precision), self._planned_for("federated").features)
+        return rounds(self._at(precision), planned_for(self.problem, "federated").features)
 
     def export(self, folder: str | Path, precision: float | str | None = None, *, rows: bool = True) -> list[Path]:
         """Write plan.json, weights.csv, train.py, a trainer that needs NumPy alone, and with `rows` the rows that it
@@ -99,7 +105,7 @@ class Plan:
         from .export import export
 
         one = replace(self, precisions={self._key(precision): self._at(precision)})
-        return export(one.to_dict(), one.rows, self._planned_for("out"), folder, rows=rows)
+        return export(one.to_dict(), one.rows, planned_for(self.problem, "out"), folder, rows=rows)
 
     def _key(self, precision: float | str | None) -> float | str:
         key = next(iter(self.precisions)) if precision is None else precision
@@ -109,11 +115,6 @@ class Plan:
 
     def _at(self, precision: float | str | None) -> tuple[Row, ...]:
         return self.precisions[self._key(precision)]
-
-    def _planned_for(self, field: str) -> Problem:
-        if self.problem is None:
-            raise InputError(field, "constants", "constants alone cannot be trained on; plan from a problem or data")
-        return self.problem
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -247,8 +248,7 @@ class Plan:
         """Constants of each client and pair and their reliability; for plans from data, else `InputError`."""
         from .client_statistics import statistics
 
-        problem: Any = self._planned_for("numbers")
-        return statistics(problem)
+        return statistics(planned_for(self.problem, "numbers"))
 
     def simulate(
         self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None
@@ -258,25 +258,18 @@ class Plan:
         Similarities are exact (from population gradients), steps are those of the hitting schedule.
         Raises `InputError`, also where that would take hours.
         """
-        if not isinstance(seeds, int) or not 1 <= seeds <= MOST_SEEDS:
-            raise InputError("seeds", seeds, f"give a number of seeds from 1 to {MOST_SEEDS}")
-        if self.problem is None:
-            raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
-        work = self.simulation_work(seeds)
+        as_whole("seeds", seeds)
+        problem = planned_for(self.problem, "problem")
+        work = multiplications(problem, self.rows, seeds=seeds)
         if work > MOST_WORK:
-            raise InputError(
-                "simulate", f"about {work:.0e} multiplications", "give fewer seeds, larger precisions or fewer rows"
-            )
+            remedy = "give fewer seeds, larger precisions or fewer rows"
+            raise InputError("simulate", f"about {work:.0e} multiplications", remedy)
         results = []
         for done, rows in enumerate(self.precisions.values()):
-            results.extend(measure(self.problem, rows, seeds=seeds, root=root))
+            results.extend(measure(problem, rows, seeds=seeds, root=root))
             if progress is not None:
                 progress(done + 1, len(self.precisions))
         return results
-
-    def simulation_work(self, seeds: int) -> float:
-        """Multiplications of `simulate` at most, by a rough count; 0 without a problem. One core does 1e9 a second."""
-        return 0.0 if self.problem is None else multiplications(self.problem, self.rows, seeds=seeds)
 
 
 def plan(

@@ -55,15 +55,16 @@ class SimulatedPlan:
         return self.excess / self.exact if self.exact and self.excess is not None and np.isfinite(self.excess) else None
 
 
-TIMES = {"{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio"}
-ENDS = {"iterations_{}": "iterations", "exact_{}": "exact", "excess_{}": "excess", "excess_{}_se": "excess_se"}
+NUMBERS = {
+    "{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio",
+    "iterations_{}": "iterations", "exact_{}": "exact", "excess_{}": "excess", "excess_{}_se": "excess_se",
+}  # fmt: skip
 """Names of the numbers of a simulated plan in JSON, and their fields."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """One client at one precision, over seeds: its plans `alone`, `together` and, in stages, `scheduled`, each at its
-    planned step."""
+    """One client at one precision, over seeds: its plans `alone` and `together`, each at its planned step."""
 
     client: int
     name: str
@@ -71,7 +72,6 @@ class Measured:
     seeds: int
     alone: SimulatedPlan
     together: SimulatedPlan
-    scheduled: SimulatedPlan
 
     def __repr__(self) -> str:
         times = [
@@ -84,8 +84,8 @@ class Measured:
 
     def to_dict(self) -> dict[str, Any]:
         answer = {"client": self.client, "name": self.name, "epsilon": self.epsilon, "seeds": self.seeds}
-        for how, names in (("alone", TIMES | ENDS), ("together", TIMES | ENDS), ("scheduled", ENDS)):
-            answer |= {name.format(how): getattr(getattr(self, how), field) for name, field in names.items()}
+        for how in ("alone", "together"):
+            answer |= {name.format(how): getattr(getattr(self, how), field) for name, field in NUMBERS.items()}
         return plain(answer)
 
 
@@ -97,9 +97,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     from suffice.simulate import AllForOne, Local, hitting_times
 
     promised = rows[0].schedules is not None
-    found: dict[str, list[dict[str, Any]]] = {"scheduled": [{} for _ in rows]}
-    if any(row.exact and row.exact.stages for row in rows):
-        found["scheduled"] = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
+    found: dict[str, list[dict[str, Any]]] = {}
     epsilon = np.array([row.epsilon for row in rows])
     for how in ("alone", "together"):
         plans = _constant(rows, how)
@@ -125,7 +123,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
 
 
 def _constant(rows: Sequence[Row], how: str) -> list[ConstantPlan]:
-    """The measured plans, or the exact ones, those with peers also in stages; without any, plans that stand still."""
+    """The measured plans, or the exact ones; without any, plans that stand still."""
     own = np.eye(len(rows))
     return [
         row.constant()[how == "alone"] or ConstantPlan(epsilon=row.epsilon, start=np.nan, weights=own[i])
@@ -147,33 +145,6 @@ def weights_of(problem: Problem, plans: Sequence[ConstantPlan]) -> Algorithm:
     )
 
 
-def _stages_of(problem: Problem, plans: Sequence[ConstantPlan]) -> tuple[Algorithm, Any]:
-    """The rule and its step sizes by iteration: each client's stages, or its constant plan as the only one."""
-    import torch
-
-    from suffice.simulate.algorithms.fixed_weights import StagedWeights
-
-    base: Any = weights_of(problem, plans)
-    most = max(len(plan.stages or (plan,)) for plan in plans)
-    alpha = base.alpha.repeat(most, 1, 1)
-    ends, etas = np.zeros((2, most, len(plans)))
-    for i, plan in enumerate(plans):
-        ends[:, i], etas[:, i] = plan.scheduled or 0, plan.eta
-        ends[: len(plan.stages), i] = np.cumsum([stage.iterations for stage in plan.stages])
-        for j, stage in enumerate(plan.stages):
-            alpha[j, i], etas[j, i] = torch.from_numpy(stage.weights), stage.eta
-    everyone = np.arange(len(plans))
-
-    def eta(t: int) -> np.ndarray:
-        stage = (t > ends).sum(0)
-        return still(np.where(stage < most, etas[np.minimum(stage, most - 1), everyone], 0.0))
-
-    rule = StagedWeights(
-        alpha=base.alpha, preconditioners=base.preconditioners, stages=alpha, ends=torch.from_numpy(ends)
-    )
-    return rule, eta
-
-
 def still(etas: Sequence[float] | np.ndarray) -> np.ndarray:
     """Steps (N,); a client that takes none does not move visibly."""
     return np.maximum(np.array(etas, dtype=float), 1e-300)
@@ -183,18 +154,17 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
     from suffice.simulate import run
 
-    plans, staged = _constant(rows, how), how == "scheduled"
-    ends = [plan.scheduled if staged else plan.iterations for plan in plans]
+    plans = _constant(rows, how)
+    ends = [plan.iterations for plan in plans]
     grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
     if not grid or grid[-1] == 0:
         return [{} for _ in rows]
-    constant = weights_of(problem, plans), still([plan.eta for plan in plans])
-    algorithm, eta = _stages_of(problem, plans) if staged else constant
+    algorithm, eta = weights_of(problem, plans), still([plan.eta for plan in plans])
     trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=_fresh(rows, seeds), root=root, grid=grid)
     found: list[dict[str, Any]] = [{} for _ in rows]
     for i, (plan, end) in enumerate(zip(plans, ends)):
         if end in grid:
-            exact = None if plan.model else plan.last.excess if staged else plan.excess
+            exact = None if plan.model else plan.excess
             values = trace.excess[:, grid.index(end), i].astype(float)
             error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
             found[i] = {"iterations": end, "exact": exact, "excess": float(values.mean()), "excess_se": error}

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from .probed_moments import expected_excesses as expected_excesses
     from .probed_moments import expected_moments as expected_moments
     from .probed_moments import expected_moments_batch as expected_moments_batch
-    from .probed_moments import expected_step as expected_step
     from .problem import Problem as Problem
     from .problem_batches import split as split
     from .problem_batches import stack as stack
@@ -80,9 +79,7 @@ _HOMES = {
     ),
     ".catalogue": "ALGORITHMS algorithm",
     ".oracle": "Oracle",
-    ".probed_moments": (
-        "Moments expected_excess expected_excesses expected_moments expected_moments_batch expected_step"
-    ),
+    ".probed_moments": ("Moments expected_excess expected_excesses expected_moments expected_moments_batch"),
     ".problem": "Problem",
     ".problem_batches": "split stack",
     ".problems": ("LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"),

@@ -15,7 +15,7 @@ from torch.func import vmap
 from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm
-from .moment_maps import Maps, asked_of, origin, probe_batch
+from .moment_maps import Maps, origin, probe_batch, probes_of
 from .moment_powers import Cycle, MomentPowers, branches, form_value
 from .problem import QuadraticProblem
 from .problem_batches import instances, stack, tensors, with_tensors
@@ -38,21 +38,15 @@ def expected_values(
 ) -> tuple[np.ndarray, np.ndarray]:
     """`MomentPowers.value` of B instances, a sequence or a batch, (B,) each: those of one shape are probed together
     where `torch.func.vmap` can follow the step."""
-    together, given = True, dict(scalars or {})
-    if not isinstance(problems, Sequence):
-        try:
-            if len(eta) > 1:
-                return _together(problems, algorithm, eta, iterations, cycle, client, form, given)
-        except (InputError, RuntimeError, NotImplementedError):  # vmap cannot follow, see below
-            together = False
-        problems = instances(problems, len(eta))
-    groups: dict[Any, list[int]] = {}
-    for at, problem in enumerate(problems):
+    many: Any = problems
+    whole, together, given = not isinstance(problems, Sequence), True, dict(scalars or {})
+    groups: dict[Any, list[int]] = {None: list(range(len(eta)))} if whole else {}
+    for at, problem in enumerate(() if whole else many):
         shapes = tuple(each.shape for each in tensors(problem))
         groups.setdefault((type(problem), shapes), []).append(at)
-    values, errors = np.empty((2, len(problems)))
+    values, errors = np.empty((2, len(eta)))
     for rows in groups.values():
-        part = [problems[at] for at in rows]
+        part = many if whole else [many[at] for at in rows]
         if together and len(rows) > 1:
             try:
                 some = {name: value[rows] for name, value in given.items()}
@@ -63,7 +57,8 @@ def expected_values(
             except (InputError, RuntimeError, NotImplementedError):
                 # vmap cannot follow a branch on a number, a problem of one's own may be no dataclass: one by one, then
                 together = False
-        for at, problem in zip(rows, part):
+        alone: Any = instances(part, len(eta)) if whole else part
+        for at, problem in zip(rows, alone):
             powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
             own = {name: float(value[at]) for name, value in given.items()}
             values[at], errors[at] = powers.value(form, int(iterations[at]), client, own)
@@ -98,8 +93,8 @@ def _together(
             tensors(batch), centre, own
         )
     same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
-    asked = asked_of(batch, centre)
-    probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, asked))
+    probes = probes_of(batch, centre)
+    probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, probes))
     blocks = branches(first, algorithm, cycle.until(int(iterations.max())), probed)
     moment = torch.einsum("ba,bc->bac", z, z)
     every = {id(maps): maps for block in blocks for _, taken in block for maps in taken}

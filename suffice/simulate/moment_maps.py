@@ -104,8 +104,8 @@ def probe(
         shown = {name: value[0] for name, value in extra.items()}
         return images_of(problem, algorithm, centre, eta, draws[0], states, iteration, shown)[None]
 
-    asked = _asked(weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch)
-    return over_tensors(lambda each: each[0], _maps(images, tossed, asked))
+    probes = _probes(weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch)
+    return over_tensors(lambda each: each[0], _maps(images, tossed, probes))
 
 
 def probe_batch(
@@ -115,15 +115,15 @@ def probe_batch(
     eta: Tensor,
     iteration: int,
     outcome: int | None = None,
-    asked: Asked | None = None,
+    probes: Probes | None = None,
 ) -> Maps:
     """The maps of B instances (`problem_batches.stack`), from calls of the one unmodified `step` for all of them.
 
     centre (B, 1, ...) by name, eta (B,) or (B, N); with `outcome` the coins show that one of the algorithm's list, else
     all of them in proportion. `torch.func.vmap` has to be able to follow `step`, `outcomes` and
-    `scenarios`: no branch on a number. `asked_of(problems, centre)` saves time where many iterations are probed.
+    `scenarios`: no branch on a number. `probes_of(problems, centre)` saves time where many iterations are probed.
     """
-    asked = asked if asked is not None else asked_of(problems, centre)
+    probes = probes if probes is not None else probes_of(problems, centre)
     given = (tensors(problems), tensors(algorithms), centre, eta)
 
     def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
@@ -142,10 +142,10 @@ def probe_batch(
         return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
 
     if type(algorithms).outcomes is Algorithm.outcomes:  # no coins
-        return _maps(images, [(torch.ones(len(eta), dtype=problems.dtype), {})], asked)
+        return _maps(images, [(torch.ones(len(eta), dtype=problems.dtype), {})], probes)
     # an instance without tensors of its own would be no batch: eta goes along
     outcomes = vmap(lambda problem, algorithm, _: shown(problem, algorithm))(*given[:2], eta)
-    return _maps(images, outcomes, asked)
+    return _maps(images, outcomes, probes)
 
 
 def possible(listed: Sequence[tuple[Any, Mapping[str, Tensor]]]) -> list[tuple[Any, Mapping[str, Tensor]]]:
@@ -162,8 +162,8 @@ def _others(problem: QuadraticProblem, draws: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What steps are asked whatever the iteration, of B instances with J scenarios and a state of n numbers.
+class Probes:
+    """Draws and states under which any iteration is probed, of B instances, J scenarios and a state of n numbers.
 
     weights (B, J, N) of the scenarios, shares (B, N, J) of the same in a batch of samples; points (B, N J, N, ...), in
     which one client's draw varies; draws (B, K, N, ...) and states (K, n): unit states and the origin while nothing
@@ -177,13 +177,13 @@ class Asked:
     states: Tensor
 
 
-def asked_of(problems: QuadraticProblem, centre: State) -> Asked:
+def probes_of(problems: QuadraticProblem, centre: State) -> Probes:
     """Of B instances, with centres (B, 1, ...) by name."""
     weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
-    return _asked(weights, draws, _others(problems, draws), _states(centre) // len(weights), problems.batch)
+    return _probes(weights, draws, _others(problems, draws), _states(centre) // len(weights), problems.batch)
 
 
-def _asked(weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: int) -> Asked:
+def _probes(weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: int) -> Probes:
     """From scenarios of weights (B, J, N), draws (B, J, N, ...), while other clients draw `others`."""
     _, scenarios, clients = weights.shape
     # Noise is additive where it moves a generic state just as it moves the origin.
@@ -191,7 +191,7 @@ def _asked(weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: i
     own = torch.eye(clients, dtype=torch.bool).view(1, clients, 1, clients, *(1,) * (draws.ndim - 3))
     points = torch.where(own, draws[:, None], others[:, None]).flatten(1, 2)
     still = others.expand(-1, states + 1, *others.shape[2:])
-    return Asked(
+    return Probes(
         weights=weights,
         shares=weights.mT / batch,
         points=points,
@@ -205,9 +205,9 @@ def unit_states(states: int, like: Tensor) -> Tensor:
     return torch.cat((torch.eye(states), torch.zeros(1, states))).to(like)
 
 
-def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
+def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
     """All outcomes (at least one) are probed by one call of `images`, or by two where noise is not additive."""
-    weights, shares, states = asked.weights, asked.shares, asked.states.shape[1]
+    weights, shares, states = probes.weights, probes.shares, probes.states.shape[1]
     count, scenarios, clients = weights.shape
     odds = torch.stack([share for share, _ in outcomes], 1)  # (B, R)
 
@@ -221,10 +221,10 @@ def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
         moved = images(draws.repeat(1, times, *(1,) * (draws.ndim - 2)), given.repeat(times, 1), extra)
         return moved.unflatten(1, (times, -1))
 
-    image = after(asked.draws, asked.states)
+    image = after(probes.draws, probes.states)
     reference = matrices_of(image[:, :, : states + 1])
     moved = image[:, :, states + 1 :].unflatten(2, (clients, scenarios, 2))
-    grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ asked.states[-1])[:, :, None, None]
+    grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ probes.states[-1])[:, :, None, None]
     size = torch.maximum(reference.abs().amax((2, 3)), moved.abs().amax((2, 3, 4, 5)))[..., None, None, None]
     noise = weights.new_zeros(count, states + 1, states + 1)
     kept: list[tuple[Tensor, Tensor]] = []
@@ -238,7 +238,7 @@ def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
         noise[:, :-1, :-1] = weighted.flatten(1, 3).mT @ column.flatten(1, 3)
     else:
         unit = unit_states(states, weights)
-        maps = after(asked.points.repeat_interleave(len(unit), 1), unit.repeat(clients * scenarios, 1))
+        maps = after(probes.points.repeat_interleave(len(unit), 1), unit.repeat(clients * scenarios, 1))
         maps = matrices_of(maps.unflatten(2, (clients, scenarios, len(unit))))  # (B, R, N, J, m, m)
         middle = torch.einsum("bkj,brkjac->brkac", weights.mT, maps)
         mean = reference + (middle - reference[:, :, None]).sum(2)

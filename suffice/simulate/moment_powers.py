@@ -10,10 +10,10 @@ All is of a batch of B instances side by side; `MomentPowers` is of one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, cycle, islice
 from typing import Any
 
 import numpy as np
@@ -136,25 +136,17 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     Infinite or NaN where they overflow.
     """
     length = sum(len(block[0][1]) for block in blocks)
-    turns, rest = iterations // length, iterations % length
+    rest, scale = iterations % length, moment.abs().amax((1, 2))
     if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
-        moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, turns)
+        moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, iterations // length)
     elif entries(moment.shape[-1]) <= MOST_ENTRIES:
-        moment, scale = operator_powers(blocks, moment, turns)
+        moment, scale = operator_powers(blocks, moment, iterations // length)
     else:
-        scale = moment.abs().amax((1, 2))
-        for turn in range(int(turns.max())):
-            after = moment
-            for block in blocks:
-                after = within(block, after)[-1]
-            moment = torch.where((turns > turn)[:, None, None], after, moment)
-            scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    going, at = moment, 0
-    for block in blocks if int(rest.max()) else []:
-        for after in within(block, going):
-            moment = torch.where((rest > at)[:, None, None], after, moment)
-            going, at = after, at + 1
-    return moment, torch.maximum(scale, moment.abs().amax((1, 2)))
+        rest = iterations
+    for t, after in enumerate(moments_of_steps(blocks, moment, int(rest.max())), 1):
+        moment = torch.where((rest >= t)[:, None, None], after, moment)
+        scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    return moment, scale
 
 
 def summed_moments(
@@ -166,22 +158,17 @@ def summed_moments(
     total = shares[0] * moment
     if mean:
         moment = torch.cat((torch.cat((moment, total), -1), torch.cat((total, shares[0] * total), -1)), -2)
-    last, scale, t = moment, moment.abs().amax((1, 2)), 0
+    last, scale = moment, moment.abs().amax((1, 2))
 
-    def advance(maps: Maps, moment: Tensor, at: int) -> Tensor:
+    def advance(maps: Maps, moment: Tensor, t: int) -> Tensor:
+        return maps.advance_sum(moment, weights[:, t]) if mean else maps.advance(moment)
+
+    for t, after in enumerate(moments_of_steps(blocks, moment, int(iterations.max()), advance), 1):
+        running = iterations >= t
+        last = torch.where(running[:, None, None], after, last)
+        scale = torch.where(running, torch.maximum(scale, after.abs().amax((1, 2))), scale)
         if not mean:
-            return maps.advance(moment)
-        return maps.advance_sum(moment, weights[:, min(t + 1 + at, len(shares) - 1)])
-
-    while t < int(iterations.max()):
-        for block in blocks:
-            for after in within(block, moment, advance):
-                moment, t = after, t + 1
-                running = iterations >= t
-                last = torch.where(running[:, None, None], moment, last)
-                scale = torch.where(running, torch.maximum(scale, moment.abs().amax((1, 2))), scale)
-                if t < len(shares) and not mean:
-                    total = torch.where(shares[t] > 0, total + shares[t] * moment, total)
+            total = torch.where(shares[t] > 0, total + shares[t] * after, total)
     return (last[:, size:, size:] if mean else total), scale
 
 
@@ -205,15 +192,19 @@ def form_value(
     return share * (F * moment).sum((1, 2)), share * rounding(iterations.double()) * scale * F.abs().sum((1, 2))
 
 
-def within(
-    block: Branches, moment: Tensor, advance: Callable[..., Tensor] = lambda maps, moment, _: maps.advance(moment)
-) -> list[Tensor]:
-    """The moments after each iteration of a block that holds its outcome."""
-    given, found = [moment] * len(block), []
-    for at in range(len(block[0][1])):
-        given = [advance(steps[at], each, at) for (_, steps), each in zip(block, given)]
-        found.append(torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0))
-    return found
+def moments_of_steps(
+    blocks: Sequence[Branches],
+    moment: Tensor,
+    steps: int,
+    advance: Callable[..., Tensor] = lambda maps, moment, _: maps.advance(moment),
+) -> Iterator[Tensor]:
+    """The moments at t = 1..steps of a cycle of blocks, each of which holds its outcome; `advance` is given t too."""
+    every = ((block, at) for block in cycle(blocks) for at in range(len(block[0][1])))
+    given: list[Tensor] = []
+    for t, (block, at) in enumerate(islice(every, steps), 1):
+        given = [advance(maps[at], each, t) for (_, maps), each in zip(block, given if at else [moment] * len(block))]
+        moment = torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0)
+        yield moment
 
 
 def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,13 +12,15 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
-from .algorithms.base import Algorithm, Draw, State, check_algorithm
+from .algorithms.base import Algorithm, State, check_algorithm
 from .checked_step_sizes import StepSize, step_sizes
 from .moment_maps import Maps, origin, probe_batch
-from .moment_powers import Block, Probed, branches, probed_alone, within
+from .moment_powers import Block, Probed, branches, moments_of_steps, probed_alone
 from .oracle import check_problem
 from .problem import QuadraticProblem
 from .problem_batches import instances
+
+NOT_LINEAR = "it is not linear, so that no recursion gives its moments: simulate it by sf.run"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,7 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
     as_whole("iterations", iterations, least=0)
     step_size_at = step_sizes(eta, problem)
     if not algorithm.linear:
-        raise InputError("algorithm", algorithm.name, "it is not linear: use expected_step at given states")
+        raise InputError("algorithm", algorithm.name, NOT_LINEAR)
     template, centre, z = origin(problem, algorithm)
 
     def probed(t: int, outcome: int | None) -> Maps:
@@ -96,7 +98,7 @@ def expected_moments_batch(
     Each instance's start is checked as if it were alone; the step has to be one that `torch.func.vmap` can follow.
     """
     if not algorithms.linear:
-        raise InputError("algorithm", algorithms.name, "it is not linear: use expected_step at given states")
+        raise InputError("algorithm", algorithms.name, NOT_LINEAR)
     count = len(eta)
     every = list(zip(instances(problems, count), instances(algorithms, count)))
     starts = [origin(*each) for each in every]
@@ -137,46 +139,10 @@ def _moments(
     while (t := len(result)) <= iterations:
         ends = (end for end in range(t, iterations) if algorithm.round_of(end + 1) != algorithm.round_of(t))
         block = Block(iterations=tuple(range(t, next(ends, iterations) + 1)))
-        result += within(branches(problem, algorithm, [block], maps)[0], result[-1])
+        held = branches(problem, algorithm, [block], maps)
+        result += moments_of_steps(held, result[-1], len(block.iterations))
     layout, offset = {}, 0
     for name, value in template.items():
         layout[name] = (slice(offset, offset + value.numel()), tuple(value.shape[1:]))
         offset += value.numel()
     return Moments(moments=torch.stack(result, dim=-3), layout=layout)
-
-
-def expected_step(
-    problem: QuadraticProblem, algorithm: Algorithm, models: Tensor, eta: float | np.ndarray, *, iteration: int = 1
-) -> np.ndarray:
-    """E[e_t | theta_{t-1}] at given models (S, N, d), exactly, (S, N): any algorithm whose step is affine in the draw.
-
-    Weights may adapt to the models, not to the draw.
-    """
-    check_algorithm(algorithm)
-    step_size = step_sizes(eta, problem)(iteration).to(models)
-    weights, draws = problem.scenarios()
-    total = torch.zeros(models.shape[:2], dtype=models.dtype)
-
-    def after(draw: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
-        many = draw.expand(len(models), *draw.shape[1:])
-        state = algorithm.init(problem, models)
-        moved = Draw(iteration=iteration, noise=many, extra=extra)
-        return algorithm.step(problem, state, moved, step_size)["models"]
-
-    with torch.no_grad():
-        for probability, extra in algorithm.outcomes(problem, iteration):
-            reference = after(draws[:1], extra)
-            mean, spread = reference.clone(), torch.zeros_like(total)
-            for k in range(problem.clients):
-                points = []
-                for j in range(len(draws)):
-                    point = draws[:1].clone()
-                    point[0, k] = draws[j, k]
-                    points.append(after(point, extra))
-                moved = torch.stack(points)  # (J, S, N, d)
-                centre = torch.einsum("j,jsnd->snd", weights[:, k], moved)
-                mean += centre - reference
-                gap = moved - centre
-                spread += torch.einsum("j,jsnd,nde,jsne->sn", weights[:, k], gap, problem.A, gap)
-            total += probability * (problem.excess(mean) + spread / problem.batch)
-    return total.numpy()

@@ -37,7 +37,6 @@ CROSS_CUTTING = {
     "cli/test_pipes.py": "pipes and devices wherever a file is read",
     "cli/test_next.py": "the first and the last line of every command",
     "cli/test_readme.py": "the README, with the command's fixtures",
-    "planning/exact/test_plain_plans.py": "plans with plain gradients beside those with matrices",
     "explorer/test_paths.py": "paths.mjs, which Node runs",
     "fitting/test_far_rows.py": "predictions far outside what a fit has seen",
     "fitting/test_few_rows.py": "wild rows at sites of few rows, and fair ones",

@@ -169,7 +169,7 @@ def test_rounds_are_those_of_the_plan():
         plan.federated("1%")
     pairs = sf.GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))
     constants = sf.Constants(mu=1.0, beta=1.0, sigma2=1.0, excess=1.0, heterogeneity=pairs)
-    with pytest.raises(sf.InputError, match="constants alone cannot be trained on"):
+    with pytest.raises(sf.InputError, match="constants alone run nothing"):
         sf.plan(constants, 0.1).federated()
 
 

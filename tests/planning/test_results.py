@@ -21,7 +21,7 @@ def exact():
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(20, 2)) for _ in range(3)]
     y = [x @ [1.0, 2.0] + rng.normal(size=20) for x in X]
-    return sf.plan(sf.from_arrays(X, y), "1%", schedule=True)
+    return sf.plan(sf.from_arrays(X, y), "1%")
 
 
 @pytest.fixture(scope="module")
@@ -66,18 +66,6 @@ def test_a_measured_plan_claims_nothing_that_is_known_of_its_model_alone(logisti
         assert found.step_limit is found.floor is found.holds is None
         assert found.model.step_limit > 0
         assert 0 < found.excess_se < found.excess
-
-
-def test_a_stage_begins_where_the_last_one_ended(exact):
-    staged = [row.exact for row in exact if row.exact.stages]
-    assert staged
-    for plan in staged:
-        starts, ends = zip(*((stage.start, stage.excess) for stage in plan.stages))
-        np.testing.assert_allclose(starts, (plan.start, *ends[:-1]), rtol=1e-12)
-        assert plan.last is plan.stages[-1]
-        assert plan.last.excess <= plan.epsilon
-        with pytest.raises(sf.InputError, match="curve"):
-            plan.last.curve(3)
 
 
 @pytest.mark.parametrize("kind", ["exact", "guaranteed"])

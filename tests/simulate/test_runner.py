@@ -20,7 +20,6 @@ from suffice.simulate import (
     Trace,
     block_size,
     expected_excess,
-    expected_step,
     hitting_times,
     run,
 )
@@ -169,7 +168,6 @@ def test_what_is_no_algorithm_is_named(given):
         lambda: run(built(), given, iterations=2, eta=0.1, seeds=1),
         lambda: hitting_times(built(), given, epsilon=0.1, limit=2, eta=0.1, seeds=1),
         lambda: expected_excess(built(), given, iterations=2, eta=0.1),
-        lambda: expected_step(built(), given, built().start[None], 0.1),
     ):
         with pytest.raises(InputError, match=r"^algorithm = .*: give an (algorithm, such as|instance: Local)"):
             follow()

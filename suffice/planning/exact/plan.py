@@ -16,12 +16,11 @@ import numpy as np
 from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.orbits import orbit
-from suffice.simulate.moments.preconditioning import own_bases, own_coordinates, shared_bases
-from suffice.simulate.moments.recursion import DENSE, ExactRecursion
-from suffice.simulate.moments.reduced import subspaces
+from suffice.simulate.moments.preconditioning import own_bases, shared_bases
+from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
-from .search import HORIZON, POOLED, Rates, fastest, fastest_of_many, fastest_single, modelled, start_directions
+from .search import HORIZON, POOLED, STEADY, Rates, fastest, fastest_of_many, fastest_single, modelled, start_directions
 from .stages import in_stages
 
 WORK = 1e9
@@ -38,8 +37,6 @@ PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 LENGTHS, HALVED = (1.0, 0.8), 0.5 ** np.arange(1, 5)
 """Of the rates of a model, and of those where none of these arrives in time."""
-SAFE = 0.999
-"""Of the step limit: the longest of these lengths."""
 BY_ROWS = "rates of a model with identity Hessians, their times exact by passes over rows; floor not looked for"
 NEVER = "no constant weights and step tried arrive within {:,} iterations"
 
@@ -120,7 +117,8 @@ class _Coordinates:
 
     def joint(self, i: int) -> Choices:
         """Of client i with all its peers."""
-        own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
+        bases = own_bases(self.moments, i) if self.precondition and not self.many else {}
+        own = {name: self.moments.in_basis(basis) for name, basis in bases.items()}
         everybody, unit = self.everybody | own, float(self.epsilon[i])
         return {name: ExactRecursion(moments=there, client=i, unit=unit) for name, there in everybody.items()}
 
@@ -209,20 +207,15 @@ def _described(
         excess=plan.epsilon * float(merged.loss @ end),
         step_limit=eta * limit,
         floor=plan.epsilon * floor,
-        holds=floor <= 1 and _stays(M, end, merged, floor, steps),
+        holds=floor <= 1 and _stays(M, end, merged.loss, floor, steps),
         preconditioner=name,
         matrix=None if name == "none" else basis @ basis.T,
         follow=merged.curve,
     )
 
 
-def _stays(M: np.ndarray, z: np.ndarray, of: ExactRecursion, floor: float, steps: int) -> bool:
-    """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps; a large
-    map on a subspace, on which the next excess is exact."""
-    loss = of.loss
-    if len(z) > DENSE:
-        W = subspaces(M[None], z, loss, of.features)
-        M, z, loss = W.T @ M @ W, z @ W, loss @ W
+def _stays(M: np.ndarray, z: np.ndarray, loss: np.ndarray, floor: float, steps: int) -> bool:
+    """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps."""
     done, part = 0, max(steps, 16)
     while done < 10 * steps + 1000:
         Z = orbit(M, z, part)
@@ -254,7 +247,7 @@ def _by_rows(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most
     """The fastest of some lengths of v that are below the step limit."""
     along, best = RowRecursion(rows, i, v, unit=plan.epsilon), (np.inf, np.inf, 0.0)
     limit = along.limit()
-    lengths = [c for c in LENGTHS if c < SAFE * limit] or [0.9 * limit]
+    lengths = [c for c in LENGTHS if c < STEADY * limit] or [0.9 * limit]
     for c in (*lengths, *lengths[0] * HALVED):
         if most <= 0 or (c < min(lengths) and best[2]):
             break

@@ -49,7 +49,7 @@ LEAST = 4
 """Iterations for which a polish is begun."""
 WORK = 4e8
 """Multiplications of the polishes of all clients, where they are too many for a search each."""
-LEGS = 5
+SEARCHES = 5
 """Times at most that starts are looked for."""
 FINER = 0.07
 """Of a time: goals are so much below it, and at least one step."""
@@ -58,7 +58,7 @@ FINEST = 0.01
 PACE = 0.7
 """Times the last miss, ln E e_g: goals go half the way to what is to be beaten, and so do misses that may get there."""
 BETTER = 0.97
-"""Times the miss of another hunt at the same goal: what misses by more leads to the same rates, or to worse ones."""
+"""Times the miss of another polish at the same goal: what misses by more leads to the same rates, or to worse ones."""
 SHORTER = 0.9
 """Of a time: starts that are good for less are looked for."""
 NEGLIGIBLE = 0.02
@@ -143,10 +143,10 @@ def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | Non
         own = alone.v * np.eye(one.moments.clients)[one.client]
         tried[list(known).index(alone.choice)].append(Rates(v=own, choice=alone.choice, lowest=1, when=most))
     missed: dict[int, float] = {}
-    for _ in range(LEGS):
+    for _ in range(SEARCHES):
         before = best
         for start in _promising(tried):
-            best = hunted(choices[start.choice], start, best, most, missed)
+            best = polished(choices[start.choice], start, best, most, missed)
         if best.time > SHORTER * min(before.time, most):
             break
         tried, _ = _starts(known, SHARES, int(np.ceil(best.time)) - 1, best)
@@ -192,10 +192,10 @@ def _promising(tried: Sequence[Sequence[Rates]]) -> list[Rates]:
     return found + [one for one in tried[lead][:DIRECTIONS] if one not in found]
 
 
-def hunted(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:
+def polished(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:
     """From rates that may not arrive: as long as goals below the best time are reached, the best moves on.
 
-    missed  ln E e_g of goals g that were missed, by this hunt and those before it: one that misses by more has lost
+    missed  ln E e_g of goals g that were missed, by this polish and those before it: one that misses by more has lost
     """
     v, last, before = one.v, most if best.steps is None else best.steps - 1, np.inf
     goal = min(one.when or last, last - int(FINER * last))
@@ -270,7 +270,7 @@ def _tidied(recursion: ExactRecursion, best: Rates) -> Rates:
 
 
 def start_directions(optimum: np.ndarray, A: np.ndarray, i: int) -> np.ndarray:
-    """Starts of sum 1, (F, N): those of the race first (equal, nearest half, nine tenths its own), then families."""
+    """Starts of sum 1, (F, N): the simplest first (equal, nearest half, nine tenths its own), then families."""
     gap, n = optimum - optimum[i], len(optimum)
     distance = np.einsum("kd,de,ke->k", gap, A, gap)
     distance[i] = -1
@@ -345,7 +345,7 @@ def fastest_of_many(recursions: Sequence[ExactRecursion], most: Sequence[int]) -
         each = 8.0 * flat.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
         rounds = min(ROUNDS, int(WORK / (each * N)))
         if best.time > 1:
-            best = hunted(recursion, best, best, T, {}, rounds) if rounds >= LEAST else replace(best, note=UNPOLISHED)
+            best = polished(recursion, best, best, T, {}, rounds) if rounds >= LEAST else replace(best, note=UNPOLISHED)
         found.append((best, c**2 * merged.moments.noise[0] / moments.batch if best.v is v else None))
     return found
 
@@ -369,4 +369,4 @@ def modelled(model: GramModel, V: np.ndarray, most: int) -> Rates:
     found = zip(V, *model.arrivals(V, most))
     best = min((Rates(v=v, time=t, lowest=e, when=int(at)) for v, t, e, at in found), key=lambda one: one.rank)
     one = best if np.isinf(best.time) else replace(best, when=0)
-    return hunted(model, one, best, most, {}, MODELLED)
+    return polished(model, one, best, most, {}, MODELLED)

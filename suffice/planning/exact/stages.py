@@ -1,9 +1,9 @@
 """Schedules of three stages: constant rates in each, all three chosen together, in fewer steps than one constant plan.
 
 E e_T = loss . M(v_3)^T_3 M(v_2)^T_2 M(v_1)^T_1 z_0 for rates v_j kept up for T_j steps, exactly, and its derivatives by
-all 3 N rates come from one pass forward and one backward. From the constant plan, which is the schedule (v, v, v),
-rates descend on E e_T for a T that is shorter; what reaches the precision there counts, and is shortened again. So no
-schedule is slower than the constant plan. It is a local optimum: no proof that none is faster.
+all 3 N rates come from one pass forward and one backward. The search that polishes constant rates goes on from the
+constant plan, which is the schedule (v, v, v), with goals for T that are shorter. So no schedule is slower than the
+constant plan. It is a local optimum: no proof that none is faster.
 """
 
 from __future__ import annotations
@@ -16,26 +16,23 @@ from suffice.simulate.moments.orbits import orbit, orbit_sum
 from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
-from .search import NEGLIGIBLE, lowered
+from .search import NEGLIGIBLE, Rates, polished
 
 STAGES = 3
 ROUNDS = 40
 """Iterations of descent for each length that is tried."""
-SHORTER = 6
-"""The first length tried is a sixth shorter."""
 WORK = 3e8
 """Multiplications of one gradient up to which plans are looked at."""
 
 
 def lengths(steps: int) -> list[int]:
     """Of the stages, of sum `steps`, as equal as can be."""
-    ends = [steps * (j + 1) // STAGES for j in range(STAGES)]
-    return np.diff([0, *ends]).tolist()
+    return np.diff([steps * j // STAGES for j in range(STAGES + 1)]).tolist()
 
 
 @dataclass(frozen=True)
-class Staged:
-    """What descends: rates (3 N,), stage after stage; of a given number of steps, so that there is no arrival."""
+class StagedRecursion:
+    """One client's model at rates (3 N,), stage after stage, the stages being about equally long."""
 
     recursion: ExactRecursion
 
@@ -71,8 +68,14 @@ class Staged:
         return all(self.recursion.stable(rates) for rates in v.reshape(STAGES, -1))
 
     def arrival(self, v: np.ndarray, most: int) -> float:
-        """`most`, where E e is at most 1 then, after stages that are about equally long."""
-        return float(most) if self.curve(v, most)[-1] <= 1 and self.stable(v) else np.inf
+        """A T <= `most` with E e_T <= 1 < E e_(T-1), each with stages of its own lengths; inf where E e is larger."""
+        low, high = 0, most
+        if self.curve(v, most)[-1] > 1:
+            return np.inf
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.curve(v, middle)[-1] <= 1 else (middle, high)
+        return float(high)
 
 
 def faster_stages(recursion: ExactRecursion, rates: np.ndarray, steps: int) -> tuple[np.ndarray, int]:
@@ -80,19 +83,14 @@ def faster_stages(recursion: ExactRecursion, rates: np.ndarray, steps: int) -> t
 
     Every stage is below its step limit. Plans too long to be looked at stay as they are.
     """
-    curve, v, cut = Staged(recursion), np.tile(rates, STAGES), max(1, steps // SHORTER)
-    while steps > 1 and 3.0 * steps * len(recursion.loss) ** 2 <= WORK:
+    curve, v = StagedRecursion(recursion), np.tile(rates, STAGES)
+    if steps > 1 and 3.0 * steps * len(recursion.loss) ** 2 <= WORK:
         # a rate of 0 may grow again: what matters at the start is little
-        end, _ = lowered(curve, np.maximum(v, 1e-3 * v.max()), steps - cut, ROUNDS)
-        tidy = np.where(end < NEGLIGIBLE * end.max(), 0, end)
-        usable = [one for one in (tidy, end) if curve.arrival(one, steps - cut) < steps]
-        if usable:
-            v, steps = usable[0], steps - cut
-            cut = max(1, min(cut, steps // SHORTER))
-        elif cut == 1:
-            break
-        else:
-            cut //= 2
+        start = Rates(v=np.maximum(v, 1e-3 * v.max()))
+        best = polished(curve, start, Rates(v=v, time=steps), steps, {}, ROUNDS)
+        tidy = np.where(best.v < NEGLIGIBLE * best.v.max(), 0, best.v)
+        steps = int(best.time)
+        v = tidy if curve.curve(tidy, steps)[-1] <= 1 and curve.stable(tidy) else best.v
     return v.reshape(STAGES, -1), steps
 
 
@@ -103,7 +101,8 @@ def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) 
     found, steps = faster_stages(recursion, peers @ plan.rates, plan.iterations)
     if steps == plan.iterations:
         return plan
-    curve, ends = plan.epsilon * Staged(recursion).curve(found.ravel(), steps), np.cumsum(lengths(steps))
+    curve, ends = plan.epsilon * StagedRecursion(recursion).curve(found.ravel(), steps), np.cumsum(lengths(steps))
+    unknown = dict.fromkeys(("step_limit", "floor", "holds", "follow"))
     stages = tuple(
         replace(
             plan,
@@ -112,10 +111,7 @@ def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) 
             eta=float(rates.sum()),
             iterations=part,
             excess=float(curve[end]),
-            step_limit=None,
-            floor=None,
-            holds=None,
-            follow=None,
+            **unknown,
         )
         for rates, part, end in zip(found, lengths(steps), ends)
         if part

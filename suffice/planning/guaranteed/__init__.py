@@ -1,1 +1,1 @@
-"""What a theorem guarantees, its hypotheses checked on the problem at hand."""
+"""A theorem guarantees these plans, its hypotheses checked on the problem at hand."""

@@ -59,9 +59,9 @@ def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[Promise
     uniform = uniform_dissimilarity(constants)
     alone = np.where(np.eye(constants.clients, dtype=bool), 0.0, np.inf)
     found = []
-    for i, epsilon in enumerate(levels.tolist()):
-        by_itself = _fewest(constants, i, epsilon, alone[i], np.zeros_like(alone[i]), alone[i])
-        with_peers = _fewest(constants, i, epsilon, b2[i], c[i], uniform[i])
+    for i, (epsilon, e0) in enumerate(zip(levels.tolist(), constants.excess.tolist())):
+        by_itself = _fewest(constants, i, epsilon, e0, alone[i], np.zeros_like(alone[i]), alone[i])
+        with_peers = _fewest(constants, i, epsilon, e0, b2[i], c[i], uniform[i])
         found.append((min(by_itself, with_peers, key=itemgetter("rounds")), by_itself))
     return found
 
@@ -93,14 +93,13 @@ def affine_pairs(constants: Constants, levels: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _fewest(
-    constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: np.ndarray, uniform: np.ndarray
+    constants: Constants, i: int, epsilon: float, e0: float, b2: np.ndarray, c: np.ndarray, uniform: np.ndarray
 ) -> Promise:
-    assert constants.excess is not None
-    if constants.excess[i] <= epsilon:
+    if e0 <= epsilon:
         return _promise(OPTIMAL if strongly_convex(constants) else UNIFORM, np.eye(constants.clients)[i])
-    found = [one_stage(constants, i, epsilon, b2, c)]
+    found = [one_stage(constants, i, epsilon, e0, b2, c)]
     if strongly_convex(constants):
-        found.append(two_stages(constants, i, epsilon, uniform))
+        found.append(two_stages(constants, i, epsilon, e0, uniform))
     return min(found, key=itemgetter("rounds"))
 
 
@@ -110,9 +109,8 @@ def _fewest(
 # room/(beta V), room = 2 mu (1 - cbar) epsilon - B^2: shares of it are tried.
 
 
-def one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: np.ndarray) -> Promise:
-    assert constants.excess is not None
-    mu, beta, e0 = constants.mu[i], constants.beta[i], constants.excess[i]
+def one_stage(constants: Constants, i: int, epsilon: float, e0: float, b2: np.ndarray, c: np.ndarray) -> Promise:
+    mu, beta = constants.mu[i], constants.beta[i]
     apart = b2 / (2 * mu * epsilon) + c
     apart[i] = -1.0  # itself first
     order = np.argsort(apart, kind="stable")[: int(np.isfinite(apart).sum())]
@@ -150,8 +148,7 @@ def one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: n
 # puts x_0 within sqrt(2 e_0/mu_i) of x_i*, which is within B/mu of the mixture's minimiser.
 
 
-def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> Promise:
-    assert constants.excess is not None
+def two_stages(constants: Constants, i: int, epsilon: float, e0: float, b: np.ndarray) -> Promise:
     own = constants.mu[i]
     mu = constants.mu[b < np.sqrt(2 * own * epsilon)].min()
     level = np.sqrt(2 * mu * epsilon)
@@ -163,7 +160,7 @@ def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> P
     signal = float((near**2 * constants.sigma2).sum())
     noise = float((weights**2 * constants.sigma2).sum())
     bias = float(weights[followed] @ b[followed])
-    distance = np.sqrt(2 * constants.excess[i] / own) + bias / mu
+    distance = np.sqrt(2 * e0 / own) + bias / mu
     bound = evaluate(
         OPTIMAL, mu=mu, beta=beta, eps=epsilon, distance2=distance**2, sigma2=variance,
         lambda2=noise / variance, signal2=max(variance * signal, 2 * mu * epsilon),

@@ -5,8 +5,8 @@ Every number is a bound of the stopped process, it holds until tau = min{t: e_t 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from suffice.bounds.criteria import Binary, Criterion
 from suffice.bounds.sufficient_cluster import best_threshold, sufficient_cluster
 from suffice.bounds.sufficient_variance import sufficient_variance, tight_variance
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers
+from suffice.support.numbers import as_numbers, as_whole
 
 from ..plan_row import Row, rows_of
 from ..precision import Precision
@@ -28,10 +28,8 @@ def checked(
     constants: Constants | None, criterion: Criterion | None, horizon: int | None, confidence: float | None
 ) -> None:
     """`InputError` where `promised_rows` would be asked for nonsense."""
-    if horizon is not None and (
-        isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 1 <= horizon <= 10**9
-    ):
-        raise InputError("horizon", horizon, "give a whole number of iterations from 1 to 10^9")
+    if horizon is not None:
+        as_whole("horizon", horizon)
     if confidence is not None and as_numbers("confidence", confidence, (), positive=True) > 1:
         raise InputError("confidence", confidence, "give a probability in (0, 1]")
     if constants is not None and (constants.sigma2 < 1e-60).any():
@@ -41,20 +39,6 @@ def checked(
         raise InputError("criterion", criterion, "give binary, continuous, sharp or a criterion object")
     if isinstance(criterion, Binary) and np.ndim(criterion.threshold) != 0:
         raise InputError("threshold", criterion.threshold, "give one number for all rows, or binary to choose for each")
-
-
-def weighing(
-    constants: Constants, similarity: np.ndarray, criterion: Criterion | None
-) -> Iterator[tuple[Criterion, float, float]]:
-    """Of each client: its criterion, sufficient variance and step ratio at similarities of at least (N, N).
-
-    Without a criterion each takes the binary one of least sufficient variance.
-    """
-    thresholds = best_threshold(similarity=similarity, sigma2=constants.sigma2)
-    for rho, threshold, share in zip(similarity, thresholds.tolist(), constants.shares.tolist()):
-        chosen = Binary(threshold=threshold) if criterion is None else criterion
-        s2 = float(tight_variance(chosen, similarity=rho, sigma2=constants.sigma2))
-        yield chosen, s2, float(chosen.step_ratio(share))
 
 
 def promised_rows(
@@ -73,33 +57,37 @@ def promised_rows(
 
     Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
     """
-    levels, refused = precision.each, bool(constants.unbounded)
+    levels, refused, clusters = precision.each, bool(constants.unbounded), []
     similarity = constants.heterogeneity.similarity(2 * constants.mu * levels)
-    weighed = list(weighing(constants, similarity, criterion))
-    s2, q = np.array([(s2, q) for _, s2, q in weighed]).T
-    both = schedules(constants, s2, q, levels, horizon, confidence)
-    own = schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
-    if constants.excess is not None and not refused:
-        fixed = fixed_rounds(constants, levels)
-        both = [one._replace(fixed_weights=found) for one, (found, _) in zip(both, fixed)]
-        own = [one._replace(fixed_weights=found) for one, (_, found) in zip(own, fixed)]
-    clusters = [
-        dict(
+    thresholds = best_threshold(similarity=similarity, sigma2=constants.sigma2)
+    for i, rho in enumerate(similarity):
+        chosen = Binary(threshold=thresholds[i].item()) if criterion is None else criterion
+        seen, ratio = (
+            {"similarity": rho, "sigma2": constants.sigma2},
+            float(chosen.step_ratio(constants.shares[i].item())),
+        )
+        cluster: dict[str, Any] = dict(
             criterion=chosen,
             similarity=rho,
-            weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
+            weights=collaboration_weights(chosen, **seen),
             cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
-            sufficient_variance=s2[i].item(),
-            definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
+            sufficient_variance=float(tight_variance(chosen, **seen)),
+            definition_2_variance=float(sufficient_variance(chosen, **seen)),
             local_variance=constants.sigma2[i].item(),
-            step_ratio=q[i].item(),
-            step_limit=None if refused else (q[i] / constants.beta[i]).item(),
+            step_ratio=ratio,
+            step_limit=None if refused else (ratio / constants.beta[i]).item(),
         )
-        for i, ((chosen, _, _), rho) in enumerate(zip(weighed, similarity))
-    ]
+        clusters.append(cluster)
     rows = rows_of(constants.names, precision, clusters, constants.unbounded)
     if refused:
         return rows
+    s2, q = (np.array([one[name] for one in clusters]) for name in ("sufficient_variance", "step_ratio"))
+    both = schedules(constants, s2, q, levels, horizon, confidence)
+    own = schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
+    if constants.excess is not None:
+        fixed = fixed_rounds(constants, levels)
+        both = [one._replace(fixed_weights=found) for one, (found, _) in zip(both, fixed)]
+        own = [one._replace(fixed_weights=found) for one, (_, found) in zip(own, fixed)]
     plans = zip(rows, both, own)
     rows = [replace(row, schedules=one, local=other, notes=constants.notes) for row, one, other in plans]
     return [replace(row, warnings=_warnings(constants, row)) for row in rows]

@@ -1,4 +1,4 @@
-"""What tables and files show of clients' plans: one list of columns, each a field of a row or of one of its plans."""
+"""One list of columns serves tables and files of plans: each is a field of a row or of one of its plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suffice.support.text import csv_text
 
 from ..constant_plan import ConstantPlan
 from ..plan_row import KINDS, Kind, Row
-from .notes import NOTHING, idle
+from .notes import NOTHING, starts_there
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..simulated import Measured
@@ -99,12 +99,12 @@ def write_csv(path: Path, rows: Sequence[Row], *, measured: Sequence[Measured] |
 
 
 def _gain(row: Row, kind: Kind, screen: bool) -> float | None:
-    return None if screen and kind != "guaranteed" and idle(row) else row.gain(kind)
+    return None if screen and kind != "guaranteed" and starts_there(row) else row.gain(kind)
 
 
 def _with(row: Row, kind: Kind) -> str:
     peers = row.peers(kind)
-    names = ", ".join(peers) or (NOTHING if kind != "guaranteed" and idle(row) else "nobody")
+    names = ", ".join(peers) or (NOTHING if kind != "guaranteed" and starts_there(row) else "nobody")
     return names if len(names) <= PEERS or not peers else f"{len(peers)} of {len(row.names) - 1}"
 
 

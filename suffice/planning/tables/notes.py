@@ -1,4 +1,4 @@
-"""What is said below the tables of plans: few lines, the decisive first."""
+"""Notes stand below the tables of plans: few lines, the decisive first."""
 
 from __future__ import annotations
 
@@ -61,24 +61,24 @@ def few(lines: Sequence[str]) -> list[str]:
     return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
 
 
-def worth(rows: Sequence[Row]) -> list[str]:
+def matrix_note(rows: Sequence[Row]) -> list[str]:
     """What the iterations of exact plans are, and of which gradients."""
-    used = [plan.matrix is not None for row in busy(rows) for plan in (row.exact, row.exact_local)]
+    used = [plan.matrix is not None for row in to_be_planned(rows) for plan in (row.exact, row.exact_local)]
     return [MATRIX if any(used) else WITHOUT] if used else []
 
 
-def idle(row: Row) -> bool:
+def starts_there(row: Row) -> bool:
     """Whether the start is enough."""
     plan, _ = row.constant()
     return plan is not None and plan.iterations == 0
 
 
-def busy(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if not idle(row)]
+def to_be_planned(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if not starts_there(row)]
 
 
 def over_known(number_of: Callable[[np.ndarray], np.floating], rows: Sequence[Row]) -> float | None:
     """A number of the speed-ups that are known."""
-    gains = np.array([row.exact_speedup or np.nan for row in busy(rows)])
+    gains = np.array([row.exact_speedup or np.nan for row in rows])
     known = gains[np.isfinite(gains)]
     return float(number_of(known)) if known.size else None

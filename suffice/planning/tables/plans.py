@@ -12,7 +12,7 @@ from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_widt
 from ..plan_row import Kind, Row
 from ..schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import MOST_ROWS, busy, few, first_rows, noted, over_known, sentence, worth
+from .notes import MOST_ROWS, few, first_rows, matrix_note, noted, over_known, sentence, to_be_planned
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
@@ -49,16 +49,16 @@ STAGED = (
 SUMMARY = (
     Column("eps", lambda one: one[0]),
     Column("clients", lambda one: len(one[1])),
-    Column("to plan", lambda one: len(busy(one[1]))),
+    Column("to plan", lambda one: len(one[2])),
     Column("with peers", lambda one: sum(bool(row.collaborators) for row in one[1])),
     Column("groups", lambda one: _groups(one[1]), optional=True),
-    Column("no matrix", lambda one: _median(row.plain.iterations for row in busy(one[1]) if row.plain), digits=4),
-    Column("alone", lambda one: _median(row.exact_local.iterations for row in busy(one[1])), digits=4),
-    Column("together", lambda one: _median(row.exact.iterations for row in busy(one[1])), digits=4),
-    Column("speed-up", lambda one: over_known(np.median, one[1])),
-    Column("largest", lambda one: over_known(np.max, one[1])),
+    Column("no matrix", lambda one: _median(row.plain.iterations for row in one[2] if row.plain), digits=4),
+    Column("alone", lambda one: _median(row.exact_local.iterations for row in one[2]), digits=4),
+    Column("together", lambda one: _median(row.exact.iterations for row in one[2]), digits=4),
+    Column("speed-up", lambda one: over_known(np.median, one[2])),
+    Column("largest", lambda one: over_known(np.max, one[2])),
 )
-"""Of a precision and its rows: medians over those with something to plan."""
+"""Of a precision, its rows and those with something to plan, over which medians are taken."""
 
 
 def exact_table(precisions: Precisions) -> Table:
@@ -70,9 +70,9 @@ def exact_table(precisions: Precisions) -> Table:
     reached = "to a mean excess of at most eps" if many else "until the mean excess is at most eps"
     return Table.of(
         [column for column in known if plain or column.head != "no matrix"],
-        precisions.items() if many else rows,
+        [(key, there, to_be_planned(there)) for key, there in precisions.items()] if many else rows,
         title=f"Exact plan{', medians over clients' if many else ''}: iterations {reached}",
-        lines=[*worth(rows), *(["The plan of every client is in --csv FILE and --json."] if many else ()),
+        lines=[*matrix_note(rows), *(["The plan of every client is in --csv FILE and --json."] if many else ()),
                *_said(rows, "exact")],
         width=80,
     )  # fmt: skip
@@ -121,7 +121,7 @@ def _shown(kind: Kind) -> list[Column]:
 def _said(rows: Sequence[Row], kind: Kind) -> list[str]:
     """The notes of plans that have something to do, with whose they are; measured ones also of the clients alone."""
     notes: dict[str, list[str]] = {}
-    for row in busy(rows):
+    for row in to_be_planned(rows):
         plans = row.both(kind)[: 2 if kind == "measured" else 1]
         for note in dict.fromkeys(plan.note.partition(": ")[0] for plan in plans if plan.note):
             notes.setdefault(note, []).append(row.name)

@@ -45,7 +45,7 @@ def measured_tables(measured: Sequence[Measured]) -> list[Table]:
 
 
 def _ends(measured: Sequence[Measured]) -> list[Table]:
-    known = {how: [getattr(entry, how) for entry in measured] for how in ("alone", "together", "scheduled")}
+    known = {how: [getattr(entry, how) for entry in measured] for how in ("alone", "together")}
     if all(plan.iterations is None for plans in known.values() for plan in plans):
         return []
     exact = any(plan.exact is not None for plan in known["together"])

@@ -108,20 +108,3 @@ class PreconditionedWeights(FixedWeights):
         mixed = problem.stochastic_gradient(theta, self.collaboration(problem, state, draw), draw.noise)
         moved = torch.einsum("ide,sie->sid", self.preconditioners.to(theta), mixed)
         return {"models": theta - eta[..., None] * moved}
-
-
-@dataclass(frozen=True, kw_only=True)
-class StagedWeights(PreconditionedWeights):
-    """The same with weights that each client changes at times fixed in advance; `alpha` is not used.
-
-    stages (J, N, N) weights, ends (J, N) the last iteration of each client's j-th stage; after the last it stays
-    """
-
-    stages: Tensor
-    ends: Tensor
-    name: str = "staged-weights"
-
-    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
-        stage = (draw.iteration > self.ends).sum(0).clamp(max=len(self.ends) - 1)
-        alpha = self.stages[stage, torch.arange(problem.clients)]
-        return alpha.to(state["models"]).expand(len(state["models"]), -1, -1)

@@ -12,7 +12,7 @@ recursion z+ = M(v) z that `recursion` derives. M needs the first and second mom
     gram_model.GramModel       closed form of a model with identity Hessians, which says where a search begins
 
 `suffice/planning/exact` calls them, excesses being in units of the precision: `search` and `stages` the first two,
-`search` and `plan` the third, `plan` the fourth, `search.modelled` the last. A problem offers what they start from by
+`search.scaled` the third, `plan` the fourth, `search.modelled` the last. A problem offers what they start from by
 `gradient_moments` and `gradient_rows`.
 
 Moments of any other linear algorithm are found by calling its own step, since no formula of it is written down:

@@ -21,7 +21,7 @@ from .gradient_moments import RANK
 from .gram_model import GramModel
 from .orbits import DIVERGED, share_of_step
 from .packed import pack, unpack
-from .preconditioning import pooled_basis
+from .preconditioning import SHARED
 from .recursion import largest
 
 MOST_FEATURES = 40
@@ -60,7 +60,7 @@ class GradientRows:
         """Arguments as in `moments_of_rows`."""
         d = start.shape[1]
         mean = sum(x.T @ x / len(x) for x, _ in blocks) / len(blocks) + ridge * np.eye(d)
-        basis, optimum = pooled_basis(mean), []
+        basis, optimum = SHARED["pooled"](mean), []
         for (x, y), origin in zip(blocks, start):
             n, r = len(x), y - x @ origin
             if ridge:

@@ -70,18 +70,10 @@ def share_of_step(before: np.ndarray | float, after: np.ndarray | float) -> np.n
 
 def arrival(M: np.ndarray, start: np.ndarray, loss: np.ndarray, most: int) -> float:
     """When loss . M^t start is at most 1 first, to a fraction of a step: 0 if it starts there, inf beyond `most`."""
-    z, t, first = start, 0, float(loss @ start)
-    with np.errstate(over="ignore", invalid="ignore"):
-        while first > 1 and t < most:
-            Z = orbit(M, z, min(most - t, max(t, BLOCK), BLOCK**2))
-            e, z, done = loss @ Z, Z[:, -1], t + Z.shape[1] - 1
-            if (e[1:] <= 1).any():
-                at = int(np.argmax(e[1:] <= 1))
-                return t + at + float(share_of_step(e[at], e[at + 1]))
-            if not (e[-1] < DIVERGED * first and _arriving(e[0], e[-1], done - t, most - done, done)):
-                break
-            t = done
-    return np.inf if first > 1 else 0.0
+    if loss @ start <= 1:
+        return 0.0
+    times, *_ = arrivals((M - np.eye(len(M)))[None], np.zeros((1, *M.shape)), start, loss, np.ones(1), most)
+    return times.item()
 
 
 def _arriving(before: np.ndarray, after: np.ndarray, steps: int, left: int, t: int) -> np.ndarray:
@@ -100,16 +92,35 @@ def arrivals(
     direction are stepped by two products of matrices; those that are still on their way after some hundred steps, by
     powers of their own M.
     """
-    S, F, first = len(shares), len(M1), float(start @ loss)
+    (F, n), S, first = M1.shape[:2], len(shares), float(start @ loss)
     times, lowest, when = np.full(F * S, np.inf), np.full(F * S, first), np.zeros(F * S, dtype=int)
     live, before, t = np.arange(F * S), np.full(F * S, first), 0
-    follow: _Together | _Apart = _Together(M1, M2, shares, start, loss)
+    shares, loss = shares.astype(M1.dtype), loss.astype(M1.dtype)
+    # rows of few models times a matrix are faster than a matrix times columns
+    forth1, forth2 = (M.swapaxes(-1, -2).copy() for M in (M1, M2))
+    Z, length, apart = np.tile(start.astype(M1.dtype), (F, S, 1)), shares[:, None], ()
     with np.errstate(over="ignore", invalid="ignore"):
         while live.size and t < most:
-            if t >= max(TOGETHER * len(start), BLOCK) and isinstance(follow, _Together):
-                follow = follow.apart(live)
-            e = follow.next(live, t)[:, : most - t]
-            e = np.where(np.isfinite(e), e, np.inf)
+            at, of = np.divmod(live, S)
+            if not apart and t >= max(TOGETHER * n, BLOCK):
+                c = shares[of][:, None, None]
+                M = np.eye(n) + c * M1[at] + c**2 * M2[at]
+                back = M.swapaxes(-1, -2)
+                # functionals of z_t that are the next values
+                looks = orbit(back, back @ loss, BLOCK - 1).swapaxes(-1, -2)
+                apart = Z[at, of], np.linalg.matrix_power(M, BLOCK), looks
+            if apart:
+                z, power, looks = apart
+                path = orbit(power, z, min(max(t // (4 * BLOCK), 1), MOST_BLOCKS))
+                e = (looks @ path[..., :-1]).swapaxes(-1, -2).reshape(len(z), -1)
+                apart = path[..., -1], power, looks
+            else:
+                found = []
+                for _ in range(min(max(t, 4), BLOCK - 1)):
+                    Z = Z + length * (Z @ forth1 + length * (Z @ forth2))
+                    found.append(Z @ loss)
+                e = np.stack(found, axis=-1)[at, of]
+            e = np.where(np.isfinite(e), e, np.inf)[:, : most - t]
             below = e <= 1
             arrived = below.any()
             end = int(np.argmax(below.any(0))) if arrived else e.shape[1]
@@ -124,58 +135,5 @@ def arrivals(
                 break
             t, last, before = t + e.shape[1], before, e[:, -1]
             going = (before < DIVERGED * first) & _arriving(last, before, e.shape[1], most - t, t)
-            live, before = live[going], before[going]
-            follow.keep(live, going)
+            live, before, apart = live[going], before[going], tuple(one[going] for one in apart)
     return times.reshape(F, S), lowest.reshape(F, S), when.reshape(F, S)
-
-
-class _Together:
-    """Models Z (F, S, n) of all lengths of the directions `kept`, of which some length is on its way."""
-
-    def __init__(self, M1: np.ndarray, M2: np.ndarray, shares: np.ndarray, start: np.ndarray, loss: np.ndarray) -> None:
-        self.M1, self.M2, self.shares, self.loss = M1, M2, shares.astype(M1.dtype), loss.astype(M1.dtype)
-        # rows of few models times a matrix are faster than a matrix times columns
-        self.Z, self.turned = (
-            np.tile(start.astype(M1.dtype), (len(M1), len(shares), 1)),
-            [M.swapaxes(-1, -2).copy() for M in (M1, M2)],
-        )
-        self.kept = np.arange(len(M1))
-
-    def place(self, live: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return np.searchsorted(self.kept, live // len(self.shares)), live % len(self.shares)
-
-    def next(self, live: np.ndarray, t: int) -> np.ndarray:
-        """The next values of those that are live."""
-        c, found = self.shares[:, None], []
-        for _ in range(min(max(t, 4), BLOCK - 1)):
-            self.Z = self.Z + c * (self.Z @ self.turned[0] + c * (self.Z @ self.turned[1]))
-            found.append(self.Z @ self.loss)
-        return np.stack(found, axis=-1)[self.place(live)]
-
-    def keep(self, live: np.ndarray, going: np.ndarray) -> None:
-        if len(kept := np.unique(live // len(self.shares))) < len(self.kept):
-            some = np.searchsorted(self.kept, kept)
-            self.kept, self.Z, self.turned = kept, self.Z[some], [M[some] for M in self.turned]
-
-    def apart(self, live: np.ndarray) -> _Apart:
-        at, c = np.divmod(live, len(self.shares))
-        c = self.shares[c][:, None, None]
-        M = np.eye(len(self.loss)) + c * self.M1[at] + c**2 * self.M2[at]
-        return _Apart(M, self.Z[self.place(live)], self.loss)
-
-
-class _Apart:
-    """Models z (P, n) of their own M each, some BLOCKs at a time: functionals of z_t that are the next values."""
-
-    def __init__(self, M: np.ndarray, z: np.ndarray, loss: np.ndarray) -> None:
-        back = M.swapaxes(-1, -2)
-        self.z, self.power = z, np.linalg.matrix_power(M, BLOCK)
-        self.looks = orbit(back, back @ loss, BLOCK - 1).swapaxes(-1, -2)
-
-    def next(self, live: np.ndarray, t: int) -> np.ndarray:
-        Z = orbit(self.power, self.z, min(max(t // (4 * BLOCK), 1), MOST_BLOCKS))
-        self.z = Z[..., -1]
-        return (self.looks @ Z[..., :-1]).swapaxes(-1, -2).reshape(len(Z), -1)
-
-    def keep(self, live: np.ndarray, going: np.ndarray) -> None:
-        self.z, self.power, self.looks = self.z[going], self.power[going], self.looks[going]

@@ -49,11 +49,6 @@ OWN: dict[str, Basis] = {"own": _whole, "own, ridge": _ridged}
 """Bases from the client's second moment alone."""
 
 
-def pooled_basis(A: np.ndarray) -> np.ndarray:
-    """That of "pooled"."""
-    return SHARED["pooled"](A)
-
-
 def shared_bases(moments: GradientMoments) -> dict[str, np.ndarray]:
     """Bases of all clients' common coordinates, by name; "none" first."""
     A = moments.A.mean(0)
@@ -65,8 +60,3 @@ def shared_bases(moments: GradientMoments) -> dict[str, np.ndarray]:
 def own_bases(moments: GradientMoments, client: int) -> dict[str, np.ndarray]:
     """Bases of coordinates of one client's choice."""
     return {name: make(moments.A[client]) for name, make in OWN.items()}
-
-
-def own_coordinates(moments: GradientMoments, client: int) -> dict[str, GradientMoments]:
-    """The moments in these."""
-    return {name: moments.in_basis(basis) for name, basis in own_bases(moments, client).items()}

@@ -7,7 +7,7 @@ import pytest
 from site_data import site_rows
 
 from suffice.planning.exact.plan import exact_plans
-from suffice.planning.exact.stages import STAGES, Staged, faster_stages, lengths
+from suffice.planning.exact.stages import STAGES, StagedRecursion, faster_stages, lengths
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -21,19 +21,15 @@ def moments():
     return moments_of_rows(list(zip(X, y)), start=np.full((4, 2), 3.0), batch=2)
 
 
-def test_lengths_are_as_equal_as_can_be():
-    for steps in range(1, 20):
-        parts = lengths(steps)
-        assert (len(parts), sum(parts)) == (STAGES, steps)
-        assert max(parts) - min(parts) <= 1
-
-
 def test_the_curve_is_a_step_at_a_time_and_derivatives_are_its_differences(moments):
     rng, h = np.random.default_rng(0), 1e-6
     for i, T in zip((0, 2, 3), (2, 7, 11)):
+        parts = lengths(T)
+        assert (len(parts), sum(parts)) == (STAGES, T)
+        assert max(parts) - min(parts) <= 1
         recursion, v = ExactRecursion(moments=moments, client=i), 0.03 * rng.uniform(size=STAGES * 4)
-        staged, z, expected = Staged(recursion), recursion.start, [float(recursion.excess)]
-        for j in np.repeat(range(STAGES), lengths(T)):
+        staged, z, expected = StagedRecursion(recursion), recursion.start, [float(recursion.excess)]
+        for j in np.repeat(range(STAGES), parts):
             z = recursion.matrix(v.reshape(STAGES, 4)[j]) @ z
             expected.append(float(recursion.loss @ z))
         value, gradient = staged.derivatives(v, T)
@@ -45,18 +41,19 @@ def test_the_curve_is_a_step_at_a_time_and_derivatives_are_its_differences(momen
 
 
 @pytest.mark.parametrize("share", [0.1, 0.02])
-def test_a_plan_in_stages_arrives_earlier_with_every_step_below_its_limit(moments, share):
+def test_a_plan_in_stages_arrives_earlier_and_each_stage_begins_where_the_last_one_ended(moments, share):
     plans = exact_plans(moments, share * moments.excess, schedule=True)
     for i, pair in enumerate(plans):
         for one in pair:
-            assert one.scheduled is not None
-            assert one.iterations is not None
-            assert one.scheduled <= one.iterations
-            if one.stages:
-                assert one.scheduled == sum(stage.iterations for stage in one.stages) < one.iterations
-                assert one.last.excess is not None
-                assert one.last.excess <= one.epsilon
-                np.testing.assert_allclose([stage.weights.sum() for stage in one.stages], 1, rtol=1e-12)
+            if not one.stages:
+                assert one.scheduled == one.iterations
+                continue
+            assert one.scheduled == sum(stage.iterations for stage in one.stages) < one.iterations
+            assert one.last is one.stages[-1]
+            assert one.last.excess <= one.epsilon
+            starts, ends = zip(*((stage.start, stage.excess) for stage in one.stages))
+            np.testing.assert_allclose(starts, (one.start, *ends[:-1]), rtol=1e-12)
+            np.testing.assert_allclose([stage.weights.sum() for stage in one.stages], 1, rtol=1e-12)
         assert all(np.flatnonzero(stage.weights).tolist() == [i] for stage in pair[1].stages)
     assert any(together.stages for together, _ in plans)
 
@@ -67,10 +64,10 @@ def test_stages_save_two_fifths_on_a_table():
     moments = moments_of_rows(blocks, start=np.zeros((6, blocks[0][0].shape[1])))
     epsilon = 0.1 * moments.excess
     constant = exact_plans(moments, epsilon, precondition=False)[5][0]
-    assert constant.iterations is not None
     recursion = ExactRecursion(moments=moments, client=5, unit=epsilon[5])
     rates, steps = faster_stages(recursion, constant.rates, constant.iterations)
     assert steps <= 0.6 * constant.iterations
-    assert Staged(recursion).curve(rates.ravel(), steps)[-1] <= 1
+    curve = StagedRecursion(recursion)
+    assert curve.curve(rates.ravel(), steps)[-1] <= 1 < curve.curve(rates.ravel(), steps - 1)[-1]
     assert rates[-1].sum() < rates[0].sum()
     assert all(recursion.limit(v) > 1 for v in rates)

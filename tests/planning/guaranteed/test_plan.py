@@ -106,40 +106,34 @@ def simple(**changes):
     return build(base | changes)
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_plan_agrees_with_the_second_calculator(seed):
-    values = random_constants(seed)
-    eps, T, delta = [0.5, 0.02, 1e-3], None if seed % 7 == 6 else 7 * seed + 1, None if seed % 6 == 5 else 0.05
-    n = len(values["mu"])
-    rows = sf.plan(build(values), eps, horizon=T, confidence=delta)
-    assert [(row.epsilon, row.client) for row in rows] == [(e, i) for e in eps for i in range(n)]
-    plain = {name: None if value is None else value.tolist() for name, value in values.items()}
-    for row in rows:
-        rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
-        np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
-        assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
-        fixed = None if row.schedules.fixed is None else np.flatnonzero(row.schedules.fixed["weights"])
-        followed = members if fixed is None else fixed
-        assert list(row.collaborators) == [str(k) for k in followed if k != row.client]
-        assert row.local_variance == plain["sigma2"][row.client]
-        one = row
-        got = [one.criterion.threshold, one.definition_2_variance, one.sufficient_variance, one.step_ratio]
-        times = (part.hitting["expected_iterations"] for part in (row.local, row.schedules))
-        got += [one.step_limit, quotient(*times)]
-        for have, want in zip(got, numbers, strict=True):
-            assert_number(have, want)
-        assert_schedules(row.schedules, together)
-        assert_schedules(row.local, alone)
-
-
-def test_random_plans_meet_every_branch():
-    rows = [row for seed in range(20) for row in sf.plan(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
-    assert {len(row.cluster) for row in rows} >= {1, 2, 3, 4}
-    assert {row.schedules.horizon["eta"] == 0 for row in rows} == {True, False}
-    assert {row.schedules.hitting["eta"] < row.step_limit for row in rows} == {True, False}
-    chosen = [row for row in rows]
-    assert {one.sufficient_variance < 0.999 * one.definition_2_variance for one in chosen} == {True, False}
-    assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
+def test_plan_agrees_with_the_second_calculator():
+    seen = []
+    for seed in range(24):
+        values = random_constants(seed)
+        eps, T, delta = [0.5, 0.02, 1e-3], None if seed % 7 == 6 else 7 * seed + 1, None if seed % 6 == 5 else 0.05
+        rows = sf.plan(build(values), eps, horizon=T, confidence=delta)
+        assert [(row.epsilon, row.client) for row in rows] == [(e, i) for e in eps for i in range(len(values["mu"]))]
+        plain = {name: None if value is None else value.tolist() for name, value in values.items()}
+        for row in rows:
+            rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
+            np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
+            assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
+            fixed = None if row.schedules.fixed is None else np.flatnonzero(row.schedules.fixed["weights"])
+            followed = members if fixed is None else fixed
+            assert list(row.collaborators) == [str(k) for k in followed if k != row.client]
+            assert row.local_variance == plain["sigma2"][row.client]
+            got = [row.criterion.threshold, row.definition_2_variance, row.sufficient_variance, row.step_ratio]
+            times = (part.hitting["expected_iterations"] for part in (row.local, row.schedules))
+            for have, want in zip([*got, row.step_limit, quotient(*times)], numbers, strict=True):
+                assert_number(have, want)
+            assert_schedules(row.schedules, together)
+            assert_schedules(row.local, alone)
+            seen.append(row)
+    assert {len(row.cluster) for row in seen} >= {1, 2, 3, 4}
+    assert {row.schedules.horizon["eta"] == 0 for row in seen} == {True, False}
+    assert {row.schedules.hitting["eta"] < row.step_limit for row in seen} == {True, False}
+    assert {row.sufficient_variance < 0.999 * row.definition_2_variance for row in seen} == {True, False}
+    assert any(row.speedup is not None and row.speedup > 1.5 for row in seen)
 
 
 def test_start_at_the_precision_still_takes_iterations():
@@ -153,8 +147,7 @@ def test_start_at_the_precision_still_takes_iterations():
 def test_a_client_alone_plans_as_local():
     zero = np.zeros((1, 1))
     row = sf.plan(simple(b2=zero, c=zero), 0.1, horizon=30, confidence=0.2).rows[0]
-    one = row
-    assert (one.cluster, row.speedup, one.step_ratio, one.sufficient_variance) == ((0,), 1, 1, 2)
+    assert (row.cluster, row.speedup, row.step_ratio, row.sufficient_variance) == ((0,), 1, 1, 2)
     assert row.schedules == row.local
 
 

@@ -20,9 +20,9 @@ def models():
     return GramModel.from_minimisers(optimum, start, growth, level)
 
 
-def test_the_sums_are_those_of_the_recursion_step_by_step():
-    V = 0.03 * np.random.default_rng(1).uniform(size=(N, N))
-    for one, v in zip(models(), V):
+def test_the_sums_are_those_of_the_recursion_step_by_step_and_derivatives_their_differences():
+    V, h = 0.03 * np.random.default_rng(1).uniform(size=(N, N)), 1e-6
+    for one, v, goal in zip(models(), V, GOALS.tolist()):
         m, s = one.start, 0.0
         for t in range(51):
             if t:
@@ -30,25 +30,12 @@ def test_the_sums_are_those_of_the_recursion_step_by_step():
             noise = 4 * v**2 * (one.growth * ((m - one.gaps) ** 2).sum(1) + one.level)
             s = ((1 - 2 * v.sum()) ** 2 + (4 * v**2 * one.growth).sum()) * s + noise.sum()
             m = m - 2 * v @ (m - one.gaps)
-
-
-def test_derivatives_are_differences():
-    V, h = 0.03 * np.random.default_rng(2).uniform(size=(N, N)), 1e-6
-    for one, v, goal in zip(models(), V, GOALS.tolist()):
-        gradient = one.derivatives(v, goal)[1]
         ends = [[one.derivatives(v + sign * h * e, goal)[0] for sign in (1, -1)] for e in np.eye(N)]
-        np.testing.assert_allclose(gradient, np.diff(ends)[:, 0] / (-2 * h), rtol=1e-6, atol=1e-7)
-
-
-def test_rates_at_the_limit_neither_grow_nor_fall():
-    V = np.random.default_rng(3).uniform(size=(2, N))
-    for one in models():
-        at = one.limits(V)[:, None] * V
-        for v in at:
-            U, p = 2 * v.sum(), 4 * v**2 @ one.growth
-            np.testing.assert_allclose((1 - U) ** 2 + p, 1, rtol=1e-8)
-            assert one.stable(0.99 * v)
-            assert not one.stable(1.01 * v)
+        np.testing.assert_allclose(one.derivatives(v, goal)[1], np.diff(ends)[:, 0] / (-2 * h), rtol=1e-6, atol=1e-7)
+        at = one.limits(v) * v  # neither grows nor falls
+        np.testing.assert_allclose((1 - 2 * at.sum()) ** 2 + 4 * at**2 @ one.growth, 1, rtol=1e-8)
+        assert one.stable(0.99 * at)
+        assert not one.stable(1.01 * at)
 
 
 def test_times_are_about_exact_where_features_are_white():

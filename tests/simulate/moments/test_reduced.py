@@ -36,9 +36,9 @@ def spanned(recursion, v, lengths):
     return subspaces(M, recursion.start, recursion.loss, recursion.features)
 
 
-def test_arrivals_on_subspaces_are_those_of_the_full_maps(seen):
+def test_arrivals_and_excesses_on_subspaces_are_those_of_the_full_maps(seen):
     for recursion, v in seen:
-        W = spanned(recursion, v, LENGTHS)
+        W, M = spanned(recursion, v, LENGTHS), recursion.matrix(0.4 * v)
         assert W.shape[1] < W.shape[0] / 2
         M1, M2 = recursion.expansion(v[None])
         full = M1, M2, recursion.start, recursion.loss / (0.1 * recursion.excess)
@@ -47,18 +47,8 @@ def test_arrivals_on_subspaces_are_those_of_the_full_maps(seen):
             times = [arrivals(*of, np.array([share]), 5000)[0] for of in (full, small)]
             assert share > 0.7 or np.isfinite(times[0]).all()
             np.testing.assert_allclose(times[1], times[0], rtol=error)
-
-
-def test_the_first_two_excesses_are_exact(seen):
-    for recursion, v in seen:
-        W, M = spanned(recursion, v, LENGTHS), recursion.matrix(0.4 * v)
-        found = recursion.loss @ W @ orbit(W.T @ M @ W, recursion.start @ W, 40)
-        full = recursion.curve(0.4 * v, 40)
-        np.testing.assert_allclose(found[:2], full[:2], rtol=1e-10)
-        np.testing.assert_allclose(found, full, rtol=1e-3)
-
-
-def test_rates_beyond_the_limit_have_subspaces_too(seen):
-    """Their matrices are not positive definite."""
-    for recursion, v in seen:
+        found, curve = recursion.loss @ W @ orbit(W.T @ M @ W, recursion.start @ W, 40), recursion.curve(0.4 * v, 40)
+        np.testing.assert_allclose(found[:2], curve[:2], rtol=1e-10)
+        np.testing.assert_allclose(found, curve, rtol=1e-3)
+        # beyond the limit matrices are not positive definite
         assert np.isfinite(spanned(recursion, v, np.array([2.0]))).all()

@@ -7,9 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from one_step import expected_step
 
 from suffice.bounds import Binary, Continuous, collaboration_weights
-from suffice.simulate import AllForOne, FixedWeights, Quadratics, expected_step
+from suffice.simulate import AllForOne, FixedWeights, Quadratics
 from suffice.verification.instances import enumerated_paths, one_step, renewal
 from suffice.verification.instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Paths, uncorrelated
 from suffice.verification.instances.one_step import OneStep

@@ -6,9 +6,10 @@ import mpmath
 import numpy as np
 import pytest
 import torch
+from one_step import expected_step
 
 from suffice.bounds import Binary, Continuous, evaluate, find
-from suffice.simulate import AllForOne, Quadratics, expected_step, run
+from suffice.simulate import AllForOne, Quadratics, run
 from suffice.verification.instances.quadrature_1d import Line, counterexample
 
 
