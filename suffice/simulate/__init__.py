@@ -83,9 +83,7 @@ _HOMES = {
     ),
     ".catalogue": "ALGORITHMS algorithm",
     ".oracle": "Oracle",
-    ".excess_loss": (
-        "Moments expected_excess expected_excesses expected_moments expected_moments_batch expected_step"
-    ),
+    ".excess_loss": ("Moments expected_excess expected_excesses expected_moments expected_moments_batch expected_step"),
     ".problem": "Problem",
     ".problem_batches": "split stack",
     ".problems": ("LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"),
