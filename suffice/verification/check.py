@@ -29,7 +29,7 @@ from .periods import over_periods
 from .problem_measure import APART, GIVEN, ROUNDS, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import composed, form_of, quantity_of
-from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
+from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, path_sweep, sampled_verdict
 from .satisfiable import explained
 from .shapes import sweep
 from .user_function import reading, renamed, settings_kept
@@ -257,7 +257,7 @@ class _Check:
             theorem, measured, opaque=self.opaque, spend=spend, root=self.root, progress=self.progress, others=others
         )
         every = [*measured, *(others.found if others else [])]
-        verdict = self._with_extent(verdict, every, f"{says(measured, certified, theorem, effort)}; ")
+        verdict = self._with_extent(verdict, every, f"{left_open(measured, certified, theorem, effort)}; ")
         if verdict.outcome is Outcome.VIOLATED:
             return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
         if not verdict.valid:
@@ -265,7 +265,7 @@ class _Check:
         return loosened(verdict, theorem, [each.certified(LOOKED_AT[effort]) for each in measured[:2]], root=self.root)
 
     def _with_extent(
-        self, verdict: Verdict, every: Sequence[Any], left_open: str, left_out: Sequence[tuple[int, int]] = ()
+        self, verdict: Verdict, every: Sequence[Any], sampled: str, left_out: Sequence[tuple[int, int]] = ()
     ) -> Verdict:
         """The verdict with what was tried and what was not; `InputError` for a bound that is infinite wherever it was
         tried."""
@@ -277,7 +277,7 @@ class _Check:
         names, label = [each.problems.name for each in every], verdict.evidence.worst_instance.get("label")
         if verdict.outcome is Outcome.VIOLATED and not verdict.evidence.undefined and label in names:
             every = every[: names.index(label) + 1]
-        beyond = f"{left_open}{not_tried(every, verdict, left_out)}"
+        beyond = f"{sampled}{not_tried(every, verdict, left_out)}"
         return replace(verdict, tried=tried(every, self.algorithm, verdict), not_tried=beyond)
 
 

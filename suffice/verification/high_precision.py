@@ -119,7 +119,7 @@ def _probed(
     with torch.no_grad(), ExactTensors(seed) as exact:
         problem = over_tensors(torch.clone, problem)  # nothing that was computed and kept in floats
         _, centre, z = origin(problem, algorithm)
-        start = exact.of(z)[:, None]
+        start = exact.shadow(z)[:, None]
         moment = times(start, start.T)
         probed = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
         taken = branches(problem, algorithm, cycle.until(iterations), probed)
@@ -128,8 +128,10 @@ def _probed(
             sums = torch.eye(size).to(F).repeat(2, 1)
             taken = [[(share, [maps.with_sum(sums) for maps in steps]) for share, steps in block] for block in taken]
             moment = np.tile(moment, (2, 2))
-        blocks = [[(Fraction(share), [_Exact.of(maps, exact) for maps in steps]) for share, steps in b] for b in taken]
-        F = exact.of(F)
+        blocks = [
+            [(Fraction(share), [_Exact.from_maps(maps, exact) for maps in steps]) for share, steps in b] for b in taken
+        ]
+        F = exact.shadow(F)
         if form.steady:
             own, F = F // (iterations + 1) ** 2, np.zeros((2 * size, 2 * size), dtype=object)
             F[size:, size:] = own
@@ -195,9 +197,9 @@ class _Exact:
     deviations: list[tuple[Any, np.ndarray]]
 
     @classmethod
-    def of(cls, maps: Maps, exact: ExactTensors) -> _Exact:
-        weights = [Fraction(int(each), 2**BITS) for each in exact.of(maps.weights)]
-        mean, noise, deviations = (exact.of(each).copy() for each in (maps.mean, maps.noise, maps.deviations))
+    def from_maps(cls, maps: Maps, exact: ExactTensors) -> _Exact:
+        weights = [Fraction(int(each), 2**BITS) for each in exact.shadow(maps.weights)]
+        mean, noise, deviations = (exact.shadow(each).copy() for each in (maps.mean, maps.noise, maps.deviations))
         return cls(mean=mean, noise=noise, deviations=list(zip(weights, deviations)))
 
     def rounded(self, kind: Any) -> _Exact:
@@ -260,7 +262,7 @@ def _squared(steps: list[_Exact], turns: int, moment: np.ndarray) -> np.ndarray:
 
 
 def _exact(tensor: Tensor) -> np.ndarray:
-    return ExactTensors().of(tensor)
+    return ExactTensors().shadow(tensor)
 
 
 def _around(A: np.ndarray, moment: np.ndarray) -> np.ndarray:

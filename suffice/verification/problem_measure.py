@@ -22,12 +22,12 @@ from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .effective_step import reach
 from .evidence import Evidence
-from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
+from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_scalars
 from .family import Domain, Family, Values
 from .measurement_cache import once, once_each
 from .quantity import Composed, form_of, quadratic_at, scalars_of
 from .spectrum_scan import LATE, late, scanned, scans
-from .suspects import movable, moved, settled
+from .suspects import movable, moved, without_rounding
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -139,7 +139,7 @@ class Measure:
 
     def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
         values, given = self._moved(theorem, values)
-        if isinstance(self.problems.build, Together):
+        if isinstance(self.problems.build, ProblemBatch):
             problems, arguments = self.problems.build.many(given)
             eta, T = arguments["eta"], arguments["T"].astype(int)
             clients = problems.start.shape[1]
@@ -183,7 +183,7 @@ class Measure:
             # as near to the bound as the digits allow
             return float(value) * (1 - (10.0**-good if theorem.direction == "upper" else -(10.0**-good)))
 
-        return settled(theorem, found, again)
+        return without_rounding(theorem, found, again)
 
     def exactly(self, setting: Setting) -> tuple[Any, int]:
         """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good."""
@@ -263,7 +263,7 @@ def measured_family(
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
     forms = form_of(theorem)
-    problems = seen_by(forms, problems)
+    problems = with_forms(forms, problems)
     chosen = algorithm if algorithm is not None else Local()
     tested = tested_once(*typical(problems, chosen))
     if tested.reason:
@@ -311,8 +311,8 @@ def measures(
     if family is not None:
         tested = tested_once(*typical(family, algorithm))
         given = Measure(
-            problems=with_scalars(seen_by(forms, family), scalars), algorithm=algorithm, client=client, tested=tested,
-            forms=forms, scan=True, reach=reach_on(family, algorithm),
+            problems=with_scalars(with_forms(forms, family), scalars), algorithm=algorithm, client=client,
+            tested=tested, forms=forms, scan=True, reach=reach_on(family, algorithm),
         )  # fmt: skip
         return [given], tested.reason
     refused: InputError | None = None
@@ -345,7 +345,7 @@ def measures(
             longest = _STEPPED if forms.average or (coins and entries(size) > MOST_ENTRIES) else 10_000
             # squaring the maps of coins loses digits where modes neither grow nor decay
             last = _STEPPED_LATE if forms.average or coins else LATE[-1]
-        problems = with_scalars(seen_by(forms, quadratics(**given, longest=longest)), scalars)
+        problems = with_scalars(with_forms(forms, quadratics(**given, longest=longest)), scalars)
         found.append(
             Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
         )
@@ -366,7 +366,7 @@ def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
     return reach(algorithm, typical_setting(family).problem.clients, APERIODIC) if family.movable else 1.0
 
 
-def seen_by(forms: Composed, family: ProblemFamily) -> ProblemFamily:
+def with_forms(forms: Composed, family: ProblemFamily) -> ProblemFamily:
     """The family with the scalars that the quantity asks for: those of the mean loss where it is of that; and without
     noise that is not isotropic where that is not asked for."""
     family = of_mean_loss(family) if forms.mean_loss else family
@@ -402,7 +402,7 @@ def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     parts = [form for form, _ in forms.parts if callable(form.of)]
     some = [family] if family is not None else [quadratics(clients=clients) for clients in range(client + 1, 9)]
     scalars = constants(theorem, algorithm, family) if parts else {}
-    for problems in (with_scalars(seen_by(forms, each), scalars) for each in some if parts):
+    for problems in (with_scalars(with_forms(forms, each), scalars) for each in some if parts):
         setting, (problem, _, eta) = typical_setting(problems), typical(problems, algorithm)
         try:
             steps_once(problem, algorithm, eta)

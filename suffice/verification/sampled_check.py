@@ -19,14 +19,23 @@ from suffice.support.errors import InputError
 
 from .assumptions import listed, paths_only
 from .claim import Claim, Effort
+from .confidence_interval import FALSE_ALARMS
 from .counterexample import at_worst, described
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_level, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import alike, constants, plain_setting, reach_on, seen_by, shape_of, typical, typical_setting
+from .problem_measure import (
+    alike,
+    constants,
+    plain_setting,
+    reach_on,
+    shape_of,
+    typical,
+    typical_setting,
+    with_forms,
+)
 from .quantity import form_of
-from .sampled import FALSE_ALARMS
 from .search import shrink
 from .shapes import Sweep, suits
 from .verdict import Outcome, Verdict
@@ -73,7 +82,7 @@ def path_measures(
     ]  # fmt: skip
     found: list[PathMeasure] = []
     refused: InputError | None = None
-    for problems in (with_scalars(seen_by(forms, each), scalars) for each in families):
+    for problems in (with_scalars(with_forms(forms, each), scalars) for each in families):
         for level in sorted(forms.levels - typical_setting(problems).arguments.keys()):
             problems = with_level(problems, level)
         try:
@@ -107,7 +116,7 @@ def path_sweep(theorem: Theorem, measured: list[PathMeasure], client: int, *, ef
         problems = quadratics(
             clients=pair[0], features=pair[1], identical=alike(theorem), longest=LONGEST[effort] // _SHORTER
         )
-        problems = with_scalars(seen_by(first.forms, problems), scalars)
+        problems = with_scalars(with_forms(first.forms, problems), scalars)
         setting = plain_setting(problems)
         for level in sorted(first.forms.levels - setting.arguments.keys()):
             problems = with_level(problems, level)
@@ -223,7 +232,7 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
     return described(theorem, given, setting.arguments, value, bound, setting.problem.clients, digits=digits)
 
 
-def says(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
+def left_open(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
     """What a verdict by paths leaves open."""
     few = f"; with up to {MOST_SEQUENCES:,} sequences of outcomes and no noise all were followed"
     few = few if measured[0].held and measured[0].delta is None else ""

@@ -24,7 +24,7 @@ from .assumptions import steps_once
 from .evidence import Evidence
 from .families import Setting, quadratics, with_scalars
 from .family import Family, Values
-from .problem_measure import Measure, alike, constants, plain_setting, seen_by, shape_of
+from .problem_measure import Measure, alike, constants, plain_setting, shape_of, with_forms
 
 LARGEST = 8
 PAIRS = tuple(sorted(((N, d) for N in range(1, LARGEST + 1) for d in range(1, LARGEST + 1)), key=lambda p: p[0] * p[1]))
@@ -96,7 +96,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         if first.forms.average or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
             longest = max(2 * _STEPS // coins, _PROBED)
         longest = longest if first.periodic else _PROBED
-        problems = with_scalars(seen_by(first.forms, quadratics(**given, longest=longest)), scalars)
+        problems = with_scalars(with_forms(first.forms, quadratics(**given, longest=longest)), scalars)
         # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
         numbers = size * (size + 4 * pair[0] * pair[1]) * coins * probed
         most = min(_MOST, max(int(_NUMBERS[effort] / numbers), _FEWEST))
