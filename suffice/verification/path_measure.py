@@ -56,7 +56,6 @@ class PathMeasure(Measure):
     root: int
     held: tuple[bool, ...] = ()
     certify: bool = False
-    delta: float | None = None
 
     @property
     def samples(self) -> bool:
