@@ -64,7 +64,7 @@ agents at the threshold are left out
   suffice/bounds/threshold_weights.py: inside = np.asarray(b) <= np => inside = np.asarray(b) < np
   tests/bounds/test_threshold_weights.py
 small singular values are zeros
-  suffice/bounds/threshold_weights.py: RANK_TOLERANCE = 2.0**-44 => RANK_TOLERANCE = 2.0**-20
+  suffice/bounds/spectral_gap.py: RANK_TOLERANCE = 2.0**-44 => RANK_TOLERANCE = 2.0**-20
   tests/bounds/test_threshold_weights.py
 the best threshold forgets similarities
   suffice/bounds/sufficient_cluster.py: np.cumsum(mass * ranked => np.cumsum(mass + 0 * ranked

@@ -1,4 +1,4 @@
-"""Fixed collaboration weights lambda_ij: thresholds, connected components, weights for a precision; the spectrum of W.
+"""Fixed collaboration weights lambda_ij: thresholds, connected components, weights for a precision.
 
 Rows are the agents i, the last axis the agents j; axes in front are a batch. b holds dissimilarities >= 0 with
 b_ii = 0, or inf where none is known. W = Lambda Lambda^T for a row-stochastic Lambda.
@@ -6,14 +6,9 @@ b_ii = 0, or inf where none is known. W = Lambda Lambda^T for a row-stochastic L
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from suffice.support.errors import InputError
-
-RANK_TOLERANCE = 2.0**-44
-"""Singular values of Lambda below this times N times the largest count as zero (a float SVD errs by N 2^-52)."""
 
 
 def threshold_weights(*, b, threshold):
@@ -59,23 +54,3 @@ def precision_weights(*, b, mu, eps, sigma2=1.0):
         limit = np.broadcast_to(level, total.shape)[*at, 0]
         raise InputError("eps", eps, f"no b_ij < sqrt(2 mu eps): the least is {least:.6g}, the right side {limit:.6g}")
     return closeness / total
-
-
-class Spectrum(NamedTuple):
-    """Largest and smallest non-zero eigenvalue of W, and the number of non-zero ones."""
-
-    smax: np.ndarray
-    smin: np.ndarray
-    rank: np.ndarray
-
-
-def spectrum(weights) -> Spectrum:
-    """The spectrum of W = Lambda Lambda^T from the singular values of Lambda.
-
-    What is non-zero is a numerical decision (RANK_TOLERANCE). Where an eigenvalue is near it, smin is not to be
-    trusted: use the averaged iterate, whose bound needs smax alone.
-    """
-    singular = np.linalg.svd(np.asarray(weights, dtype=float), compute_uv=False)
-    rank = (singular > RANK_TOLERANCE * singular.shape[-1] * singular[..., :1]).sum(-1)
-    smallest = np.take_along_axis(singular, rank[..., None] - 1, -1)[..., 0]
-    return Spectrum(smax=singular[..., 0] ** 2, smin=smallest**2, rank=rank)

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from .algorithms import Scaffnew as Scaffnew
     from .catalogue import ALGORITHMS as ALGORITHMS
     from .catalogue import algorithm as algorithm
+    from .excess_loss import Moments as Moments
+    from .excess_loss import expected_excess as expected_excess
+    from .excess_loss import expected_excesses as expected_excesses
+    from .excess_loss import expected_moments as expected_moments
+    from .excess_loss import expected_moments_batch as expected_moments_batch
     from .oracle import Oracle as Oracle
-    from .probed_moments import Moments as Moments
-    from .probed_moments import expected_excess as expected_excess
-    from .probed_moments import expected_excesses as expected_excesses
-    from .probed_moments import expected_moments as expected_moments
-    from .probed_moments import expected_moments_batch as expected_moments_batch
     from .problem import Problem as Problem
     from .problem_batches import split as split
     from .problem_batches import stack as stack
@@ -79,7 +79,7 @@ _HOMES = {
     ),
     ".catalogue": "ALGORITHMS algorithm",
     ".oracle": "Oracle",
-    ".probed_moments": ("Moments expected_excess expected_excesses expected_moments expected_moments_batch"),
+    ".excess_loss": "Moments expected_excess expected_excesses expected_moments expected_moments_batch",
     ".problem": "Problem",
     ".problem_batches": "split stack",
     ".problems": ("LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"),

@@ -69,7 +69,7 @@ class Cycle:
 ONE_STEP = Cycle(blocks=(Block(iterations=(1,)),))
 Probed = Callable[[int, int | None], Maps]
 """The maps of iteration t when its coins show that one of the possible outcomes, or, with None, all in proportion."""
-Branches = list[tuple[float, list[Maps]]]
+Branches = list[tuple[Any, list[Maps]]]
 """(probability, maps of a block's iterations) for each outcome that the block holds: one where the block is of one
 iteration, whose maps are averaged over its coins."""
 
@@ -82,7 +82,10 @@ def branches(
     for block in blocks:
         listed = possible(algorithm.outcomes(problem, block.iterations[0])) if len(block.iterations) > 1 else []
         held = list(enumerate(listed)) if len(listed) > 1 else [(None, (1.0, {}))]
-        found.append([(share, [probed(t, number) for t in block.iterations]) for number, (share, _) in held])
+        # floats such as 1/6 do not sum to 1 in exact arithmetic, in which this may be asked
+        odds = torch.as_tensor([float(share) for _, (share, _) in held], dtype=problem.dtype)
+        shares = zip((odds / odds.sum()).unbind(), (number for number, _ in held))
+        found.append([(share, [probed(t, number) for t in block.iterations]) for share, number in shares])
     return found
 
 
@@ -264,20 +267,25 @@ class MomentPowers:
         """That of the moment, s."""
         return self._start.shape[-1]
 
+    def blocks(self, iterations: int) -> list[Branches]:
+        return branches(self._problem, self._algorithm, self._cycle.until(iterations), self._probed)
+
+    def found(
+        self, form: QuadraticForm, iterations: int, client: int, scalars: Mapping[str, float]
+    ) -> tuple[Tensor, Tensor]:
+        """A quantity of one client, and an estimate of its absolute rounding error, (1,) each."""
+        blocks = self.blocks(iterations)
+        F, T = form.on_state(self._problem, client, self._centre, scalars)[None], np.array([iterations])
+        given = {name: np.array([value]) for name, value in scalars.items()}
+        weights = torch.from_numpy(form.weights(T, given)) if form.stepped else None
+        return form_value(form, F, blocks, self._start, torch.from_numpy(T), weights)
+
     def value(
         self, form: QuadraticForm, iterations: int, client: int, scalars: Mapping[str, float] | None = None
     ) -> tuple[float, float]:
-        """A quantity of one client, and an estimate of its absolute rounding error."""
-        scalars = scalars or {}
-        blocks = branches(self._problem, self._algorithm, self._cycle.until(iterations), self._probed)
-        F, T = form.on_state(self._problem, client, self._centre, scalars)[None], np.array([iterations])
-        weights = (
-            form.weights(T, {name: np.array([value]) for name, value in scalars.items()}) if form.stepped else None
-        )
-        found = form_value(
-            form, F, blocks, self._start, torch.from_numpy(T), None if weights is None else torch.from_numpy(weights)
-        )
-        return float(found[0]), float(found[1])
+        """The same as floats."""
+        value, error = self.found(form, iterations, client, scalars or {})
+        return float(value), float(error)
 
     def excess(self, iterations: int, client: int) -> tuple[float, float]:
         """E[e_T] of one client, and an estimate of its absolute rounding error."""

@@ -14,7 +14,7 @@ import numpy as np
 from suffice.bounds import Theorem
 
 from .evidence import met, within
-from .families import LARGEST_STEP, Movable
+from .families import LARGEST_STEP, MovableInstances
 from .family import Values
 
 _GRID = LARGEST_STEP * 2.0 ** (-np.arange(105) / 4)
@@ -50,7 +50,9 @@ def quantile(value: np.ndarray) -> np.ndarray:
     return 1 + np.log10(np.maximum(value, 1e-4)) / 4
 
 
-def moved_inside(theorem: Theorem, movable: Movable, values: Values, reach: float = 1.0) -> tuple[Values, np.ndarray]:
+def moved_inside(
+    theorem: Theorem, movable: MovableInstances, values: Values, reach: float = 1.0
+) -> tuple[Values, np.ndarray]:
     """The values, moved where necessary, and the step of each instance, (n,), up to `reach` times 4/beta."""
     scalars = movable.scalars(values)
     steps = allowed_steps(theorem, scalars, reach)

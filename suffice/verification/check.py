@@ -29,7 +29,7 @@ from .periods import over_periods
 from .problem_measure import APART, GIVEN, ROUNDS, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import composed, form_of, quantity_of
-from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
+from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .satisfiable import explained
 from .shapes import sweep
 from .user_function import reading, renamed, settings_kept
@@ -184,8 +184,7 @@ class _Check:
 
     def verdict(self, effort: str) -> Verdict:
         """The verdict on instances."""
-        run = self._exact if self._by_moments else self._sampled
-        verdict = run("quick")
+        verdict = self._on_instances("quick")
         if verdict.outcome is Outcome.VACUOUS:
             some, why = explained(self.theorem, verdict.evidence.unmet)
             outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
@@ -193,7 +192,7 @@ class _Check:
         # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
         # certify fewer instances than `MOST_CERTIFIED`.
         if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
-            verdict = run(effort)
+            verdict = self._on_instances(effort)
         if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
             return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[self.theorem.direction])
         return verdict
@@ -219,53 +218,48 @@ class _Check:
         exact = self.algorithm.linear and self.delta is None and not form_of(self.theorem).levels
         return exact and quadratic(self.theorem, self.algorithm, self.family, self.client)
 
-    def _exact(self, effort: str) -> Verdict:
-        """The verdict by exact moments."""
-        theorem = self.theorem
-        measured, reason = measures(theorem, self.algorithm, self.family, self.client, effort=effort)
+    def _on_instances(self, effort: str) -> Verdict:
+        """The verdict by exact moments, or by simulated paths: see `sampled_check`."""
+        theorem, exact, others, left = self.theorem, self._by_moments, None, ""
+        given = theorem, self.algorithm, self.family, self.client
+        options: dict[str, Any] = {} if exact else {"root": self.root, "delta": self.delta}
+        make: Any = measures if exact else path_measures
+        measured, reason = make(*given, effort=effort, **options)
         if reason:
             return Verdict.inconclusive(theorem, reason)
-        families = tuple(each.family(theorem) for each in measured)
-        spend = replace(EFFORTS[effort], corners=2 * EFFORTS[effort].instances)
-        if self.family is not None:  # as much for one as for all that are drawn from otherwise
-            spend = _more(spend, instances=5, corners=5, restarts=3, ascents=3)
-        others = sweep(theorem, measured, self.client, effort=effort) if self.family is None else None
-        claim = Claim(
-            theorem=theorem, families=families, opaque=self.opaque, until_refuted=True, progress=self.progress,
-            further=None if others is None else others.evidence,
-        )  # fmt: skip
-        verdict = claim.verify(effort=spend, root=self.root)
+        spend = EFFORTS[effort]
+        spend = replace(spend, corners=2 * spend.instances if exact else spend.instances)
+        if self.family is None:
+            others = sweep(theorem, measured, self.client, effort=effort)
+        else:  # as much for one as for all that are drawn from otherwise
+            by, deeper = (5, 3) if exact else (3, 2)
+            spend = Effort(
+                instances=by * spend.instances, corners=by * spend.corners, restarts=deeper * spend.restarts,
+                ascents=deeper * spend.ascents,
+            )  # fmt: skip
+        options = {"opaque": self.opaque, "progress": self.progress}
+        if exact:
+            claim = Claim(
+                theorem=theorem, families=tuple(each.family(theorem) for each in measured), until_refuted=True,
+                further=others.evidence if others else None, **options,
+            )  # fmt: skip
+            verdict = claim.verify(effort=spend, root=self.root)
+        else:
+            options |= {"spend": spend, "root": self.root, "others": others}
+            verdict, certified = sampled_verdict(theorem, measured, **options)
+            left = f"{left_open(measured, certified, theorem, effort)}; "
         every = [*measured, *(others.found if others else [])]
-        verdict = self._with_extent(verdict, every, "", others.left_out if others else [])
+        verdict = self._with_extent(verdict, every, left, others.left_out if others else [])
+        if verdict.outcome is Outcome.VIOLATED and not exact:
+            return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
         if verdict.outcome is Outcome.VIOLATED:
             worst = [each for each in every if each.problems.name == verdict.evidence.worst_instance["label"]]
             return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
-        return loosened(verdict, theorem, measured, root=self.root) if verdict.valid else verdict
-
-    def _sampled(self, effort: str) -> Verdict:
-        """The verdict by simulated paths, see `sampled_check`."""
-        theorem = self.theorem
-        options: dict[str, Any] = {"effort": effort, "root": self.root, "delta": self.delta}
-        measured, reason = path_measures(theorem, self.algorithm, self.family, self.client, **options)
-        if reason:
-            return Verdict.inconclusive(theorem, reason)
-        spend = replace(EFFORTS[effort], corners=EFFORTS[effort].instances)
-        if self.family is not None:
-            spend = _more(spend, instances=3, corners=3, restarts=2, ascents=2)
-        others = path_sweep(theorem, measured, self.client, effort=effort) if self.family is None else None
-        verdict, certified = sampled_verdict(
-            theorem, measured, opaque=self.opaque, spend=spend, root=self.root, progress=self.progress, others=others
-        )
-        every = [*measured, *(others.found if others else [])]
-        verdict = self._with_extent(verdict, every, f"{says(measured, certified, theorem, effort)}; ")
-        if verdict.outcome is Outcome.VIOLATED:
-            return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
-        if not verdict.valid:
-            return verdict
-        return loosened(verdict, theorem, [each.certified(LOOKED_AT[effort]) for each in measured[:2]], root=self.root)
+        some = measured if exact else [each.certified(LOOKED_AT[effort]) for each in measured[:2]]
+        return loosened(verdict, theorem, some, root=self.root) if verdict.valid else verdict
 
     def _with_extent(
-        self, verdict: Verdict, every: Sequence[Any], left_open: str, left_out: Sequence[tuple[int, int]] = ()
+        self, verdict: Verdict, every: Sequence[Any], sampled: str, left_out: Sequence[tuple[int, int]] = ()
     ) -> Verdict:
         """The verdict with what was tried and what was not; `InputError` for a bound that is infinite wherever it was
         tried."""
@@ -277,12 +271,8 @@ class _Check:
         names, label = [each.problems.name for each in every], verdict.evidence.worst_instance.get("label")
         if verdict.outcome is Outcome.VIOLATED and not verdict.evidence.undefined and label in names:
             every = every[: names.index(label) + 1]
-        beyond = f"{left_open}{not_tried(every, verdict, left_out)}"
+        beyond = f"{sampled}{not_tried(every, verdict, left_out)}"
         return replace(verdict, tried=tried(every, self.algorithm, verdict), not_tried=beyond)
-
-
-def _more(spend: Effort, **times: int) -> Effort:
-    return replace(spend, **{name: by * getattr(spend, name) for name, by in times.items()})
 
 
 _NOTHING = {

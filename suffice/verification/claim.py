@@ -97,7 +97,7 @@ class Claim:
         evidence += outside.values()
         steps = identities(theorem.key) if theorem.guarantee else []
         whole = joined(evidence, theorem)
-        seen = EvidenceSummary.of(evidence, whole, theorem, equality=self.equality)
+        seen = EvidenceSummary.from_evidence(evidence, whole, theorem, equality=self.equality)
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
         apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
+from random import Random
 from typing import Any
 
 from suffice.bounds import Theorem
 from suffice.bounds.plain_text import text_of
 
 from .certificate import certificate, divisors, nested
-from .recheck import put
+from .recheck import put, value
 
 _VALUES = [Fraction(1, 8), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4)]
 _TRIES = 20_000
@@ -72,23 +72,12 @@ def _names(e: Any) -> Iterator[str]:
         yield e
 
 
-def value(e: Any, at: dict[str, Fraction]) -> Fraction:
-    """A nested expression at numbers."""
-    if not isinstance(e, list):
-        return at[e] if e in at else Fraction(e)
-    if e[0] == "^":
-        return value(e[1], at) ** e[2]
-    total = Fraction(e[0] == "*")
-    for part in e[1:]:
-        total = total * value(part, at) if e[0] == "*" else total + value(part, at)
-    return total
-
-
 def _point(positive: list[Any], atoms: list[Any], facts: list[Any]) -> dict[str, str]:
     """Numbers that meet the hypotheses, parameters first; x and x_next are chosen so that the facts are equalities."""
     every = sorted({name for e in (*positive, *atoms, *facts) for name in _names(e)} - {"x", "x_next"})
-    for numbers in islice(_mixed(len(every)), _TRIES):
-        at = dict(zip(every, numbers))
+    chance = Random(1)
+    for _ in range(_TRIES):
+        at = dict(zip(every, chance.choices(_VALUES, k=len(every))))
         try:
             if all(value(e, at) > 0 for e in (*positive, *atoms)):
                 for fact, name in zip(facts, ("x", "x_next")):
@@ -99,17 +88,6 @@ def _point(positive: list[Any], atoms: list[Any], facts: list[Any]) -> dict[str,
         except ZeroDivisionError:
             continue
     raise ValueError("no numbers are known that meet all hypotheses")
-
-
-def _mixed(count: int) -> Iterator[list[Fraction]]:
-    """Numbers of a fixed sequence (a linear congruential generator)."""
-    state = 1
-    while True:
-        numbers = []
-        for _ in range(count):
-            state = (state * 1103515245 + 12345) % 2**31
-            numbers.append(_VALUES[(state >> 16) % len(_VALUES)])
-        yield numbers
 
 
 def closed_form(record: Theorem) -> ClosedForm | str:

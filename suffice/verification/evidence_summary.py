@@ -55,7 +55,9 @@ class EvidenceSummary:
     unmet: str = ""
 
     @classmethod
-    def of(cls, pieces: Sequence[Evidence], whole: Evidence, theorem: Theorem, *, equality: float | None) -> Self:
+    def from_evidence(
+        cls, pieces: Sequence[Evidence], whole: Evidence, theorem: Theorem, *, equality: float | None
+    ) -> Self:
         """Of the instances of all `pieces`, which `whole` joins; `equality` as in `Claim`."""
         counted, bound = whole.counted(theorem), whole.bound(theorem)
         ratio = np.where(counted, whole.against(bound, theorem.direction), -np.inf)

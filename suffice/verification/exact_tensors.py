@@ -82,8 +82,8 @@ _OTHERS: Mapping[str, Callable[..., Any]] = {
 
 
 class ExactTensors(TorchDispatchMode):
-    """Within it, `of(tensor)` are the multiples of 2^-BITS that a real tensor stands for; its floats where it was made
-    outside. With a `seed`, what is known as its float is moved by NUDGE at random."""
+    """Within it, `shadow(tensor)` holds the multiples of 2^-BITS that a real tensor stands for; its floats where it was
+    made outside. With a `seed`, what is known as its float is moved by NUDGE at random."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class ExactTensors(TorchDispatchMode):
         """To import torch's compiler takes seconds."""
         return False
 
-    def of(self, tensor: Tensor) -> np.ndarray:
+    def shadow(self, tensor: Tensor) -> np.ndarray:
         """Shares its memory as the tensor does, so that views need nothing."""
         if not tensor.numel() or not tensor.is_floating_point():
             return _read(tensor)
@@ -118,7 +118,7 @@ class ExactTensors(TorchDispatchMode):
             return func(*args, **kwargs)
         name = func._overloadpacket.__name__.removesuffix("_")
         exact = self._computed(name, args, kwargs)
-        before = [(self.of(each).copy(), each.clone()) for each in real] if exact is None else []
+        before = [(self.shadow(each).copy(), each.clone()) for each in real] if exact is None else []
         found = func(*args, **kwargs)
         for out in found if isinstance(found, tuple | list) else [found]:
             if isinstance(out, Tensor) and out.is_floating_point():
@@ -128,12 +128,12 @@ class ExactTensors(TorchDispatchMode):
                         out.untyped_storage(),
                         np.zeros(out.untyped_storage().nbytes() // out.element_size(), dtype=object),
                     )
-                self.of(out)[...] = moved
+                self.shadow(out)[...] = moved
         return found
 
     def _computed(self, name: str, args: Any, kwargs: Any) -> Any:
         def number(each: Any) -> Any:
-            return self.of(each) if isinstance(each, Tensor) else whole(each)
+            return self.shadow(each) if isinstance(each, Tensor) else whole(each)
 
         if name == "rsub":
             name, args = "sub", (args[1], args[0])

@@ -21,10 +21,10 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from .family import Domain, Values
-from .problem_family import Movable as Movable
+from .problem_family import MovableInstances as MovableInstances
+from .problem_family import ProblemBatch as ProblemBatch
 from .problem_family import ProblemFamily as ProblemFamily
 from .problem_family import Setting as Setting
-from .problem_family import Together as Together
 from .problem_family import of_mean_loss as of_mean_loss
 from .problem_family import own_scalar as own_scalar
 from .problem_family import with_level as with_level
@@ -111,9 +111,9 @@ class _Quadratics:
         return ProblemFamily(
             name=f"{name} in R^{self.features}",
             domains=self.domains(),
-            build=Together(self.built),
+            build=ProblemBatch(self.built),
             sharp=self.sharp,
-            movable=Movable(scalars=self.scalars, moved=self.moved),
+            movable=MovableInstances(scalars=self.scalars, moved=self.moved),
             mean_loss=lambda: replace(self, mean_loss=True).family(),
             outside=f"T > {self.longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that "
             "is not additive",
@@ -327,7 +327,7 @@ class _Curves:
             domains=domains,
             build=self.built,
             sharp=self.sharp,
-            movable=Movable(scalars=self.scalars, moved=self.moved),
+            movable=MovableInstances(scalars=self.scalars, moved=self.moved),
             mean_loss=lambda: replace(self, mean_loss=True).family(),
             outside=f"T > {self.longest:,}, condition numbers beyond 2^10, more than one dimension, noise that is not "
             "additive",

@@ -32,25 +32,23 @@ _MOST = 96
 
 def turned(theorem: Theorem, family: Family, *, seed: int) -> Values:
     """Instances at which conditions turn, and those with other numbers at their ends, where few meet the hypotheses."""
-    tried = family.at(pairs_of_ends(family, seed))
+    tried = family.numbers(pairs_of_ends(family, seed))
     if not theorem.condition_keywords:
-        return _rows(tried, [])
+        return family.split(tried[:0])
     met, count = _met(theorem, family, tried)
     if 4 * met.sum() >= len(met):
-        return _rows(tried, [])
-    rows = _rows(tried, _best(met, count))
+        return family.split(tried[:0])
+    rows = tried[_best(met, count)]
     for _ in range(_ROUNDS):
-        rows = _joined([rows, *_turned(theorem, family, rows)])
+        rows = np.concatenate((rows, *_turned(theorem, family, rows)))
         met, count = _met(theorem, family, rows)
         if met.sum() >= _MOVED:
             break
-        rows = _rows(rows, _best(met, count))
-    inside = np.flatnonzero(_met(theorem, family, rows)[0])
-    found = _rows(rows, _spread(inside, _MOST))
-    if not len(inside):
-        return found
-    again = _joined(list(_with_ends(family, _rows(rows, _spread(inside, _MOVED)))))
-    return _joined([found, _rows(again, _spread(np.flatnonzero(_met(theorem, family, again)[0]), _MOST))])
+        rows = rows[_best(met, count)]
+    inside = rows[_met(theorem, family, rows)[0]]
+    again = np.concatenate((inside[:0], *_with_ends(family, _spread(inside, _MOVED))))
+    again = again[_met(theorem, family, again)[0]]
+    return family.split(np.concatenate((_spread(inside, _MOST), _spread(again, _MOST))))
 
 
 def _simple(domain: Domain) -> list[float]:
@@ -62,13 +60,11 @@ def _simple(domain: Domain) -> list[float]:
 def _groups(family: Family) -> dict[str, tuple[Domain, np.ndarray]]:
     """Every domain with its places in the unit cube, (m, n) of an array of m entries each of n numbers; and domains
     that are the same, such as one minimiser for each client, as one array."""
-    found, same, offset = {}, dict[Domain, list[np.ndarray]](), 0
-    for name, domain in family.domains.items():
-        size = int(np.prod(domain.shape, dtype=int))
-        places = np.arange(offset, offset + size)
+    found, same = {}, dict[Domain, list[np.ndarray]]()
+    for name, (domain, columns) in family.places.items():
+        places = np.arange(columns.start, columns.stop)
         found[name] = domain, places.reshape(domain.shape[0] if domain.shape else 1, -1)
         same.setdefault(domain, []).append(places)
-        offset += size
     together = {f"{at} alike": (domain, np.stack(each)) for at, (domain, each) in enumerate(same.items()) if each[1:]}
     return found | together
 
@@ -91,59 +87,60 @@ def pairs_of_ends(family: Family, seed: int) -> np.ndarray:
     return u
 
 
-def _with_ends(family: Family, rows: Values) -> Iterator[Values]:
+def _with_ends(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
     """The same instances with one domain at each of its ends, or its entries alike."""
-    for name, domain in family.domains.items():
-        for quantile in _simple(domain):
-            yield {**rows, name: np.full(rows[name].shape, domain.at(np.array(quantile)))}
-        if domain.shape:
-            first = rows[name].reshape(len(rows[name]), *(1,) * (len(domain.shape) - 1), -1)[..., :1]
-            yield {**rows, name: np.broadcast_to(first, rows[name].shape)}
+    for domain, columns in family.places.values():
+        alike = [rows[:, columns.start :][:, :1]] if domain.shape else []
+        for value in (*(domain.at(np.array(quantile)) for quantile in _simple(domain)), *alike):
+            moved = rows.copy()
+            moved[:, columns] = value
+            yield moved
 
 
-def _margins(theorem: Theorem, arguments: Any, count: int) -> np.ndarray:
-    """rhs - lhs of every condition, (c, n)."""
+def _margins(theorem: Theorem, family: Family, rows: np.ndarray) -> tuple[np.ndarray, Any]:
+    """rhs - lhs of every condition, (c, n), and the arguments."""
+    assert family.arguments is not None
+    arguments = family.arguments(family.split(rows))
     with np.errstate(all="ignore"):
         pairs = sides(theorem, arguments).values()
-        return np.array([np.broadcast_to(np.asarray(rhs, dtype=float) - lhs, (count,)) for lhs, rhs in pairs])
+        found = [np.broadcast_to(np.asarray(rhs, dtype=float) - lhs, (len(rows),)) for lhs, rhs in pairs]
+    return np.array(found).reshape(-1, len(rows)), arguments
 
 
-def _met(theorem: Theorem, family: Family, values: Values) -> tuple[np.ndarray, np.ndarray]:
+def _met(theorem: Theorem, family: Family, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which instances meet the hypotheses, and how many conditions each meets but for rounding."""
-    assert family.arguments is not None
-    count = len(next(iter(values.values())))
-    arguments = family.arguments(values)
-    met = Evidence(engine="", measured=np.zeros(count), arguments=arguments).counted(theorem)
-    margins = _margins(theorem, arguments, count)
-    size = np.abs(margins).max(initial=1e-300)
-    return met, (margins >= -1e-12 * size).sum(0) if len(margins) else np.zeros(count)
+    if not len(rows):
+        return np.zeros(0, dtype=bool), np.zeros(0)
+    margins, arguments = _margins(theorem, family, rows)
+    met = Evidence(engine="", measured=np.zeros(len(rows)), arguments=arguments).counted(theorem)
+    return met, (margins >= -1e-12 * np.abs(margins).max(initial=1e-300)).sum(0)
 
 
-def _spread(chosen: np.ndarray, most: int) -> np.ndarray:
+def _spread(rows: np.ndarray, most: int) -> np.ndarray:
     """At most so many of them, evenly spread."""
-    return chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), most)).astype(int))]
+    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]
 
 
 def _best(met: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.argsort(-(count + met), kind="stable")[:_MOVED]
 
 
-def _turned(theorem: Theorem, family: Family, rows: Values) -> Iterator[Values]:
+def _turned(theorem: Theorem, family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
     """The instances with one number moved to where a condition turns, on both sides of it."""
-    assert family.arguments is not None
-    arguments = family.arguments
-    for name, domain in family.domains.items():
+    for domain, columns in family.places.values():
         if domain.shape or domain.integer:
             continue
-        count = len(rows[name])
 
-        def margins(values: np.ndarray, at: np.ndarray, name: str = name) -> np.ndarray:
-            given = {key: value[at] for key, value in rows.items()} | {name: values}
-            return _margins(theorem, arguments(given), len(values))
+        def moved(at: np.ndarray, values: np.ndarray, column: int = columns.start) -> np.ndarray:
+            found = rows[at]
+            found[:, column] = values
+            return found
 
-        grid = domain.at(np.linspace(0, 1, _GRID))
-        at = np.repeat(np.arange(count), _GRID)
-        found = margins(np.tile(grid, count), at).reshape(-1, count, _GRID)
+        def margins(at: np.ndarray, values: np.ndarray) -> np.ndarray:
+            return _margins(theorem, family, moved(at, values))[0]
+
+        grid, every = domain.at(np.linspace(0, 1, _GRID)), np.arange(len(rows))
+        found = margins(np.repeat(every, _GRID), np.tile(grid, len(rows))).reshape(-1, len(rows), _GRID)
         change = (found[..., :-1] < 0) != (found[..., 1:] < 0)
         which, row = np.nonzero(change.any(2))
         if not len(row):
@@ -151,23 +148,13 @@ def _turned(theorem: Theorem, family: Family, rows: Values) -> Iterator[Values]:
         place = change.argmax(2)[which, row]
         low, high = grid[place], grid[place + 1]
         f_low, f_high = found[which, row, place], found[which, row, place + 1]
-        pick = np.arange(len(row))
         for _ in range(_STEPS):
             with np.errstate(all="ignore"):
                 middle = high - f_high * (high - low) / (f_high - f_low)
             middle = np.where(np.isfinite(middle), middle, (low + high) / 2)
-            f = margins(middle, row)[which, pick]
+            f = margins(row, middle)[which, np.arange(len(row))]
             across = (f < 0) != (f_high < 0)
             # the end that stays counts half, so that it moves next time
             low, f_low = np.where(across, high, low), np.where(across, f_high, f_low / 2)
             high, f_high = middle, f
-        for end in (low, high):
-            yield {key: value[row] for key, value in rows.items()} | {name: end}
-
-
-def _rows(values: Values, chosen: Any) -> Values:
-    return {name: value[np.asarray(chosen, dtype=int)] for name, value in values.items()}
-
-
-def _joined(parts: list[Values]) -> Values:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        yield from (moved(row, low), moved(row, high))

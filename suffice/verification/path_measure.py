@@ -13,7 +13,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -27,19 +26,15 @@ from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.support.errors import InputError
 
 from .assumptions import Assumptions
+from .confidence_interval import FALSE_ALARMS, mean_bound, quantile_bound
 from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, arguments_of, stated
 from .quantity import scalars_of
-from .sampled import FALSE_ALARMS, log_evidence
-from .suspects import settled
+from .suspects import without_rounding
 
 MOST_CERTIFIED = 4096
 """Instances that one check may certify: each may raise a false alarm with probability FALSE_ALARMS/MOST_CERTIFIED."""
-BETS = (0.005, 0.02, 0.08, 0.3, 0.9)
-_HALVINGS = 8
-_WIDE = 14.0
-"""Standard errors below the mean at which the search of its bound starts."""
 _ROUNDING = 16.0
 """How many times as far as the disturbed path (256 units in the last place per iteration) rounding may lead."""
 
@@ -61,7 +56,6 @@ class PathMeasure(Measure):
     root: int
     held: tuple[bool, ...] = ()
     certify: bool = False
-    delta: float | None = None
 
     @property
     def samples(self) -> bool:
@@ -123,7 +117,7 @@ class PathMeasure(Measure):
             values=values,
             exact=certain,
         )
-        return cast(PathEvidence, settled(theorem, found))
+        return cast(PathEvidence, without_rounding(theorem, found))
 
     def _replace_few(
         self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],
@@ -170,42 +164,6 @@ class PathMeasure(Measure):
             return mean_bound(paths, alpha) if upper else np.inf  # nothing bounds a mean from above
         error = paths.std() / len(paths) ** 0.5
         return max(float(paths.mean() - error), 0.0) if upper else np.inf
-
-
-def mean_bound(paths: np.ndarray, alpha: float) -> float:
-    """A lower confidence bound (1 - alpha) of E[Y] from independent draws Y >= 0 (n,), whatever their distribution."""
-    mean, level = float(paths.mean()), -np.log(alpha)
-    if mean <= 0:
-        return 0.0
-    # where a normal mean would be bounded, if that is low enough, and else from 0
-    low, high = max(mean - _WIDE * float(paths.std()) / len(paths) ** 0.5, 0.0), mean
-    if low and log_evidence(paths, low, bets=BETS) <= level:
-        low, high = 0.0, low
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if log_evidence(paths, middle, bets=BETS) > level else (low, middle)
-    return low
-
-
-def quantile_bound(paths: np.ndarray, delta: float, alpha: float, *, upper: bool = True) -> float:
-    """A number that exceeds the smallest q with P(Y <= q) >= 1 - delta with probability at most alpha; of a lower
-    bound, one that the largest q with P(Y >= q) >= 1 - delta exceeds with such a probability."""
-    ordered = np.sort(paths if upper else -paths)
-    k = _rank(len(paths), delta, alpha)
-    if upper:
-        return float(ordered[k - 1]) if k else 0.0
-    return float(-ordered[k - 1]) if k else np.inf
-
-
-@lru_cache(maxsize=256)
-def _rank(n: int, delta: float, alpha: float) -> int:
-    """The largest k with P(Binomial(n, 1 - delta) <= k - 1) <= alpha; 0 where there is none."""
-    from scipy.special import bdtr, bdtrik  # the binomial distribution function; scipy.stats takes a second to load
-
-    k = int(np.ceil(bdtrik(alpha, n, 1 - delta)))
-    while k > 0 and bdtr(k - 1, n, 1 - delta) > alpha:
-        k -= 1
-    return k
 
 
 def _check_quiet(paths: np.ndarray, name: str) -> None:

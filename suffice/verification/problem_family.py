@@ -65,7 +65,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Together:
+class ProblemBatch:
     """A `build` whose instances are all of one shape.
 
     `many` makes all of a batch of values at once: their problems as one (`simulate.batches`), and their arguments (n,)
@@ -88,7 +88,7 @@ class Together:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Movable:
+class MovableInstances:
     """How instances are moved to where a bound's conditions hold, see `admissible`.
 
     scalars   the arguments of a batch of values, without eta
@@ -115,7 +115,7 @@ class ProblemFamily:
     domains: Mapping[str, Domain]
     build: Callable[[Mapping[str, Any]], Setting]
     sharp: Callable[[], Values] | None = None
-    movable: Movable | None = None
+    movable: MovableInstances | None = None
     outside: str = ""
     mean_loss: Callable[[], ProblemFamily] | None = None
     parameters: Mapping[str, Unit | None] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class ProblemFamily:
     def setting(self, values: Mapping[str, Any]) -> Setting:
         """The instance of `values`, or `InputError` if `build` gives none."""
         setting = self.built(values)
-        return setting if isinstance(self.build, Together) else setting.complete()
+        return setting if isinstance(self.build, ProblemBatch) else setting.complete()
 
     def built(self, values: Mapping[str, Any]) -> Setting:
         """What `build` gives, with the scalars that it states."""
@@ -158,7 +158,7 @@ class ProblemFamily:
 
     def settings(self, values: Values) -> list[Setting]:
         """All instances of a batch of values."""
-        if isinstance(self.build, Together):
+        if isinstance(self.build, ProblemBatch):
             return self.build.each(values)
         given = values if isinstance(values, dict) else {}
         sizes = {np.shape(given.get(name, 0))[:1] for name in self.domains}
@@ -243,10 +243,10 @@ def _with(
         return found | {name: np.full(shape, value, dtype=float) for name, value in more(found, values).items()}
 
     def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
-        problems, found = cast(Together, own).many(values)
+        problems, found = cast(ProblemBatch, own).many(values)
         return problems, joined(found, values)
 
     if movable is not None:
         scalars = movable.scalars
         movable = replace(movable, scalars=lambda values: joined(scalars(values), values))
-    return replace(family, build=Together(many) if isinstance(own, Together) else build, movable=movable)
+    return replace(family, build=ProblemBatch(many) if isinstance(own, ProblemBatch) else build, movable=movable)

@@ -22,12 +22,12 @@ from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .effective_step import reach
 from .evidence import Evidence
-from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
+from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
 from .measurement_cache import once, once_each
 from .quantity import Composed, form_of, quadratic_at, scalars_of
 from .spectrum_scan import LATE, late, scanned, scans
-from .suspects import movable, moved, settled
+from .suspects import movable, moved, without_rounding
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -67,6 +67,7 @@ class Measure:
     scan: bool = False
     late: int = 0
     reach: float = 1.0
+    delta: float | None = None
 
     @property
     def periodic(self) -> bool:
@@ -139,7 +140,7 @@ class Measure:
 
     def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
         values, given = self._moved(theorem, values)
-        if isinstance(self.problems.build, Together):
+        if isinstance(self.problems.build, ProblemBatch):
             problems, arguments = self.problems.build.many(given)
             eta, T = arguments["eta"], arguments["T"].astype(int)
             clients = problems.start.shape[1]
@@ -183,7 +184,7 @@ class Measure:
             # as near to the bound as the digits allow
             return float(value) * (1 - (10.0**-good if theorem.direction == "upper" else -(10.0**-good)))
 
-        return settled(theorem, found, again)
+        return without_rounding(theorem, found, again)
 
     def exactly(self, setting: Setting) -> tuple[Any, int]:
         """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good."""
@@ -263,7 +264,7 @@ def measured_family(
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
     forms = form_of(theorem)
-    problems = seen_by(forms, problems)
+    problems = with_forms(forms, problems)
     chosen = algorithm if algorithm is not None else Local()
     tested = tested_once(*typical(problems, chosen))
     if tested.reason:
@@ -275,9 +276,11 @@ ROUNDS = {"R": "period", "K": "period", "participants": "participants"}
 """What a bound of rounds takes, and what the algorithm calls it."""
 
 
-def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None) -> dict[str, float]:
+def constants(
+    theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, delta: float | None = None
+) -> dict[str, float]:
     """The numbers that the algorithm has by the names of scalars that no family gives, such as a momentum weight; of R
-    the iterations of a round, see `with_scalars`."""
+    the iterations of a round, see `with_scalars`; and `delta`, where one is asked for."""
     # where nothing is asked with probability 1 - delta, delta is free: the accuracy of a compressor
     own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
     taken = own if family is None else {"eta", *typical_setting(family).arguments}
@@ -287,6 +290,7 @@ def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     for name in ROUNDS:
         if name in found and found[name] is None:
             raise InputError(name, algorithm.name, "it has no rounds: give LocalSGD(period=5), say, or bound by T")
+    found |= {} if delta is None else {"delta": delta}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -311,8 +315,8 @@ def measures(
     if family is not None:
         tested = tested_once(*typical(family, algorithm))
         given = Measure(
-            problems=with_scalars(seen_by(forms, family), scalars), algorithm=algorithm, client=client, tested=tested,
-            forms=forms, scan=True, reach=reach_on(family, algorithm),
+            problems=with_forms(forms, family, scalars), algorithm=algorithm, client=client,
+            tested=tested, forms=forms, scan=True, reach=reach_on(family, algorithm),
         )  # fmt: skip
         return [given], tested.reason
     refused: InputError | None = None
@@ -345,7 +349,7 @@ def measures(
             longest = _STEPPED if forms.average or (coins and entries(size) > MOST_ENTRIES) else 10_000
             # squaring the maps of coins loses digits where modes neither grow nor decay
             last = _STEPPED_LATE if forms.average or coins else LATE[-1]
-        problems = with_scalars(seen_by(forms, quadratics(**given, longest=longest)), scalars)
+        problems = with_forms(forms, quadratics(**given, longest=longest), scalars)
         found.append(
             Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
         )
@@ -366,15 +370,18 @@ def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
     return reach(algorithm, typical_setting(family).problem.clients, APERIODIC) if family.movable else 1.0
 
 
-def seen_by(forms: Composed, family: ProblemFamily) -> ProblemFamily:
-    """The family with the scalars that the quantity asks for: those of the mean loss where it is of that; and without
-    noise that is not isotropic where that is not asked for."""
+def with_forms(forms: Composed, family: ProblemFamily, scalars: Mapping[str, float] | None = None) -> ProblemFamily:
+    """The family with `scalars` and those that the quantity asks for: of the mean loss where it is of that, and levels;
+    without noise that is not isotropic where that is not asked for."""
     family = of_mean_loss(family) if forms.mean_loss else family
     sharp = family.sharp
-    if not forms.isotropic or family.movable is None or "along" not in family.domains or sharp is None:
-        return family
-    domains = {**family.domains, "along": Domain(low=0, high=0)}
-    return replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
+    if forms.isotropic and family.movable is not None and "along" in family.domains and sharp is not None:
+        domains = {**family.domains, "along": Domain(low=0, high=0)}
+        family = replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
+    family = with_scalars(family, scalars or {})
+    for level in sorted(forms.levels - typical_setting(family).arguments.keys() if forms.levels else ()):
+        family = with_level(family, level)
+    return family
 
 
 def alike(theorem: Theorem) -> bool:
@@ -402,7 +409,7 @@ def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     parts = [form for form, _ in forms.parts if callable(form.of)]
     some = [family] if family is not None else [quadratics(clients=clients) for clients in range(client + 1, 9)]
     scalars = constants(theorem, algorithm, family) if parts else {}
-    for problems in (with_scalars(seen_by(forms, each), scalars) for each in some if parts):
+    for problems in (with_forms(forms, each, scalars) for each in some if parts):
         setting, (problem, _, eta) = typical_setting(problems), typical(problems, algorithm)
         try:
             steps_once(problem, algorithm, eta)

@@ -75,7 +75,7 @@ class Sharpness:
 def outside(theorem: Theorem, found: Evidence) -> np.ndarray:
     """How far each instance is from the regime, (n,): the sum of the logarithms of what it misses; 0 inside."""
     given, bound = found.arguments, np.abs(found.bound(theorem))
-    has, far = Parts.of(theorem), [np.zeros(found.measured.shape)]
+    has, far = RegimeParts.from_theorem(theorem), [np.zeros(found.measured.shape)]
 
     def at_most(value: Any, limit: Any) -> None:
         far.append(np.maximum(np.log(value / limit), 0))
@@ -118,7 +118,7 @@ def _used(theorem: Theorem, given: Mapping[str, Any], silent: Mapping[str, Any])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class RegimeParts:
     """What a record has of the regime."""
 
     theorem: Theorem
@@ -128,7 +128,7 @@ class Parts:
     start: str
 
     @classmethod
-    def of(cls, theorem: Theorem) -> Parts:
+    def from_theorem(cls, theorem: Theorem) -> RegimeParts:
         def first(names: tuple[str, ...]) -> str:
             return next((name for name in names if name in theorem.bound_keywords), "")
 
@@ -190,7 +190,7 @@ class Parts:
 
 def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parts of the regime that concern a record, and those that do not."""
-    has = Parts.of(theorem)
+    has = RegimeParts.from_theorem(theorem)
     noise = (
         f"noise takes up {USED:.0%} or more of the step's limit"
         if has.given_step
@@ -218,7 +218,7 @@ def where_attained(theorem: Theorem, whole: Evidence) -> tuple[str, ...]:
     best = ratio >= ratio.max(initial=-np.inf) - CLEAR
     if theorem.key.startswith("own/") or not best.any() or not np.isfinite(ratio[best]).all():
         return ()  # a stranger's bound may refuse next to no noise
-    has, rows = Parts.of(theorem), whole.rows(np.flatnonzero(best))
+    has, rows = RegimeParts.from_theorem(theorem), whole.rows(np.flatnonzero(best))
     given, cases = rows.arguments, dict[str, np.ndarray]()
     if "T" in has.names:
         cases["T = 0"] = given["T"] == 0

@@ -19,16 +19,22 @@ from suffice.support.errors import InputError
 
 from .assumptions import listed, paths_only
 from .claim import Claim, Effort
+from .confidence_interval import FALSE_ALARMS
 from .counterexample import at_worst, described
 from .evidence import AGREEMENT, Evidence
-from .families import ProblemFamily, quadratics, with_level, with_scalars
+from .families import ProblemFamily, quadratics
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import alike, constants, plain_setting, reach_on, seen_by, shape_of, typical, typical_setting
+from .problem_measure import (
+    alike,
+    constants,
+    reach_on,
+    typical,
+    with_forms,
+)
 from .quantity import form_of
-from .sampled import FALSE_ALARMS
 from .search import shrink
-from .shapes import Sweep, suits
+from .shapes import Sweep
 from .verdict import Outcome, Verdict
 
 SHAPES = {
@@ -38,10 +44,6 @@ SHAPES = {
 """(clients, features) of the families that are drawn from unless one is given."""
 LONGEST = {"quick": 100, "full": 1000}
 """The largest T of these families."""
-_SHORTER = 5
-"""How many times shorter the paths of the other pairs (clients, features) are."""
-_BROUGHT = {"quick": 6, "full": 16}
-"""Instances that are brought to each of these pairs."""
 LOOKED_AT = {"quick": 128, "full": 1024}
 """Paths of each instance that is only looked at."""
 _CERTIFIED = (2**13, 2**17)
@@ -65,7 +67,7 @@ def path_measures(
 ) -> tuple[list[PathMeasure], str]:
     """The families to draw from, and why nothing can be measured ("" where it can)."""
     forms = form_of(theorem)
-    scalars = constants(theorem, algorithm, family) | ({} if delta is None else {"delta": delta})
+    scalars = constants(theorem, algorithm, family, delta)
     families = [family] if family is not None else [
         quadratics(clients=clients, features=features, identical=alike(theorem), longest=LONGEST[effort])
         for clients, features in SHAPES[effort]
@@ -73,9 +75,7 @@ def path_measures(
     ]  # fmt: skip
     found: list[PathMeasure] = []
     refused: InputError | None = None
-    for problems in (with_scalars(seen_by(forms, each), scalars) for each in families):
-        for level in sorted(forms.levels - typical_setting(problems).arguments.keys()):
-            problems = with_level(problems, level)
+    for problems in (with_forms(forms, each, scalars) for each in families):
         try:
             problem, _, eta = typical(problems, algorithm)
             reason = paths_only(problem, algorithm, eta)
@@ -96,25 +96,6 @@ def path_measures(
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 2, or a family of more")
     return found, ""
-
-
-def path_sweep(theorem: Theorem, measured: list[PathMeasure], client: int, *, effort: str) -> Sweep:
-    """What brings the worst instances of `measured` to the other pairs of clients and features."""
-    first = measured[0]
-    scalars = constants(theorem, first.algorithm, None) | ({} if first.delta is None else {"delta": first.delta})
-
-    def measure(pair: tuple[int, int]) -> tuple[PathMeasure, int] | None:
-        problems = quadratics(
-            clients=pair[0], features=pair[1], identical=alike(theorem), longest=LONGEST[effort] // _SHORTER
-        )
-        problems = with_scalars(seen_by(first.forms, problems), scalars)
-        setting = plain_setting(problems)
-        for level in sorted(first.forms.levels - setting.arguments.keys()):
-            problems = with_level(problems, level)
-        good = client < pair[0] and suits(first.algorithm, setting)
-        return (replace(first, problems=problems, held=()), _BROUGHT[effort]) if good else None
-
-    return Sweep(theorem=theorem, tried=[shape_of(each.problems) for each in measured], measure=measure)
 
 
 def sampled_verdict(
@@ -223,7 +204,7 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
     return described(theorem, given, setting.arguments, value, bound, setting.problem.clients, digits=digits)
 
 
-def says(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
+def left_open(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
     """What a verdict by paths leaves open."""
     few = f"; with up to {MOST_SEQUENCES:,} sequences of outcomes and no noise all were followed"
     few = few if measured[0].held and measured[0].delta is None else ""

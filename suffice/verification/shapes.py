@@ -22,9 +22,9 @@ from suffice.support.errors import InputError
 
 from .assumptions import steps_once
 from .evidence import Evidence
-from .families import Setting, quadratics, with_scalars
+from .families import Setting, quadratics
 from .family import Family, Values
-from .problem_measure import Measure, alike, constants, plain_setting, seen_by, shape_of
+from .problem_measure import Measure, alike, constants, plain_setting, shape_of, with_forms
 
 LARGEST = 8
 PAIRS = tuple(sorted(((N, d) for N in range(1, LARGEST + 1) for d in range(1, LARGEST + 1)), key=lambda p: p[0] * p[1]))
@@ -39,6 +39,8 @@ _FEWEST, _MOST = 4, 20
 """Instances of a pair: fewer than these are none."""
 _STEPS = 40
 """Iterations that are taken one by one on a pair, times outcomes of the coins."""
+_PATHS = {"quick": (20, 6), "full": (200, 16)}
+"""Where paths are sampled: the largest T, and the instances that are brought to a pair."""
 _PROBED = 5
 """Iterations where each takes a step of its own."""
 _CLIENTS = ("curvature", "minimiser", "turn")
@@ -80,7 +82,7 @@ class Sweep:
 def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort: str) -> Sweep:
     """What brings the worst instances of `measured` to the other pairs of clients and features."""
     first, left = measured[0], _ALL * _NUMBERS[effort]
-    tested, scalars = first.tested, constants(theorem, first.algorithm, None)
+    tested, scalars = first.tested, constants(theorem, first.algorithm, None, first.delta)
     probed = tested.cycle.length if first.periodic else _PROBED
 
     def measure(pair: tuple[int, int]) -> tuple[Measure, int] | None:
@@ -89,6 +91,10 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         setting, algorithm = plain_setting(quadratics(**given)), first.algorithm
         if client >= pair[0] or not suits(algorithm, setting):
             return None
+        if first.samples:
+            longest, most = _PATHS[effort]
+            problems = with_forms(first.forms, quadratics(**given, longest=longest), scalars)
+            return replace(first, problems=problems, held=()), most
         problem = cast(QuadraticProblem, setting.problem)
         size = origin(problem, algorithm)[2].numel()
         coins = max(len(algorithm.outcomes(problem, block.iterations[0])) for block in tested.cycle.blocks)
@@ -96,7 +102,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         if first.forms.average or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
             longest = max(2 * _STEPS // coins, _PROBED)
         longest = longest if first.periodic else _PROBED
-        problems = with_scalars(seen_by(first.forms, quadratics(**given, longest=longest)), scalars)
+        problems = with_forms(first.forms, quadratics(**given, longest=longest), scalars)
         # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
         numbers = size * (size + 4 * pair[0] * pair[1]) * coins * probed
         most = min(_MOST, max(int(_NUMBERS[effort] / numbers), _FEWEST))

@@ -56,7 +56,7 @@ def moved(arguments: Mapping[str, Any], names: Sequence[str], by: Any) -> dict[s
     return {**arguments, **{name: arguments[name] * (1 + (1 + at / 8) * by) for at, name in enumerate(names)}}
 
 
-def settled(theorem: Theorem, evidence: Evidence, again: Callable[[int], float] | None = None) -> Evidence:
+def without_rounding(theorem: Theorem, evidence: Evidence, again: Callable[[int], float] | None = None) -> Evidence:
     """The evidence without those instances that speak against the bound by rounding alone.
 
     The worst come first, until one is confirmed: that one decides, whatever the others are. `again(row)` measures an

@@ -104,19 +104,19 @@ class Held(_Silent):
         if found is formula or name.startswith("__") or isinstance(type(held).__getattribute__, FunctionType):
             return _refuse(self, "")
         if isinstance(held, type | ModuleType) or name in getattr(held, "__dict__", ()):
-            return formula.of(found)
+            return formula.copy_of(found)
         if type(found) is FunctionType:
-            return MethodType(formula.of(found), self)
+            return MethodType(formula.copy_of(found), self)
         if type(found) is property:
-            return formula.of(found.fget)(self)
+            return formula.copy_of(found.fget)(self)
         if type(found) is MemberDescriptorType:
-            return formula.of(found.__get__(held))
-        return _refuse(self, "") if hasattr(type(found), "__get__") else formula.of(found)
+            return formula.copy_of(found.__get__(held))
+        return _refuse(self, "") if hasattr(type(found), "__get__") else formula.copy_of(found)
 
     def __call__(self, *values: Any, **named: Any) -> Any:
         formula, held = _own(self)
         found = inspect.getattr_static(type(held), "__call__", None)
-        return formula.of(found)(self, *values, **named) if type(found) is FunctionType else _refuse(self, "")
+        return formula.copy_of(found)(self, *values, **named) if type(found) is FunctionType else _refuse(self, "")
 
 
 class Row(_Silent):
@@ -175,7 +175,7 @@ class Copy:
         self.watched: list[tuple[Any, list[Any]]] = []  # what may change, with the contents that it had
         self.function = function
 
-    def of(self, value: Any) -> Any:
+    def copy_of(self, value: Any) -> Any:
         """The copy of what the function holds or calls."""
         if id(value) not in self.made:
             self.made[id(value)] = self.copied(value), value
@@ -185,7 +185,7 @@ class Copy:
         if id(value) in self.answers:
             return self.answers[id(value)]
         if type(value) is tuple:
-            return tuple(map(self.of, value))
+            return tuple(map(self.copy_of, value))
         return self.copied_function(value, dict(value.__globals__)) if type(value) is FunctionType else value
 
     def copied_function(self, function: FunctionType, scope: dict[str, Any]) -> FunctionType:
@@ -193,12 +193,15 @@ class Copy:
         cells = tuple(map(self.copied_cell, function.__closure__ or ()))
         copy = FunctionType(code, scope, function.__name__, None, cells)
         self.made[id(function)] = copy, function  # it may call itself
-        copy.__defaults__, copy.__kwdefaults__ = self.of(function.__defaults__), self.of(function.__kwdefaults__)
+        copy.__defaults__, copy.__kwdefaults__ = (
+            self.copy_of(function.__defaults__),
+            self.copy_of(function.__kwdefaults__),
+        )
         copy.__doc__, copy.__module__ = function.__doc__, function.__module__
-        copy.__dict__.update(self.of(vars(function)))  # a decorator keeps the keywords in `__wrapped__`
+        copy.__dict__.update(self.copy_of(vars(function)))  # a decorator keeps the keywords in `__wrapped__`
         for name in known.keys() & set(self.names(code)):
             far = type(known[name]) is FunctionType and known[name].__module__ != function.__module__
-            scope[name] = known[name] if far and self.near else self.of(known[name])
+            scope[name] = known[name] if far and self.near else self.copy_of(known[name])
         self.watch(copy.__dict__, scope)
         return copy
 
@@ -213,7 +216,7 @@ class Copy:
         if id(cell) not in self.made:
             self.made[id(cell)] = copy, _ = CellType(), cell
             for content in _contents(cell):
-                copy.cell_contents = self.of(content)
+                copy.cell_contents = self.copy_of(content)
             self.watch(copy)
         return self.made[id(cell)][0]
 
@@ -229,13 +232,13 @@ class Formula(Copy):
     def __init__(self, function: Callable[..., Any], answers: Mapping[int, Any]) -> None:
         super().__init__(function, answers)
         self.asked: list[str] = []
-        self.builtins = {name: self.of(each) for name, each in vars(builtins).items()}
+        self.builtins = {name: self.copy_of(each) for name, each in vars(builtins).items()}
 
     def value(self, fraction: Callable[[Fraction], Any] = Fraction, **values: Any) -> Any:
         """What it returns of expressions or numbers, fractions as `fraction` makes them; else `NoFormula`."""
         self.fraction, found, failed = fraction, None, "copying it"
         try:
-            function, failed = self.of(self.function), ""
+            function, failed = self.copy_of(self.function), ""
             found = _plain(function(**{name: Tracer(self, value) for name, value in values.items()}))
         except (Exception, _Asked) as error:
             says = [type(error).__name__, *(each for each in error.args if type(each) is str)]  # none of a tracer
@@ -264,10 +267,10 @@ class Formula(Copy):
             return self.refuse(f"it calculates with {type(value).__name__}")
         return int(value) if type(value) is bool else _plain(value)
 
-    def of(self, value: Any) -> Any:
+    def copy_of(self, value: Any) -> Any:
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
             value = value.item()
-        return value if type(value) in _PLAIN else super().of(value)
+        return value if type(value) in _PLAIN else super().copy_of(value)
 
     def copied(self, value: Any) -> Any:
         if id(value) in self.answers:
@@ -279,19 +282,19 @@ class Formula(Copy):
             return self.copied_function(value, {"__builtins__": self.builtins})
         if type(value) in (list, dict):
             self.made[id(value)] = copy, _ = type(value)(), value
-            made = map(self.of, _contents(value))
+            made = map(self.copy_of, _contents(value))
             copy.extend(made) if type(value) is list else copy.update(zip(made, made))  # key and value in turn
             self.watch(copy)
             return copy
         if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "biuf":
             return Row(self, value.tolist())
         if type(value) is partial:
-            copy = partial(self.of(value.func), *map(self.of, value.args), **self.of(value.keywords))
+            copy = partial(self.copy_of(value.func), *map(self.copy_of, value.args), **self.copy_of(value.keywords))
             self.watch(vars(copy))
             return copy
         if type(value) is MethodType:
-            return MethodType(self.of(value.__func__), self.of(value.__self__))
-        return tuple(map(self.of, value)) if type(value) is tuple else Held(self, value)
+            return MethodType(self.copy_of(value.__func__), self.copy_of(value.__self__))
+        return tuple(map(self.copy_of, value)) if type(value) is tuple else Held(self, value)
 
     def names(self, code: CodeType) -> Iterator[str]:
         used, at = code.co_code[::2], f"(line {code.co_firstlineno} of {code.co_name})"

@@ -109,7 +109,7 @@ def _named(call: Any, keywords: Iterable[str], function: Callable[..., Any]) -> 
 def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of a Python function in which `FUNCTIONS` serve all kinds of numbers, as in those that it calls of the
     same file; anything else as it is."""
-    return Copy(function, _STAND_INS).of(function)
+    return Copy(function, _STAND_INS).copy_of(function)
 
 
 @dataclass(frozen=True, kw_only=True)

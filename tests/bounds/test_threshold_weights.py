@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds.threshold_weights import component_weights, components, spectrum, threshold_weights
+from suffice.bounds.spectral_gap import spectrum
+from suffice.bounds.threshold_weights import component_weights, components, threshold_weights
 
 
 def test_threshold_weights_are_equal_on_the_near_agents():

@@ -54,18 +54,16 @@ def test_a_right_bound_holds_with_every_wrong_variant_refuted():
     assert f"{verdict.mutants} of {verdict.mutants} mutants refuted" in one_line(apart)
 
 
-@pytest.mark.parametrize(("route", "options"), [("_exact", {}), ("_sampled", {"delta": 0.1})])
+@pytest.mark.parametrize("options", [{}, {"delta": 0.1}])
 @pytest.mark.parametrize(("outcome", "efforts"), [(Outcome.VIOLATED, ["quick"]), (Outcome.HOLDS, ["quick", "full"])])
-def test_full_effort_begins_with_a_quick_check_and_stops_where_that_refutes(
-    outcome, efforts, route, options, monkeypatch
-):
+def test_full_effort_begins_with_a_quick_check_and_stops_where_that_refutes(outcome, efforts, options, monkeypatch):
     tried, found = [], replace(checked(half_noise), outcome=outcome)
 
     def verdict_of(_, effort):
         tried.append(effort)
         return found
 
-    monkeypatch.setattr(import_module("suffice.verification.check")._Check, route, verdict_of)
+    monkeypatch.setattr(import_module("suffice.verification.check")._Check, "_on_instances", verdict_of)
     assert check(half_noise, conditions=limit, effort="full", **options) is found
     assert tried == efforts
 

@@ -20,7 +20,7 @@ from suffice.verification.families import quadratics
 from suffice.verification.mutants import mutants
 from suffice.verification.problem_measure import Measure, measures, stated, typical_setting
 from suffice.verification.sampled_check import path_measures
-from suffice.verification.suspects import _float_error, settled
+from suffice.verification.suspects import _float_error, without_rounding
 
 FAMILY = quadratics(clients=3, features=2, longest=10)
 LIBRARY = ("eta", "mu", "beta", "sigma2", "e0", "distance2", "T", "N", "d")
@@ -79,8 +79,8 @@ def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_the
         theorem = record(bound, below, algorithm=rule)
         says, own_rounding = stated(theorem, found.arguments)
         given = replace(alone, hypothesis=alone.hypothesis & says, rounding=alone.rounding + own_rounding)
-        again = settled(theorem, given)
-        seen = EvidenceSummary.of([again], again, theorem, equality=None)
+        again = without_rounding(theorem, given)
+        seen = EvidenceSummary.from_evidence([again], again, theorem, equality=None)
         assert seen.violations, (keyword, form, seen)
         assert seen.worst_ratio > 900, (keyword, form)
 

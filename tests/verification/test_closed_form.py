@@ -11,8 +11,8 @@ import pytest
 from suffice.bounds import THEOREMS, ConditionError, InputError, evaluate, find
 from suffice.bounds.saved_proofs import saved_proof
 from suffice.verification.certificates import PROVED, proof_of
-from suffice.verification.closed_form import ClosedForm, closed_form, value
-from suffice.verification.recheck import refusal
+from suffice.verification.closed_form import ClosedForm, closed_form
+from suffice.verification.recheck import refusal, value
 
 WITH_T = [record for record in THEOREMS if record.guarantee and "T" in record.bound_keywords]
 FORMS = {record.key: form for record in WITH_T if isinstance(form := closed_form(record), ClosedForm)}

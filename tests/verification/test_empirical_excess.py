@@ -13,7 +13,7 @@ import pytest
 from suffice.bounds import Binary, Continuous, Quantity, evaluate, find
 from suffice.bounds.sufficient_variance import tight_variance
 from suffice.simulate import AllForOne, Quadratics, Randomness, run
-from suffice.verification.sampled import FALSE_ALARMS, log_evidence
+from suffice.verification.confidence_interval import FALSE_ALARMS, log_evidence
 
 SEEDS, T, NETWORKS = 1024, 10, 6
 

@@ -112,10 +112,10 @@ def test_what_makes_instances_few_is_the_condition_that_the_fewest_meet():
     e0, sigma2 = np.linspace(0, 2, 200), np.linspace(0, 1, 200)
     evidence = Evidence(engine="by hand", measured=e0, arguments={"e0": e0, "sigma2": sigma2[::-1]})
     theorem = record(doubled, conditions)
-    seen = EvidenceSummary.of([evidence], evidence, theorem, equality=None)
+    seen = EvidenceSummary.from_evidence([evidence], evidence, theorem, equality=None)
     assert (seen.examined, seen.instances) == (200, 20)
     assert seen.unmet == "little noise holds at 20 of 200 instances tried, no condition at fewer"
-    everywhere = EvidenceSummary.of([evidence], evidence, record(doubled), equality=None)
+    everywhere = EvidenceSummary.from_evidence([evidence], evidence, record(doubled), equality=None)
     assert everywhere.unmet == ""
 
 

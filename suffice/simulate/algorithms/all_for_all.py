@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds.threshold_weights import component_weights, spectrum, threshold_weights
+from suffice.bounds.spectral_gap import spectrum
+from suffice.bounds.threshold_weights import component_weights, threshold_weights
 from suffice.support.errors import InputError
 
 from ..oracle import Oracle

@@ -16,6 +16,6 @@ recursion z+ = M(v) z that `recursion` derives. M needs the first and second mom
 `gradient_moments` and `gradient_rows`.
 
 Moments of any other linear algorithm are found by calling its own step, since no formula of it is written down:
-`suffice/simulate/moment_maps.py` finds the maps of one iteration, `probed_moments.py` goes on step by step, and
+`suffice/simulate/moment_maps.py` finds the maps of one iteration, `excess_loss.py` goes on step by step, and
 `moment_powers.py` (`expected_values.py` for many problems) takes T steps at once. `verification` calls these.
 """

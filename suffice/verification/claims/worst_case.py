@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..claim import Claim
 from ..instances import quadratic_pairs, worst_path, worst_step
+from ..instances.enumerated_paths import QUADRATIC, WAVE
 from ..instances.quadratic_pairs import Pairs
 
 
@@ -31,8 +32,8 @@ def _one_step() -> tuple[Claim, ...]:
     return (
         Claim.on(
             "worst-case/one-step",
-            worst_step.plane(),
-            worst_step.line(),
+            worst_step.weighted(QUADRATIC),
+            worst_step.weighted(WAVE),
         ),
         Claim.on(
             "worst-case/sharp-step",
@@ -55,7 +56,6 @@ def _many_steps() -> tuple[Claim, ...]:
         Claim.on(
             "worst-case/noise-floor",
             floors,
-            exact=lambda effort, root: [worst_path.simulated(effort.instances // 3, root)],
             outside_conditions={
                 "step size eta <= 1/(beta pull)": lambda: floors.evidence(worst_path.floors_attained(1.2))
             },

@@ -17,7 +17,7 @@ from suffice.bounds import find
 from suffice.bounds.symbolic import expression
 
 from ..certificate import certificate, nested
-from ..closed_form import value
+from ..recheck import value
 from .erratum import Erratum
 
 

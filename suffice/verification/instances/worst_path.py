@@ -7,13 +7,15 @@ changes; A_- = sum_k alpha_k (1 - sqrt(1 - r_k)).
 from __future__ import annotations
 
 import numpy as np
-import torch
 
-from suffice.simulate import FixedWeights, Quadratics, expected_excesses, split, stack
+from suffice.simulate import Local, Quadratics, split
+from suffice.simulate.expected_values import expected_values
+from suffice.simulate.moment_powers import ONE_STEP
+from suffice.simulate.quadratic_forms import QuadraticForm
 
-from ..evidence import Evidence, Measured, measured_by
+from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
-from .recursions import affine, repeated
+from .recursions import repeated
 from .rows import plain, rows
 
 PEERS = 3
@@ -110,21 +112,28 @@ def bent() -> Family:
 
 
 def floors() -> Family:
-    """Quadratics in R^3 and aligned peers, second moments by powers of one step; `ratio` is eta beta A_-.
+    """Quadratics in R^3 and peers R_k = c_k R_i: the simulator's second moments; `ratio` is eta beta A_-.
 
-    e_t along an eigenvector of curvature l: (1 - eta l A_-)^2 e_{t-1} + eta^2 l V_l / 2.
+    Their sum under the weights is the client's own gradient times A_-, with noise of variance V.
     """
 
-    @measured_by("exact", "quadratic in R^3, aligned peers")
+    @measured_by("exact moments", "quadratic in R^3, aligned peers")
     def measure(values: Values) -> Measured:
-        mu, beta, pull = values["mu"], values["mu"] * values["kappa"], values["pull"]
-        eta = values["ratio"] / (beta * pull)
+        mu, beta, pull, V = values["mu"], values["mu"] * values["kappa"], values["pull"], values["V"]
+        eta, count = values["ratio"] / (beta * pull), len(mu)
         axes = mu[:, None] * values["kappa"][:, None] ** values["curvature"]
-        start, noise = (values[name] / values[name].sum(-1, keepdims=True) for name in ("start", "spread"))
-        kept, added = (1 - (eta * pull)[:, None] * axes) ** 2, (eta**2 * values["V"])[:, None] * axes * noise / 2
-        e = [affine(*each, values["T"]) for each in zip(kept.T, added.T, values["e0"] * start.T)]
-        arguments = {"eta": eta, "mu": mu, "beta": beta, **{name: values[name] for name in ("pull", "e0", "V", "T")}}
-        return np.sum(e, axis=0), arguments
+        start, spread = (values[name] / values[name].sum(-1, keepdims=True) for name in ("start", "spread"))
+        clients = Quadratics.of(
+            axes[..., None] * np.eye(3) / 2,
+            np.zeros((count, 3)),
+            covariance=(V / pull**2)[:, None, None] * spread[..., None] * np.eye(3),
+            start=np.sqrt(2 * values["e0"][:, None] * start / axes),
+        )
+        measured, _ = expected_values(
+            split(clients, count), Local(), eta=eta * pull, iterations=values["T"].astype(int), cycle=ONE_STEP,
+            client=0, form=QuadraticForm(of="excess"),
+        )  # fmt: skip
+        return measured, {"eta": eta, "beta": beta, **{name: values[name] for name in ("mu", "pull", "e0", "V", "T")}}
 
     return Family(name="aligned peers with noise", domains=_FLOORS, measure=measure, sharp=floors_attained)
 
@@ -153,44 +162,3 @@ def floors_attained(ratio: float | None = None) -> Values:
           for at in ((0.1, 0.6, 1.0) if ratio is None else (ratio,)) for T in (1, 4, 40)
           for e0, V in ((1.0, 1e-3), (1.0, 2.0), (1e-3, 4.0))),
     )  # fmt: skip
-
-
-def simulated(count: int, root: int) -> Evidence:
-    """The simulator's second moments for fixed weights: R_k = c_k R_i in the plane, noise along the axes; N = 3, d = 2.
-
-    Every second instance has a small start along curvature mu and the noise along beta.
-    """
-    share = Domain(low=0.1, high=1, shape=(PEERS,))
-    domains = {**floors().domains, "r": share, "alpha": share, "variance": share}
-    values = Family(name="fixed weights", domains=domains).draw(count, seed=root)
-    mu, kappa, alpha, r = (values[name] for name in ("mu", "kappa", "alpha", "r"))
-    r[:, 0] = 1.0
-    scale = 1 - np.sqrt(1 - r)
-    start, noise = (np.sqrt(values[name][:, :2]) for name in ("start", "spread"))
-    start[1::2] *= [0.05, 0]
-    noise[1::2, 0] = 0
-    variances = values["V"][:, None] * values["variance"]
-    spread = noise**2 / (noise**2).sum(-1, keepdims=True)
-    axes = np.stack((mu, mu * kappa), -1)
-    clients = Quadratics.of(
-        ((scale[..., None] * axes[:, None])[..., None] * np.eye(2)).reshape(-1, 2, 2) / 2,
-        np.zeros((PEERS * count, 2)),
-        covariance=((variances[..., None] * spread[:, None])[..., None] * np.eye(2)).reshape(-1, 2, 2),
-        start=np.repeat(start, PEERS, 0),
-    )
-    weights = np.zeros((count, PEERS, PEERS))
-    weights[:, 0] = alpha
-    rules = stack([FixedWeights(alpha=each) for each in torch.from_numpy(weights)])
-    pull, T = (alpha * scale).sum(-1), np.minimum(values["T"], 12).astype(int)
-    eta = values["ratio"] / (mu * kappa * pull)
-    excess = expected_excesses(split(clients, count), rules, iterations=int(T.max()), eta=eta)[..., 0]
-    V = (alpha**2 * variances).sum(-1)
-    return Evidence(
-        engine="exact moments",
-        measured=excess[np.arange(count), T],
-        arguments={
-            **{"eta": eta, "mu": mu, "beta": mu * kappa, "pull": pull},
-            **{"e0": excess[:, 0], "V": V, "T": T.astype(float)},
-        },
-        label="aligned peers R_k = c_k R_i, N = 3, d = 2, fixed weights in the simulator",
-    )

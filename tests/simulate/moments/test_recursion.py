@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from suffice.simulate import FixedWeights, LeastSquares, Quadratics, StreamingLeastSquares
+from suffice.simulate.excess_loss import expected_excess
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.orbits import BLOCK, orbit, orbit_sum
 from suffice.simulate.moments.recursion import ExactRecursion
-from suffice.simulate.probed_moments import expected_excess
 
 N, D, STEPS, ETA = 3, 3, 9, 0.04
 

@@ -8,7 +8,7 @@ from suffice.bounds import find, quadratic_certificate
 from suffice.simulate import Additive
 from suffice.verification import Outcome
 from suffice.verification.claims import worst_case
-from suffice.verification.instances import quadratic_pairs, worst_path, worst_step
+from suffice.verification.instances import quadratic_pairs, worst_path
 from suffice.verification.instances.quadratic_pairs import Pairs
 
 CLAIMS = {claim.theorem.key.removeprefix("worst-case/"): claim for claim in worst_case.claims()}
@@ -21,25 +21,24 @@ def test_a_certificate_that_is_too_small_is_caught(monkeypatch):
 
 
 def test_a_simulator_of_more_noise_over_many_steps_is_caught(monkeypatch):
-    theorem = find("worst-case/noise-floor")
-    assert worst_path.simulated(8, 0).ratio(theorem).max() <= 1 + 1e-12
+    theorem, floors = find("worst-case/noise-floor"), worst_path.floors()
+    assert floors.evidence(floors.sharp()).ratio(theorem).max() <= 1 + 1e-12
     given = Additive.given
 
     def louder(covariance):
         return given(1.1 * covariance)
 
     monkeypatch.setattr(Additive, "given", louder)
-    assert worst_path.simulated(8, 0).ratio(theorem).max() > 1.02
+    assert floors.evidence(floors.sharp()).ratio(theorem).max() > 1.02
 
 
 def test_the_weights_of_the_sharp_step_have_the_least_worst_case():
     """What one-step says of other weights x = eta alpha, which it attains, is never below sharp-step."""
     n, rng = 200, np.random.default_rng(8)
-    values = worst_step.sharp_weights().draw(n, seed=2)
-    best = worst_step.sharp_weights().evidence(values).arguments
-    beta, r, sigma2 = (values[name] for name in ("beta", "r", "sigma2"))
-    gradient, Y = best["gradient"], best["agreement"]
+    r, sigma2, beta = rng.uniform(0.05, 1, (n, 3)), 10 ** rng.uniform(-2, 2, (n, 3)), 10 ** rng.uniform(-1, 1, n)
     p = 1 - np.sqrt(1 - r)
+    Y, Z = (p**2 / sigma2).sum(-1), (p / sigma2).sum(-1)
+    gradient = np.sqrt(rng.uniform(0.02, 1, n) / np.maximum(Z - Y, 0.05 * Z))
     least = find("worst-case/sharp-step").bound(beta=beta, gradient=gradient, agreement=Y)
     x = (gradient**2 / (beta * (1 + gradient**2 * Y)))[:, None] * p / sigma2
     for spread in (0.0, 0.03, 0.3, 1.0):

@@ -22,7 +22,7 @@ import torch
 import suffice as sf
 from suffice.simulate import Algorithm, Draw, Stream
 from suffice.simulate.algorithms import FedAvg, Flix, LocalSGD, MinibatchSGD, Momentum, Scaffnew, Scaffold
-from suffice.verification.families import Movable, Together, quadratics
+from suffice.verification.families import MovableInstances, ProblemBatch, quadratics
 
 ONE = quadratics(features=2, longest=100)
 ALIKE = quadratics(clients=3, features=1, longest=60, identical=True)
@@ -275,8 +275,8 @@ def of_one_hessian(family):
     return replace(
         family,
         name=f"{family.name} of one Hessian",
-        build=Together(lambda values: many(alike(values))),
-        movable=Movable(
+        build=ProblemBatch(lambda values: many(alike(values))),
+        movable=MovableInstances(
             scalars=lambda values: movable.scalars(alike(values)),
             moved=lambda values, name, target: movable.moved(alike(values), name, target),
         ),

@@ -6,7 +6,7 @@ from functools import partial
 
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
 from ...quantities import Quantity
-from ...running_step_ratio import binary_running, continuous_running, sharp_running
+from ...step_size import binary_running, continuous_running, sharp_running
 from ...sufficient_variance import combined_variance
 from ...theorem import Definition, Theorem, printed, records, theorem
 from ...units import GRADIENT_SQUARED

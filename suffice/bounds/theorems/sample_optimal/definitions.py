@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from ...spectral_gap import spectrum
 from ...theorem import Definition
-from ...threshold_weights import spectrum
 from ...units import CURVATURE, GRADIENT, GRADIENT_SQUARED, LOSS
 from .paper import source
 

@@ -14,7 +14,7 @@ from suffice.bounds import (
     collaboration_weights,
     sufficient_variance,
 )
-from suffice.bounds.running_step_ratio import running_step_ratio
+from suffice.bounds.step_size import running_step_ratio
 
 bound, definition = bound_of("adaptive"), definition_of("adaptive")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from suffice.verification.sampled import BETS, log_evidence
+from suffice.verification.confidence_interval import BETS, log_evidence
 
 ALPHA, RUNS = 0.05, 400
 LIMIT = int(stats.binom.isf(1e-8, RUNS, ALPHA))

@@ -1,4 +1,4 @@
-"""The step ratio q <= 1 / sum_k alpha_k while every similarity r_k is at least a known rho_k.
+"""The step-size condition eta <= q/beta: the ratio q <= 1 / sum_k alpha_k while every r_k is at least a known rho_k.
 
 1 / sum_k alpha_k = sum_k a_k phi(r_k) r_k / sum_k a_k phi(r_k), a_k = 1/sigma_k^2, is at least q for every r >= rho iff
     F(q) = sum_k a_k min_{rho_k <= r <= 1} phi(r) (r - q) >= 0.

@@ -1,4 +1,4 @@
-"""Exact expectations without sampling, by probing an algorithm's own step: no hand-derived recursion per algorithm."""
+"""The expected excess loss and other exact moments, by probing an algorithm's own step: nothing is derived by hand."""
 
 from __future__ import annotations
 
