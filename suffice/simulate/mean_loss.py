@@ -96,10 +96,12 @@ def scalars(problem: Problem, best: Tensor | None = None) -> dict[str, float]:
     starts, zeta2 = (1/N) sum_k |grad R_k(x*)|^2, Gamma = f* - (1/N) sum_k R_k*, and of quadratics `apart`."""
     start, best = problem.start.mean(0), minimiser(problem) if best is None else best
     at = everywhere(problem, best[None])
+    zeta2 = float(problem.gradient(at)[0].square().sum(-1).mean())
     found = {
         "e0": float(excess(problem, start[None], best)[0]),
         "distance2": float((start - best).square().sum()),
-        "zeta2": float(problem.gradient(at)[0].square().sum(-1).mean()),
+        "zeta2": zeta2,
+        "sigma2_star": zeta2,
         "Gamma": float(problem.excess(at).mean()),
     }
     A: Any = getattr(problem, "A", None)
@@ -126,6 +128,7 @@ def apart(H: np.ndarray, m: np.ndarray, best: np.ndarray) -> dict[str, np.ndarra
     alike = np.abs(H - mean[:, None]).max((1, 2, 3)) <= 1e-12 * np.abs(mean).max((1, 2))
     return {
         "zeta2": zeta2,
+        "sigma2_star": zeta2,
         "Gamma": (away * slope).sum(-1).mean(1) / 2,
         "hessian_gap": np.abs(np.linalg.eigvalsh(H - mean[:, None])).max((1, 2)),
         "G2": zeta2 + np.where(alike, 0.0, spread[:, 0, 0]),

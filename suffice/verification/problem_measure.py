@@ -38,7 +38,7 @@ ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
 GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "d", "delta"))
 """The scalars of the families of the library."""
-APART = frozenset(("zeta2", "Gamma", "hessian_gap", "G2", "B2"))
+APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
 """Those that say how far clients are apart, of quantities of the mean loss."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
@@ -331,10 +331,8 @@ def measures(
             problem, _, eta = typical(problems, algorithm)
             size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
             size += forms.larger * (problem.clients * problem.features + 1)
-            if tested is None:
-                tested = tested_once(problem, algorithm, eta)
-            else:
-                steps_once(problem, algorithm, eta)
+            steps_once(problem, algorithm, eta)
+            tested = tested or tested_once(problem, algorithm, eta)
             if tested.reason:
                 return [], tested.reason
         except InputError as error:
@@ -403,8 +401,14 @@ def shape_of(problems: ProblemFamily) -> tuple[int, int]:
 
 def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int) -> bool:
     """Whether second moments of a linear algorithm say all about the quantity on the family's instances."""
-    if family is not None and not hasattr(typical(family, Local())[0], "A"):
-        return False
+    if family is not None:
+        problem = typical(family, Local())[0]
+        try:
+            algorithm.outcomes(problem, 1)
+        except InputError:  # there are too many
+            return False
+        if not hasattr(problem, "A"):
+            return False
     forms = form_of(theorem)
     parts = [form for form, _ in forms.parts if callable(form.of)]
     some = [family] if family is not None else [quadratics(clients=clients) for clients in range(client + 1, 9)]

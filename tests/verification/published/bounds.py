@@ -21,7 +21,16 @@ import torch
 
 import suffice as sf
 from suffice.simulate import Algorithm, Draw, Stream
-from suffice.simulate.algorithms import FedAvg, Flix, LocalSGD, MinibatchSGD, Momentum, Scaffnew, Scaffold
+from suffice.simulate.algorithms import (
+    FedAvg,
+    Flix,
+    LocalSGD,
+    MinibatchSGD,
+    Momentum,
+    RandomReshuffling,
+    Scaffnew,
+    Scaffold,
+)
 from suffice.verification.families import MovableInstances, ProblemBatch, quadratics
 
 ONE = quadratics(features=2, longest=100)
@@ -645,6 +654,35 @@ def gower_batches(*, gamma, mu, sigma2, M, K, r0, R):
 def gower_sampling(*, gamma, mu, sigma2, zeta2, n, tau, r0, k):
     variance = (n - tau) / (tau * (n - 1)) * zeta2 + sigma2 / tau
     return (1 - gamma * mu) ** k * r0 + 2 * gamma * variance / mu
+
+
+# ||x_t^i - x_*^i||^2 <= (1 - gamma mu) ||x_t^{i-1} - x_*^{i-1}||^2 + 2 gamma D_{f_pi(i)}(x_*^{i-1}, x*), where
+# x_*^i = x* - gamma sum_{j <= i} grad f_pi(j)(x*) ends at x*; and E D <= (L/2) gamma^2 i (n - i)/(n - 1) sigma*^2, which
+# is at most L gamma^2 n sigma*^2 / 4
+@published("Finite sums", "Mishchenko, Khaled, Richtarik (2020)", "Theorem 1, random reshuffling", 1.0)
+@wrong({"L * n * ": "L * ", "(n * T)": "(2 * n * T + 1)"})
+@asked(
+    algorithm=RandomReshuffling(),
+    family=SEVERAL,
+    quantity="global_distance",
+    names={"gamma": "eta", "L": "beta", "n": "N", "r0": "distance2"},
+    conditions=lambda *, gamma, L, sigma2: {"step": (gamma, 1 / L), "gradients of components": (sigma2, 0)},
+)
+def mishchenko_reshuffling(*, gamma, mu, L, sigma2_star, n, r0, T):
+    return (1 - gamma * mu) ** (n * T) * r0 + gamma**2 * L * n * sigma2_star / (2 * mu)
+
+
+@published("Finite sums", "Gower, Loizou, Qian et al. (2019)", "Theorem 3.1, one component a step", 1.0)
+@wrong({"2 * gamma * sigma2_star": "gamma * sigma2_star / 4", "** k": "** (3 * k)"})
+@asked(
+    algorithm=FedAvg(participants=1),
+    family=SEVERAL,
+    quantity="global_distance",
+    names={"gamma": "eta", "L": "beta", "r0": "distance2", "k": "T"},
+    conditions=lambda *, gamma, L, sigma2: {"step": (gamma, 1 / (2 * L)), "gradients of components": (sigma2, 0)},
+)
+def gower_finite_sum(*, gamma, mu, L, sigma2_star, r0, k):
+    return (1 - gamma * mu) ** k * r0 + 2 * gamma * sigma2_star / mu
 
 
 # --- local steps, alike clients
