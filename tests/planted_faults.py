@@ -147,7 +147,7 @@ def survives(fault: Fault) -> bool:
         if fault.before not in text:
             raise ValueError(f"{fault.name}: {fault.file} has no {fault.before!r}")
         path.write_text(text.replace(fault.before, fault.after))
-        command = f"{sys.executable} -m pytest -q -x -n0 -p no:cacheprovider {fault.tests}"
+        command = f"{sys.executable} -m pytest -q -x -n0 -p no:cacheprovider -m 'not slow' {fault.tests}"
         run = subprocess.run(
             command, shell=True, cwd=folder, env={**os.environ, "PYTHONPATH": folder}, capture_output=True, text=True
         )
