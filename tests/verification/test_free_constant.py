@@ -11,6 +11,8 @@ from suffice.bounds import InputError
 from suffice.verification import Outcome, check
 from suffice.verification.families import quadratics
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 ONE = quadratics(features=2, longest=60)
 

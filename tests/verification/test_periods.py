@@ -11,6 +11,8 @@ from suffice.simulate.algorithms import Ditto
 from suffice.verification import Domain, Outcome, check, families
 from suffice.verification.families import ProblemFamily, Setting
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 def problem():
     return Quadratics.of(np.array([[[1.0]], [[0.25]]]), [[0.0], [1.0]], sigma2=0.5, start=[2.0])
