@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -21,6 +22,20 @@ settings.register_profile("nightly", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is marked `share(n)` the first case and about one in n of the others are run each time, whatever
+    the periods of its parameters; the rest are `slow`."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        share = item.get_closest_marker("share")
+        if share is not None:
+            test = item.nodeid.partition("[")[0]
+            if seen[test] * 0.6180339887498949 % 1 >= 1 / share.args[0]:
+                item.add_marker("slow")
+            seen[test] += 1
+
+
 def pytest_collection_finish() -> None:
     """What has been imported and collected stays: the collector need not walk through a million objects again."""
     gc.freeze()
@@ -29,13 +44,17 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def brief(monkeypatch):
-    """Few random instances beside the sharp ones, where these decide the verdict of `check` or its words are the
-    point, and fewer paths; the tests of what a search finds have the effort of the users."""
-    from suffice.verification import sampled_check
+    """Few random instances beside the sharp ones, of few clients and features, where these decide the verdict of
+    `check` or its words are the point, fewer paths, and violations as they were found, not simplified; the tests of
+    what a search finds have the effort of the users."""
+    from suffice.verification import counterexample, problem_measure, sampled_check, shapes
     from suffice.verification.claim import EFFORTS
 
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=4, restarts=1, ascents=1))
+    monkeypatch.setitem(problem_measure.SHAPES, "quick", ((1, 2), (3, 2), (8, 1)))
+    monkeypatch.setattr(shapes, "PAIRS", ((1, 1), (1, 2), (2, 2), (3, 2), (8, 8)))
     monkeypatch.setattr(sampled_check, "_CERTIFIED", (2**11, 2**13))
+    monkeypatch.setattr(counterexample, "shrink", lambda theorem, family, values, margin: values)
 
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -24,6 +24,21 @@ allowance of wide floats x 4000
 margin of the confirmation off
   suffice/verification/counterexample.py: if found["margin"] <= => if False and found["margin"] <=
   tests/verification/test_check_guards_jumps.py -k more_digits
+steps end at half of what is allowed
+  suffice/verification/admissible.py: share = np.clip(share, 0, 1) => share = np.clip(share, 0, 0.5)
+  tests/verification/test_check.py -k steps_are_tried
+steps end at 1/beta
+  suffice/verification/admissible.py: _GRID = LARGEST_STEP * => _GRID = LARGEST_STEP / 4 *
+  tests/verification/test_check.py -k steps_are_tried
+coins are not held
+  suffice/verification/assumptions.py: held.append(same) => held.append(False)
+  tests/verification/test_assumptions.py -k cycles
+no wrong variant is made
+  suffice/verification/claim.py: (theorem, worst_ratio=worst_ratio) => (theorem, worst_ratio=worst_ratio)[:0]
+  tests/verification/test_check.py -k right_bound
+hardly a pair of clients and features is swept
+  suffice/verification/shapes.py: for pair in PAIRS if => for pair in PAIRS[:9] if
+  tests/verification/test_check_shapes.py -k one_pair
 mutant T - 1 gone
   suffice/verification/mutants.py: for by in (1, -1): => for by in (1,):
   tests/verification/test_check_guards_jumps.py -k both_shifts
@@ -147,7 +162,7 @@ def survives(fault: Fault) -> bool:
         if fault.before not in text:
             raise ValueError(f"{fault.name}: {fault.file} has no {fault.before!r}")
         path.write_text(text.replace(fault.before, fault.after))
-        command = f"{sys.executable} -m pytest -q -x -n0 -p no:cacheprovider {fault.tests}"
+        command = f"{sys.executable} -m pytest -q -x -n0 -p no:cacheprovider -m 'not slow' {fault.tests}"
         run = subprocess.run(
             command, shell=True, cwd=folder, env={**os.environ, "PYTHONPATH": folder}, capture_output=True, text=True
         )

@@ -7,6 +7,7 @@ e0 or mu is set to the nearest value at which some step is allowed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +20,9 @@ from .family import Values
 
 _GRID = LARGEST_STEP * 2.0 ** (-np.arange(105) / 4)
 _COARSE = _GRID[::4]
-_HALVINGS = 64
 _ROUNDS = 21
+_FEW = 64
+"""Instances of which more numbers are asked at once, in fewer calls."""
 _MOVES = {
     "T": np.unique(np.round(np.geomspace(1, 10_000, 60))),
     "sigma2": np.append(0.0, np.geomspace(1e-6, 1e6, 37)),
@@ -113,15 +115,7 @@ def _ends(theorem: Theorem, scalars: dict[str, np.ndarray], inside: np.ndarray, 
     if not ends.any():
         return found
     own = {name: value[np.nonzero(ends)[0]] for name, value in scalars.items()}
-    inside, outside, every = inside[ends], outside[ends], np.arange(ends.sum())
-    for _ in range(_ROUNDS):
-        # of a call most is overhead: eight parts at once take a third of what halves take
-        points = inside[:, None] + (outside - inside)[:, None] * np.arange(9) / 8
-        points[:, -1] = outside
-        last = np.logical_and.accumulate(_allowed(theorem, own, points[:, 1:-1]), axis=1).sum(1)
-        inside, outside = points[every, last], points[every, last + 1]
-        if (np.abs(inside - outside) <= 2**-52 * np.abs(outside)).all():
-            break
+    inside, outside = _turn(lambda steps: _allowed(theorem, own, steps), inside[ends], outside[ends])
     beta = own["beta"]
     short = np.array([float(f"{each:.6g}") for each in inside * beta]) / beta
     near = np.abs(short - inside) <= 1e-12 * np.abs(inside)
@@ -129,6 +123,24 @@ def _ends(theorem: Theorem, scalars: dict[str, np.ndarray], inside: np.ndarray, 
     back = np.where(inside > outside, 1 + 2.0**-48, 1 - 2.0**-48)
     found[ends] = np.where(near & _allowed(theorem, own, short[:, None])[:, 0], short, inside * back)
     return found
+
+
+def _turn(
+    holds: Callable[[np.ndarray], np.ndarray], inside: np.ndarray, outside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The last numbers (n,) towards `outside` until which `holds`, asked (n, m) of them, is true as it is at `inside`,
+    and the next ones at which it is not."""
+    every = np.arange(len(inside))
+    # of a call most is overhead: many parts at once take far less than halves take
+    share = np.linspace(0, 1, 65 if len(inside) <= _FEW else 9)
+    for _ in range(_ROUNDS):
+        points = inside[:, None] + (outside - inside)[:, None] * share
+        points[:, -1] = outside
+        last = np.logical_and.accumulate(holds(points[:, 1:-1]), axis=1).sum(1)
+        if (points[every, last] == inside).all() and (points[every, last + 1] == outside).all():
+            break
+        inside, outside = points[every, last], points[every, last + 1]
+    return inside, outside
 
 
 def _with_roots(
@@ -174,15 +186,9 @@ def _roots(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np
             continue
         place = change.argmax(1)
         ends = np.take_along_axis(grid, place[:, None] + 1, 1).repeat(2, axis=1)
-        one, two = grid[turns, place[turns]], ends[turns, 1]
-        sign = margin[turns, place[turns]] < 0
-        for _ in range(_HALVINGS):
-            middle = (one + two) / 2
-            if ((middle == one) | (middle == two)).all():
-                break
-            same = (margins(middle[:, None], turns)[index, :, 0] < 0) == sign
-            one, two = np.where(same, middle, one), np.where(same, two, middle)
-        ends[turns] = np.stack((one, two), 1)
+        sign = margin[turns, place[turns], None] < 0
+        same = lambda tried, at=turns, which=index, sign=sign: (margins(tried, at)[which] < 0) == sign  # noqa: E731
+        ends[turns] = np.stack(_turn(same, grid[turns, place[turns]], ends[turns, 1]), 1)
         roots += [ends[:, :1], ends[:, 1:]]
     return roots
 

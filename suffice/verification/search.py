@@ -195,6 +195,7 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
     undefined = not _violates(theorem, family, values, margin)
     if undefined and not _violates(theorem, family, values, margin, undefined=True):
         raise ValueError("the instance does not violate the theorem")
+    tried = {_bytes(values): True}
     for _ in range(2):  # what could not be simplified may be so once the rest is simple
         # a T beyond the family's comes first: until it is small each trial takes long
         for name, domain in sorted(
@@ -202,10 +203,16 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
         ):
             for candidate in domain.simpler(values[name]):
                 trial = {**values, name: candidate}
-                if _violates(theorem, family, trial, margin, undefined=undefined):
+                if (key := _bytes(trial)) not in tried:
+                    tried[key] = _violates(theorem, family, trial, margin, undefined=undefined)
+                if tried[key]:
                     values = trial
                     break
     return values
+
+
+def _bytes(values: Values) -> bytes:
+    return b"".join(np.asarray(value, dtype=float).tobytes() for value in values.values())
 
 
 def _violates(theorem: Theorem, family: Family, values: Values, margin: float, *, undefined: bool = False) -> bool:

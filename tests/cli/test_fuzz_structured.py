@@ -284,6 +284,7 @@ WAYS: dict[str, Way] = {
 }  # fmt: skip
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_inputs_of_the_right_structure_are_answered(way, tmp_path):
     assert tried(way, WAYS[way], tmp_path, range({"setup": 40}.get(way, 12))) == way

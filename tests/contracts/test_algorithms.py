@@ -190,6 +190,7 @@ def test_nothing_moves_from_a_common_optimum_without_noise(build):
         assert (state["models"] - problem.optimum).abs().max() < 1e-13
 
 
+@pytest.mark.share(3)
 @anywhere
 @each
 def test_a_step_leaves_its_arguments_alone_and_keeps_shapes_and_types(build, make):
@@ -217,6 +218,7 @@ def test_a_step_leaves_its_arguments_alone_and_keeps_shapes_and_types(build, mak
             state = after
 
 
+@pytest.mark.share(3)
 @anywhere
 @each
 def test_a_seed_s_path_is_its_own(build, make):
@@ -255,6 +257,7 @@ def test_linear_is_true_exactly_when_the_step_is_affine(build):
     assert worst < 1e-11 if algorithm.linear else worst > 1e-4  # numbers of order one
 
 
+@pytest.mark.share(3)
 @anywhere
 @each
 def test_costs_are_numbers_or_one_per_seed_and_not_negative(build, make):
@@ -268,6 +271,7 @@ def test_costs_are_numbers_or_one_per_seed_and_not_negative(build, make):
             assert (values >= 0).all()
 
 
+@pytest.mark.share(3)
 @anywhere
 @each
 def test_recorded_weights_are_one_row_per_client(build, make):

@@ -25,6 +25,7 @@ def test_every_corrected_record_that_gives_a_number_has_one_claim():
     assert {claim.theorem.key for claim in CLAIMS.values()} <= {record.key for record in THEOREMS}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", CLAIMS)
 def test_its_instances_are_measured(name):
     claim = CLAIMS[name]
@@ -57,6 +58,7 @@ FEW_MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", CURRENT)
 def test_its_verdict_is_the_kept_one_whatever_the_random_numbers(name):
     """Kept are those of full effort at root 0; here the effort is quick and the root is another."""

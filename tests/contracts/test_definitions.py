@@ -26,19 +26,11 @@ def vectors(definition, batch=6):
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.key)
-def test_rescaling_loss_and_theta_scales_the_result_by_its_unit(definition):
-    values = vectors(definition)
-    loss, theta = 3.7, 0.41
-    scaled = {name: value * definition.vectors[name].scale(loss, theta) for name, value in values.items()}
-    np.testing.assert_allclose(
-        definition.reduce(**scaled), definition.unit.scale(loss, theta) * definition.reduce(**values), rtol=1e-12
-    )
-
-
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.key)
-def test_axes_in_front_are_a_batch(definition):
-    values = vectors(definition)
+def test_it_scales_by_its_unit_and_axes_in_front_are_a_batch(definition):
+    values, loss, theta = vectors(definition), 3.7, 0.41
     together = definition.reduce(**values)
     assert together.shape == (6,)
+    scaled = {name: value * definition.vectors[name].scale(loss, theta) for name, value in values.items()}
+    np.testing.assert_allclose(definition.reduce(**scaled), definition.unit.scale(loss, theta) * together, rtol=1e-12)
     apart = [definition.reduce(**{name: value[row] for name, value in values.items()}) for row in range(6)]
     np.testing.assert_allclose(together, apart, rtol=1e-14)  # summation order

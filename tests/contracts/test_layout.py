@@ -60,7 +60,6 @@ CROSS_CUTTING = {
     "verification/campaign/test_keyboard_interrupt.py": "campaigns that are interrupted",
     "verification/campaign/test_workers.py": "campaigns in several processes",
     "verification/check_property/test_cells.py": "bounds that are attained, of every algorithm and every quantity",
-    "verification/check_property/test_faults.py": "faults planted in what guards the check of one's own bound",
     "verification/claims/test_sample_optimal_routes.py": "second routes to what all claims of one paper measure",
     "verification/test_check_ends.py": "families of one's own at the ends of their domains",
     "verification/test_check_guards_consensus.py": "rounding of what is measured on paths",
@@ -75,10 +74,7 @@ CROSS_CUTTING = {
     "verification/test_check_one_outcome.py": "participation of all, and states of one name, in the check of a bound",
     "verification/test_check_shapes.py": "every pair of clients and features",
     "verification/test_coq.py": "the files in proofs/, compiled by Coq",
-    "verification/test_empirical_excess.py": "simulated networks beside the bounds of the adaptive paper",
     "verification/test_few_instances.py": "families of few instances, whole",
-    "verification/test_planted.py": "faults planted in any package, which verification has to catch",
-    "verification/test_roots.py": "all claims at ten roots of the random numbers",
 }
 """Tests of no single module, with what they are about."""
 RETIRED = re.compile(

@@ -74,6 +74,7 @@ def assert_digits(theorem, values, bounds, count):
                 assert got >= hundred, point
 
 
+@pytest.mark.share(4)
 @every
 def test_no_number_is_missing(theorem):
     values = drawn(theorem, 200, seed=21)

@@ -94,14 +94,9 @@ def test_no_string_stands_by_itself_in_a_module():
     assert not {str(path.relative_to(ROOT)): lines for path in FILES if (lines := bare(path.read_text()))}
 
 
-@pytest.mark.parametrize("theorem", THEOREMS, ids=lambda t: f"{t.key}-{t.edition}")
-def test_every_parameter_of_a_record_has_its_own_symbol(theorem):
-    symbols = [theorem.symbol(parameter.name) for parameter in theorem.parameters]
-    assert len(set(symbols)) == len(symbols)
-
-
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda d: f"{d.key}-{d.edition}")
-def test_every_array_of_a_definition_has_its_own_symbol(definition):
-    known = [name for name in definition.vectors if name in PARAMETERS]
-    symbols = [definition.source.symbols.get(name, PARAMETERS[name].symbol) for name in known]
-    assert len(set(symbols)) == len(symbols)
+def test_every_parameter_of_a_record_and_every_array_of_a_definition_has_its_own_symbol():
+    used = {str(theorem): [theorem.symbol(each.name) for each in theorem.parameters] for theorem in THEOREMS}
+    for definition in DEFINITIONS:
+        known = [name for name in definition.vectors if name in PARAMETERS]
+        used[definition.key] = [definition.source.symbols.get(name, PARAMETERS[name].symbol) for name in known]
+    assert [key for key, symbols in used.items() if len(set(symbols)) < len(symbols)] == []

@@ -21,6 +21,7 @@ from suffice.bounds.plain_text import text_of
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None]
 CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
 SATISFIABLE = [theorem for theorem in EVALUABLE if (theorem.key, theorem.edition) not in VACUOUS]
+SHARE = pytest.mark.share(2)
 every_satisfiable = pytest.mark.parametrize("theorem", SATISFIABLE, ids=lambda t: f"{t.key}-{t.edition}")
 every = pytest.mark.parametrize("theorem", EVALUABLE, ids=lambda t: f"{t.key}-{t.edition}")
 
@@ -77,6 +78,7 @@ def assert_outward(theorem, got, exact, slack=0.0):
             assert safe <= LOOSENESS * abs(exact) + slack, f"{theorem}: {got!r} against {mpmath.nstr(exact, 25)}"
 
 
+@SHARE
 @every
 def test_float_bound_is_outward_of_fifty_digits_and_close(theorem):
     # a formula that rounds inwards at one point in ten is missed with a chance of 0.9^100 = 3e-5
@@ -140,6 +142,7 @@ def unit_faults(theorem):
     return faults
 
 
+@SHARE
 @every
 def test_only_the_printed_records_known_for_it_are_inconsistent_in_units(theorem):
     assert unit_faults(theorem) == UNIT_FAULTS.get((theorem.key, theorem.edition), set())
@@ -162,23 +165,21 @@ def test_special_case_has_the_value_of_the_theorem_it_reduces_to(theorem, reduct
     np.testing.assert_allclose(got, expected, rtol=1e-10)  # outward roundings of 4.5e-13, nudges of 2^-46 per step
 
 
-@pytest.mark.parametrize(
-    ("theorem", "name"),
-    [(t, name) for t in SATISFIABLE for name in t.monotone],
-    ids=lambda x: x if isinstance(x, str) else f"{x.key}-{x.edition}",
-)
-def test_monotone_claim_holds_within_the_conditions(theorem, name):
-    assert name in {p.name for p in theorem.parameters}
+@every_satisfiable
+def test_monotone_claims_hold_within_the_conditions(theorem):
+    assert set(theorem.monotone) <= {p.name for p in theorem.parameters}
     values = draws(theorem, 4000)
-    moved = values | {name: values[name] * np.random.default_rng(3).uniform(1.001, 3, 4000)}
-    inside = np.all([lhs <= rhs for lhs, rhs in sides(theorem, moved).values()] or [np.ones(4000, bool)], axis=0)
-    assert inside.sum() > 200
-    change = evaluate(theorem, enforce=False, **moved) - evaluate(theorem, enforce=False, **values)
-    change = (change * theorem.monotone[name])[inside]
-    assert (change >= 0).all()
-    assert (change > 0).any(), f"{name} has no effect"
+    before = evaluate(theorem, enforce=False, **values)
+    for name, sign in theorem.monotone.items():
+        moved = values | {name: values[name] * np.random.default_rng(3).uniform(1.001, 3, 4000)}
+        inside = np.all([lhs <= rhs for lhs, rhs in sides(theorem, moved).values()] or [np.ones(4000, bool)], axis=0)
+        assert inside.sum() > 200, name
+        change = (sign * (evaluate(theorem, enforce=False, **moved) - before))[inside]
+        assert (change >= 0).all(), name
+        assert (change > 0).any(), f"{name} has no effect"
 
 
+@SHARE
 @every
 def test_latex_shows_symbols_and_no_python_name(theorem):
     text = latex(theorem)
@@ -190,6 +191,7 @@ def test_latex_shows_symbols_and_no_python_name(theorem):
         assert theorem.symbol(symbol.name) in right, symbol
 
 
+@SHARE
 @every_satisfiable
 def test_symbolic_expression_has_the_value_of_the_float_bound(theorem):
     formula, values = theorem.expression(), draws(theorem, 3 if theorem.key in SLOW else 10, 2000)
@@ -207,6 +209,7 @@ def test_keys_are_unique_within_an_edition_and_every_key_has_a_corrected_one():
     assert {t.key for t in THEOREMS} == {t.key for t in THEOREMS if t.edition == "corrected"}
 
 
+@SHARE
 @every_satisfiable
 def test_wrong_names_and_values_are_refused_by_name(theorem):
     point = points(draws(theorem, 1))[0]

@@ -275,6 +275,7 @@ def test_a_symbol_and_its_slider_light_each_other(open_at):
     assert tab.run("document.querySelector('.formula .lit').textContent") == "σsuf2"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("place", range(5))
 def test_every_stop_of_the_tour_breaks_its_bound_where_its_sentence_says(open_at, place):
     tab = open_at()

@@ -53,6 +53,7 @@ FAULTS = {f"target + {by:g}": wild(by) for by in (-10.0, 30.0, 1e3, 1e5)}
 FAULTS |= {"predictor + 100": wild(100.0, 0), "predictor + 1e4": wild(1e4, 1)}
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("few", [1, 3, 8, *(pytest.param(few, marks=pytest.mark.slow) for few in (2, 5, 12))])
 @pytest.mark.parametrize("fault", [*FAULTS, "total"])
 def test_a_wild_row_of_a_small_site_costs_the_others_at_most_a_tenth(fault, few):

@@ -34,6 +34,7 @@ def table(sites):
     return {"client": names, **{f"x{j}": column for j, column in enumerate(X.T)}, "target": y}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("rows", [15, 50])
 @pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
 @pytest.mark.parametrize("draws", [range(50), pytest.param(range(50, 200), marks=pytest.mark.slow)], ids=str)

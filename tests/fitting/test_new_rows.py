@@ -109,6 +109,7 @@ def written(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("options", [(), ("--keep",), ("--probabilities",), ("--keep", "--probabilities"), ("--json",)])
 @pytest.mark.parametrize("piece", [1, 50_000])

@@ -81,6 +81,7 @@ def excess(fit, names):
     return sum(((found[name] - [1.0, -1.0, 0.1 * int(name[1:])]) ** 2).sum() for name in names)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("route", ["rows", "messages"])
 @pytest.mark.parametrize("fault", AT_SITE)
 def test_a_faulty_site_is_named_and_the_others_get_what_they_get_without_it(fault, route):
@@ -112,6 +113,7 @@ def test_a_site_so_far_that_losses_have_no_digits_is_left_out_without_a_vote(see
     assert "A site with fewer than" not in said  # the site without a gain has forty rows
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("route", ["rows", "messages"])
 @pytest.mark.parametrize("fault", IN_ROW)
 def test_a_mistyped_row_is_named_and_hurts_nobody(fault, route):
@@ -132,6 +134,7 @@ def test_a_mistyped_row_is_named_and_hurts_nobody(fault, route):
     assert np.mean(own) < 2.5, own  # without a fifth of its rows
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("fault", AT_SITE)
 @pytest.mark.parametrize("seed", [1, 3, 9])
 def test_with_three_sites_faults_of_one_are_told_and_hurt_nobody(fault, seed):
@@ -142,6 +145,7 @@ def test_with_three_sites_faults_of_one_are_told_and_hurt_nobody(fault, seed):
         np.testing.assert_allclose(coefficients(fit)[name], model, rtol=1e-9)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("fault", AT_SITE)
 @pytest.mark.parametrize("seed", [102, 103])
 def test_of_two_sites_nobody_can_tell_which_is_wrong_and_each_is_fitted_by_itself(seed, fault):

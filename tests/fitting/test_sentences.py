@@ -38,6 +38,7 @@ def least_squares(X, y):
     return np.linalg.lstsq(np.column_stack((np.ones(len(y)), X)), y, rcond=None)[0]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("fault", [(1.0, -1.0), (1.0, 1e3), (1e4, 1.0), (1e-3, 1.0)])
 def test_what_tells_a_site_apart_is_beside_sites_that_are_not_left_out(seed, fault):
@@ -83,6 +84,7 @@ def test_gains_and_losses_beyond_chance_are_called_what_they_are(seed):
     assert ("no single site's gain is beyond chance" in text) == (abs(gains) < beyond_chance(5) * 0.2).all()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_site_with_little_but_one_class_is_not_told_to_look_for_a_leak(seed):
     """Its level predicts it as well as a column that gives the class away would; such a column is told."""
@@ -106,6 +108,7 @@ def heavy(seed, spread):
     }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("spread", [1.0, 1.5, 2.0])
 def test_rows_of_heavy_tails_are_told_and_nobody_is_accused(spread):
     texts = [said(sf.fit(table(heavy(seed, spread)))) for seed in range(15)]

@@ -23,6 +23,7 @@ TABLES = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", TABLES)
 def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path, name):
     text, reason = TABLES[name]

@@ -114,6 +114,7 @@ PLANS = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_carried_out_from_its_json_arrives(command, tmp_path, name):
     """The mean excess is the exact one at T, or the measured one, to 4 standard errors, at the client of most peers."""
@@ -195,6 +196,7 @@ def models_of(plan, folder, table):
     return models
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("classes", [False, True])
 def test_the_exported_trainer_arrives(command, tmp_path, classes):
     """Of gaps and categories rows.csv is written beside it, and it needs no argument. Excesses of 8 sites, or 3, over

@@ -91,6 +91,7 @@ def killed_at(problem, path, iteration, **how):
     assert path.exists()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_file_of_another_problem_is_refused(name, tmp_path):
     ours, other = PAIRS[name]
@@ -185,6 +186,7 @@ def test_a_missing_folder_and_a_full_disk_name_the_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.share(3)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("moment", ["opened", "synced", "renamed", "between"])
 @pytest.mark.parametrize(("times", "rule"), [(1, "scaffold"), (7, "cobo")])

@@ -17,6 +17,8 @@ from suffice.simulate.randomness import Stream
 from suffice.verification import Outcome, check
 from suffice.verification.assumptions import assumptions
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 class Own(Algorithm):
     """What people write: no phase, no outcomes unless a case adds them."""

@@ -13,6 +13,8 @@ from suffice.verification.families import ProblemFamily, Setting
 from suffice.verification.family import Domain, Family
 from suffice.verification.family_ends import pairs_of_ends, turned
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 N = 3
 
 

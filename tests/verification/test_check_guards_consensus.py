@@ -15,6 +15,8 @@ from suffice.verification.families import ProblemFamily, Setting, quadratics
 from suffice.verification.quantity import quantity_of
 from suffice.verification.sampled_check import path_measures
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 DISTANCES = pytest.mark.parametrize(
     "distance", [1.0, *(pytest.param(scale, marks=pytest.mark.slow) for scale in (1e-3, 1e3))]
 )

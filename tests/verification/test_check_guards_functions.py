@@ -15,6 +15,8 @@ from suffice.support.errors import InputError
 from suffice.verification import Outcome, check
 from suffice.verification.families import quadratics
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 BRIEF = quadratics(longest=10)
 
 

@@ -10,6 +10,8 @@ from suffice.verification.families import quadratics
 
 from .bounds_of_strangers.cases import HeavyBall
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 def below(limit):
     return lambda *, eta, beta: {f"eta <= {limit}/beta": (eta, limit / beta)}
@@ -44,6 +46,7 @@ def test_the_same_bound_holds_up_to_one_over_beta(quantity):
     assert check(LOWER[quantity], direction="lower", quantity=quantity, conditions=below(1.0)).valid
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("root", [0, *(pytest.param(root, marks=pytest.mark.slow) for root in (1, 2))])
 def test_whoever_takes_the_steps(setting, root):

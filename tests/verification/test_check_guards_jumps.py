@@ -55,6 +55,7 @@ FORMS = {
 }
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_there(name):
     setting = typical_setting(FAMILY)
@@ -85,6 +86,7 @@ def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_the
         assert seen.worst_ratio > 900, (keyword, form)
 
 
+@pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize("rule", [FedAvg(period=4), LocalSGD(period=4), Scaffold(period=4)], ids=lambda each: each.name)
 @pytest.mark.parametrize("share", [1.0, pytest.param(0.001, marks=pytest.mark.slow)])
 def test_a_theorem_of_whole_rounds_that_forgets_that_clients_differ_is_violated(rule, share):
@@ -200,6 +202,7 @@ def long(*, eta, beta, weight, sigma2):
     return {"least": ((1 - weight) / beta, eta), "most": (eta, 1.9 * (1 - weight) / beta), "no noise": (sigma2, 0)}
 
 
+@pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(("bound", "conditions"), [(first, short), pytest.param(second, long, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("weight", [pytest.param(0.5, marks=pytest.mark.slow), 0.9])
 def test_the_mean_iterate_of_heavy_ball(bound, conditions, weight):
@@ -214,6 +217,7 @@ def test_the_mean_iterate_of_heavy_ball(bound, conditions, weight):
     assert check(wrong, **options).outcome is Outcome.VIOLATED
 
 
+@pytest.mark.usefixtures("brief")
 def test_the_mean_iterate_of_local_steps_takes_their_period():
     verdict = check(
         lambda *, e0, eta, beta, sigma2, T, period: e0 + T * period * eta**2 * beta * sigma2 / 2,

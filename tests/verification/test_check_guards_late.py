@@ -17,6 +17,8 @@ from suffice.verification.check import record
 from suffice.verification.problem_measure import measures
 from suffice.verification.spectrum_scan import LATE, late
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 def at_most(share):
     return lambda *, eta, beta: {"step": (eta, share / beta)}

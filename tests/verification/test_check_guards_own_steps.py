@@ -13,6 +13,8 @@ from suffice.verification.spectrum_scan import late
 
 from .bounds_of_strangers.cases import Averaged, HeavyBall, Steps
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 SLOW = Steps(size=lambda t: 1 / (t + 20))
 WARM = Steps(size=lambda t: min(t, 10) / 50)
 HALF = Steps(size=lambda t: 0.5)

@@ -23,6 +23,8 @@ from suffice.verification.family import Domain, Family
 from suffice.verification.problem_measure import measured_family
 from suffice.verification.quantity import quantity_of
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 QUANTITIES = ("global_excess", "global_distance", "global_gradient", "average_global_excess", "average_mean_gradient")
 
 
@@ -156,7 +158,6 @@ def descent(share, *, eta, mu, beta, e0, sigma2, N, T):
     return share * (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu * N)
 
 
-@pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(("share", "true"), [pytest.param(1, True, marks=pytest.mark.slow), (0.5, False)])
 def test_on_losses_that_are_not_quadratic_paths_measure_the_mean_loss(share, true):
     verdict = check(partial(descent, share), conditions=within, quantity="global_excess", algorithm=LocalSGD(),
@@ -164,6 +165,7 @@ def test_on_losses_that_are_not_quadratic_paths_measure_the_mean_loss(share, tru
     assert verdict.valid if true else verdict.outcome is Outcome.VIOLATED, str(verdict)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", ["kink", "logistic", "ripple", "well"])
 def test_e0_of_curves_is_that_of_the_mean_loss(kind):
     family = of_mean_loss(curves(kind, clients=3))

@@ -7,6 +7,8 @@ import pytest
 import suffice as sf
 from suffice.verification.verdict import Outcome
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 @pytest.mark.parametrize(("share", "outcome"), [(1 - 1e-3, Outcome.VIOLATED), (1 + 1e-3, Outcome.HOLDS)])
 def test_participation_of_all_clients_is_no_coin(share, outcome):

@@ -33,6 +33,7 @@ def test_every_bound_with_T_has_a_closed_form_or_a_reason():
     assert reasons["worst-case/noise-floor"] == "the bound has powers of T that differ"
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("key", FORMS)
 def test_start_and_induction_step_are_proved_and_what_is_one_percent_off_is_not(key):
     form = FORMS[key]
@@ -49,6 +50,7 @@ def test_start_and_induction_step_are_proved_and_what_is_one_percent_off_is_not(
         assert "right - left is not the sum of the terms" in [refusal(each) for each in one.certificates()]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("key", FORMS)
 def test_the_recursion_iterated_in_fractions_gives_the_record_s_own_numbers(key):
     """The second route: the record at T = 0..5 against the recursion that was read off, from a point of the domain."""
@@ -97,6 +99,7 @@ def test_the_record_is_what_is_proved():
     assert evaluate(record, e0=1, eta=0.5, mu=1, beta=1, sigma2=0, lambda2=1, bias=0, T=1) >= 0.5
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("key", [key for key, form in FORMS.items() if "constant_" not in str(form.rho)])
 def test_the_conditions_of_the_theorem_give_the_hypothesis_that_the_factor_is_not_negative(key):
     """At no hundred points of the domain, or all of a thousand draws, is rho < 0, which the induction step forbids."""

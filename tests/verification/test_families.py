@@ -17,6 +17,8 @@ from suffice.verification import Outcome, check
 from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
 from suffice.verification.family import Domain, Family
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 def right(*, eta, mu, e0, sigma2, T):
     return survive(eta * mu, 2 * T) * e0 + eta * sigma2 / 2

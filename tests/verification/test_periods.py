@@ -11,9 +11,15 @@ from suffice.simulate.algorithms import Ditto
 from suffice.verification import Domain, Outcome, check, families
 from suffice.verification.families import ProblemFamily, Setting
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 
 def problem():
     return Quadratics.of(np.array([[[1.0]], [[0.25]]]), [[0.0], [1.0]], sigma2=0.5, start=[2.0])
+
+
+def alike(**options) -> ProblemFamily:
+    return families.quadratics(identical=True, **options)
 
 
 def seven() -> ProblemFamily:
@@ -39,7 +45,7 @@ def test_every_instance_has_whole_rounds(algorithm):
         if isinstance(algorithm, FedAvg)
         else lambda *, R, K, T, e0, sigma2: bound(R=R, K=K, T=T, e0=e0, sigma2=sigma2)
     )
-    verdict = check(wanted, conditions=small, algorithm=algorithm)
+    verdict = check(wanted, conditions=small, algorithm=algorithm, family=alike(clients=2, longest=160))
     assert verdict.valid, str(verdict)
     assert verdict.ranges["T"][0] == 3
     assert verdict.ranges["R"][1] <= 50
@@ -61,7 +67,8 @@ def test_no_more_participate_than_there_are():
         return np.where(participants == np.minimum(2, N), 1e9 * e0, -1.0)
 
     conditions = lambda *, eta, beta, sigma2: {"step": (eta, 0.1 / beta), "quiet": (sigma2, 0)}  # noqa: E731
-    assert check(bound, conditions=conditions, algorithm=FedAvg(participants=2)).valid
+    few = {"algorithm": FedAvg(participants=2), "conditions": conditions}
+    assert all(check(bound, family=alike(clients=clients, longest=20), **few).valid for clients in (2, 3))
 
 
 def test_an_interval_of_periods_is_tried():
@@ -71,7 +78,8 @@ def test_an_interval_of_periods_is_tried():
     def small(*, eta, beta):
         return {"step": (eta, 0.1 / beta)}
 
-    found = {top: check(bound, conditions=small, algorithm=LocalSGD(), period=(1, top)) for top in (7, 8)}
+    given = {"conditions": small, "algorithm": LocalSGD(), "family": alike(features=1, longest=20)}
+    found = {top: check(bound, period=(1, top), **given) for top in (7, 8)}
     assert found[7].valid
     assert "periods 1, 2, 4, 7" in found[7].tried
     assert found[8].outcome is Outcome.VIOLATED

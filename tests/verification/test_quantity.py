@@ -16,6 +16,8 @@ from suffice.verification.problem_measure import measured_family
 from suffice.verification.quantity import Composed, composed, form_of, quantity, quantity_of
 from suffice.verification.sampled_check import path_measures
 
+pytestmark = pytest.mark.usefixtures("brief")
+
 CURVED = {"excess": 1.0, "last_distance": lambda *, mu: mu / 2}
 FAMILY = families.quadratics(features=1, longest=20)
 

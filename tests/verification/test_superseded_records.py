@@ -43,6 +43,7 @@ def moved_constants(node: Any) -> Iterator[tuple[str, Any]]:
             yield change, node.func(*node.args[:at], variant, *node.args[at + 1 :])
 
 
+@pytest.mark.share(3)
 @every
 def test_no_constant_of_it_can_change(theorem):
     claim, whole = superseded(theorem), theorem.expression()

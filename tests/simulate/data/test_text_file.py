@@ -259,6 +259,7 @@ AS_WRITTEN = {
 }
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("name", AS_WRITTEN)
 @pytest.mark.parametrize("piece", [1 << 22, 40])
 def test_files_as_programs_write_them_are_one_table(tmp_path, monkeypatch, name, piece):

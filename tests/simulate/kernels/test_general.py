@@ -108,6 +108,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(seed_blocks, "_LARGEST_BLOCK", 16)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("name", "rule"),
     [(name, rule) for name in PROBLEMS for rule in RULES if (name, rule) not in NONE],
@@ -268,6 +269,7 @@ def own_problem(name: str, seed: int) -> Any:
     return StreamingLeastSquares.of(np.eye(D - 1) * best[0, 0] ** 2, best, label_noise=0.3, bias=True, batch=2)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("rule", ["local", "ditto", "cobo released", "fixed", "two stages", "exact binary", "sampled"])
 @pytest.mark.parametrize("name", ["rows", "logistic", "quadratics", "stream with a bias"])
 def test_every_seed_runs_on_its_own_problem(name, rule):

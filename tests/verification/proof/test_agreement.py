@@ -53,6 +53,7 @@ def up_to(steps):
     return lambda *, eta, beta: {"step": (eta, steps / beta)}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_a_power_is_read_as_what_the_function_gives_however_it_is_written(name):
     rng = np.random.default_rng(3)
