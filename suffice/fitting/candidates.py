@@ -142,9 +142,10 @@ def _scattered(
         mass = MASSES["pooled"] if pooled else MASSES["scatter"] / (len(pairs) - 1)
         yield pair, gaussian("pooled" if pooled else "scatter", pair, mass, free)
     for share in RIDGES:
+        precision = free + share * rows * ridge_of(fits.size, 1.0)
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
-            yield None, gaussian("ridge", pair, mass, free + share * rows * ridge_of(fits.size, 1.0), f"ridge {share:g}, ")
+            yield None, gaussian("ridge", pair, mass, precision, f"ridge {share:g}, ")
 
 
 def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Iterator[Candidate]:

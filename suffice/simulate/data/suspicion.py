@@ -197,9 +197,7 @@ def _twins(rows: np.ndarray, sums: np.ndarray, names: Sequence[str]) -> Iterator
             yield f"sites {both} have the same {rows[first]} rows: is one a copy?"
 
 
-def _away(
-    squares: np.ndarray, with_target: np.ndarray, mean: np.ndarray, design: Design, target: str
-) -> Iterator[str]:
+def _away(squares: np.ndarray, with_target: np.ndarray, mean: np.ndarray, design: Design, target: str) -> Iterator[str]:
     with np.errstate(all="ignore"):
         share = with_target[:-1] ** 2 / (squares[:-1] * squares[-1])
     for at in np.flatnonzero(share > AWAY):
