@@ -28,6 +28,8 @@ MOST_ROWS = 1 << 18
 """Copies are looked for among so many rows."""
 EXCEL = (36526, 54788)
 """Excel's days of 2000 to 2049, counted from 1899-12-30."""
+YEARS = (1900, 2099)
+"""Years of dates such as 20240131."""
 CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
 """Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
 
@@ -152,10 +154,9 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
     if low.value >= 1e15 and 2**53 <= -high.value < 1e20:
         yield f"{named([name])} is {low.value:.6g} or more, of which 16 digits count: an identifier? drop it"
         return
-    days = EXCEL[0] <= low.value < -high.value <= EXCEL[1] and len(seen.levels) > FEW_LEVELS
-    if days and all(level.isdigit() for level in seen.levels):
-        first, last = (date(1899, 12, 30) + timedelta(int(day)) for day in (low.value, -high.value))
-        yield f"{named([name])} is {low.value:.6g} to {-high.value:.6g}: days of Excel, {first} to {last}?"
+    days = [_day(text) for text in (f"{low.value:.8g}", f"{-high.value:.8g}", *seen.levels)]
+    if len(seen.levels) > FEW_LEVELS and None not in days:
+        yield f"{named([name])} is {low.value:.8g} to {-high.value:.8g}: dates, {days[0]} to {days[1]}?"
         return
     for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
         value, beyond = sign * end.value, sign * end.beyond
@@ -172,6 +173,17 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
     every = len(seen.levels) == seen.rows == 1 - high.value - low.value  # in whatever order
     if seen.rows >= FEWEST and (every or (seen.step and seen.steady >= STEADY * (seen.rows - 1))):
         yield f"{named([name])} counts the rows, from {low.value:.6g} to {-high.value:.6g}: drop it if it numbers them"
+
+
+def _day(number: str) -> date | None:
+    """The date that a whole number may be: one of Excel's days, or its year, month and day."""
+    try:
+        if EXCEL[0] <= int(number) <= EXCEL[1]:
+            return date(1899, 12, 30) + timedelta(int(number))
+        found = date.fromisoformat(number)
+    except ValueError:
+        return None
+    return found if number.isdigit() and YEARS[0] <= found.year <= YEARS[1] else None
 
 
 def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
