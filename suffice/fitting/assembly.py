@@ -14,16 +14,17 @@ from suffice.simulate.data.folds import Fold, Units
 from .candidates import Fitted
 from .fitted import Fit
 from .gain import PER_COEFFICIENT, Gains
-from .site_models import LEFT_OUT, POPULATION, SiteModel
+from .site_models import EASY, LEFT_OUT, POPULATION, SiteModel
 from .table import findings
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.folds import Rows
     from suffice.simulate.data.site_rows import Sites
 
-Model = tuple[dict[str, Any], Any]
-"""Coefficients and intercept, or of each class."""
+NOTHING: dict[str, Any] = {
+    "suspects": [], "groups": [], "distances": None, "spread_power": None, "fewest_numbers": None,
+}  # fmt: skip
+"""What a fit of classes does not look for."""
 
 
 def encode(
@@ -55,69 +56,66 @@ def assemble(
     loss: str,
     fitted: Fitted,
     found: Gains,
-    models: Sequence[Model],
-    shared: Model,
+    models: tuple[np.ndarray, np.ndarray],
+    shared: tuple[np.ndarray, np.ndarray],
     *,
     scale: float,
     encoding: Encoding,
     left_out: Sequence[str],
-    exchanged: dict[str, Any],
+    rule: dict[str, Any],
     expected: Callable[[], Quadratics] | None = None,
-    suspects: Sequence[dict[str, Any]] = (),
-    groups: dict[str, Any] | None = None,
-    power: float | None = None,
+    easy: Sequence[bool] = (),
 ) -> Fit:
-    """The `Fit` of standardised results; losses are multiplied by `scale`."""
-    names = sites.names
-    if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
-        found = replace(found, alone=found.together, gain=np.full(1, np.nan), error=np.full(1, np.nan), decisive=None)
-        found = replace(found, network=np.nan, network_error=np.nan)
-    apart = {entry["site"] for entry in suspects if entry["left_out"] == "site"}
-    clients = tuple(
-        _site_model(site, at, fitted, found, models[at], names, scale, apart=site.name in apart)
-        for at, site in enumerate(sites.sites)
-    )
+    """The `Fit` of standardised results; losses are multiplied by `scale`. `models` are slopes (K, N, q) and intercepts
+    (K, N), K the classes or 1, `shared` those of the population, (K, q) and (K,); `rule` is what was exchanged and
+    found; at `easy` sites columns nearly tell the class."""
+    names, kinds = sites.names, (encoding.columns, sites.classes)
+    whole: Any = NOTHING | _averaged(fitted, found, names, scale) | rule
+    apart = {entry["site"] for entry in whole["suspects"] if entry["left_out"] == "site"}
+    clients = []
+    for at, site in enumerate(sites.sites):
+        influence = fitted.influences[at]
+        # more than half of the equal share
+        chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
+        notes = _site_notes(site.count, found, at, apart=site.name in apart)
+        clients.append(
+            SiteModel(
+                name=site.name,
+                rows=site.count,
+                collaborators=chosen,
+                weights=dict(zip(names, influence.tolist())),
+                expected_loss=_number(found.together[at], scale),
+                expected_loss_alone=_number(found.alone[at], scale),
+                expected_loss_constant=_number(found.constant[at], scale),
+                gain=_number(found.gain[at], scale),
+                gain_se=_number(found.error[at], scale),
+                notes=(*notes, EASY) if easy and easy[at] else notes,
+                **_model(*kinds, models[0][:, at], models[1][:, at]),
+            )
+        )
+    whole["groups"] = [entry | _gain_of(entry["sites"], clients) for entry in whole["groups"]]
     population = SiteModel(
-        name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
-        expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
+        name=POPULATION, rows=0, collaborators=(), weights={}, expected_loss=None, expected_loss_alone=None, gain=None,
+        gain_se=None, **_model(*kinds, *shared),
     )  # fmt: skip
-    rule: Any = _averaged(fitted, found, names, scale) | {
-        "suspects": list(suspects),
-        "groups": [entry | _gain_of(entry["sites"], clients) for entry in groups["groups"]] if groups else [],
-        "distances": {key: groups[key] for key in ("compared", "distances")} if groups else None,
-        "spread_power": power,
-        "fewest_numbers": None,
-        **exchanged,
-    }
     fit = Fit(
-        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=clients,
-        population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
+        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
+        population=population, rule=whole, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
         encoding=encoding, expected=expected,
     )  # fmt: skip
     return replace(fit, notes=(*findings(fit), *fit.notes))
 
 
-def _site_model(
-    site: Rows, at: int, fitted: Fitted, found: Gains, model: Model, names: Sequence[str], scale: float, *, apart: bool
-) -> SiteModel:
-    """Of site `at` of all."""
-    influence = fitted.influences[at]
-    # more than half of the equal share
-    chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
-    return SiteModel(
-        name=site.name,
-        rows=site.count,
-        collaborators=chosen,
-        weights=dict(zip(names, influence.tolist())),
-        coefficients=model[0],
-        intercept=model[1],
-        expected_loss=_number(found.together[at], scale),
-        expected_loss_alone=_number(found.alone[at], scale),
-        expected_loss_constant=_number(found.constant[at], scale),
-        gain=_number(found.gain[at], scale),
-        gain_se=_number(found.error[at], scale),
-        notes=_site_notes(site.count, found, at, apart=apart),
-    )
+def _model(
+    columns: Sequence[str], classes: Sequence[str], slopes: np.ndarray, intercepts: np.ndarray
+) -> dict[str, Any]:
+    """Slopes (K, q) and intercepts (K,) by column, and by class where there are several of them."""
+    each, levels = [dict(zip(columns, row)) for row in slopes.tolist()], intercepts.tolist()
+    several = len(each) > 1
+    return {
+        "coefficients": dict(zip(classes, each)) if several else each[0],
+        "intercept": dict(zip(classes, levels)) if several else levels[0],
+    }
 
 
 def _averaged(fitted: Fitted, found: Gains, names: Sequence[str], scale: float) -> dict[str, Any]:

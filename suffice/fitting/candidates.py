@@ -39,7 +39,7 @@ from .clusters import clusters
 from .local_quadratics import LocalQuadratics
 from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
-from .ridge import alone_models, best_penalty, best_shared, shared_models
+from .ridge import alone_models, best_penalty, best_shared, ridge_of, shared_models
 
 Pair = tuple[float, float]
 """Variances of intercepts and of slopes."""
@@ -102,7 +102,7 @@ def candidates(
 ) -> Iterator[Candidate]:
     """All candidates, one after the other; `ridge` as in `average`."""
     rows = fits.rows.sum(1)[:, None, None]
-    free = 1e-6 * rows * metric + ridge * _unit(fits.size)
+    free = 1e-6 * rows * metric + ridge * ridge_of(fits.size, 1.0)
     total, best = max(held_out.rows.sum(), 1.0), (np.inf, (1.0, 1.0))
     for pair, found in _scattered(fits, metric, free, rows):
         best = min(best, (held_out.loss(found.models[1:]).sum() / total, pair)) if pair is not None else best
@@ -110,11 +110,6 @@ def candidates(
     yield from _ridges(fits, held_out, dispersion)
     noise = max(best[0], LEAST_NOISE) if dispersion is None else dispersion
     yield from _learnt(fits, metric, free, noise, best[1], dispersion)
-
-
-def _unit(size: int) -> np.ndarray:
-    """A ridge of slopes; the intercept is nearly free."""
-    return np.diag(np.concatenate(([1e-6], np.ones(size - 1))))
 
 
 def _first(fits: Messages) -> Messages:
@@ -132,11 +127,12 @@ def _scattered(
         root = np.zeros((fits.size, fits.size))
         root[0, 0] = np.sqrt(pair[0])
         root[1:, 1:] = np.sqrt(pair[1]) * slopes
+        models = posterior(fits, root, precision).models if pair[1] else shared_models(fits, precision, pair[0])
         return Candidate(
             family=family,
             setting=f"{name}intercept {pair[0]:g}, slopes {pair[1]:g}",
             mass=mass,
-            models=posterior(fits, root, precision).models,
+            models=models,
             shares=lambda: posterior(first, root, precision[:1]).shares,
         )
 
@@ -146,21 +142,23 @@ def _scattered(
         mass = MASSES["pooled"] if pooled else MASSES["scatter"] / (len(pairs) - 1)
         yield pair, gaussian("pooled" if pooled else "scatter", pair, mass, free)
     for share in RIDGES:
+        precision = free + share * rows * ridge_of(fits.size, 1.0)
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
-            yield None, gaussian("ridge", pair, mass, free + share * rows * _unit(fits.size), f"ridge {share:g}, ")
+            yield None, gaussian("ridge", pair, mass, precision, f"ridge {share:g}, ")
 
 
 def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Iterator[Candidate]:
     """*Same slopes*, of numbers, and *alone*."""
     for levels in (False, True) if dispersion is None else ():
         penalty = best_shared(fits, held_out, levels)
+        precision = ridge_of(fits.size, penalty)
         yield Candidate(
             family="same slopes",
             setting=f"{'levels apart' if levels else 'one level'}, ridge {penalty:.2g}",
             mass=MASSES["same slopes"] / 2,
-            models=shared_models(fits, penalty, levels / penalty),
-            shares=partial(_of_level, _first(fits), levels / penalty, penalty * _unit(fits.size)[None]),
+            models=shared_models(fits, precision, levels / penalty),
+            shares=partial(_of_level, _first(fits), levels / penalty, precision[None]),
         )
     penalties = PENALTIES_OF_CLASSES if dispersion is not None else (best_penalty(fits, held_out),)
     for penalty in penalties:

@@ -12,7 +12,6 @@ from suffice.simulate.data.folds import FOLDS, Fold, dealt
 
 from .assembly import assemble, encode
 from .classifiers import fit_classes
-from .site_models import EASY
 
 if TYPE_CHECKING:
     from suffice.simulate.data.site_rows import Sites
@@ -32,55 +31,31 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
     moved = dealt(folds, counts)
     encoding, _, units, notes = encode(sites, folds, folds)
     outputs = 1 if len(classes) == 2 else len(classes)
+    # models are of log-odds, which have no unit
+    units = replace(units, mean=np.append(units.mean[:-1], 0.0), scale=np.append(units.scale[:-1], 1.0))
     rows = []
     for (X, y, fold), by in zip(given, moved):
         standard = (X @ encoding.matrix - units.mean[:-1]) / units.scale[:-1]
         standard[:, units.constant[:-1]] = 0.0
-        ones = np.column_stack((np.ones(len(X)), standard))
         Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
-        rows.append((ones, Y.astype(float), (fold + by) % FOLDS))
+        rows.append((np.column_stack((np.ones(len(X)), standard)), Y.astype(float), (fold + by) % FOLDS))
     found = fit_classes(rows, progress=progress)
-    slopes = found.fitted.models[..., 1:] / units.scale[:-1]
-    intercepts = found.fitted.models[..., 0] - slopes @ units.mean[:-1]
-    shared_slopes = found.fitted.population[:, 1:] / units.scale[:-1]
-    shared = found.fitted.population[:, 0] - shared_slopes @ units.mean[:-1]
-
-    def model(slopes: np.ndarray, intercepts: np.ndarray) -> tuple[dict, float | dict]:
-        each = [dict(zip(encoding.columns, row.tolist())) for row in slopes]
-        if outputs == 1:
-            return each[0], float(intercepts[0])
-        return dict(zip(classes, each)), dict(zip(classes, intercepts.tolist()))
-
     size = rows[0][0].shape[1]
-    fit = assemble(
-        sites,
-        client,
-        loss,
-        found.fitted,
-        found.gains,
-        [model(slopes[:, k], intercepts[:, k]) for k in range(len(rows))],
-        model(shared_slopes, shared),
-        scale=1.0,
-        encoding=encoding,
-        left_out=notes,
-        # of a round at most: of all rows, without each fold and of each, per output, curvature, gradient and loss
-        exchanged={
-            "rounds": found.rounds,
-            "numbers_per_site": outputs * (1 + 2 * FOLDS) * (1 + size + size * (size + 1) // 2),
-        },
-    )
-    clients = tuple(
-        replace(model, notes=(*model.notes, EASY)) if nearly_told(model.expected_loss_alone, Y) else model
-        for model, (_, Y, _) in zip(fit.clients, rows)
-    )
-    return replace(fit, clients=clients)
+    # of a round at most: of all rows, without each fold and of each, per output, curvature, gradient and loss
+    numbers = outputs * (1 + 2 * FOLDS) * (1 + size + size * (size + 1) // 2)
+    return assemble(
+        sites, client, loss, found.fitted, found.gains, units.given(found.fitted.models),
+        units.given(found.fitted.population), scale=1.0, encoding=encoding, left_out=notes,
+        rule={"rounds": found.rounds, "numbers_per_site": numbers},
+        easy=[nearly_told(alone, Y) for alone, (_, Y, _) in zip(found.gains.alone, rows)],
+    )  # fmt: skip
 
 
-def nearly_told(loss: float | None, Y: np.ndarray) -> bool:
+def nearly_told(loss: float, Y: np.ndarray) -> bool:
     """Whether columns nearly tell the class: the log-loss of a site's model alone is near 0, and small beside that of
     the shares of its classes, which is near 0 itself at a site that has little else than one class. `Y` (n, K) ones and
     zeros, of the second class alone for two."""
     shares = Y.mean(0)
     shares = np.array([1 - shares[0], shares[0]]) if len(shares) == 1 else shares
     of_shares = -(shares * np.log(np.maximum(shares, 1e-300))).sum()
-    return loss is not None and loss < SEPARATED * min(1.0, of_shares / np.log(2))
+    return loss < SEPARATED * min(1.0, of_shares / np.log(2))

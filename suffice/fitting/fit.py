@@ -119,24 +119,29 @@ def _least_squares(
     found, suspected, out = fitted_robustly(encoded, counts, kept, progress)
     columns, units, fitted = encoding.columns, found.units, replace(found.fitted, influences=found.influences)
     trusted = [emptied(site, gone & (not gone.all())) for site, gone in zip(encoded, out)]
-    models = [(dict(zip(columns, row.tolist())), float(at)) for row, at in zip(found.slopes, found.intercepts)]
-    shared_slopes, shared_intercept = units.given(fitted.population)
+    models = found.slopes[None], found.intercepts[None]
+    shared = units.given(fitted.population[None])
     if len(found.group) == 1:  # two sites that were fitted apart: no network has a population
-        shared_slopes, shared_intercept = found.slopes.mean(0), found.intercepts.mean()
-    shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
+        shared = found.slopes.mean(0)[None], found.intercepts.mean()[None]
     from suffice.simulate.data.message import numbers_of
 
     rows = held_out(encoded)
     noise = found.losses.sum(1) / np.maximum(rows.sum(1), 1.0)
     power = spread_power(np.array([pooled_mean([site])[-1] for site in folds]), noise)
-    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
+    distances = groups_of(trusted, sites.names, columns, found.group)
+    rule = {
+        "suspects": _looked_at(found, suspected, out, sites, encoding),
+        "groups": distances.pop("groups"),
+        "distances": distances,
+        "spread_power": power,
+        "rounds": 1,
+        "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design)),
+        "fewest_numbers": min(sent, default=None),
+    }
     return assemble(
         sites, client, "least-squares", fitted, gained(found, rows, counts), models, shared,
-        scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
-        exchanged=exchanged | {"fewest_numbers": min(sent, default=None)},
+        scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes, rule=rule,
         expected=partial(_expected_losses, found, trusted, sites.names),
-        suspects=_looked_at(found, suspected, out, sites, encoding),
-        groups=groups_of(trusted, sites.names, columns, found.group), power=power,
     )  # fmt: skip
 
 

@@ -67,6 +67,9 @@ class Gains:
         with np.errstate(invalid="ignore", divide="ignore"):
             together, alone, constant = np.where(rows > 0, sums / rows, np.nan)
             error = np.where(counts >= PER_COEFFICIENT * size, np.sqrt(variance) / rows, np.nan)
+        if len(rows) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
+            unknown, among = np.full(1, np.nan), int(counts[0] >= LEAST_ROWS)
+            return cls(together, together, constant, unknown, unknown, np.nan, np.nan, None, among)
         error, enough = np.where(rows > 0, error, np.nan), (counts >= LEAST_ROWS) & (rows > 0) & np.isfinite(variance)
         more = np.maximum(fewer - sums[1], 0.0)
         network, spread, decisive = of_network(sums[1] - sums[0], rows, variance, LEARNT * more, enough)

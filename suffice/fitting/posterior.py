@@ -33,15 +33,26 @@ from suffice.simulate.data.folds import Messages
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """models (B, N, d) for B fits; `within` V, `information` W, both (B, N, d, d); `centre` m (B, 1, d), `spread` C
-    (B, 1, d, d); `gain` V_k S_k (B, N, d, d), what a site's own rows count."""
+    """models (B, N, d) for B fits; `information` W (B, N, d, d); `centre` m (B, 1, d), `spread` C (B, 1, d, d); `root`
+    L, `inverse` (I + L'S L)^-1 and `seen`, that times L'S."""
 
     models: np.ndarray
     centre: np.ndarray
     spread: np.ndarray
-    within: np.ndarray
-    gain: np.ndarray
     information: np.ndarray
+    root: np.ndarray
+    inverse: np.ndarray
+    seen: np.ndarray
+
+    @cached_property
+    def within(self) -> np.ndarray:
+        """V (B, N, d, d)."""
+        return self.root @ self.inverse @ self.root.swapaxes(-1, -2)
+
+    @cached_property
+    def gain(self) -> np.ndarray:
+        """V_k S_k (B, N, d, d), what a site's own rows count."""
+        return self.root @ self.seen
 
     @cached_property
     def shares(self) -> np.ndarray:
@@ -60,18 +71,20 @@ def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np
     scale = np.broadcast_to(noise, fits.rows.shape)
     S, c = fits.second / scale[..., None, None], fits.cross / scale[..., None]
     root = fits.varying[..., None] * root
-    transposed = root.swapaxes(-1, -2)
-    within = root @ np.linalg.inv(np.eye(S.shape[-1]) + transposed @ S @ root) @ transposed
-    gain = within @ S
-    information = S - S @ gain
-    scores = c - (S @ (within @ c[..., None]))[..., 0]
+    left = root.swapaxes(-1, -2) @ S
+    inverse = np.linalg.inv(np.eye(S.shape[-1]) + left @ root)
+    seen, own = inverse @ left, inverse @ (root.swapaxes(-1, -2) @ c[..., None])
+    information = S - left.swapaxes(-1, -2) @ seen
+    scores = c - (left.swapaxes(-1, -2) @ own)[..., 0]
     # W = S - S V S has lost digits of the size of S: what is below them is no information
     size = S.shape[-1]
     lost = 1e-13 * np.trace(S.sum(1), axis1=-2, axis2=-1)[:, None, None] / size * np.eye(size)
     spread = np.linalg.inv(information.sum(1) + precision + lost)[:, None]
     centre = (spread[:, 0] @ scores.sum(1)[..., None])[:, None, :, 0]
-    models = centre + (within @ (c - (S @ centre[..., None])[..., 0])[..., None])[..., 0]
-    return Posterior(models=models, centre=centre, spread=spread, within=within, gain=gain, information=information)
+    models = centre + (root @ (own - seen @ centre[..., None]))[..., 0]
+    return Posterior(
+        models=models, centre=centre, spread=spread, information=information, root=root, inverse=inverse, seen=seen
+    )
 
 
 def with_centre(fits: Messages, models: np.ndarray, centre: np.ndarray) -> np.ndarray:

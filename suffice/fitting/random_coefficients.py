@@ -57,9 +57,9 @@ def random_coefficients(
         omega = (moment + shrink * own) / (sites + shrink)
         if known:
             continue
-        outside = np.eye(size) - found.gain
-        uncertain = found.within + outside @ found.spread @ outside.swapaxes(-1, -2)
-        rss = np.maximum(fits.loss(found.models), 0.0) + (fits.second * uncertain).sum((-2, -1))
+        # tr S (V + F C F') = tr V S + tr W C F', as S F = W
+        uncertain = ((found.information @ found.spread) * (np.eye(size) - found.gain)).sum((-2, -1))
+        rss = fits.loss(found.models) + variance * (np.trace(found.gain, axis1=-2, axis2=-1) + uncertain)
         if own_noise:
             common = 1 / (1 / variance).mean(1, keepdims=True)
             variance = np.maximum((rss + OWN_NOISE * common) / (fits.rows + OWN_NOISE), least)

@@ -109,11 +109,11 @@ SPLIT: dict[str, tuple[str, str]] = {
 }
 """How a LIBSVM file is to be divided."""
 LINES: dict[str, tuple[str, str]] = {
-    "LIBSVM label": ("yes 1:1", "line 5 of t.svm = 'yes 1:1': write a number as the label"),
-    "LIBSVM value": ("1 1:x", "line 5 of t.svm = '1 1:x': write index:value"),
-    "LIBSVM no colon": ("1 1", "line 5 of t.svm = '1 1': write index:value"),
-    "LIBSVM order": ("1 3:1 2:1", "write each index once, in rising order"),
-    "LIBSVM negative": ("1 -3:1", "write indices from 0 or 1 on"),
+    "LIBSVM label": ("yes 1:1", "line 5 of t.svm = 'yes 1:1': write `label index:value ...`: numbers"),
+    "LIBSVM value": ("1 1:x", "line 5 of t.svm = '1 1:x': write `label index:value ...`: numbers"),
+    "LIBSVM no colon": ("1 1", "line 5 of t.svm = '1 1': write `label index:value ...`: numbers"),
+    "LIBSVM order": ("1 3:1 2:1", "each index once, rising from 0 or 1"),
+    "LIBSVM negative": ("1 -3:1", "each index once, rising from 0 or 1"),
     "LIBSVM nan": ("1 3:nan", "replace NaN by numbers"),
     "LIBSVM wide": ("1 400000000:1", "more than the limit of 2e+09; raise it by max_memory"),
 }

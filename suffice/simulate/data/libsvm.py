@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
@@ -16,6 +17,12 @@ from .memory import PIECE, Memory, opened
 from .table import PER_TEXT, Table
 
 NO_ROWS = "no rows with predictors; write lines `label index:value ...`"
+AS_ROWS = (
+    "write `label index:value ...`: numbers, with each index once, rising from 0 or 1; name a table with a header .csv"
+)
+_VALUE = rb"[-+]?(?:nan|inf(?:inity)?|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)"
+_ROW = re.compile(rb"\s*(?:%b(?:\s+\d{1,9}:%b)*\s*)?" % (_VALUE, _VALUE), re.IGNORECASE)
+_INDEX = re.compile(rb"(\d+):")
 PER_BYTE = 4
 """Memory for a byte of text: ` 1:1` becomes 16 bytes before it is made dense."""
 
@@ -60,28 +67,7 @@ def _bad_line(path: Path, error: Exception) -> InputError:
     with opened(path) as stream:
         for number, line in enumerate(stream, 1):
             row = line.partition(b"#")[0]
-            if fault := _fault(row.split()):
-                return InputError(f"line {number} of {path.name}", row[:60].decode("latin-1").strip(), fault)
+            rising = all(int(a) < int(b) for a, b in pairwise(_INDEX.findall(row)))
+            if not (_ROW.fullmatch(row) and rising):
+                return InputError(f"line {number} of {path.name}", row[:60].decode("latin-1").strip(), AS_ROWS)
     return InputError("path", str(path), f"not a LIBSVM file ({' '.join(str(error).split())[:80]})")
-
-
-def _fault(words: list[bytes]) -> str:
-    if not words:
-        return ""
-    try:
-        float(words[0])
-    except ValueError:
-        return "write a number as the label, then index:value pairs; name a table with a header .csv"
-    indices = []
-    for word in words[1:]:
-        index, sign, value = word.partition(b":")
-        try:
-            indices.append(int(index))
-            float(value)
-        except ValueError:
-            return f"write index:value, not {word.decode('latin-1')[:20]!r}"
-        if not sign or indices[-1] < 0:
-            return "write indices from 0 or 1 on"
-        if indices[-1] >= 2**31:
-            return "write smaller indices"
-    return "" if all(a < b for a, b in pairwise(indices)) else "write each index once, in rising order"

@@ -34,13 +34,11 @@ Frames = Callable[[], Iterator[Frame]]
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """The rows of all clients: `frames` goes through them anew at each call, and its columns `client` and `target` say
-    whose they are and what is to be predicted. Of files that hold nothing but numbers they are also in `tables`, one
-    per client."""
+    whose they are and what is to be predicted."""
 
     frames: Frames
     client: str
     target: str
-    tables: Sequence[Table] = ()
     notes: tuple[str, ...] = ()
     """On columns that files of a folder lack."""
 
@@ -63,7 +61,7 @@ def source_of(
             raise InputError(role, name, "give the name of a column")
     rule = None if split is None else parse_split(split)
     if hasattr(given, "data") and hasattr(given.data, "blocks"):
-        return _of_tables(_of_problem(given), client, target)
+        return source_of_tables(_of_problem(given), client, target)
     name = str(given) if isinstance(given, str | Path) else "."
     if not name:
         raise InputError("path", "", "name a file or a folder")
@@ -90,7 +88,7 @@ def source_of(
         return _of_folder(path, client, target, drop, memory)
     suffix = path.suffix.lower()
     if suffix == ".npz" and rule is None:
-        return _of_tables(read_npz(path, divided=True, memory=memory), client, target)
+        return source_of_tables(read_npz(path, divided=True, memory=memory), client, target)
     if (part := mnist_part(path)) is not None:
         whole = mnist(path, part=part, max_memory=memory.limit)
     elif suffix not in ("", ".npz", *LIBSVM):
@@ -108,7 +106,7 @@ def _divided(whole: Table, rule: Split | None, seed: int, client: str, target: s
     if rule is None:
         raise InputError("split", "missing", UNDIVIDED)
     if rule.kind != "column":
-        return _of_tables(divide(whole, rule, seed), client, target)
+        return source_of_tables(divide(whole, rule, seed), client, target)
     if rule.column not in whole.columns:
         raise no_column("split", f"column:{rule.column}", whole.columns)
     frame = whole.frame(target)
@@ -148,7 +146,7 @@ def _divided_frames(
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
     """One client per file, named after it."""
     if is_heart_disease(path):
-        return _of_tables(patients(path)[0], client, target)
+        return source_of_tables(patients(path)[0], client, target)
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
     known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
@@ -162,7 +160,7 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
     if not any(map(is_csv, known)):
         packed = known[0].suffix.lower() == ".npz"
         tables = [_of_npz(file, memory) for file in known] if packed else read_libsvm(known, memory)
-        return _of_tables([replace(table, name=name) for table, name in zip(tables, names)], client, target)
+        return source_of_tables([replace(table, name=name) for table, name in zip(tables, names)], client, target)
     read = lambda name: name == target or name not in drop  # noqa: E731
     sources = [
         csv_source(file, read, ()) if is_csv(file) else partial(iter, (_of_npz(file, memory).frame(target),))
@@ -213,9 +211,10 @@ def _of_problem(problem: Any) -> list[Table]:
     return tables
 
 
-def _of_tables(given: Sequence[Table], client: str, target: str) -> Source:
+def source_of_tables(given: Sequence[Table], client: str, target: str) -> Source:
+    """The rows of tables of numbers, one per client."""
     tables = same_columns(given)
     columns = tables[0].columns
     client, target = (name if name not in columns else f"{name} (of the rows)" for name in (client, target))
     frames = lambda: (table.frame(target).of_client(client, table.name) for table in tables)  # noqa: E731
-    return Source(frames=frames, client=client, target=target, tables=tables)
+    return Source(frames=frames, client=client, target=target)

@@ -135,12 +135,12 @@ def written(gaps: Counter[str]) -> str:
 
 
 def _add(site: Rows, X: np.ndarray, y: np.ndarray, *, keep: bool) -> None:
-    fold = fold_of(site.count, len(y))
-    site.count += len(y)
+    start, site.count = site.count, site.count + len(y)
     if keep:
-        site.pieces.append((X, y, fold))
+        site.pieces.append((X, y, fold_of(start, len(y))))
         return
-    new = [Fold.of(X[fold == f], y[fold == f]) for f in range(FOLDS)]
+    of_fold = [slice((f - start) % FOLDS, None, FOLDS) for f in range(FOLDS)]  # as `fold_of` deals them
+    new = [Fold.of(X[rows], y[rows]) for rows in of_fold]
     site.folds = [old.joined(more) for old, more in zip(site.folds, new)] if site.folds else new
 
 

@@ -28,6 +28,8 @@ MOST_ROWS = 1 << 18
 """Copies are looked for among so many rows."""
 EXCEL = (36526, 54788)
 """Excel's days of 2000 to 2049, counted from 1899-12-30."""
+YEARS = (1900, 2099)
+"""Years of dates such as 20240131."""
 CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
 """Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
 
@@ -119,18 +121,32 @@ def suspicions(
         notes.append(f"the split leaves one row to {named(single)}: take fewer sites, or another split")
     if sum(site.count for site in sites) < FEWEST:
         return notes
-    whole = [reduce(Fold.joined, site.folds) if site.folds else Fold.of(*site.rows()[:2]) for site in sites]
-    means = np.array([fold.mean for fold in whole])
-    squares = np.array([np.diagonal(fold.products) for fold in whole])
+    rows = np.array([site.count for site in sites])
+    means, squares, with_target = (np.array(parts) for parts in zip(*map(_moments, sites)))
     same = squares <= SAME**2 * means**2  # by column, whether a site's rows do not differ
     for at, column in enumerate(design.columns):
         if column.level is None and not column.gap:
             notes += _number(column.source, facts[column.source], sites, means[:, at], same[:, at])
     if not classes:
         notes += [note for note in _number(target, facts[target], sites, means[:, -1], same[:, -1]) if "?" in note]
-    notes += _site_again(design, names, means, same & (np.array([[site.count] for site in sites]) > 1))
-    notes += _twins(whole, names)
-    return [*notes, *(_of_classes(sites, design, target, classes) if classes else _away(whole, design, target))]
+    notes += _site_again(design, names, means, same & (rows[:, None] > 1))
+    notes += _twins(rows, np.hstack((means, squares, with_target)), names)
+    if classes:
+        return [*notes, *_of_classes(sites, design, target, classes)]
+    off = means - rows @ means / rows.sum()
+    total = (parts.sum(0) + rows @ (off * by) for parts, by in ((squares, off), (with_target, off[:, -1:])))
+    return [*notes, *_away(*total, rows @ means / rows.sum(), design, target)]
+
+
+def _moments(site: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Means (p,) of the columns and the target, centred squares (p,), and products with the target (p,)."""
+    if site.folds:
+        whole = reduce(Fold.joined, site.folds)
+        return whole.mean, np.diagonal(whole.products), whole.products[:, -1]
+    z = np.column_stack(site.rows()[:2])
+    mean = z.mean(0)
+    z -= mean
+    return mean, (z**2).sum(0), z.T @ z[:, -1]
 
 
 def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
@@ -138,10 +154,9 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
     if low.value >= 1e15 and 2**53 <= -high.value < 1e20:
         yield f"{named([name])} is {low.value:.6g} or more, of which 16 digits count: an identifier? drop it"
         return
-    days = EXCEL[0] <= low.value < -high.value <= EXCEL[1] and len(seen.levels) > FEW_LEVELS
-    if days and all(level.isdigit() for level in seen.levels):
-        first, last = (date(1899, 12, 30) + timedelta(int(day)) for day in (low.value, -high.value))
-        yield f"{named([name])} is {low.value:.6g} to {-high.value:.6g}: days of Excel, {first} to {last}?"
+    days = [_day(text) for text in (f"{low.value:.8g}", f"{-high.value:.8g}", *seen.levels)]
+    if len(seen.levels) > FEW_LEVELS and None not in days:
+        yield f"{named([name])} is {low.value:.8g} to {-high.value:.8g}: dates, {days[0]} to {days[1]}?"
         return
     for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
         value, beyond = sign * end.value, sign * end.beyond
@@ -160,6 +175,17 @@ def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, sa
         yield f"{named([name])} counts the rows, from {low.value:.6g} to {-high.value:.6g}: drop it if it numbers them"
 
 
+def _day(number: str) -> date | None:
+    """The date that a whole number may be: one of Excel's days, or its year, month and day."""
+    try:
+        if EXCEL[0] <= int(number) <= EXCEL[1]:
+            return date(1899, 12, 30) + timedelta(int(number))
+        found = date.fromisoformat(number)
+    except ValueError:
+        return None
+    return found if number.isdigit() and YEARS[0] <= found.year <= YEARS[1] else None
+
+
 def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
     places: dict[str, list[int]] = {}
     for at, column in enumerate(design.columns):
@@ -173,25 +199,22 @@ def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: n
             yield f"{named([source])} is one value at each site, {where}: it stands for the site"
 
 
-def _twins(whole: Sequence[Fold], names: Sequence[str]) -> Iterator[str]:
-    order = sorted(range(len(whole)), key=lambda at: (whole[at].rows, *whole[at].mean))
-    for first, second in pairwise(order):
-        one, other = whole[first], whole[second]
-        sums = (one.mean, other.mean), (one.products, other.products)
-        if one.rows == other.rows > 2 and all(np.abs(a - b).max() <= SAME * np.abs(a).max() for a, b in sums):
+def _twins(rows: np.ndarray, sums: np.ndarray, names: Sequence[str]) -> Iterator[str]:
+    """Of sites with the same number of `rows` (N,) and, to rounding, the same `sums` (N, q)."""
+    for first, second in pairwise(sorted(range(len(rows)), key=lambda at: (rows[at], *sums[at]))):
+        apart = np.abs(sums[first] - sums[second]).reshape(3, -1).max(1)
+        size = np.abs(sums[first]).reshape(3, -1).max(1)
+        if rows[first] == rows[second] > 2 and (apart <= SAME * size).all():
             both = named([names[at] for at in sorted((first, second))])
-            yield f"sites {both} have the same {one.rows:g} rows: is one a copy?"
+            yield f"sites {both} have the same {rows[first]} rows: is one a copy?"
 
 
-def _away(whole: Sequence[Fold], design: Design, target: str) -> Iterator[str]:
-    total = reduce(Fold.joined, whole)
-    squares = np.diagonal(total.products)
+def _away(squares: np.ndarray, with_target: np.ndarray, mean: np.ndarray, design: Design, target: str) -> Iterator[str]:
     with np.errstate(all="ignore"):
-        share = total.products[:-1, -1] ** 2 / (squares[:-1] * squares[-1])
+        share = with_target[:-1] ** 2 / (squares[:-1] * squares[-1])
     for at in np.flatnonzero(share > AWAY):
-        slope = total.products[at, -1] / squares[at]
-        level = total.mean[-1] - slope * total.mean[at]
-        line = f"{slope:.4g} {named([design.names[at]])} {level:+.4g}"
+        slope = with_target[at] / squares[at]
+        line = f"{slope:.4g} {named([design.names[at]])} {mean[-1] - slope * mean[at]:+.4g}"
         yield f"{named([target])} is {line}: does the column give it away?"
 
 

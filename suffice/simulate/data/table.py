@@ -52,20 +52,6 @@ class Table:
         return Frame(columns={**dict(zip(self.columns, self.X.T)), target: y})
 
 
-def without(tables: Sequence[Table], drop: Sequence[str]) -> list[Table]:
-    """All tables but for some columns; `InputError` where one is not there."""
-    if not (tables and drop):
-        return list(tables)
-    columns = tables[0].columns
-    for name in drop:
-        if name not in columns:
-            raise no_column("drop", name, columns)
-    kept = [column for column in columns if column not in drop]
-    if not kept:
-        raise InputError("columns", list(columns), "no predictor is left; give at least one predictor")
-    return [table.having(kept) for table in tables]
-
-
 def same_columns(tables: Sequence[Table]) -> list[Table]:
     """All tables with the first one's columns in its order, or `InputError`."""
     first = tables[0].columns

@@ -12,17 +12,13 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
 from ..data.encoded import encoded_tables
-from ..data.heart_disease import is_heart_disease
+from ..data.heart_disease import is_heart_disease, patients
 from ..data.loss import loss_of_a_problem
 from ..data.memory import MAX_MEMORY, Memory
-from ..data.readers import source_of
-from ..data.table import Table, without
+from ..data.readers import source_of, source_of_tables
+from ..data.table import Table
 from . import LeastSquares, Logistic
 from .from_arrays import LOSSES, of_tables
-from .heart_disease import heart_disease
-
-WIDE, LONG = 100, 1 << 24
-"""Files of numbers of more columns, or of more numbers, are taken as they are, without notes on them."""
 
 
 def read(
@@ -91,16 +87,13 @@ def _tables(
     path: Any, loss: str, standardise: str, asked: dict[str, Any], memory: Memory
 ) -> tuple[Sequence[Table], dict[str, str]]:
     """The tables of a path, and which columns of a source were its clients and its target."""
-    drop = asked["drop"]
-    if asked["split"] is None and is_heart_disease(path):
-        return without(heart_disease(path, standardise=standardise).train, drop), {}
-    source = source_of(path, **asked, memory=memory)
-    roles = {"client": source.client, "target": source.target}
-    classes = None if loss == "auto" else loss == "logistic"
-    width, size = max((table.X.shape[1] for table in source.tables), default=0), sum(t.X.size for t in source.tables)
-    if width > WIDE or size > LONG:
-        return without(source.tables, drop), roles
-    return encoded_tables(source, drop, memory, classes=classes, divided=asked["split"] is not None), roles
+    divided, classes = asked["split"] is not None, None if loss == "auto" else loss == "logistic"
+    if not divided and is_heart_disease(path):
+        source = source_of_tables(patients(path, standardise=standardise)[0], asked["client"], asked["target"])
+    else:
+        source = source_of(path, **asked, memory=memory)
+    tables = encoded_tables(source, asked["drop"], memory, classes=classes, divided=divided)
+    return tables, {"client": source.client, "target": source.target}
 
 
 def _by_target(tables: Sequence[Table], target: str, standardised: bool) -> tuple[Sequence[Table], str, float]:

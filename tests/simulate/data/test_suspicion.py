@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -65,12 +66,15 @@ def test_a_file_of_numbers_is_asked_about_as_a_table_is(tmp_path):
     assert [f"Note: {note}." for note in wanted] == list(sf.read(tmp_path / "t.npz").remarks)
 
 
-def test_days_as_excel_counts_them_are_asked_about():
-    days = np.random.default_rng(3).integers(44927, 45291, 90)
-    days[:2] = 44927, 45291
-    (note,) = notes(columns() | {"visit": days.tolist()})
-    assert note == "visit is 44927 to 45291: days of Excel, 2023-01-01 to 2023-12-31?"
-    assert notes(columns() | {"pay": (days + 0.5).tolist()}) == []
+@pytest.mark.parametrize("rising", [False, True])
+@pytest.mark.parametrize("count", [lambda day: day.toordinal() - 693594, lambda day: int(day.strftime("%Y%m%d"))])
+def test_dates_written_as_numbers_are_asked_about(count, rising):
+    """As Excel counts days, and as 20240131, in any order: not as what counts the rows."""
+    days = [date(2024, 1, 1) + timedelta(k if rising else 31 * k % 89) for k in range(90)]
+    visit = [count(day) for day in days]
+    (note,) = notes(columns() | {"visit": visit})
+    assert note == f"visit is {min(visit)} to {max(visit)}: dates, {min(days)} to {max(days)}?"
+    assert not any("dates" in note for note in notes(columns() | {"pay": [day + 0.5 for day in visit]}))
 
 
 def test_ranges_among_categories_are_named_with_two_ways_out():
