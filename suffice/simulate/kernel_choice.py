@@ -20,7 +20,6 @@ from .kernels import (
     general_paths,
     general_refusal,
     identity,
-    room_for_weights,
     weighs_none,
 )
 from .oracle import Oracle
@@ -78,12 +77,9 @@ def objection(problems: Sequence[Oracle], algorithm: Algorithm) -> str | None:
 
 def cannot_record(recorder: Recorder, problems: Sequence[Oracle]) -> str | None:
     """Why no compiled kernel leaves what is to be recorded, or None."""
-    problem, algorithm = recorder.problem, recorder.algorithm
-    weighs = recorder.weights is not None
-    if weighs and weighs_none(algorithm):
+    algorithm = recorder.algorithm
+    if recorder.weights is not None and weighs_none(algorithm):
         return "it weighs no clients"
-    if weighs and not room_for_weights(len(recorder.wanted), len(recorder.grid), problem.clients):
-        return "it keeps sums of weights for each block of seeds, which would fill the memory"
     return objection(problems, algorithm)
 
 
@@ -113,13 +109,12 @@ def record(
         algorithm,
         level=recorder.epsilon,
         early=recorder.last is None and recorder.epsilon is not None and not points.any(),
-        mean_weights=recorder.mean_weights,
         chosen=list(recorder.chosen),
         models=recorder.models is not None,
         **setting,
     )
     recorder.values, recorder.stopping, recorder.models = found.excess, found.stopping, found.models
-    recorder.weights = found.sum if recorder.mean_weights else found.weights
+    recorder.weights = found.weights
     events = np.zeros(len(points)) if found.events is None else found.events.sum(0)
     nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
     one = nothing.clone()
