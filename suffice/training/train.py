@@ -188,7 +188,7 @@ def _rule(
         check_regular(path, "out")
         try:
             kept = dict(json.loads(path.read_bytes()))
-            found = Collaborators.of(kept) if kept["run"] == run_of else None
+            found = Collaborators.from_dict(kept) if kept["run"] == run_of else None
         except (ValueError, TypeError, KeyError):
             raise InputError("out", str(path), DAMAGED) from None
     if found is None:
