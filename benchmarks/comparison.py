@@ -167,7 +167,7 @@ def compute(cell: Cell) -> dict[str, Any]:
     try:
         trace = sf.run(
             problem, algorithm, **setting, seeds=range(seed, seed + 1), models=True,
-            grid=sorted({*grid, *kept}) if weighs else grid, weights="mean" if weighs else None,
+            grid=sorted({*grid, *kept}) if weighs else grid, weights=[seed] if weighs else None,
         )  # fmt: skip
     except Diverged:
         return {"diverged": True, "accuracy": [0.0], "seconds": time.process_time() - began}
@@ -188,7 +188,7 @@ def compute(cell: Cell) -> dict[str, Any]:
     if weighs:
         same = np.equal.outer(clients.clusters, clients.clusters)
         apart = ~np.eye(len(same), dtype=bool)
-        shown = [trace.weights[list(trace.iterations).index(t)] for t in kept]
+        shown = [trace.weights[0, list(trace.iterations).index(t)] for t in kept]
         result["right pairs"] = [[t, float((on(w) == same)[apart].mean())] for t, w in zip(kept, shown)]
         if len(same) <= 8:
             result["weights"] = [[t, np.round(w, 3).tolist()] for t, w in zip(kept, shown)]

@@ -219,11 +219,17 @@ class Theorem:
         return list(self.conditions(**dict.fromkeys(self.condition_keywords, 1.0)))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the formula for MathJax, and the page."""
-        from .describe import page
-
+        """What a notebook shows: the formula for MathJax, what it rests on, and its keywords."""
         formula = f"$${escape(self.latex())}$$" if self.bound is not None else ""
-        written = f'<pre style="white-space: pre-wrap">{html.text(page(self))}</pre>'
+        facts = {
+            "Statement": self.statement,
+            "Source": str(self.source),
+            self.fault_label: self.fault or "",
+            "Hypotheses": self.hypotheses,
+            "Conditions": "; ".join(self.condition_names()),
+            "Keywords": "; ".join(f"{one.name} [{one.unit}], {one.meaning}" for one in self.parameters),
+        }
+        written = html.facts({name: html.text(fact) for name, fact in facts.items() if fact})
         return f'<div class="mathjax_process">{formula}{written}</div>'  # MathJax looks inside
 
 

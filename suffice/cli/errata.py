@@ -84,7 +84,7 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
 
 
 def _legend(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the table's words mean, to be read before it."""
+    """Lines above the table that explain its words."""
     from suffice.bounds.saved_errata import KINDS
 
     return [

@@ -251,7 +251,7 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
 
 
 def _legend(records: Sequence[Theorem]) -> list[str]:
-    """What the words of the table mean, to be read before it."""
+    """Lines above the table that explain its words."""
     lines = ["The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."]
     if any(record.superseded_by for record in records):
         lines.append("Superseded: the statement is true, and a sharper record replaces it.")

@@ -171,7 +171,7 @@ def _record(record: Theorem, exact: Mapping[str, Any], verdicts: Mapping[tuple[s
 
 
 def _checked(words: str) -> str:
-    """What a saved verdict says, to somebody who has not seen another one."""
+    """The words of a saved verdict for a reader who has not seen another verdict."""
     words = re.sub("^none kept$", "no verification of it is saved", words).replace("worst ratio", "worst ratio found")
     return words.replace("vacuous on 0 instances", "vacuous: no instance meets the hypotheses")
 

@@ -64,7 +64,7 @@ def _best(claim: Claim) -> Truth | None:
     """The instance that is tightest, usual, and has curves, T above all."""
     made = [_measured(claim.theorem, *candidate) for candidate in _candidates(claim)]
 
-    def worth(truth: Truth) -> float:
+    def score(truth: Truth) -> float:
         tight = min(_ratio(claim.theorem, truth), 1.0)
         x, y = truth.curves.get("T", ([], []))
         falls = math.log10(y[0] / y[-1]) if y and min(y[0], y[-1]) > 0 else 0.0
@@ -72,7 +72,7 @@ def _best(claim: Claim) -> Truth | None:
         told = (0.5 if len(x) > 5 else 0.0) + 0.1 * moves + 0.1 * min(len(truth.curves), 5)
         return tight + told - _unusual(claim.theorem, truth.at)
 
-    best = max(made, key=worth, default=None)
+    best = max(made, key=score, default=None)
     return best and _signed(claim, best)
 
 

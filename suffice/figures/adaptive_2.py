@@ -15,7 +15,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .setting import UNSTATED, Competitors, Setting, runs
+from .setting import UNSTATED, Competitors, RegressionSetting, runs
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ LOOKS: dict[str, tuple[str, Any]] = {
 }
 """A colour and a line style of its own for every rule."""
 SEEDS = runs(96)
-TWO, TEN = Setting(features=2, iterations=100), Setting(features=10, iterations=200)
+TWO, TEN = RegressionSetting(features=2, iterations=100), RegressionSetting(features=10, iterations=200)
 LOWEST = -20
 """The vertical axis is cut here; the legend says where a curve that leaves it ends."""
 PUBLISHED_FINAL = {
@@ -56,7 +56,7 @@ DIFFERS = (
 def two_features(
     edition: str,
     *,
-    setting: Setting = TWO,
+    setting: RegressionSetting = TWO,
     competitors: Competitors = UNSTATED,
     seeds: Sequence[int] = SEEDS,
     progress: Progress,
@@ -68,7 +68,7 @@ def two_features(
 def ten_features(
     edition: str,
     *,
-    setting: Setting = TEN,
+    setting: RegressionSetting = TEN,
     competitors: Competitors = UNSTATED,
     seeds: Sequence[int] = SEEDS,
     progress: Progress,
@@ -77,21 +77,12 @@ def ten_features(
 
 
 def _convergence(
-    edition: str, setting: Setting, competitors: Competitors, seeds: Sequence[int], progress: Progress
+    edition: str, setting: RegressionSetting, competitors: Competitors, seeds: Sequence[int], progress: Progress
 ) -> Content:
-    from .blocks import in_blocks
-    from .regression import BLOCK
+    from .regression import curve, studied
 
-    blocks = in_blocks(seeds, BLOCK, lambda some: _block(edition, setting, competitors, some), progress)
-    data: dict[str, dict[str, np.ndarray]] = {}
-    for rule in blocks[0]:
-        runs = np.concatenate([block[rule] for block in blocks], axis=1)  # (T + 1, S)
-        data[rule] = {
-            "iteration": np.arange(setting.iterations + 1, dtype=float),
-            "mean_log10_excess": runs.mean(1),
-            "sd": runs.std(1, ddof=1),
-            "se": runs.std(1, ddof=1) / np.sqrt(len(seeds)),
-        }
+    found = studied(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
+    data = {rule: curve(path) for rule, path in found.items()}
     printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
     return Content(
         title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
@@ -115,21 +106,7 @@ def _convergence(
     )
 
 
-def _block(edition: str, setting: Setting, competitors: Competitors, seeds: Sequence[int]) -> dict[str, np.ndarray]:
-    """Each algorithm's mean over clients of log10 excess, (T + 1, S)."""
-    from .regression import drawn, paths, step_sizes
-
-    found = paths(
-        _contenders(edition, setting, competitors),
-        drawn(edition, setting, seeds),
-        seeds=seeds,
-        iterations=setting.iterations,
-        eta=step_sizes(edition, setting, seeds),
-    )
-    return {name: path.values for name, path in found.items()}
-
-
-def _contenders(edition: str, setting: Setting, competitors: Competitors) -> dict[str, Contender]:
+def _contenders(edition: str, setting: RegressionSetting, competitors: Competitors) -> dict[str, Contender]:
     from suffice.simulate import FedAvg, FixedWeights, Local
 
     from .regression import Contender, all_for_one

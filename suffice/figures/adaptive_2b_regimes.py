@@ -8,7 +8,6 @@ samples and the released code's ratio, by two criteria, and the oracle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +16,11 @@ import numpy as np
 from .adaptive_2 import TEN
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .setting import Setting, runs
+from .setting import RegressionSetting, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, count_ticks, headline, label_ends
 
 if TYPE_CHECKING:
-    from .regression import Contender, Path
+    from .regression import Contender
 
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
@@ -42,24 +41,24 @@ SHOWN = {
     "The paper has no such picture: it tells the two regimes of Figure 2b apart.",
     unpublished="",
 )
-def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = runs(20), progress: Progress) -> Content:
+def regimes(
+    edition: str, *, setting: RegressionSetting = TEN, seeds: Sequence[int] = runs(20), progress: Progress
+) -> Content:
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
-    from .blocks import in_blocks
-    from .regression import BLOCK
+    from .blocks import part_of
+    from .regression import curve, studied
 
     data: dict[str, dict[str, np.ndarray]] = {}
     facts = {name: setting.facts(name) for name in SETTINGS}
+    alone = {f"local{SEPARATOR}none": 1.0, f"fedavg{SEPARATOR}none": float(setting.clients)}
     for index, name in enumerate(SETTINGS):
-        blocks = in_blocks(seeds, BLOCK, partial(_block, name, setting), _part(progress, index))
-        for rule in blocks[0]:
-            runs = np.concatenate([block[rule].values for block in blocks], axis=1)
-            sizes = np.concatenate([block[rule].collaborators for block in blocks], axis=1)
-            data[SEPARATOR.join((name, str(setting.features), rule))] = {
-                "iteration": np.arange(setting.iterations + 1, dtype=float),
-                "mean_log10_excess": runs.mean(1),
-                "se": runs.std(1, ddof=1) / np.sqrt(len(seeds)),
-                "collaborators": sizes.mean(1),
-            }
+        part = partial(part_of, progress, index, len(SETTINGS))
+        found = studied(_contenders(name, setting.clients), name, setting, seeds, part, collaborators=True)
+        for rule, path in found.items():
+            sizes = np.full(len(path.values), alone[rule]) if rule in alone else path.collaborators.mean(1)
+            columns = curve(path) | {"collaborators": sizes}
+            del columns["sd"]
+            data[SEPARATOR.join((name, str(setting.features), rule))] = columns
     return Content(
         title="Regimes of All-for-one by similarity ratio, criterion and setting",
         data=data,
@@ -81,29 +80,6 @@ def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = runs
         },
         keys=("setting", "d", "rule", "criterion"),
     )
-
-
-def _part(progress: Progress, index: int) -> Progress:
-    """Progress of one setting as a part of the whole."""
-    return lambda done, total: progress(index * total + done, len(SETTINGS) * total)
-
-
-def _block(edition: str, setting: Setting, seeds: Sequence[int]) -> dict[str, Path]:
-    from .regression import drawn, paths, step_sizes
-
-    found = paths(
-        _contenders(edition, setting.clients),
-        drawn(edition, setting, seeds),
-        seeds=seeds,
-        iterations=setting.iterations,
-        eta=step_sizes(edition, setting, seeds),
-        collaborators=True,
-    )
-    alone: dict[str, float] = {f"local{SEPARATOR}none": 1.0, f"fedavg{SEPARATOR}none": float(setting.clients)}
-    return {
-        name: replace(path, collaborators=np.full_like(path.values, alone[name])) if name in alone else path
-        for name, path in found.items()
-    }
 
 
 def _contenders(edition: str, clients: int) -> dict[str, Contender]:

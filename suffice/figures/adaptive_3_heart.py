@@ -83,7 +83,7 @@ def heart(
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
     from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
-    from .blocks import in_blocks
+    from .blocks import in_blocks, part_of
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, epoch_length, with_intercept
 
     files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
@@ -96,7 +96,7 @@ def heart(
     for index, (run, entries) in enumerate(RUNS[edition].items()):
         hospitals, size = (CENTRES[:3], step / 5) if run == "Table 2" else (CENTRES, step)
         some = with_intercept(every, hospitals)
-        report = partial(_part, progress, index, len(RUNS[edition]))
+        report = partial(part_of, progress, index, len(RUNS[edition]))
         blocks = in_blocks(seeds, BLOCK, partial(block, edition, some, size, epochs, competitors), report)
         for rule in blocks[0]:
             runs = np.concatenate([one[rule] for one in blocks], axis=1)  # (epochs + 1, S, 7)
@@ -140,10 +140,6 @@ def _units(columns: Sequence[str]) -> dict[str, str]:
         how = "standard deviation over hospitals" if what.endswith("spread") else how
         units |= {what: f"{quantity}, {how}", f"{what}_sd": f"{quantity}, standard deviation over seeds"}
     return units
-
-
-def _part(progress: Progress, index: int, parts: int, done: int, total: int) -> None:
-    progress(index * total + done, parts * total)
 
 
 def draw(figure: Figure, canvas: Any) -> None:

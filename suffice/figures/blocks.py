@@ -25,3 +25,8 @@ def in_blocks(
             if progress is not None:
                 progress(len(done), len(blocks))
     return done
+
+
+def part_of(progress: Progress, index: int, parts: int, done: int, total: int) -> None:
+    """Report what is done of one of several parts, alike long, as a part of the whole."""
+    progress(index * total + done, parts * total)

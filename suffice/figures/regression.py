@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ from suffice.simulate import (
 )
 from suffice.simulate.kernels import general_refusal, weighs_none
 
-from .setting import BETA, Setting
+from .blocks import Progress, in_blocks
+from .setting import BETA, RegressionSetting
 
 SAMPLES = 10_000
 """The released code estimates smoothness and strong convexity from so many rows."""
@@ -73,14 +75,14 @@ class Path:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Together(StreamingLeastSquares):
+class ManyRegressions(StreamingLeastSquares):
     """The regressions of several seeds, one for each (S, N, d), for rules that run in torch: one step serves all."""
 
     optima: Tensor
     starts: Tensor
 
     @classmethod
-    def of_each(cls, problems: Sequence[StreamingLeastSquares]) -> Together:
+    def of_each(cls, problems: Sequence[StreamingLeastSquares]) -> ManyRegressions:
         first: dict[str, Any] = {entry.name: getattr(problems[0], entry.name) for entry in fields(problems[0])}
         optima, starts = (torch.stack([getattr(one, name) for one in problems]) for name in ("optimum", "start"))
         return cls(**first, optima=optima, starts=starts)
@@ -96,10 +98,43 @@ class Together(StreamingLeastSquares):
         return ((theta - self.optima) ** 2).sum(-1)  # H = I
 
 
-def drawn(edition: str, setting: Setting, seeds: Sequence[int]) -> list[StreamingLeastSquares]:
+def drawn(edition: str, setting: RegressionSetting, seeds: Sequence[int]) -> list[StreamingLeastSquares]:
     """The regression of every seed."""
     make, n = generators.adaptive_regression, setting.clients
     return [make(edition, setting.features, clients=n, spread=setting.spread, seed=int(seed)) for seed in seeds]
+
+
+def studied(
+    contenders: Mapping[str, Contender],
+    edition: str,
+    setting: RegressionSetting,
+    seeds: Sequence[int],
+    progress: Progress,
+    *,
+    collaborators: bool = False,
+) -> dict[str, Path]:
+    """Each contender's paths in the setting, on all seeds."""
+
+    def block(some: Sequence[int]) -> dict[str, Path]:
+        how: dict[str, Any] = {"iterations": setting.iterations, "eta": step_sizes(edition, setting, some)}
+        return paths(contenders, drawn(edition, setting, some), seeds=some, collaborators=collaborators, **how)
+
+    blocks, joined = in_blocks(seeds, BLOCK, block, progress), partial(np.concatenate, axis=1)
+    return {
+        name: Path(
+            values=joined([one[name].values for one in blocks]),
+            collaborators=joined([one[name].collaborators for one in blocks]),
+        )
+        for name in contenders
+    }
+
+
+def curve(path: Path) -> dict[str, np.ndarray]:
+    """The columns of a path: its mean over seeds, with the standard deviation of a run and the error of the mean."""
+    runs = path.values
+    mean, sd = runs.mean(1), runs.std(1, ddof=1)
+    at = np.arange(len(runs), dtype=float)
+    return {"iteration": at, "mean_log10_excess": mean, "sd": sd, "se": sd / np.sqrt(runs.shape[1])}
 
 
 def paths(
@@ -153,7 +188,7 @@ def _together(
     eta: Tensor,
     iterations: int,
 ) -> Path:
-    problem = Together.of_each(problems)
+    problem = ManyRegressions.of_each(problems)
     path = iterate(
         problem, algorithm, seeds=torch.as_tensor(list(seeds)), iterations=iterations, eta=lambda t: eta,
         starts=problem.starts,
@@ -162,7 +197,7 @@ def _together(
     return Path(values=values, collaborators=np.full_like(values, np.nan))
 
 
-def step_sizes(edition: str, setting: Setting, seeds: Sequence[int]) -> Tensor:
+def step_sizes(edition: str, setting: RegressionSetting, seeds: Sequence[int]) -> Tensor:
     """Step sizes that broadcast to (S, N): the scaled one over beta, or in the published edition over L_i.
 
     L_i = 2 lambda_max of the second-moment matrix of client i's 10^4 standard normal rows (without the bias feature):
@@ -172,7 +207,7 @@ def step_sizes(edition: str, setting: Setting, seeds: Sequence[int]) -> Tensor:
     return constant / (BETA if edition == "stated" else estimated_smoothness(setting, seeds))
 
 
-def estimated_smoothness(setting: Setting, seeds: Sequence[int]) -> Tensor:
+def estimated_smoothness(setting: RegressionSetting, seeds: Sequence[int]) -> Tensor:
     """2 lambda_max of the second-moment matrix of 10^4 standard normal rows, (S, N)."""
     d, n = setting.features, setting.clients
     randomness = Randomness(seeds=torch.as_tensor(list(seeds)))

@@ -27,7 +27,7 @@ DATA: Any = option("folder of the data files, or one above it; SUFFICE_DATA unle
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class RegressionSetting:
     """Clients, features and iterations, and what else a regression needs."""
 
     clients: int = option("how many models are trained", default=20)

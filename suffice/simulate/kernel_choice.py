@@ -20,7 +20,6 @@ from .kernels import (
     general_paths,
     general_refusal,
     identity,
-    room_for_weights,
     weighs_none,
 )
 from .oracle import Oracle
@@ -55,14 +54,14 @@ def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any
 
 
 def here(dtype: torch.dtype = torch.float64) -> str:
-    """What "auto" runs on this machine where it can, as traces name it. Nothing is built: the compiler is asked."""
+    """The kernel that "auto" takes on this machine, as traces name it. Nothing is built: the compiler is asked."""
     try:
         return identity(dtype)
     except Unavailable:
         return "reference"
 
 
-def settled(problem: Oracle, algorithm: Algorithm) -> Kernel:
+def kernel_for(problem: Oracle, algorithm: Algorithm) -> Kernel:
     """Kernel "c" where there is a compiler and no objection, else "reference": no other one because a build failed."""
     return "reference" if here() == "reference" or general_refusal(problem, algorithm) else "c"
 
@@ -78,12 +77,9 @@ def objection(problems: Sequence[Oracle], algorithm: Algorithm) -> str | None:
 
 def cannot_record(recorder: Recorder, problems: Sequence[Oracle]) -> str | None:
     """Why no compiled kernel leaves what is to be recorded, or None."""
-    problem, algorithm = recorder.problem, recorder.algorithm
-    weighs = recorder.weights is not None
-    if weighs and weighs_none(algorithm):
+    algorithm = recorder.algorithm
+    if recorder.weights is not None and weighs_none(algorithm):
         return "it weighs no clients"
-    if weighs and not room_for_weights(len(recorder.wanted), len(recorder.grid), problem.clients):
-        return "it keeps sums of weights for each block of seeds, which would fill the memory"
     return objection(problems, algorithm)
 
 
@@ -113,37 +109,36 @@ def record(
         algorithm,
         level=recorder.epsilon,
         early=recorder.last is None and recorder.epsilon is not None and not points.any(),
-        mean_weights=recorder.mean_weights,
         chosen=list(recorder.chosen),
         models=recorder.models is not None,
         **setting,
     )
     recorder.values, recorder.stopping, recorder.models = found.excess, found.stopping, found.models
-    recorder.weights = found.sum if recorder.mean_weights else found.weights
+    recorder.weights = found.weights
     events = np.zeros(len(points)) if found.events is None else found.events.sum(0)
     nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
     one = nothing.clone()
     one[0, 0, -1] = True
     for spent, cost in ((recorder.calls, algorithm.oracle_calls), (recorder.vectors, algorithm.vectors_sent)):
 
-        def of(iteration: int, pairs: Tensor = nothing, cost: Any = cost) -> float:
+        def cost_of(iteration: int, pairs: Tensor = nothing, cost: Any = cost) -> float:
             extra = {PAIRS: pairs, COIN: pairs[:, 0, -1]}
             return float(cost(problem, Draw(iteration=iteration, noise=nothing, extra=extra)))
 
-        spent[:] = _spent(algorithm, points, of) * len(recorder.wanted) + events * (of(1, one) - of(1))
+        spent[:] = _spent(algorithm, points, cost_of) * len(recorder.wanted) + events * (cost_of(1, one) - cost_of(1))
     return recorder.trace(identity(problem.dtype))
 
 
-def _spent(algorithm: Any, points: np.ndarray, of: Callable[[int], float]) -> np.ndarray:
+def _spent(algorithm: Any, points: np.ndarray, cost_of: Callable[[int], float]) -> np.ndarray:
     """What iterations up to each point cost where no pair is drawn: rounds are alike, but for the end of the last."""
     server = getattr(algorithm, "server", algorithm)
     period, last = getattr(server, "period", 1), getattr(server, "fine_tune_after", None)
     until = 2**62 if last is None else max(last, 1)
 
-    within = np.cumsum([0.0, *map(of, range(1, min(period, int(points[-1])) + 1))])
+    within = np.cumsum([0.0, *map(cost_of, range(1, min(period, int(points[-1])) + 1))])
     before = np.minimum(points, until - 1)
     rounds = before // period * within[-1] + within[before % period]
-    return rounds + (points >= until) * of(until) + np.maximum(points - until, 0) * of(until + 1)
+    return rounds + (points >= until) * cost_of(until) + np.maximum(points - until, 0) * cost_of(until + 1)
 
 
 def steps_taken(step_size: Callable[[int], Tensor], iterations: int, clients: int) -> np.ndarray:

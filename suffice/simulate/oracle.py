@@ -106,7 +106,7 @@ class Oracle(Protocol):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What whoever built the problem from data remarked on it."""
+        """Remarks of the builder of a problem from data."""
         ...
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Oracle: ...

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.base import Algorithm, Around, Draw, State
+from .algorithms.base import Algorithm, Draw, State, Wrapper
 from .oracle import Oracle
 from .path_values import nudged, path_values
 from .problem import Problem, known
@@ -24,7 +24,7 @@ MOST_SEQUENCES = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed(Around):
+class Followed(Wrapper):
     """The algorithm, path by path along the sequences `index`, T of (2 P,); the last P paths are disturbed."""
 
     of: Algorithm

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import torch
@@ -19,8 +18,6 @@ from .trace import Trace
 _LARGEST = 200_000_000
 _KEPT = ("values", "calls", "vectors", "stopping", "weights", "models", "spent")
 _METRIC = "metric "
-
-Weights = Literal["mean"] | Sequence[int]
 
 
 def check_size(seeds: int, points: int, clients: int) -> None:
@@ -43,21 +40,21 @@ class Recorder:
         wanted: range,
         grid: np.ndarray,
         epsilon: np.ndarray | None,
-        weights: Weights | None,
+        weights: Sequence[int] | None,
         last: int | None,
     ) -> None:
         self.problem, self.algorithm, self.wanted, self.grid = problem, algorithm, wanted, grid
         n, count = problem.clients, len(wanted)
         check_size(count, len(grid), n)
-        self.mean_weights = isinstance(weights, str)
-        if self.mean_weights and weights != "mean":
-            raise InputError("weights", weights, 'give "mean" or the seeds to record')
-        chosen = [] if weights is None or isinstance(weights, str) else _seeds(weights)
-        unclear = weights is not None and not self.mean_weights and not chosen
-        if unclear or any(seed not in wanted for seed in chosen) or len(set(chosen)) < len(chosen):
+        chosen = [] if weights is None else _seeds(weights)
+        if (
+            (weights is not None and not chosen)
+            or any(seed not in wanted for seed in chosen)
+            or len(set(chosen)) < len(chosen)
+        ):
             raise InputError("weights", weights, "give one or more different seeds of the run")
         self.chosen = {seed: place for place, seed in enumerate(chosen)}
-        if max(len(chosen), 1) * len(grid) * n * n > _LARGEST and weights is not None:
+        if len(chosen) * len(grid) * n * n > _LARGEST:
             raise InputError(
                 "weights", len(chosen), f"they would hold over {_LARGEST} numbers; record fewer iterations"
             )
@@ -74,8 +71,7 @@ class Recorder:
         self.stopping = None if epsilon is None else np.full((count, n), np.inf)
         self.spent: np.ndarray = np.zeros((2, 0))
         # Iteration 0 has no weights: they are those of the step that led to the recorded models.
-        shape = (len(grid), n, n) if self.mean_weights else (len(chosen), len(grid), n, n)
-        self.weights = None if weights is None else np.zeros(shape)
+        self.weights = np.full((len(chosen), len(grid), n, n), np.nan) if chosen else None
 
     def block(self, seeds: Tensor, begin: bool = True) -> None:
         """The seeds whose paths come next, or go on unless they `begin`; some may not be wanted."""
@@ -120,8 +116,6 @@ class Recorder:
         weights = self.algorithm.collaboration(self.problem, before, draw)
         if weights is None:
             raise InputError("weights", self.algorithm.name, "this algorithm weighs no clients: do not record weights")
-        if self.weights is not None and self.mean_weights:
-            self.weights[at] += weights[self.kept].double().sum(0).cpu().numpy()
         for place, seed in enumerate(self.seeds):
             if self.weights is not None and seed in self.chosen:
                 self.weights[self.chosen[seed], at] = weights[place].double().cpu().numpy()
@@ -142,9 +136,6 @@ class Recorder:
     def trace(self, kernel: str = "reference") -> Trace:
         """What was recorded, when all blocks are done, and what ran; call it once."""
         count = len(self.wanted)
-        if self.weights is not None:
-            self.weights[..., self.grid == 0, :, :] = np.nan
-            self.weights /= count if self.mean_weights else 1
         return Trace(
             algorithm=self.algorithm.name,
             values=self.values,

@@ -26,7 +26,7 @@ from .kernel_choice import Kernel, attempt, cannot_record, record
 from .oracle import Oracle, check_problem
 from .problem_batches import moved
 from .randomness import Randomness, check_root
-from .recorder import Recorder, Weights, check_size
+from .recorder import Recorder, check_size
 from .seed_blocks import seed_blocks
 from .threads import one_thread
 from .trace import Trace
@@ -59,7 +59,7 @@ def run(
     root: int = 0,
     grid: Sequence[int] | None = None,
     epsilon: float | Sequence[float] | np.ndarray | None = None,
-    weights: Weights | None = None,
+    weights: Sequence[int] | None = None,
     models: bool = False,
     relative: bool = False,
     momentum: float = 0.0,
@@ -79,7 +79,7 @@ def run(
     grid      iterations to record, default 0..T, of a network about a hundred of them
     epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,). A block of seeds
               ends when all of them are known and the grid is over
-    weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
+    weights   the seeds of which to record the weights of each iteration on the grid
     models    keep the models after the last iteration
     relative  where compiled code runs, count models from their clients' optima, so that excesses are right far below
               the rounding of models: of streams and quadratics, and rules that average no models

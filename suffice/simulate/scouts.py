@@ -108,7 +108,7 @@ class Collaborators:
         }
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Collaborators:
+    def from_dict(cls, found: Mapping[str, Any]) -> Collaborators:
         """From what `to_dict` gave."""
         parts: dict[str, Any] = {name: np.array(found[name]) for name in (*_ARRAYS, "looked_at")}
         parts |= {name: int(found[name]) for name in ("iterations", "gradients", "vectors_sent")}

@@ -28,8 +28,8 @@ class Trace:
     totals over all clients up to each grid point, averaged over seeds. Optional:
 
     stopping_times  (S, N) min{t: e_t < epsilon}, inf if later than the last iteration
-    weights         [g, i, k] (G, N, N) in the mean over seeds, or (K, G, N, N) on `weight_seeds` (K,): those with which
-                    iteration t took the models to the recorded ones; NaN at t = 0
+    weights         [s, g, i, k] (K, G, N, N) on `weight_seeds` (K,): those with which iteration t took the models to
+                    the recorded ones; NaN at t = 0
     models          (S, N, d) after the last iteration run
     metrics         what else the problem measures, (S, G, N) each: of a network "test loss" and "test accuracy"
 

@@ -117,7 +117,7 @@ def _trained(
         try:
             traces[name] = run(
                 problem, each, iterations=iterations, seeds=range(seed, seed + 1), models=True, **optimiser,
-                grid=[0] if name else often, weights="mean" if not name and _weighs(each, problem) else None,
+                grid=[0] if name else often, weights=[seed] if not name and _weighs(each, problem) else None,
                 checkpoint=None if folder is None else _checkpoint(folder, name),
                 checkpoint_every=max(1, iterations // POINTS), progress=progress,
             )  # fmt: skip
@@ -134,7 +134,7 @@ def _trained(
         trace=trace,
         tests=tests.pop(""),
         baselines=tests,
-        weights=trace.weights[-1] if trace.weights is not None else None,
+        weights=trace.weights[0, -1] if trace.weights is not None else None,
         setting=setting,
         remarks=remarks,
     )
@@ -188,7 +188,7 @@ def _rule(
         check_regular(path, "out")
         try:
             kept = dict(json.loads(path.read_bytes()))
-            found = Collaborators.of(kept) if kept["run"] == run_of else None
+            found = Collaborators.from_dict(kept) if kept["run"] == run_of else None
         except (ValueError, TypeError, KeyError):
             raise InputError("out", str(path), DAMAGED) from None
     if found is None:

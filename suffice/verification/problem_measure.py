@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
-from suffice.simulate.algorithms.base import Around
+from suffice.simulate.algorithms.base import Wrapper
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers, entries
 from suffice.simulate.problem import QuadraticProblem
@@ -302,7 +302,7 @@ def own_number(algorithm: Any, name: str) -> float | None:
         return float(value)
     if name == "participants" and hasattr(algorithm, name):
         return np.inf
-    inner = algorithm.of if isinstance(algorithm, Around) else getattr(algorithm, "server", None)
+    inner = algorithm.of if isinstance(algorithm, Wrapper) else getattr(algorithm, "server", None)
     return None if inner is None else own_number(inner, name)
 
 

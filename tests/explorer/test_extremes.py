@@ -133,9 +133,9 @@ def test_brackets_grow_with_what_they_hold(chromium, key):
         pytest.skip("no font of formulas is installed")
     chromium.open(f"{chromium.address}#key={key}")
     heights = "o => [o.getBoundingClientRect().height, o.parentElement.getBoundingClientRect().height]"
-    found = chromium.run(f"[...document.querySelectorAll('.formula mo[fence]')].map({heights})")
+    found = chromium.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({heights})")
     assert found
     assert all(bracket > 0.9 * held for bracket, held in found), found
     last = "o => [o.getBoundingClientRect().height, o.parentElement.lastElementChild.getBoundingClientRect().height]"
-    pairs = chromium.run(f"[...document.querySelectorAll('.formula mo[fence]')].map({last})")
+    pairs = chromium.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({last})")
     assert all(abs(left - right) < 0.1 * left for left, right in pairs), pairs

@@ -13,7 +13,15 @@ import torch
 from suffice.bounds import InputError
 from suffice.figures import figure, redraw
 from suffice.figures.adaptive_2 import PUBLISHED_FINAL, TEN, TWO, _contenders
-from suffice.figures.regression import Contender, Together, all_for_one, drawn, estimated_smoothness, paths, step_sizes
+from suffice.figures.regression import (
+    Contender,
+    ManyRegressions,
+    all_for_one,
+    drawn,
+    estimated_smoothness,
+    paths,
+    step_sizes,
+)
 from suffice.figures.setting import UNSTATED
 from suffice.simulate import FedAvg, Local, Randomness, Stream, generators, run
 
@@ -63,7 +71,7 @@ def test_settings_are_the_generators_one_per_seed():
 
 def test_gradients_and_losses_of_a_seed_are_those_of_its_own_problem():
     problems, randomness = drawn("stated", TWO, (5, 6)), Randomness(seeds=torch.tensor([5, 6]))
-    together, one = Together.of_each(problems), problems[1]
+    together, one = ManyRegressions.of_each(problems), problems[1]
     theta = randomness.normal(iteration=9, stream=Stream.DATA, clients=CLIENTS, features=2)
     weights = torch.full((2, CLIENTS, CLIENTS), 1 / CLIENTS, dtype=torch.float64)
     draw = together.draw(randomness, 1)

@@ -42,7 +42,7 @@ def test_a_theorem_shows_formula_fault_and_every_symbol(theorem):
     assert theorem.fault is None or theorem.fault in seen
     assert theorem.bound is None or f"$${theorem.latex()}$$" in seen
     for parameter in theorem.parameters:
-        assert f"  {parameter.name} " in seen
+        assert f"{parameter.name} [{parameter.unit}], {parameter.meaning}" in seen
 
 
 def test_a_plan_shows_a_row_per_client_and_precision_with_names_escaped():

@@ -93,7 +93,7 @@ class Algorithm(ABC):
         return 0
 
 
-class Around(Algorithm):
+class Wrapper(Algorithm):
     """An algorithm that changes how another one steps, and leaves what it draws and costs as it is."""
 
     of: Algorithm

@@ -12,13 +12,13 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .base import Algorithm, Around, Draw, State
+from .base import Algorithm, Draw, State, Wrapper
 
 VELOCITY = "velocity"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optimised(Around):
+class Optimised(Wrapper):
     """`of` with v <- momentum v + g + weight_decay theta in the place of every stochastic gradient g at theta.
 
     The same as torch.optim.SGD without dampening; the step sizes act on v. Every client keeps its v between rounds, and

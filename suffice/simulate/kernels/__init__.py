@@ -6,7 +6,6 @@ from .columns import logistic_means as logistic_means
 from .general import Recorded as Recorded
 from .general import general_paths as general_paths
 from .general import general_refusal as general_refusal
-from .general import room_for_weights as room_for_weights
 from .general import tiled as tiled
 from .general import weighs_none as weighs_none
 from .library import Unavailable as Unavailable

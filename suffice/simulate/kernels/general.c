@@ -83,13 +83,9 @@ ONCE void record_weights(const Task *task, const real *weight, int in_clients, i
                          int64_t column) {
     int N = (int)task->clients;
     for (int l = 0; l < live; l++) {
-        int64_t own = seed + (in_clients ? 0 : l), block = own / LANES, place = task->chosen ? task->chosen[own] : -1;
+        int64_t place = task->chosen[seed + (in_clients ? 0 : l)];
         size_t model = (size_t)column * N + i + (in_clients ? l : 0), all = (size_t)task->grid * N;
-        for (int k = 0; k < N; k++) {
-            double w = weight[k][l];
-            if (task->sum) task->sum[(block * all + model) * N + k] += w;
-            if (place >= 0) task->weights[(place * all + model) * N + k] = w;
-        }
+        for (int k = 0; place >= 0 && k < N; k++) task->weights[(place * all + model) * N + k] = weight[k][l];
     }
 }
 
@@ -216,7 +212,7 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             if (!all && (t - 1) % task->period == 0) choose_participants(task, b, &lanes, t);
             if (task->learned) choose_pairs(task, b, &lanes, t, events);
             if (task->control) toss(task, b, &lanes, t, events);
-            int64_t at = due && (task->sum || task->weights) ? column : -1;
+            int64_t at = due && task->weights ? column : -1;
             for (int part = 0; part < PARTS && part * VL < seeds; part++) {
                 int64_t first = begin + part * VL;
                 int live = seeds - part * VL < VL ? seeds - part * VL : VL, rows = (N + VL - 1) / VL;

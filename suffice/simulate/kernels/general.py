@@ -40,18 +40,17 @@ from .threads import Progress, in_threads
 
 _MOST_OF_PAIRS = 2_000_000
 """Numbers in one iteration's samples of all pairs, of which a thread holds those of a block of seeds."""
-_LARGEST_SUMS = 20_000_000
-"""Numbers in the sums of weights of all blocks of seeds (160 MB)."""
+_MOST_STEPS = 20_000_000
+"""Iterations of which the step sizes of two stages are held (320 MB)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """What was asked for: excess (S, G, N), stopping times (S, N), weights (G, N, N) summed over seeds or (K, G, N, N)
-    of those chosen, last models (S, N, d), and what pairs or coins came up (S, G)."""
+    """What was asked for: excess (S, G, N), stopping times (S, N), weights (K, G, N, N) of chosen seeds, last models
+    (S, N, d), and what pairs or coins came up (S, G)."""
 
     excess: np.ndarray
     stopping: np.ndarray | None
-    sum: np.ndarray | None
     weights: np.ndarray | None
     models: np.ndarray | None
     events: np.ndarray | None
@@ -107,11 +106,6 @@ def weighs_none(algorithm: Algorithm) -> bool:
     return isinstance(algorithm, ALONE)
 
 
-def room_for_weights(seeds: int, points: int, clients: int) -> bool:
-    """Whether the sums of weights of all blocks fit: `general_paths` has one for each, whatever the threads."""
-    return -(-seeds // 8) * points * clients**2 <= _LARGEST_SUMS
-
-
 def general_paths(
     problem: Oracle | Sequence[Oracle],
     algorithm: Algorithm,
@@ -123,7 +117,6 @@ def general_paths(
     root: int = 0,
     level: np.ndarray | None = None,
     early: bool = False,
-    mean_weights: bool = False,
     chosen: Sequence[int] = (),
     models: bool = False,
     relative: bool = False,
@@ -136,7 +129,7 @@ def general_paths(
     level         (N,) record stopping times min{t: e_t < level}; with `early` a block of seeds ends when it is complete
     relative      models are kept as theta_i - theta_i*, so that excesses are right far below the rounding of theta_i:
                   for streams and quadratics, and rules that move along gradients alone
-    mean_weights  sum the weights over seeds; chosen: record those of these seeds
+    chosen        record the weights of these seeds; NaN at t = 0
     """
     problems = problem if isinstance(problem, Sequence) else [problem]
     problem = problems[0]
@@ -147,8 +140,8 @@ def general_paths(
     arrays, choice, apart = _given(problems, algorithm, eta, iterations, relative)
     arrays |= {"seed": np.ascontiguousarray(seeds, dtype=np.uint32), "points": points}
     arrays |= _room(algorithm, (number, g, n, problem.features), level, models)
-    arrays |= _weights(seeds, (blocks, g, n), mean_weights, chosen)
-    plain = len(problems) == 1 and level is None and not (mean_weights or len(chosen) or relative)
+    arrays |= _weights(seeds, (g, n), chosen)
+    plain = len(problems) == 1 and level is None and not (len(chosen) or relative)
     task = Task(
         seeds=number,
         grid=g,
@@ -163,7 +156,6 @@ def general_paths(
     return Recorded(
         excess=arrays["excess"],
         stopping=arrays.get("stopping"),
-        sum=arrays["sum"].sum(0) if mean_weights else None,  # block by block, whatever the threads
         weights=arrays.get("weights"),
         models=arrays.get("final"),
         events=arrays.get("events"),
@@ -185,19 +177,13 @@ def _room(
     return arrays
 
 
-def _weights(
-    seeds: Sequence[int] | np.ndarray,
-    shape: tuple[int, int, int],
-    mean: bool,
-    chosen: Sequence[int],
-) -> dict[str, np.ndarray]:
-    """Arrays for weights: shape is (blocks, G, N)."""
-    arrays: dict[str, np.ndarray] = {"sum": np.zeros((*shape, shape[-1]))} if mean else {}
-    if chosen:
-        place = {int(seed): at for at, seed in enumerate(chosen)}
-        arrays["chosen"] = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
-        arrays["weights"] = np.zeros((len(chosen), *shape[1:], shape[-1]))
-    return arrays
+def _weights(seeds: Sequence[int] | np.ndarray, shape: tuple[int, int], chosen: Sequence[int]) -> dict[str, np.ndarray]:
+    """Arrays for weights: shape is (G, N)."""
+    if not chosen:
+        return {}
+    place = {int(seed): at for at, seed in enumerate(chosen)}
+    rows = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
+    return {"chosen": rows, "weights": np.full((len(chosen), *shape, shape[-1]), np.nan)}
 
 
 def _given(
@@ -230,7 +216,7 @@ def _given(
         arrays = {name: np.stack([each[name] for each, _ in own]) for name in arrays}
     arrays |= {"eta": reals(eta, *np.shape(eta)), "zero": reals(0.0, problem.features)}
     if isinstance(algorithm, TwoStageAllForAll):
-        if iterations > _LARGEST_SUMS:
+        if iterations > _MOST_STEPS:
             raise Unavailable("the step sizes of all iterations would fill the memory")
         schedule = zip(("pace", "share"), algorithm.schedule(np.arange(1, iterations + 1)))
         arrays |= {name: reals(each, iterations) for name, each in schedule}

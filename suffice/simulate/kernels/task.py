@@ -53,7 +53,7 @@ POINTERS = (
     "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
     "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "cluster",
     "size", "server", "proximal", "link", "gain", "filter", "pace", "share", "control", "mixture", "offset", "odds",
-    "level", "excess", "stopping", "weights", "sum", "events", "final",
+    "level", "excess", "stopping", "weights", "events", "final",
 )  # fmt: skip
 
 

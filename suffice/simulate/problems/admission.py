@@ -164,15 +164,15 @@ class _Tried:
         weights = torch.arange(1.0, len(self.x) + 1).to(self.models)
         columns = (self.x, self.t, weights)
 
-        def of(model: Tensor, *rows: Tensor) -> tuple[Tensor, Tensor]:
+        def answers(model: Tensor, *rows: Tensor) -> tuple[Tensor, Tensor]:
             outputs = self.called("module", self.flat.outputs, model, rows[0])
             return outputs, self.called("module", self.flat.gradient_alone, model, *rows)
 
         same = []
         for model in self.models:
-            outputs, gradient = of(model, *columns)
+            outputs, gradient = answers(model, *columns)
             try:
-                alone = [of(model, *row) for row in zip(*(column.split(1) for column in columns))]
+                alone = [answers(model, *row) for row in zip(*(column.split(1) for column in columns))]
             except InputError as error:
                 self.refuse(f"it fails on a row alone ({error.remedy[:80]}); {_NORMS}")
             each, total = torch.cat([one for one, _ in alone]), torch.stack([one for _, one in alone]).sum(0)

@@ -47,7 +47,7 @@ class OracleDefaults(ABC):
 
     @property
     def selects(self) -> bool:
-        """Whether it pays to count whom a model uses, which on a card is a wait for it: only for large networks."""
+        """Whether counting the models in use pays: a card would have to be waited for, unless networks are large."""
         return self.device.type == "cpu"
 
     @property

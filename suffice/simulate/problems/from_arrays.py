@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import labelled
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_choice, as_numbers
+from suffice.support.numbers import as_choice
 
 from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, negative_labels, two_classes
@@ -18,6 +17,7 @@ from ..data.memory import MAX_MEMORY, Memory
 from ..data.standardisation import INTERCEPT, Coordinates, standardised
 from ..data.table import Table
 from . import LeastSquares, Logistic
+from .rows import client_labels, client_rows
 
 STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
@@ -59,7 +59,7 @@ def from_arrays(
     for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
         if not isinstance(value, bool):
             raise InputError(name, value, "give true or false")
-    labels = _labels(X, y, names)
+    labels = client_labels(X, y, names)
     written, positive = y, _positive(positive)
     if loss == "logistic":
         if standardise_target:
@@ -67,7 +67,7 @@ def from_arrays(
         y = two_classes(y, positive, labels)
     elif len(positive):
         raise InputError("positive", list(positive), "only the logistic loss has classes; drop it")
-    blocks, targets = _checked(X, y, labels)
+    blocks, targets = client_rows(X, y, labels)
     memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
     blocks, targets, coordinates = _scaled(
         blocks, targets, labels, columns, standardise=standardise, of_target=standardise_target, intercept=intercept
@@ -88,33 +88,6 @@ def _positive(positive: Any) -> Sequence[float | str]:
     if not isinstance(positive, (Sequence, np.ndarray)):
         raise InputError("positive", positive, "give the labels of class 1 in a list")
     return positive
-
-
-def _labels(X: Sequence[Any], y: Sequence[Any], names: Sequence[str]) -> tuple[str, ...]:
-    """The clients' names; `InputError` unless there is one array of each kind for every client."""
-    if isinstance(X, np.ndarray) and X.ndim != 3:
-        raise InputError("X", f"array of shape {X.shape}", "give a list with one (n, d) array per client")
-    for name, value in (("X", X), ("y", y)):
-        if not isinstance(value, (Sequence, np.ndarray)):
-            raise InputError(name, value, "give one array per client, in a list")
-    labels = labelled(names, len(X))
-    if not labels:
-        raise InputError("clients", 0, "give at least one client")
-    if len(y) != len(X):
-        raise InputError("y", f"{len(y)} arrays", f"give one per client, {len(X)}")
-    return labels
-
-
-def _checked(X: Sequence[Any], y: Sequence[Any], labels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Rows and targets as numbers, at least one row a client, the same predictors everywhere."""
-    blocks = [as_numbers(f"X of client {label}", block, ("n", "d")) for label, block in zip(labels, X)]
-    targets = [as_numbers(f"y of client {label}", target, ("n",)) for label, target in zip(labels, y)]
-    for label, block in zip(labels, blocks):
-        if len(block) == 0:
-            raise InputError(f"rows of client {label}", 0, "give every client at least one row")
-    if len({block.shape[1] for block in blocks}) > 1:
-        raise InputError("X", [block.shape for block in blocks], "give the same predictors for every client")
-    return blocks, targets
 
 
 def _scaled(

@@ -13,9 +13,36 @@ from torch import Tensor
 
 from suffice.bounds import labelled
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers, real_array
+from suffice.support.numbers import as_numbers
 
 from ..randomness import Randomness, Stream
+
+
+def client_labels(X: Sequence[Any], y: Sequence[Any], names: Sequence[str]) -> tuple[str, ...]:
+    """The clients' names; `InputError` unless there is one array of each kind for every client."""
+    if isinstance(X, np.ndarray) and X.ndim != 3:
+        raise InputError("X", f"array of shape {X.shape}", "give a list with one (n, d) array per client")
+    for name, value in (("X", X), ("y", y)):
+        if not isinstance(value, (Sequence, np.ndarray)):
+            raise InputError(name, value, "give one array per client, in a list")
+    labels = labelled(names, len(X))
+    if not labels:
+        raise InputError("clients", 0, "give at least one client")
+    if len(y) != len(X):
+        raise InputError("y", f"{len(y)} arrays", f"give one per client, {len(X)}")
+    return labels
+
+
+def client_rows(X: Sequence[Any], y: Sequence[Any], labels: Sequence[str]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Rows (n_i, d) and targets (n_i,) as numbers, at least one row a client, the same predictors everywhere."""
+    blocks, targets = [], []
+    for label, rows, target in zip(labels, X, y):
+        block = as_numbers(f"X of client {label}", rows, ("n", blocks[0].shape[1] if blocks else "d"))
+        if len(block) == 0:
+            raise InputError(f"rows of client {label}", 0, "give every client at least one row")
+        blocks.append(block)
+        targets.append(as_numbers(f"y of client {label}", target, (len(block),)))
+    return blocks, targets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,23 +64,10 @@ class Rows:
     @classmethod
     def of(cls, X: Sequence[Any], y: Sequence[Any], names: Sequence[str]) -> tuple[Rows, tuple[str, ...]]:
         """From one (n_i, d) array and one (n_i,) array per client, checked; and one label per client."""
-        for field, given in (("X", X), ("y", y)):
-            if not isinstance(given, (Sequence, np.ndarray)):
-                raise InputError(field, given, "give one array per client, in a list")
-        if len(X) == 0 or len(X) != len(y):
-            raise InputError("clients", len(X), "give one X and one y per client, at least one client")
-        labels = labelled(names, len(X))
-        first = real_array(f"X of client {labels[0]}", X[0])
-        if first.shape[-1:] == (0,):
+        labels = client_labels(X, y, names)
+        blocks, targets = client_rows(X, y, labels)
+        if not blocks[0].shape[1]:
             raise InputError("predictors", 0, "give at least one predictor, or an intercept")
-        d = first.shape[-1] if first.ndim == 2 else 1
-        blocks, targets = [], []
-        for name, rows, target in zip(labels, X, y):
-            block = as_numbers(f"X of client {name}", rows, ("n", d))
-            if len(block) == 0:
-                raise InputError(f"rows of client {name}", 0, "give every client at least one row")
-            blocks.append(block)
-            targets.append(as_numbers(f"y of client {name}", target, (len(block),)))
         counts = np.array([len(block) for block in blocks])
         return cls(
             X=torch.from_numpy(np.concatenate(blocks)),

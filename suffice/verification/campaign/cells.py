@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from suffice.simulate import algorithm, generators, run
 from suffice.simulate.catalogue import ALGORITHMS
-from suffice.simulate.kernel_choice import settled
+from suffice.simulate.kernel_choice import kernel_for
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, plain
@@ -92,7 +92,7 @@ class Simulate(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag
         eta = self.eta or 0.5 / float(problem.constants().beta.max())
         chosen = algorithm(self.algorithm, problem, eta=eta)
         grid = np.unique(np.linspace(0, self.iterations, 11).round().astype(int)).tolist()
-        setting: dict[str, Any] = {"eta": eta, "grid": grid, "kernel": settled(problem, chosen)}
+        setting: dict[str, Any] = {"eta": eta, "grid": grid, "kernel": kernel_for(problem, chosen)}
         trace = run(problem, chosen, iterations=self.iterations, seeds=self.seeds, root=self.root, **setting)
         mean = trace.mean().mean(1)
         return {

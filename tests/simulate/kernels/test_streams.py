@@ -205,7 +205,7 @@ def test_auto_takes_the_reference_for_the_rest_bit_by_bit():
     assert ours.kernel == theirs.kernel == "reference"
     for kernel in ("c", "auto"):
         with pytest.raises(InputError, match="weighs no clients"):
-            run(problem, Local(), kernel=kernel, weights="mean", **setting)
+            run(problem, Local(), kernel=kernel, weights=[0], **setting)
     with pytest.raises(InputError, match="kernel"):
         run(problem, Local(), kernel="fortran", **setting)
 
