@@ -1,12 +1,12 @@
-"""What tab completion offers for arguments that name something of the library."""
+"""Tab completion offers names of the library: theorems, figures, errata and algorithms."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 
-def of(*names: str) -> Callable[[str], list[str]]:
-    """Of a fixed set of names."""
+def one_of(*names: str) -> Callable[[str], list[str]]:
+    """What is offered of a fixed set of names."""
     return lambda incomplete: _starting(names, incomplete)
 
 

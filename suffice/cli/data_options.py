@@ -12,12 +12,12 @@ from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
-from .completion import of
+from .completion import one_of
 
 
 def option(help: str, *names: str, offer: tuple[str, ...] = ()) -> Any:
     """One of a group; completion offers words."""
-    return typer.Option(*names, help=help, autocompletion=of(*offer) if offer else None)
+    return typer.Option(*names, help=help, autocompletion=one_of(*offer) if offer else None)
 
 
 STANDARDISE = "Scale predictors: pooled (over all clients, default), client (by its own) or none."

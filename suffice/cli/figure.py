@@ -14,7 +14,7 @@ from suffice.support.progress import progress
 
 from .app import app
 from .arguments import texts
-from .completion import figure_names, of
+from .completion import figure_names, one_of
 from .console import echo, listing
 
 OUT = Path("out")
@@ -34,7 +34,7 @@ def figure(
         str | None,
         typer.Option(
             help="Edition: stated (the paper's text, default) or published (what the released code did).",
-            autocompletion=of("stated", "published"),
+            autocompletion=one_of("stated", "published"),
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder into which NAME.pdf, .png, .csv and .json are written.")] = OUT,

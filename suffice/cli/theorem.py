@@ -14,7 +14,7 @@ from suffice.support.tables import Table
 
 from .app import Json, app
 from .arguments import assignments
-from .completion import of, theorem_keys
+from .completion import one_of, theorem_keys
 from .console import print_json, wrapped
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def theorem(
         str | None,
         typer.Option(
             help="Edition: printed or corrected. Without it a list shows both, and one statement is the corrected one.",
-            autocompletion=of("printed", "corrected"),
+            autocompletion=one_of("printed", "corrected"),
         ),
     ] = None,
     solve: Annotated[str | None, typer.Option(help="Parameter to solve for, such as T, eta or eps.")] = None,

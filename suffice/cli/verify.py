@@ -14,7 +14,7 @@ from suffice.support.progress import later
 from suffice.support.tables import Cell, Table, times_text
 
 from .app import Json, app
-from .completion import of, theorem_keys
+from .completion import one_of, theorem_keys
 from .console import print_json, run_next
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ def verify(
     ] = None,
     edition: Annotated[
         str,
-        typer.Option(help="Edition: printed, corrected or all.", autocompletion=of("printed", "corrected", "all")),
+        typer.Option(help="Edition: printed, corrected or all.", autocompletion=one_of("printed", "corrected", "all")),
     ] = "all",
     effort: Annotated[
         str,
-        typer.Option(help="Effort: quick, or full as for the saved verdicts.", autocompletion=of("quick", "full")),
+        typer.Option(help="Effort: quick, or full as for the saved verdicts.", autocompletion=one_of("quick", "full")),
     ] = "quick",
     root: Annotated[int, typer.Option(help="Root from which all random numbers are derived.")] = 0,
     write: Annotated[
