@@ -157,7 +157,7 @@ class Claim:
         """Whether an instance violates by more than rounding could."""
         bound = piece.bound(self.theorem)
         ratio = piece.against(bound, self.theorem.direction)
-        return bool((piece.counted(self.theorem) & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
+        return bool((piece.counted(self.theorem) & piece.exact & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
 
     def _mutants(self, whole: Evidence, worst_ratio: float) -> tuple[int, list[Mutant]]:
         """How many mutants were tried, and those that nothing refutes; one that is nowhere stronger is not tried."""

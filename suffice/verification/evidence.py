@@ -28,7 +28,8 @@ class Evidence:
     `rounding` is the absolute error of the measured number (one, or one per instance). `values` are
     the family's parameters that gave each instance, where there is one measurement per instance. `again` is the
     measured number by an independent route: an engine that measures too little would never see a violation. `dropped`
-    masks instances that were left out, as rounding of the bound may be all that speaks against it there.
+    masks instances that were left out, as rounding of the bound may be all that speaks against it there. `exact` masks
+    those whose measured number is no matter of chance.
     """
 
     engine: str
@@ -40,6 +41,7 @@ class Evidence:
     values: Mapping[str, np.ndarray] | None = None
     again: np.ndarray | None = None
     dropped: bool | np.ndarray = False
+    exact: bool | np.ndarray = True
 
     def agrees(self) -> bool:
         """Whether both routes give the same numbers, where there are two."""
@@ -153,7 +155,7 @@ def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return value if getattr(value, "shape", ())[:1] == shape else np.broadcast_to(value, shape)
 
 
-_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again", "dropped")
+_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again", "dropped", "exact")
 """The fields of `Evidence` that have one number per instance, or one for all."""
 
 
