@@ -44,7 +44,7 @@ class Evidence:
     exact: bool | np.ndarray = True
 
     def agrees(self) -> bool:
-        """Whether both routes give the same numbers, where there are two."""
+        """Return True unless two routes give different numbers."""
         if self.again is None:
             return True
         tolerance = ROUTES * (np.abs(self.again) + 1e-6 * np.abs(self.again).max(initial=0.0))
@@ -102,7 +102,7 @@ class Evidence:
         return self.against(self.bound(theorem), theorem.direction)
 
     def against(self, bound: np.ndarray, direction: str) -> np.ndarray:
-        """The same from the values (n,) of a bound."""
+        """Return the same ratio from the values (n,) of a bound."""
         top, bottom = (self.measured, bound) if direction == "upper" else (bound, self.measured)
         if np.any(self.rounding):
             top = np.where(top > 0, np.maximum(top - self.rounding, 0), top - self.rounding)
@@ -112,7 +112,7 @@ class Evidence:
         return np.where(np.isnan(bound), np.inf, ratio)  # a bound that says nothing is not a bound
 
     def rows(self, index: Any) -> Evidence:
-        """Some instances alone."""
+        """Return the evidence of some instances alone."""
         shape = self.measured.shape
         numbers = {name: _through(lambda value: _wide(value, shape)[index], getattr(self, name)) for name in _NUMBERS}
         return Evidence(engine=self.engine, label=self.label, **numbers)

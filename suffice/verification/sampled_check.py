@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -109,10 +109,9 @@ def sampled_verdict(
     others: Sweep | None = None,
 ) -> tuple[Verdict, int]:
     """The verdict, and how many instances were certified."""
-    pieces = Claim(
-        theorem=theorem, families=tuple(each.family(theorem) for each in measured), until_refuted=True,
-        progress=progress, further=others.evidence if others else None,
-    ).explored(spend, root)  # fmt: skip
+    options = {"until_refuted": True, "progress": progress, "further": others.evidence if others else None}
+    families = tuple(each.family(theorem) for each in measured)
+    pieces = Claim(theorem=theorem, families=families, **cast(Any, options)).explored(spend, root)
     # Looked at only, an instance that draws says nothing: the number that no chance contradicts.
     nothing = _nothing(theorem)
     evidence = [replace(piece, measured=np.where(piece.exact, piece.measured, nothing)) for piece in pieces]

@@ -130,7 +130,7 @@ class Paths:
         self._walk(steps(self.arguments))
 
     def _walk(self, eta: np.ndarray) -> None:
-        """What happens up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
+        """Record every quantity up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
         loss, T, n = self.loss, self.arguments["T"], len(self.values["scale"])
         jumps, chance = self._noise()
         theta, probability = self.values["theta0"][:, None], np.ones((n, 1))

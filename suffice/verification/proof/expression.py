@@ -13,7 +13,7 @@ from ..recheck import Polynomial
 
 
 class NotOfThisKind(Exception):
-    """Why a claim cannot be written as polynomial inequalities, in one line."""
+    """A claim cannot be written as polynomial inequalities; the message says why in one line."""
 
 
 def rational(number: Any, what: str) -> Any:

@@ -142,7 +142,7 @@ def _compiled(expression: Any, *more: str) -> Any:
 
 
 def _allowed(symbolic: Symbolic, part: Part, constants: Sequence[Mapping[str, Fraction]]) -> np.ndarray:
-    """Where the conditions on constants are met; those on T are asked later."""
+    """Mark the constants that meet the conditions; those on T are asked later."""
     good = np.ones(len(constants), dtype=bool)
     given = _columns(constants)
     noise = part.name == "noise"
@@ -204,7 +204,7 @@ def _values(part: Part, put: Callable[..., Any]) -> Iterator[Any]:
 
 
 def confirm(part: Part, symbolic: Symbolic, values: Mapping[str, Fraction], T: int, direction: str) -> Violation | None:
-    """The same in fractions, conditions on T too."""
+    """Return the violation if fractions confirm it, conditions on T too."""
     x = symbols()
     numbers = {x[name]: value for name, value in values.items()}
 
