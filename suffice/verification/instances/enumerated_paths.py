@@ -20,6 +20,7 @@ from suffice.bounds import Binary, Continuous, collaboration_weights
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
 from ..measurement_cache import cached
+from .rows import rows as columns_of
 
 CLIENTS = 3
 OUTCOMES = 4
@@ -280,10 +281,9 @@ def alone(rows: Sequence[Mapping[str, Any]]) -> Values:
         "ratio": 1.0, "theta0": 1.0, "slack": 1e-3, "T": 1.0, "low": 1.0, "high": 1.0, "C": 1.05, "extra": 0.0,
         "below": 0.0, "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * OUTCOMES,
     }  # fmt: skip
-    full = [plain | dict(row) for row in rows]
-    for row in full:
-        row["sigma2"] = [row["sigma2"], 1e14, 1e14]
-    return {name: np.array([row[name] for row in full], dtype=float) for name in domains()}
+    values = columns_of(plain, *rows)
+    values["sigma2"] = np.stack((values["sigma2"], *np.full((2, len(rows)), 1e14)), -1)
+    return values
 
 
 def _alone() -> Values:
