@@ -1,4 +1,4 @@
-"""What `recheck.py` reads: expressions as nested lists, and certificates as dictionaries."""
+"""Certificates as dictionaries and expressions as nested lists, which `recheck.py` reads."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def certificate(kind: str, says: str, proof: dict[str, Any], **claim: Any) -> di
 
 
 def hashed(claim: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
-    """The same of a claim that is whole."""
+    """A certificate of a claim that is a dictionary already."""
     return {"version": 1, "claim": claim, "sha256": digest(claim), "proof": proof}

@@ -56,7 +56,7 @@ def check(
     prove: bool | float = False,
     box: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """Whether a quantity stays under `bound` on every instance of `family` that meets `conditions`, or over it where
+    """Judge if a quantity stays under `bound` on every instance of `family` that meets `conditions`, or over it where
     `direction` is "lower"; the quantity is E[e_T] of one client unless given.
 
     bound        a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), the family's own
@@ -171,7 +171,7 @@ def check(
 
 @dataclass(frozen=True, kw_only=True)
 class _Check:
-    """What is checked of which algorithm on which instances."""
+    """One question put to the judge: a bound, an algorithm, the instances and whose model is measured."""
 
     theorem: Theorem
     algorithm: Algorithm
@@ -233,10 +233,7 @@ class _Check:
             others = sweep(theorem, measured, self.client, effort=effort)
         else:  # as much for one as for all that are drawn from otherwise
             by, deeper = (5, 3) if exact else (3, 2)
-            spend = Effort(
-                instances=by * spend.instances, corners=by * spend.corners, restarts=deeper * spend.restarts,
-                ascents=deeper * spend.ascents,
-            )  # fmt: skip
+            spend = Effort(by * spend.instances, deeper * spend.restarts, deeper * spend.ascents, by * spend.corners)
         options = {"opaque": self.opaque, "progress": self.progress}
         if exact:
             claim = Claim(

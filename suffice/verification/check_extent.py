@@ -15,7 +15,7 @@ from .verdict import Verdict
 
 
 def tried(measured: Sequence[Measure], algorithm: Algorithm, verdict: Verdict) -> str:
-    """What the instances that met the hypotheses reached."""
+    """Say which ranges the instances that met the hypotheses reached."""
     ranges = dict(verdict.ranges)
     if "distance2" not in verdict.theorem.bound_keywords:  # e0 says it
         ranges.pop("distance2", None)
@@ -60,7 +60,7 @@ def _short(names: Sequence[str]) -> str:
 
 
 def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[tuple[int, int]] = ()) -> str:
-    """What no instance reached; `left_out` are pairs (N, d) that were too expensive."""
+    """Say what no instance reached; `left_out` are pairs (N, d) that were too expensive."""
     families, last = [each.problems for each in measured], max(each.late for each in measured)
     parts = [f"{in_words(left_out)} (their moments take too long for this effort)"] if left_out else []
     parts += [f"{name} = 0" for name in ZEROS if verdict.ranges.get(name, (0.0, 0.0))[0] > 0]

@@ -28,7 +28,7 @@ _NEAREST = 64
 """Instances of the largest ratios at which a mutant is tried first."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Effort:
     """How much a check may spend.
 
@@ -50,7 +50,7 @@ EFFORTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """What could refute `theorem`.
+    """Everything that could refute `theorem`.
 
     `families` are drawn from, searched, and asked for their sharp instances; `exact(effort, root)` gives further
     evidence; the proof steps of `verify.identities` are certified.
@@ -126,7 +126,7 @@ class Claim:
         )
 
     def explored(self, spend: Effort, root: int) -> list[Evidence]:
-        """What `exact` gives, and of every family sharp, random and searched instances, or all where they are few."""
+        """Measure what `exact` gives, and sharp, drawn and searched instances of every family, or all of few."""
         evidence = list[Evidence]()
         further = iter(()) if self.further is None else self.further(evidence, root)
         for piece in chain(self._pieces(spend, root), further):
@@ -154,13 +154,13 @@ class Claim:
             yield from search(self.theorem, family, **amounts, root=root + 1)
 
     def _refutes(self, piece: Evidence) -> bool:
-        """Whether an instance violates by more than rounding could."""
+        """Return True if an instance violates by more than rounding could."""
         bound = piece.bound(self.theorem)
         ratio = piece.against(bound, self.theorem.direction)
-        return bool((piece.counted(self.theorem) & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
+        return bool((piece.counted(self.theorem) & piece.exact & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
 
     def _mutants(self, whole: Evidence, worst_ratio: float) -> tuple[int, list[Mutant]]:
-        """How many mutants were tried, and those that nothing refutes; one that is nowhere stronger is not tried."""
+        """Count the mutants tried and list those that nothing refutes; one that is nowhere stronger is not tried."""
         theorem = self.theorem
         same = theorem.bound if self.opaque else readable(theorem).value
         made = (numeric_mutants if self.opaque else mutants)(theorem, worst_ratio=worst_ratio)

@@ -35,7 +35,7 @@ class ClosedForm:
     add: Any
     start: Any
     constants: str = ""
-    """What the names of constants stand for."""
+    """It says in words which expressions the names of constants stand for."""
 
     def certificates(self) -> list[dict[str, Any]]:
         """The start and the induction step, for the checker; ValueError where no numbers meet the hypotheses."""

@@ -39,7 +39,7 @@ def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[M
 
 
 def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> tuple[Measure, Values]:
-    """Where to start simplifying: a violation among the sharp instances, which are simple, or else the worst one."""
+    """Choose what to simplify: a violation among the sharp instances, which are simple, or else the worst one."""
     for measure in measured:
         if measure.problems.sharp is None:
             continue

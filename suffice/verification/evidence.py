@@ -28,7 +28,8 @@ class Evidence:
     `rounding` is the absolute error of the measured number (one, or one per instance). `values` are
     the family's parameters that gave each instance, where there is one measurement per instance. `again` is the
     measured number by an independent route: an engine that measures too little would never see a violation. `dropped`
-    masks instances that were left out, as rounding of the bound may be all that speaks against it there.
+    masks instances that were left out, as rounding of the bound may be all that speaks against it there. `exact` masks
+    those whose measured number is no matter of chance.
     """
 
     engine: str
@@ -40,9 +41,10 @@ class Evidence:
     values: Mapping[str, np.ndarray] | None = None
     again: np.ndarray | None = None
     dropped: bool | np.ndarray = False
+    exact: bool | np.ndarray = True
 
     def agrees(self) -> bool:
-        """Whether both routes give the same numbers, where there are two."""
+        """Return True unless two routes give different numbers."""
         if self.again is None:
             return True
         tolerance = ROUTES * (np.abs(self.again) + 1e-6 * np.abs(self.again).max(initial=0.0))
@@ -100,7 +102,7 @@ class Evidence:
         return self.against(self.bound(theorem), theorem.direction)
 
     def against(self, bound: np.ndarray, direction: str) -> np.ndarray:
-        """The same from the values (n,) of a bound."""
+        """Return the same ratio from the values (n,) of a bound."""
         top, bottom = (self.measured, bound) if direction == "upper" else (bound, self.measured)
         if np.any(self.rounding):
             top = np.where(top > 0, np.maximum(top - self.rounding, 0), top - self.rounding)
@@ -110,7 +112,7 @@ class Evidence:
         return np.where(np.isnan(bound), np.inf, ratio)  # a bound that says nothing is not a bound
 
     def rows(self, index: Any) -> Evidence:
-        """Some instances alone."""
+        """Return the evidence of some instances alone."""
         shape = self.measured.shape
         numbers = {name: _through(lambda value: _wide(value, shape)[index], getattr(self, name)) for name in _NUMBERS}
         return Evidence(engine=self.engine, label=self.label, **numbers)
@@ -153,7 +155,7 @@ def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return value if getattr(value, "shape", ())[:1] == shape else np.broadcast_to(value, shape)
 
 
-_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again", "dropped")
+_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again", "dropped", "exact")
 """The fields of `Evidence` that have one number per instance, or one for all."""
 
 

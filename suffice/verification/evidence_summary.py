@@ -1,4 +1,4 @@
-"""What came of all instances: how many, the worst of them, the ranges that they cover."""
+"""A summary of all instances: how many, the worst of them, the ranges that they cover."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEW, FEW_OF = 100, 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceSummary:
-    """What came of all instances that met the hypotheses.
+    """A summary of all instances that met the hypotheses.
 
     met             how many these are, by the name of their family; instances  in all, of all that were `examined`
     violations      how many of them speak against the bound
@@ -58,7 +58,7 @@ class EvidenceSummary:
     def from_evidence(
         cls, pieces: Sequence[Evidence], whole: Evidence, theorem: Theorem, *, equality: float | None
     ) -> Self:
-        """Of the instances of all `pieces`, which `whole` joins; `equality` as in `Claim`."""
+        """Summarise the instances of all `pieces`, which `whole` joins; `equality` is that of `Claim`."""
         counted, bound = whole.counted(theorem), whole.bound(theorem)
         ratio = np.where(counted, whole.against(bound, theorem.direction), -np.inf)
         undefined = counted & np.isnan(bound)
@@ -87,12 +87,12 @@ class EvidenceSummary:
 
     @property
     def instances(self) -> int:
-        """How many met the hypotheses."""
+        """The number of instances that met the hypotheses."""
         return sum(self.met.values())
 
     @property
     def few(self) -> bool:
-        """Whether so few of those tried met the hypotheses that it is to be said."""
+        """True where so few instances met the hypotheses that a reader has to know."""
         return _few(self.instances, self.examined)
 
 
@@ -101,7 +101,7 @@ def _few(instances: int, examined: int) -> bool:
 
 
 def _worst(ratio: np.ndarray, undefined: np.ndarray) -> int:
-    """Where the largest ratio is; a violation with two numbers says more than one where the bound is none."""
+    """Find the largest ratio; a violation with two numbers says more than one where the bound is none."""
     ranked = np.where(undefined, -np.inf, ratio)
     return int((ranked if ranked.max() > 1 + AGREEMENT else ratio).argmax())
 
@@ -128,7 +128,7 @@ def _by_piece(pieces: Sequence[Evidence], mask: np.ndarray) -> list[tuple[Eviden
 
 
 def _met(pieces: Sequence[Evidence], counted: np.ndarray) -> dict[str, int]:
-    """How many instances of each family met the hypotheses."""
+    """Count the instances of each family that met the hypotheses."""
     found: dict[str, int] = {}
     for piece, mask in _by_piece(pieces, counted):
         found[piece.label] = found.get(piece.label, 0) + int(mask.sum())
@@ -136,7 +136,7 @@ def _met(pieces: Sequence[Evidence], counted: np.ndarray) -> dict[str, int]:
 
 
 def _ranges(pieces: Sequence[Evidence], counted: np.ndarray, names: set[str]) -> dict[str, tuple[float, float]]:
-    """Of every scalar, and of eta beta, over the instances that met the hypotheses; over all where none did."""
+    """The range of every scalar, and of eta beta, over instances that met the hypotheses; over all where none did."""
     found: dict[str, list[np.ndarray]] = {}
     kept = counted if counted.any() else np.ones_like(counted)
     for piece, mask in _by_piece(pieces, kept):

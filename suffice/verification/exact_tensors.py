@@ -1,4 +1,4 @@
-"""What torch computes, in exact arithmetic beside its floats: each real tensor has a shadow of whole numbers.
+"""Torch's operations in exact arithmetic beside their floats: each real tensor has a shadow of whole numbers.
 
 An algorithm's step is a function of tensors, and is run as it is. Sums, products, quotients and whole powers are
 computed again from the shadows; what only moves numbers is found by calling it with the places of its arguments'
@@ -21,7 +21,7 @@ BITS = 1024
 """Shadows are multiples of 2^-BITS: floats above 1e-290 are, and products and quotients are rounded down to one."""
 _NUDGED = 45
 NUDGE = 2.0**-_NUDGED
-"""Of what is known as its float, where it is moved to see how much depends on it: 2^8 times its rounding."""
+"""The share by which a number known as its float alone is moved to see what depends on it: 2^8 times its rounding."""
 
 
 def whole(number: Any) -> int:
@@ -149,7 +149,7 @@ class ExactTensors(TorchDispatchMode):
     def _moved(
         self, func: Any, args: Any, kwargs: Any, before: Sequence[tuple[np.ndarray, Tensor]], out: Tensor
     ) -> Any:
-        """What the operation gives if it only moves numbers, or gives the same of all; else its floats."""
+        """Return the exact result if the operation only moves numbers or ignores them, else its floats."""
         sizes = np.cumsum([0, *(known.size for known, _ in before)])
         places = iter([
             torch.arange(1 + low, 1 + low + known.size, dtype=torch.float64).reshape(known.shape)

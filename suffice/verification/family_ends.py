@@ -25,7 +25,7 @@ _MOVED = 6
 _ROUNDS = 3
 _GRID = 9
 _STEPS = 14
-"""Of the Illinois method, whose error falls like a power 1.44: from 1/8 of an interval to rounding."""
+"""Steps of the Illinois method, whose error falls like a power 1.44: from 1/8 of an interval to rounding."""
 _MOST = 96
 """Instances of those that were moved."""
 
@@ -88,7 +88,7 @@ def pairs_of_ends(family: Family, seed: int) -> np.ndarray:
 
 
 def _with_ends(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """The same instances with one domain at each of its ends, or its entries alike."""
+    """Yield the instances with one domain at each of its ends, or with its entries alike."""
     for domain, columns in family.places.values():
         alike = [rows[:, columns.start :][:, :1]] if domain.shape else []
         for value in (*(domain.at(np.array(quantile)) for quantile in _simple(domain)), *alike):
@@ -117,7 +117,7 @@ def _met(theorem: Theorem, family: Family, rows: np.ndarray) -> tuple[np.ndarray
 
 
 def _spread(rows: np.ndarray, most: int) -> np.ndarray:
-    """At most so many of them, evenly spread."""
+    """Choose at most `most` of the rows, evenly spread."""
     return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]
 
 

@@ -1,4 +1,4 @@
-"""What a check found: of the instances, and of wrong variants of the bound."""
+"""Findings of a check: about the instances, and about wrong variants of the bound."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Variants:
 
     @property
     def survivors(self) -> tuple[str, ...]:
-        """All that speaks against the check."""
+        """The faults of the check and the wrong variants that it left standing."""
         return (*self.faults, *self.standing)
 
     @property

@@ -1,4 +1,4 @@
-"""What was measured, kept while claims are checked that ask for it again."""
+"""Measurements are kept while claims are checked that ask for them again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _hashable(value: Any) -> Any:
 
 
 known: dict[tuple[Any, ...], Any] = {}
-"""What `once` keeps."""
+"""Results that `once` keeps, by algorithm and question."""
 
 
 def once(algorithm: Algorithm, asked: tuple[Any, ...], make: Callable[[], Found]) -> Found:

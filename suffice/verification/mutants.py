@@ -149,11 +149,14 @@ def _variants(node: Any, place: str = "") -> Iterator[Change]:
     if isinstance(node, sympy.Pow) and node.exp in (2, sympy.Rational(1, 2)):
         which = "square" if node.exp == 2 else "root"
         yield f"{which} {place or '/'} forgotten", lambda: f"{which} forgotten in {_short(node)}", node.base
+    yield from _below(node, lambda index, argument: _variants(argument, f"{place}/{index}"))
+
+
+def _below(node: Any, changes: Callable[[int, Any], Iterator[Change]]) -> Iterator[Change]:
+    """The changes of each argument of `node`, put back into it."""
     for index, argument in enumerate(node.args):
-        for name, words, variant in _variants(argument, f"{place}/{index}"):
-            arguments = list(node.args)
-            arguments[index] = variant
-            yield name, words, node.func(*arguments)
+        for name, words, variant in changes(index, argument):
+            yield name, words, node.func(*node.args[:index], variant, *node.args[index + 1 :])
 
 
 def _swapped(whole: Any, theorem: Theorem) -> Iterator[Change]:
@@ -184,15 +187,10 @@ def _moved_terms(node: Any, direction: str, place: str = "") -> Iterator[Change]
         for index, term in enumerate(terms):
             negative = term.could_extract_minus_sign()
             stronger = sympy.Rational(19, 20) if (direction == "upper") != negative else sympy.Rational(21, 20)
-            arguments: list[Any] = list(node.args)
-            arguments[index] = stronger * term
-            yield f"term {place}/{index} moved", lambda term=term: f"{_short(term)} moved by 5 %", sympy.Add(*arguments)
+            moved = sympy.Add(*terms[:index], stronger * term, *terms[index + 1 :])
+            yield f"term {place}/{index} moved", lambda term=term: f"{_short(term)} moved by 5 %", moved
     elif isinstance(node, (sympy.Mul, sympy.Max)):
-        for index, argument in enumerate(node.args):
-            for name, words, variant in _moved_terms(argument, direction, f"{place}/{index}"):
-                arguments = list(node.args)
-                arguments[index] = variant
-                yield name, words, node.func(*arguments)
+        yield from _below(node, lambda index, argument: _moved_terms(argument, direction, f"{place}/{index}"))
 
 
 @lru_cache(maxsize=4096)

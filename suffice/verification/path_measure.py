@@ -13,7 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,13 +40,6 @@ _ROUNDING = 16.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathEvidence(Evidence):
-    """`exact` (n,): which instances draw nothing, so that their measured number is that of the one path."""
-
-    exact: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True)
 class PathMeasure(Measure):
     """The quantity of `client` on `paths` paths of each instance: its mean less one standard error, or with `certify`
     its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded.
@@ -64,7 +57,7 @@ class PathMeasure(Measure):
     def certified(self, paths: int) -> PathMeasure:
         return replace(self, paths=paths, certify=True)
 
-    def _evidence(self, theorem: Theorem, values: Values) -> PathEvidence:
+    def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
         values, given = self._moved(theorem, values)
         settings = self.problems.settings(given)
         self._check_client(settings[0].problem.clients)
@@ -107,7 +100,7 @@ class PathMeasure(Measure):
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), theorem.direction == "upper")
         says, own = stated(theorem, arguments)
-        found = PathEvidence(
+        found = Evidence(
             engine="sampled paths",
             measured=measured,
             rounding=rounding + own,
@@ -117,7 +110,7 @@ class PathMeasure(Measure):
             values=values,
             exact=certain,
         )
-        return cast(PathEvidence, without_rounding(theorem, found))
+        return without_rounding(theorem, found)
 
     def _replace_few(
         self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],

@@ -1,4 +1,4 @@
-"""What `check` is asked to prove: CPU seconds and the box, checked before anything is tried."""
+"""The request for a proof, CPU seconds and the box, is checked before anything is tried."""
 
 from __future__ import annotations
 

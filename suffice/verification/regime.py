@@ -23,7 +23,7 @@ KAPPA, NEAR = 100.0, 1.1
 REST = 0.2
 """The largest part of the bound that stays without noise."""
 USED = 0.5
-"""Of a number of steps of a given size: the least part of its limit that noise takes up."""
+"""The least part of the limit of a given step that noise takes up, in a bound of a number of steps."""
 FORGOTTEN = 5e-3
 """The largest part by which the bound grows when start and bias are doubled, unless as little stays without noise."""
 AHEAD = 10.0
@@ -73,7 +73,7 @@ class Sharpness:
 
 
 def outside(theorem: Theorem, found: Evidence) -> np.ndarray:
-    """How far each instance is from the regime, (n,): the sum of the logarithms of what it misses; 0 inside."""
+    """The distance of each instance from the regime, (n,): the sum of the logarithms of what it misses; 0 inside."""
     given, bound = found.arguments, np.abs(found.bound(theorem))
     has, far = RegimeParts.from_theorem(theorem), [np.zeros(found.measured.shape)]
 
@@ -119,7 +119,7 @@ def _used(theorem: Theorem, given: Mapping[str, Any], silent: Mapping[str, Any])
 
 @dataclass(frozen=True, kw_only=True)
 class RegimeParts:
-    """What a record has of the regime."""
+    """The parts of the regime that a record has parameters for."""
 
     theorem: Theorem
     names: frozenset[str]
@@ -174,7 +174,7 @@ class RegimeParts:
         return bool(self.precision) and "eta" in self.names and not self.long
 
     def descents(self, given: Mapping[str, Any], bound: Any) -> list[tuple[Any, Any]]:
-        """What the start is compared with and the start in its unit, by a power of the least curvature."""
+        """Pairs of a level and the start in its unit, converted by a power of the least curvature."""
         goals = [(self.theorem.quantity.unit, bound)] if self.long else []
         if self.precision:
             goals.append((self.theorem.parameter(self.precision).unit, given[self.precision]))

@@ -6,9 +6,9 @@ fresh ones. Only what draws nothing, and what is certified, counts against the b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from .counterexample import at_worst, described
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics
 from .family import Values
-from .path_measure import PathEvidence, PathMeasure, untested
+from .path_measure import PathMeasure, untested
 from .problem_measure import (
     alike,
     constants,
@@ -109,29 +109,16 @@ def sampled_verdict(
     others: Sweep | None = None,
 ) -> tuple[Verdict, int]:
     """The verdict, and how many instances were certified."""
-    pieces: list[tuple[PathMeasure, PathEvidence]] = []
-    evidence: list[Evidence] = []
-    refuted = False
-
-    def found() -> Iterator[tuple[PathMeasure, Evidence]]:
-        for done, measure in enumerate(measured):
-            if progress is not None:
-                progress(done, len(measured) + 1)
-            claim = Claim(theorem=theorem, families=(measure.family(theorem),))
-            yield from ((measure, piece) for piece in claim.explored(spend, root))
-        if others is not None:
-            yield from ((others.found[-1], piece) for piece in others.evidence([piece for _, piece in pieces], root))
-
-    for measure, piece in found():
-        assert isinstance(piece, PathEvidence)
-        pieces.append((measure, piece))
-        evidence.append(_only_exact(theorem, piece))
-        refuted = bool((evidence[-1].counted(theorem) & (evidence[-1].ratio(theorem) > 1 + AGREEMENT)).any())
-        if refuted:  # by what draws nothing: samples add nothing
-            break
-    if progress is not None:
-        progress(len(measured), len(measured) + 1)
-    certified = [] if refuted else _certified(theorem, pieces)
+    options = {"until_refuted": True, "progress": progress, "further": others.evidence if others else None}
+    families = tuple(each.family(theorem) for each in measured)
+    pieces = Claim(theorem=theorem, families=families, **cast(Any, options)).explored(spend, root)
+    # Looked at only, an instance that draws says nothing: the number that no chance contradicts.
+    nothing = _nothing(theorem)
+    evidence = [replace(piece, measured=np.where(piece.exact, piece.measured, nothing)) for piece in pieces]
+    refuted = any((each.counted(theorem) & (each.ratio(theorem) > 1 + AGREEMENT)).any() for each in evidence)
+    by_name = {each.problems.name: each for each in (*measured, *(others.found if others else []))}
+    # what draws nothing refutes: samples add nothing
+    certified = [] if refuted else _certified(theorem, [(by_name[piece.label], piece) for piece in pieces])
     verdict = Claim(theorem=theorem, exact=lambda *_: [*evidence, *certified], opaque=opaque).verify(
         effort=spend, root=root
     )
@@ -139,21 +126,16 @@ def sampled_verdict(
     return replace(verdict, error_probability=FALSE_ALARMS if count else 0.0), count
 
 
-def _only_exact(theorem: Theorem, piece: PathEvidence) -> Evidence:
-    """Looked at only, an instance that draws says nothing: the number that no chance contradicts."""
-    return replace(piece, measured=np.where(piece.exact, piece.measured, _nothing(theorem)))
-
-
 def _nothing(theorem: Theorem) -> float:
     return 0.0 if theorem.direction == "upper" else np.inf
 
 
-def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, PathEvidence]]) -> list[Evidence]:
+def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, Evidence]]) -> list[Evidence]:
     if theorem.direction == "lower" and pieces[0][0].delta is None:
         return []  # an expectation may be as large as one likes by what is rarely drawn
     ranked: list[tuple[float, int, int]] = []
     for index, (_, piece) in enumerate(pieces):
-        score = np.where(piece.counted(theorem) & ~piece.exact, piece.ratio(theorem), -np.inf)
+        score = np.where(piece.counted(theorem) & np.logical_not(piece.exact), piece.ratio(theorem), -np.inf)
         score = np.where(np.isnan(piece.bound(theorem)), -np.inf, score)  # no number needs no sample
         for place, row in enumerate(np.argsort(-score, kind="stable")[: 4 * _CHOSEN]):
             if score[row] > 0:  # the best of each family and of each way to find it come before the rest
@@ -197,10 +179,9 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
     except ValueError:  # it takes more paths than these to see it
         return None
     piece = measure.family(theorem).evidence(values)
-    assert isinstance(piece, PathEvidence)
     value, bound = float(piece.measured[0]), float(piece.bound(theorem)[0])
     setting = measure.settings(theorem, values)[0]
-    given, digits = {name: entry[0].tolist() for name, entry in values.items()}, 15 if piece.exact[0] else 0
+    given, digits = {name: entry[0].tolist() for name, entry in values.items()}, 15 if np.all(piece.exact) else 0
     return described(theorem, given, setting.arguments, value, bound, setting.problem.clients, digits=digits)
 
 

@@ -1,4 +1,4 @@
-"""Whether hypotheses contradict each other, or are merely met by no instance that was tried.
+"""Tell hypotheses that contradict each other from those that no instance happened to meet.
 
 A search over the parameters themselves, at random and where conditions turn. It knows no problem: what it finds may
 belong to none, but what it finds shows that the conditions do not exclude each other.
@@ -28,7 +28,7 @@ _MOST = 6
 
 
 def explained(theorem: Theorem, unmet: str) -> tuple[bool, str]:
-    """Whether some numbers meet all conditions, and which; if none do, the smallest contradiction."""
+    """Return True and numbers that meet all conditions in words, or False and the smallest contradiction."""
     names = tuple(sides(theorem, {each.name: np.array([each.typical[0]]) for each in theorem.parameters}))
     found = _search(theorem, names) if names else None
     if found is not None:

@@ -130,14 +130,14 @@ class _Climb:
         return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1))
 
     def ill_conditioned(self, points: _Points) -> np.ndarray:
-        """Of the points that were measured last, at which mu is far below beta: where they are equal, most bounds are
+        """Mark the points, measured last, at which mu is far below beta: where they are equal, most bounds are
         attained, and those that take one for the other are right."""
         mu, beta = (np.asarray(self.last.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
         apart = np.broadcast_to(_SPREAD * mu <= beta, self.last.measured.shape)
         return np.any(apart.reshape(len(points.u), -1), axis=1, keepdims=True)[:, 0]
 
     def ascended(self, points: _Points, ascents: int) -> _Points:
-        """Where so many steps lead from the points; of points that are the same one goes."""
+        """Climb so many steps from the points; of points that are the same one climbs."""
         _, first, again = np.unique(points.u, axis=0, return_index=True, return_inverse=True)
         best = points.rows(first)
         idle = np.zeros(len(first), dtype=int)
@@ -216,7 +216,7 @@ def _bytes(values: Values) -> bytes:
 
 
 def _violates(theorem: Theorem, family: Family, values: Values, margin: float, *, undefined: bool = False) -> bool:
-    """By numbers, or because the bound is none."""
+    """Return True if the instance violates by numbers or, with `undefined`, because the bound is no number."""
     evidence = family.evidence(values)
     with np.errstate(all="ignore"):
         ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)

@@ -89,7 +89,7 @@ def without_rounding(theorem: Theorem, evidence: Evidence, again: Callable[[int]
 
 
 def _violates(theorem: Theorem, evidence: Evidence, row: int, bound: float) -> bool | None:
-    """Whether an instance speaks against the bound; None where rounding of the bound decides."""
+    """Return True if an instance speaks against the bound, None where rounding of the bound decides."""
     arguments = {name: float(evidence.arguments[name][row]) for name in theorem.bound_keywords}
     names = movable({name: evidence.arguments[name] for name in theorem.bound_keywords})
     one = evidence.rows(np.array([row]))
@@ -153,7 +153,7 @@ def _floats(theorem: Theorem, arguments: Mapping[str, float]) -> float:
 
 
 def _float_error(theorem: Theorem, arguments: Mapping[str, float], names: Sequence[str]) -> float:
-    """How far float64 may lead a bound b at x: |b(x+h) - 4 b(x+2h) + 6 b(x+3h) - 4 b(x+4h) + b(x+5h)|, whose smooth
+    """Float64 may lead a bound b at x as far as |b(x+h) - 4 b(x+2h) + 6 b(x+3h) - 4 b(x+4h) + b(x+5h)|, whose smooth
     part is of order h^4.
 
     A function may jump at a limit, where instances are, and that is no rounding: so x itself is left out; of h and -h

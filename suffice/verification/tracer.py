@@ -51,7 +51,7 @@ _LOOKING = {"gi_frame", "cr_frame", "ag_frame", "tb_frame", "format", "format_ma
 
 
 class NoFormula(Exception):
-    """Why a function gives no formula, in one line."""
+    """A function gives no formula; the message says why in one line."""
 
 
 class _Asked(BaseException):
@@ -206,7 +206,7 @@ class Copy:
         return copy
 
     def names(self, code: CodeType) -> Iterator[str]:
-        """What the code and the functions within it use."""
+        """Yield the names that the code and the functions within it use."""
         yield from code.co_names
         for entry in code.co_consts:
             if isinstance(entry, CodeType):
@@ -235,7 +235,7 @@ class Formula(Copy):
         self.builtins = {name: self.copy_of(each) for name, each in vars(builtins).items()}
 
     def value(self, fraction: Callable[[Fraction], Any] = Fraction, **values: Any) -> Any:
-        """What it returns of expressions or numbers, fractions as `fraction` makes them; else `NoFormula`."""
+        """Return its value at expressions or numbers, fractions as `fraction` makes them; raise `NoFormula`."""
         self.fraction, found, failed = fraction, None, "copying it"
         try:
             function, failed = self.copy_of(self.function), ""
@@ -343,7 +343,7 @@ def _contents(of: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What a function returned, with expressions for tracers."""
+    """Return a function's result with expressions for tracers."""
     if type(value) is dict:
         return {name: _plain(each) for name, each in value.items()}
     if type(value) in (tuple, list):

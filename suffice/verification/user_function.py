@@ -32,7 +32,7 @@ from suffice.support.errors import InputError
 from .tracer import Copy, Formula, NoFormula, extreme
 
 FUNCTIONS = "exp, expm1, log, log1p, log2, log10, sqrt, abs, min, max, minimum, maximum"
-"""What `readable` understands of `math`, `numpy` and the built-in functions."""
+"""The functions of `math`, `numpy` and Python that formulas are read from."""
 
 
 def _exp(x: Any) -> Any:
@@ -168,7 +168,7 @@ class _Served:
             raise InputError(self.field, self.name, why) from error
 
     def due(self) -> bool:
-        """Whether to ask for the first instance again: after 1, 2, 4, 8, ... calls."""
+        """Return True after 1, 2, 4, 8, ... calls, when the first instance is asked for again."""
         self.calls += 1
         return self.calls & (self.calls - 1) == 0
 
@@ -224,7 +224,7 @@ class _Served:
 
 
 def _numbers(result: Any, shape: tuple[int, ...] = (), place: int = 0) -> list[float]:
-    """What a function returned of one instance of an array of them, as plain numbers."""
+    """Return a function's result at one instance of an array of them as plain numbers."""
     sides = [side for pair in result.values() for side in pair] if isinstance(result, dict) else [result]
     return [float(np.broadcast_to(side, shape)[(place,) * len(shape)]) for side in sides]
 
@@ -239,7 +239,7 @@ def _alike(one: list[float], other: list[float], tolerance: float) -> bool:
 
 @contextmanager
 def settings_kept() -> Generator[None]:
-    """What a function of a user's may change of its process is put back: how NumPy treats errors, the states of random
+    """Whatever a user's function may change of its process is put back: how NumPy treats errors, the states of random
     numbers (Python's, NumPy's, torch's), torch's default type, the folder, the precision of decimal and mpmath."""
     import mpmath
 
@@ -290,7 +290,7 @@ _UNREADABLE = "no formula can be read from it: "
 
 
 def _opaque(bound: Callable[..., Any]) -> str:
-    """Why it gives no expression of SymPy symbols; "" where it does."""
+    """Say why the bound gives no expression of SymPy symbols; "" where it gives one."""
     try:
         as_expression(on_symbols(bound))
     except InputError as error:

@@ -1,4 +1,4 @@
-"""What a verdict says, in lines for a terminal and in HTML."""
+"""A verdict in words: lines for a terminal, and HTML."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTH = 79
 """Characters of a line where there is no terminal."""
 
 _TOGETHER = re.compile(r"\S+ = \S+( to \S+)?|worst ratio \S+|measured [^;:]+ [<>] bound \S+")
-"""What is read as one word."""
+"""Texts that are kept on one line, as one word is."""
 
 _DOUBLED = re.compile(r"\(\(([^()]*)\)\)")
 """Parentheses that a formula needs once."""
@@ -101,7 +101,7 @@ class Verdict(Findings):
         return f"few instances: {seen.unmet}" if few else ""
 
     def _zero(self) -> str:
-        """Where a worst ratio of 0 comes from."""
+        """Say where a worst ratio of 0 comes from."""
         if not self.valid or self.evidence.worst_ratio != 0:
             return ""
         if self.theorem.direction == "upper":

@@ -35,7 +35,7 @@ def widened(theorem: Theorem, name: str, factor: float) -> Theorem:
 
 
 def violates_beyond(theorem: Theorem, wider: Theorem, evidence: Evidence) -> bool:
-    """Whether an instance that `wider` admits and `theorem` does not violates the bound."""
+    """Return True if an instance that `wider` admits and `theorem` does not violates the bound."""
     beyond = evidence.counted(wider) & ~evidence.counted(theorem)
     return bool((evidence.ratio(theorem) > 1 + AGREEMENT)[beyond].any())
 

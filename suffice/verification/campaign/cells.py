@@ -1,4 +1,4 @@
-"""What a cell computes: plain numbers from its description alone, whose fields are those of the three classes."""
+"""A cell computes plain numbers from its description alone, whose fields are those of the three classes."""
 
 from __future__ import annotations
 

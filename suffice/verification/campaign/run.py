@@ -160,7 +160,7 @@ def _line(error: BaseException) -> str:
 
 
 def _answers(todo: list[Cell], jobs: int, scheduler: str | None, compute: Compute) -> Generator[Answer]:
-    """As they become known. A process that dies here takes all cells without an answer with it. As cells go out in
+    """Yield answers as they come. A process that dies takes all cells without an answer with it. As cells go out in
     order, those that were under way are the first of them: these are computed again one by one, and the rest after."""
     if jobs == 1 and scheduler is None:
         yield from (_attempt(cell, compute) for cell in todo)

@@ -61,7 +61,7 @@ class Aligned:
         return cls(**{name: value for name, value in values.items() if name in given})
 
     def rows(self, rows: np.ndarray) -> Self:
-        """Some of the instances, with what has been computed of each."""
+        """Choose some of the instances, with all numbers that have been computed for them."""
 
         def some(part: Any) -> Any:
             return tuple(map(some, part)) if isinstance(part, tuple) else part[rows] if np.ndim(part) else part
@@ -110,7 +110,7 @@ class Aligned:
         return np.where(np.equal(self.below, 1), self.V, self.V / self.gain)
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """What the theorems take."""
+        """The arguments of the theorems."""
         return {
             "eta": self.eta,
             "mu": self.mu,

@@ -20,6 +20,7 @@ from suffice.bounds import Binary, Continuous, collaboration_weights
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
 from ..measurement_cache import cached
+from .rows import rows as columns_of
 
 CLIENTS = 3
 OUTCOMES = 4
@@ -130,7 +131,7 @@ class Paths:
         self._walk(steps(self.arguments))
 
     def _walk(self, eta: np.ndarray) -> None:
-        """What happens up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
+        """Record every quantity up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
         loss, T, n = self.loss, self.arguments["T"], len(self.values["scale"])
         jumps, chance = self._noise()
         theta, probability = self.values["theta0"][:, None], np.ones((n, 1))
@@ -280,10 +281,9 @@ def alone(rows: Sequence[Mapping[str, Any]]) -> Values:
         "ratio": 1.0, "theta0": 1.0, "slack": 1e-3, "T": 1.0, "low": 1.0, "high": 1.0, "C": 1.05, "extra": 0.0,
         "below": 0.0, "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * OUTCOMES,
     }  # fmt: skip
-    full = [plain | dict(row) for row in rows]
-    for row in full:
-        row["sigma2"] = [row["sigma2"], 1e14, 1e14]
-    return {name: np.array([row[name] for row in full], dtype=float) for name in domains()}
+    values = columns_of(plain, *rows)
+    values["sigma2"] = np.stack((values["sigma2"], *np.full((2, len(rows)), 1e14)), -1)
+    return values
 
 
 def _alone() -> Values:

@@ -32,7 +32,7 @@ class Growing(Aligned):
 
     @property
     def mu(self) -> np.ndarray:
-        """What contracts, (1 - kappa) mu: the steps of the rows are made of it."""
+        """(1 - kappa) mu, the rate that contracts, of which the steps of the rows are made."""
         return (1 - np.asarray(self.split)) * super().mu
 
     @cached_property

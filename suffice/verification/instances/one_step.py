@@ -128,7 +128,7 @@ class OneStep:
         return (chance * self.value(theta)).sum(1)
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """What Lemma 1 and its variants take."""
+        """The arguments of Lemma 1 and its variants."""
         theta, chance = self.after
         alpha, total = self.alpha, self.total
         aggregate = np.einsum("nk,nkd->nd", alpha, self.gradients) / total[:, None]

@@ -21,7 +21,7 @@ from suffice.bounds import (
     sufficient_variance,
 )
 
-from ..evidence import Measured, measured_by
+from ..evidence import measured_by
 from ..family import Domain, Family, Values
 from .rows import columns
 
@@ -92,11 +92,6 @@ def _family(
 ) -> Family:
     """Random similarities (own first, 1) and variances beside `domains`."""
 
-    @measured_by("exact", name)
-    def measure(values: Values) -> Measured:
-        measured, arguments = evidence(values)
-        return measured, arguments
-
     return Family(
         name=name,
         domains={
@@ -104,7 +99,7 @@ def _family(
             "r": Domain(low=0, high=1, shape=(CLIENTS,)),
             **domains,
         },
-        measure=measure,
+        measure=measured_by("exact", name)(evidence),
         sharp=sharp,
     )
 

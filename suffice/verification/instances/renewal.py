@@ -71,11 +71,11 @@ class Renewal:
         return self._mean**2 + self.eta**2 * self.V * self.beta / (2 * self.e0)
 
     def possible(self) -> np.ndarray:
-        """Whether the three probabilities and the variance are nonnegative, and the client does stop."""
+        """Mark the instances whose probabilities and variance are nonnegative, and on which the client stops."""
         return (self.V >= 0) & (self.stay >= self._mean) & (self.stay < 1)
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """What the theorems take."""
+        """The arguments of the theorems."""
         return {
             "eta": self.eta, "mu": self.beta, "beta": self.beta, "q": self.r, "e0": self.e0, "eps": self.e0,
             "s2": np.maximum(self.V, 0), "T": self.T, "delta": self.delta, "G": 2 * self.beta * self.e0,

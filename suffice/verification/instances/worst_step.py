@@ -52,8 +52,7 @@ def _measured(batch: OneStep) -> Measured:
 def weighted(loss: Loss) -> Family:
     """Any weights; `ratio` is eta beta sum_k alpha_k."""
 
-    @measured_by("all outcomes", f"one step of three clients in the plane, R_i = {loss.name} along one axis",
-                 rounding=_ROUNDING)  # fmt: skip
+    @measured_by("all outcomes", f"one step in the plane, R_i = {loss.name} along one axis", rounding=_ROUNDING)
     def measure(values: Values) -> Measured:
         return _measured(OneStep(values, loss))
 

@@ -1,4 +1,4 @@
-"""Whether the formulas that a proof is about give what the functions themselves give, in floats.
+"""A comparison of the formulas that a proof is about with the functions themselves, in floats.
 
 A formula is read by calling a function with symbols and is put into other variables. What goes wrong there, a root of a
 square or a limit that symbols do not see, shows where both are numbers: at short and long steps, at the ends of mu/beta
@@ -48,7 +48,7 @@ def check_agreement(theorem: Theorem, symbolic: Symbolic, domain: Domain, number
 def check_place(
     theorem: Theorem, symbolic: Symbolic, part: str, at: Mapping[str, Fraction], T: int, numbers: Mapping[str, Fraction]
 ) -> bool:
-    """Whether the conditions are met there; `NotOfThisKind` unless they and, if so, the bound are what was read."""
+    """True if the conditions are met there; `NotOfThisKind` unless they and, if so, the bound are what was read."""
     given = scalars_at(part, at, T, numbers)
     known = {symbols()[name]: sympy.Rational(value) for name, value in at.items()}
     known |= {symbols()[name]: sympy.Rational(given[name]) for name in ("T", "e0", "distance2", "sigma2")}

@@ -66,7 +66,7 @@ class _Reading:
 
 
 def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make | None = None) -> Recursion:
-    """Of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N.
+    """Read the recursion of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N.
 
     With `make` = `streams` the numbers are dimensions, and w is d.
     """
@@ -101,7 +101,7 @@ def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make 
 
 
 def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int) -> Recursion:
-    """The same where steps change with the iteration n, by rational functions of n that agree at all `iterations`."""
+    """Read it where steps change with the iteration n, by rational functions of n that agree at all `iterations`."""
     t, n = sympy.symbols("t n")
     # the first are confirmed as a constant step is; the others, besides, by what is interpolated through them
     confirmed = [_CONFIRMED if at < 4 else 3 for at in range(1, iterations + 1)]
@@ -168,7 +168,7 @@ def _polynomials(
 
 
 def _two(algorithm: Algorithm, iterations: Sequence[int], clients: int) -> bool:
-    """Whether the direction moves with one more state, not alone."""
+    """Return True if the direction moves with one more state, False if alone."""
     try:
         _at(algorithm, iterations, clients, 0.43, two=False)
     except NotOfThisKind:

@@ -24,7 +24,7 @@ from suffice.support.errors import InputError
 from .expression import NotOfThisKind, exact
 
 START = {"e0": lambda h: h / 2, "distance2": lambda h: 1}
-"""What a start of x^2 = 1 along curvature h adds to scalars."""
+"""The scalars of a start of x^2 = 1 along curvature h."""
 QUANTITY = {"excess": lambda h: h / 2, "last_distance": lambda h: 1, "last_gradient": lambda h: h**2}
 """A quantity along curvature h over x^2."""
 BIAS = {"b": 2, "bias": 2, "bias2": 1}
@@ -55,7 +55,7 @@ class Symbolic:
 
     @property
     def takes_d(self) -> bool:
-        """Whether the dimension counts beside the curvatures."""
+        """True where the dimension counts beside the curvatures."""
         sides = (side for pair in self.conditions.values() for side in pair)
         every = (self.start, self.noise, self.bias, self.q, *sides)
         return any(symbols()["v"] in sympy.sympify(each).free_symbols for each in every if each is not None)

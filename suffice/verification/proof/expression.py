@@ -8,11 +8,12 @@ from typing import Any
 
 import sympy
 
+from ..certificate import nested
 from ..recheck import Polynomial
 
 
 class NotOfThisKind(Exception):
-    """Why a claim cannot be written as polynomial inequalities, in one line."""
+    """A claim cannot be written as polynomial inequalities; the message says why in one line."""
 
 
 def rational(number: Any, what: str) -> Any:
@@ -53,25 +54,13 @@ def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
 
 
 def _terms(polynomial: Any) -> Any:
-    symbols = sorted(polynomial.free_symbols, key=str)
-    if not symbols:
-        return str(polynomial)
-    if (whole := sympy.Poly(polynomial, *symbols)).is_zero:
-        return "0"
-    found = []
-    for powers, number in whole.terms():
-        names = [str(name) if n == 1 else ["^", str(name), int(n)] for name, n in zip(symbols, powers) if n]
-        factors = [*([] if number == 1 and names else [str(number)]), *names]
-        found.append(factors[0] if len(factors) == 1 else ["*", *factors])
-    return found[0] if len(found) == 1 else ["+", *found]
+    return nested(sympy.expand(polynomial))
 
 
 def polynomial_of(given: Polynomial) -> Any:
     """The checker's polynomial in SymPy."""
-    names = sorted({name for term in given for name, _ in term}) or ["z"]
-    table = {tuple(dict(term).get(name, 0) for name in names): sympy.Rational(c)
-             for term, c in given.items()}  # fmt: skip
-    return sympy.Poly.from_dict(table, *map(sympy.Symbol, names)).as_expr()
+    powers = (sympy.prod(sympy.Symbol(name) ** n for name, n in term) * sympy.Rational(c) for term, c in given.items())
+    return sympy.Add(*powers)
 
 
 def at(expression: Any, values: Mapping[Any, Fraction]) -> Fraction:

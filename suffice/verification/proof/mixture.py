@@ -56,7 +56,7 @@ class Mixture:
     differ: bool
 
     def has(self, at: Mapping[str, Fraction]) -> bool:
-        """Whether constants at beta = 1 are those of clients that differ, in no more dimensions than the family's."""
+        """True for constants at beta = 1 of clients that differ, in no more dimensions than the family's."""
         return self.differ and self.attained and 1 / at["v"] <= self.features
 
 

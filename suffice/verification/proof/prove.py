@@ -41,7 +41,7 @@ from .mixture import mixture_of, splits, staying
 from .refute import Part, Violation, refuted
 
 SLACK = Fraction(1, 1000)
-"""What a proof may concede where a tight bound touches and no factor can be split off."""
+"""The share of a bound that a proof may concede where a tight bound touches and no factor can be split off."""
 _CLIENTS = (1, 2, 3, 4)
 _CHANGING = 40
 _FORMS = ((4, 1), (8, 4))
@@ -52,7 +52,7 @@ _WORDS = {"start": "a start without noise", "noise": "noise from the minimiser",
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """What is known for all dimensions, spectra, starts, covariances of noise and T.
+    """A statement for all dimensions, spectra, starts, covariances of noise and T.
 
     outcome       "proved", "proved up to a factor 1.001" (of an upper bound), "proved in part" (an instance beyond
                   violates the bound), "violated", "undecided" or "not of this kind"
@@ -193,7 +193,7 @@ def _check_sign(symbolic: Symbolic, domain: Domain, budget: Budget) -> None:
 
 
 def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Budget) -> Proof:
-    """Of clients that differ: what the first way proves to add start and bias, or what it leaves open."""
+    """Prove the bound where clients differ by the first way to add start and bias that works, or say what is left."""
     first: Proof | None = None
     try:
         for sufficient, facts in splits(parts, symbolic, domain, budget):

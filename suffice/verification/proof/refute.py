@@ -6,10 +6,11 @@ recursion in fractions then confirms the place. Unlike a point where one inducti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from functools import cache
+from itertools import count, islice, product
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def _compiled(expression: Any, *more: str) -> Any:
 
 
 def _allowed(symbolic: Symbolic, part: Part, constants: Sequence[Mapping[str, Fraction]]) -> np.ndarray:
-    """Where the conditions on constants are met; those on T are asked later."""
+    """Mark the constants that meet the conditions; those on T are asked later."""
     good = np.ones(len(constants), dtype=bool)
     given = _columns(constants)
     noise = part.name == "noise"
@@ -162,31 +163,17 @@ def _exceeding(
     """(excess, part, T, constants): at each T looked at, where the ratio of the two sides is worst."""
     if not constants:
         return []
-    given = list(_columns(constants).values())
-    rho, add = ([_compiled(each, "n") for each in entries] for entries in (part.rho, part.add))
+    given, many = list(_columns(constants).values()), len(constants)
     bound, place = _compiled(part.bound, "z"), _compiled(symbolic.q if symbolic.q is not None else 1)
-    period, found = len(part.rho), []
+    compiled, found = cache(lambda expression: _compiled(expression, "n")), []
     with np.errstate(all="ignore"):
-        level = np.broadcast_to(_compiled(part.start)(*given), len(constants)).astype(float)
-        base = np.broadcast_to(place(*given), len(constants)).astype(float)
-        moment, A, covariance, kicks = level, level, level, level
-        if part.pair is not None:
-            A, b = (_table(each, given, len(constants)) for each in part.pair)
-            A, covariance = A.reshape(2, 2, -1), np.zeros((2, 2, len(constants)))
-            covariance[0, 0] = level
-            kicks = np.einsum("an,bn->abn", b, b) * _table([part.gain], given, len(constants))
-        for T in range(1, LONGEST + 1):
-            j = (T - 1) % period
-            if part.pair is not None:
-                covariance = np.einsum("abn,bcn,dcn->adn", A, covariance, A) + kicks
-                value = covariance[0, 0]
-            else:
-                value = rho[j](*given, T) * moment + add[j](*given, T)
-                moment = value if j == period - 1 else moment
+        base = np.broadcast_to(place(*given), many).astype(float)
+        values = _values(part, lambda expression, n=0: compiled(expression)(*given, n))
+        for T, value in enumerate(islice(values, LONGEST), 1):
             if T > 40 and T % max(T // 20, 1):
                 continue
             z = 1 / (1 + T) if symbolic.q is None else base**T
-            right = np.broadcast_to(bound(*given, z), value.shape)
+            value, right = (np.broadcast_to(each, many).astype(float) for each in (value, bound(*given, z)))
             size = np.maximum(np.abs(right), np.abs(value))
             excess = ((value - right) if direction == "upper" else (right - value)) / size
             excess = np.where(np.isfinite(excess) & (size > 1e-200), excess, -1)
@@ -196,13 +183,35 @@ def _exceeding(
     return found
 
 
+def _values(part: Part, put: Callable[..., Any]) -> Iterator[Any]:
+    """The quantity after 1, 2, ... steps; `put` gives an expression's value at constants, and at an iteration n."""
+    value = put(part.start)
+    if part.pair is not None:
+        (a, b, c, d), (e, f) = (map(put, entries) for entries in part.pair)
+        p, r, q, gain = value, 0 * value, 0 * value, put(part.gain)
+        while True:
+            p, r, q = (
+                a * a * p + 2 * a * b * r + b * b * q + gain * e * e,
+                a * c * p + (a * d + b * c) * r + b * d * q + gain * e * f,
+                c * c * p + 2 * c * d * r + d * d * q + gain * f * f,
+            )
+            yield p
+    for n in count(1):
+        j = (n - 1) % len(part.rho)
+        after = put(part.rho[j], n) * value + put(part.add[j], n)
+        value = after if j == len(part.rho) - 1 else value
+        yield after
+
+
 def confirm(part: Part, symbolic: Symbolic, values: Mapping[str, Fraction], T: int, direction: str) -> Violation | None:
-    """The same in fractions, conditions on T too."""
+    """Return the violation if fractions confirm it, conditions on T too."""
     x = symbols()
     numbers = {x[name]: value for name, value in values.items()}
 
-    def put(expression: Any, **more: Fraction) -> Fraction:
-        known = numbers | {sympy.Symbol(name): value for name, value in more.items()}
+    @cache
+    def put(expression: Any, n: int = 0, **more: Fraction) -> Fraction:
+        expression = sympy.sympify(expression)
+        known = numbers | {sympy.Symbol(name): value for name, value in {"n": Fraction(n), **more}.items()}
         return value_at(expression, {name: each for name, each in known.items() if name in expression.free_symbols})
 
     noise = part.name == "noise"
@@ -214,36 +223,9 @@ def confirm(part: Part, symbolic: Symbolic, values: Mapping[str, Fraction], T: i
                 return None
         except (AttributeError, TypeError, ZeroDivisionError):  # infinite, or no rational number
             return None
-    value = put(part.start)
-    if part.pair is not None:
-        value = _of_pair(*([put(each) for each in entries] for entries in part.pair), put(part.gain), value, T)
-    else:
-        period = len(part.rho)
-        moment = value
-        for t in range(1, T + 1):
-            j = (t - 1) % period
-            if j < period - 1 and t < T:
-                continue
-            value = put(part.rho[j], n=Fraction(t)) * moment + put(part.add[j], n=Fraction(t))
-            moment = value if j == period - 1 else moment
+    value = next(islice(_values(part, put), T - 1, None))
     z = Fraction(1, 1 + T) if symbolic.q is None else put(symbolic.q) ** T
     right = put(part.bound, z=z)
     if (value > right) if direction == "upper" else (value < right):
         return Violation(part=part, T=T, at=dict(values), value=value, bound=right)
     return None
-
-
-def _of_pair(A: Sequence[Fraction], b: Sequence[Fraction], gain: Fraction, start: Fraction, T: int) -> Fraction:
-    """The first coordinate's moment after T steps."""
-    p, r, q = start, Fraction(0), Fraction(0)
-    for _ in range(T):
-        p, r, q = (
-            A[0] * A[0] * p + 2 * A[0] * A[1] * r + A[1] * A[1] * q + gain * b[0] * b[0],
-            A[0] * A[2] * p + (A[0] * A[3] + A[1] * A[2]) * r + A[1] * A[3] * q + gain * b[0] * b[1],
-            A[2] * A[2] * p + 2 * A[2] * A[3] * r + A[3] * A[3] * q + gain * b[1] * b[1],
-        )
-    return p
-
-
-def _table(entries: Any, given: Sequence[np.ndarray], count: int) -> np.ndarray:
-    return np.array([np.broadcast_to(_compiled(each)(*given), count) for each in entries], dtype=float)
