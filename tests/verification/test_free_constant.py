@@ -5,10 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pytest
 
 from suffice.bounds import InputError
+from suffice.simulate import LocalSGD
 from suffice.verification import Outcome, check
+from suffice.verification.free_constant import _Seen
 
 
 def step(*, eta, beta, most=1):
@@ -25,12 +28,18 @@ def by_clients(*, eta, mu, beta, e0, sigma2, T, N, C):
     return (1 - eta * mu) ** (2 * T) * e0 + C * eta * beta * sigma2 / (mu * N)
 
 
-def by_condition(*, eta, mu, e0, sigma2, T, C):
-    return (1 - eta * mu) ** (2 * T) * e0 + C * eta**2 * sigma2 * mu * T
+def drift(*, eta, mu, distance2, sigma2, zeta2, T, N, K, C):
+    """Without beta/mu, by which models drift along flat directions."""
+    return (1 - eta * mu) ** T * distance2 + C * (eta * sigma2 / (mu * N) + eta**2 * (K * sigma2 + K**2 * zeta2))
 
 
-def too_fast(*, eta, distance2, T, sigma2, C):
-    return C * (distance2 / (eta * T**2) + eta * sigma2)
+def late(*, eta, mu, beta, e0, sigma2, T, N, C):
+    """What is needed is N/(N + 5) times as much: at N = 8 it still grows by a fifth when N doubles."""
+    return (1 - eta * mu) ** (2 * T) * e0 + C * eta * beta * sigma2 / mu * (1 / N + 0.2)
+
+
+def logarithm(*, eta, mu, beta, e0, sigma2, T, C):
+    return (1 - eta * mu) ** (2 * T) * e0 + C * eta * beta * sigma2 / (mu * np.log(2 + T))
 
 
 def test_the_least_constant_is_found_and_stands():
@@ -43,13 +52,38 @@ def test_the_least_constant_is_found_and_stands():
 
 
 @pytest.mark.parametrize(
-    ("bound", "quantity", "grows"),
-    [(by_clients, "excess", "N"), (by_condition, "excess", "kappa"), (too_fast, "random_iterate_excess", "T")],
+    ("bound", "options", "says"),
+    [
+        (by_clients, {}, "it grows with N (8 up to 16, 16 up to 32, 32 up to 64, 64 up to 128)"),
+        (drift, {"quantity": "global_distance", "algorithm": LocalSGD(period=3)}, "it grows with kappa"),
+        (late, {}, "it does not grow with kappa, N or T"),
+        (logarithm, {}, "whether it levels off with T (3.33 up to 771, "),
+    ],
 )
-def test_a_false_order_is_told_by_what_its_constant_grows_with(bound, quantity, grows):
-    found = check(bound, conditions=step, quantity=quantity, free="C")
-    assert found.outcome is Outcome.INCONCLUSIVE
-    assert f"{grows} (at its smaller half" in found.reason
+def test_an_order_is_told_by_what_its_constant_grows_with(bound, options, says):
+    conditions = (lambda *, eta, beta, K: step(eta=eta * 8 * K, beta=beta)) if bound is drift else step
+    found = check(bound, conditions=conditions, free="C", **options)
+    assert says in (found.tried if bound is late else found.reason), str(found)
+    assert found.valid == (bound is late)
+
+
+@pytest.mark.parametrize(("key", "top"), [("kappa", 2.0**20), ("T", 1e4), ("N", 128.0)])
+def test_growth_is_told_from_what_levels_off_late(key, top):
+    """A scale's largest constant as a function of the scale s; s0 is where it turns."""
+    level = [lambda s: 1 - 0.9 / s, lambda s: 2 - s**-0.75, *((lambda s, s0=s0: s / (s + s0)) for s0 in (1, 2, 4, 5)),
+             lambda s: np.minimum(s, 30), lambda s: 7 + np.minimum(s, 20) ** 0.5, lambda s: np.exp(-3 / s),
+             lambda s: np.tanh(s / 20), lambda s: 2 - 1 / (1 + s), lambda s: s**2 / (s**2 + 100)]  # fmt: skip
+    power = [*((lambda s, p=p: s**p) for p in (2, 1, 0.5, 0.25, 0.2)), lambda s: 1 + s**0.5, lambda s: 5 + s,
+             lambda s: np.maximum(1, s / 30), lambda s: s / np.log(2 + s), lambda s: s**0.5 * np.log(2 + s),
+             lambda s: 0.1 + s**0.25]  # fmt: skip
+    slow = [lambda s: np.log(1 + s), np.log2, lambda s: 1 + np.log(s), lambda s: np.log(1 + s) ** 2,
+            lambda s: np.log(1 + s / 10)]  # fmt: skip
+    sizes = top ** np.linspace(0, 1, 500)
+    for functions, kinds in ((level, {""}), (power, {"+"}), (slow, {"+", "?"})):
+        for at, function in enumerate(functions):
+            seen = _Seen("C", None, None)
+            seen.table = {each: sizes for each in seen.table} | {"C": function(sizes)}
+            assert seen.trend(key)[0] in kinds, (kinds, at, seen.trend(key))
 
 
 def test_a_keyword_with_a_value_of_its_own_is_a_constant():
