@@ -204,7 +204,7 @@ class _Check:
         one = at(1.0)
         if not self._by_moments or self.theorem.direction == "lower":
             raise InputError("free", name, "constants are found for upper bounds of linear algorithms on quadratics")
-        measured, reason = measures(one, self.algorithm, self.family, self.client, effort="quick")
+        measured, reason = measures(one, self.algorithm, self.family, self.client, effort="order")
         if reason:
             return Verdict.inconclusive(one, reason)
         spend = replace(EFFORTS["quick"], corners=EFFORTS["quick"].instances)

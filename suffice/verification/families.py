@@ -237,7 +237,19 @@ class _Quadratics:
         apart = {name: value.copy() for name, value in values.items()}
         apart["minimiser"][:] = np.where(np.arange(self.clients) % 2, -1.0, 1.0)[:, None]
         apart["curvature"][:, 1:] /= 4
-        return {name: np.concatenate((value, apart[name])) for name, value in values.items()}
+        found = [values, apart]
+        if self.turning:
+            # from x*, without noise: gradients there of 1 and -1 by turns along the steep end, which is turned by
+            # -+(mu/beta)^(1/2): local steps drift along the flat end, where H^-1 mean_k(H_k grad R_k(x*)), H the mean
+            # of the H_k, is (beta/mu)^(1/2)/2 long
+            far = values["curvature"].max((1, 2)) / values["curvature"].min((1, 2)) > 2
+            tilted, place = {name: value[far] for name, value in values.items()}, np.arange(self.clients)
+            side = np.where(place < self.clients // 2 * 2, (-1.0) ** place, 0.0)
+            tilted["turn"] = side * (self.curvatures(tilted)[:, :1, -1] / self.curvatures(tilted)[:, :1, 0]) ** 0.5
+            away = np.linalg.inv(self.hessians(tilted))[..., 0] * side[:, None]
+            tilted |= {name: 0 * tilted[name] for name in ("sigma2", "far")}
+            found.append(tilted | {"minimiser": away / np.abs(away).max((1, 2), keepdims=True)})
+        return {name: np.concatenate([each[name] for each in found]) for name in values}
 
     def sharp_rows(self) -> list[tuple[Any, ...]]:
         """Spectrum, sigma2, far, direction, step, T and `along` of each."""

@@ -31,6 +31,7 @@ from .suspects import movable, moved, without_rounding
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
+    "order": ((1, 1), (1, 2), (1, 3), (2, 1), (3, 2), (4, 1), (8, 1), *((N, 1) for N in (16, 32, 64, 128))),
     "full": (*((1, d) for d in range(1, 9)), (2, 1), (2, 3), (3, 2), (4, 1), (5, 2), (6, 1), (7, 2), (8, 1), (8, 4)),
 }
 """(clients, features) of the families that are drawn from unless one is given."""

@@ -73,7 +73,7 @@ class Sweep:
                 self.left_out.append(pair)
                 continue
             family = measure.family(self.theorem)
-            parts = [_embedded(each, family, pair, turn + at) for at, each in enumerate(_turns(worst, most, turn))]
+            parts = [embedded(each, family, pair, turn + at) for at, each in enumerate(_turns(worst, most, turn))]
             parts.append(family.draw(min(_DRAWN, most // 2), seed=root + turn))
             self.found.append(measure)
             yield family.evidence({name: np.concatenate([part[name] for part in parts]) for name in family.domains})
@@ -153,7 +153,7 @@ def _regimes(piece: Evidence) -> np.ndarray:
     return np.stack(parts, axis=1)
 
 
-def _embedded(values: Values, family: Family, pair: tuple[int, int], turn: int) -> Values:
+def embedded(values: Values, family: Family, pair: tuple[int, int], turn: int) -> Values:
     """The instance of another shape with as many clients and features as the family has: of more, those in between are
     left out; fewer come again, where the start is the minimiser in further features, and these are by turns like the
     others, like the steepest and like the flattest."""

@@ -657,8 +657,8 @@ def gower_sampling(*, gamma, mu, sigma2, zeta2, n, tau, r0, k):
 
 
 # ||x_t^i - x_*^i||^2 <= (1 - gamma mu) ||x_t^{i-1} - x_*^{i-1}||^2 + 2 gamma D_{f_pi(i)}(x_*^{i-1}, x*), where
-# x_*^i = x* - gamma sum_{j <= i} grad f_pi(j)(x*) ends at x*; and E D <= (L/2) gamma^2 i (n - i)/(n - 1) sigma*^2, which
-# is at most L gamma^2 n sigma*^2 / 4
+# x_*^i = x* - gamma sum_{j <= i} grad f_pi(j)(x*) ends at x*; and E D <= (L/2) gamma^2 i (n - i)/(n - 1) sigma*^2,
+# which is at most L gamma^2 n sigma*^2 / 4
 @published("Finite sums", "Mishchenko, Khaled, Richtarik (2020)", "Theorem 1, random reshuffling", 1.0)
 @wrong({"L * n * ": "L * ", "(n * T)": "(2 * n * T + 1)"})
 @asked(
