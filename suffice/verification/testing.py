@@ -128,7 +128,8 @@ def instances(
         clients, features = (kept if len(kept) else np.zeros(1, int) for kept in (clients, features))
         small = sized(clients=len(clients), features=len(features), identical=not differ)
         if isinstance(values, int):
-            return _setting(small, theorem, _sharp(small)[values])
+            sharp = _sharp(small)
+            return _setting(small, theorem, sharp[values % len(sharp)])
         kinds = clients if differ else clients[:1]
         at = {"curvature": np.ix_(kinds, features), "minimiser": np.ix_(clients, features), "direction": features}
         at["turn"] = clients

@@ -296,6 +296,7 @@ LINEAR = [(name, build) for name, build in EXAMPLES if build(built()).linear]
 each_linear = pytest.mark.parametrize("build", [build for _, build in LINEAR], ids=[name for name, _ in LINEAR])
 
 
+@pytest.mark.share(2)
 @each_linear
 def test_a_batch_is_probed_to_the_moments_of_its_instances(build):
     problems = [built(seed=seed, sigma2=0.1 * seed) for seed in (40, 41, 42)]
@@ -312,6 +313,7 @@ def test_a_batch_is_probed_to_the_moments_of_its_instances(build):
         np.testing.assert_allclose(together.moments[at], alone.moments, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.share(2)
 @each_linear
 def test_exact_moments_are_those_of_simulated_paths(build):
     problem = built()

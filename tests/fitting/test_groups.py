@@ -102,6 +102,7 @@ def test_a_site_that_is_kept_has_a_name():
         sf.fit(table(drawn(0, (3,))[0]), keep=["c9"])
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("count", "rows"), [(10, 40), (59, 4)])
 def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed, count, rows):

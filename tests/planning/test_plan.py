@@ -210,6 +210,7 @@ def test_rows_are_kept_by_precision_in_the_order_given():
     assert len(plan) == 4
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", ["quadratics", "constants"])
 def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(kind):
     """What is counted is what it takes: not less, and for quadratics not more than twice."""

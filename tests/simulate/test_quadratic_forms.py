@@ -116,6 +116,7 @@ def models(given, algorithm, paths: int) -> np.ndarray:
     return np.stack(found)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("algorithm", "cycle"), ALGORITHMS, ids=lambda entry: getattr(entry, "name", ""))
 def test_every_quantity_is_the_mean_over_paths(algorithm, cycle):
     given = problem()
