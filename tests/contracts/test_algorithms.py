@@ -187,6 +187,7 @@ def begun(problem: Any, algorithm: Algorithm, models: Tensor) -> dict[str, Tenso
     return dict(algorithm.init(problem, models))
 
 
+@pytest.mark.share(2)
 @each
 def test_nothing_moves_from_a_common_optimum_without_noise(build):
     problem = built(shared=True, sigma2=1e-30)  # Definition 1 divides by variances
@@ -244,6 +245,7 @@ def test_a_seed_s_path_is_its_own(build, make):
     assert len(torch.unique(together, dim=0)) == 6
 
 
+@pytest.mark.share(2)
 @each
 def test_linear_is_true_exactly_when_the_step_is_affine(build):
     problem = built()

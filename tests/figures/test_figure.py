@@ -107,6 +107,7 @@ def test_one_panel_is_drawn_on_axes_of_the_callers_and_several_are_refused():
         figure("bound-against-measured", ax=axes)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", makers())
 def test_a_caption_says_what_differs_from_the_paper_and_why(name, command, tmp_path):
     differs = makers()[name].differs

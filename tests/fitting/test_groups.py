@@ -81,6 +81,7 @@ def test_a_group_is_named_with_what_tells_it_apart(seed):
     assert any("are alike" in note for note in fit.notes)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed):
     sites, _ = drawn(seed, (6, 1))

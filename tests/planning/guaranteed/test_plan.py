@@ -106,6 +106,7 @@ def simple(**changes):
     return build(base | changes)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(24))
 def test_plan_agrees_with_the_second_calculator(seed):
     values = random_constants(seed)

@@ -117,6 +117,7 @@ def streams(values):
     return Setting(problem=problem, eta=values["step"] / (h * (d + 2)), iterations=int(values["T"]))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("limit", "outcome"), [(0.75, "proved"), (0.7575, "violated")])
 def test_noise_of_least_squares_grows_with_the_dimension(limit, outcome):
     """E[e+] = (1 - 2 t + (d + 2) t^2) e + t eta sigma2/2, t = eta h: at t = 3/(4 (d + 2)) the factor is 1 - 1.25 t."""
