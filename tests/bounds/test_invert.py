@@ -206,6 +206,7 @@ WHOLE = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("record", "parameter"), WHOLE, ids=[f"{record.key}-{one.name}" for record, one in WHOLE])
 def test_a_whole_number_that_meets_the_target_is_never_overlooked(record, parameter):
     """Up to 2,048 all are tried: some conditions hold for a few of them alone, and some bounds fall and rise again."""

@@ -38,6 +38,7 @@ def changed(theorem, condition, side, change):
     return replace(theorem, conditions=conditions)
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize("theorem", CONDITIONED, ids=lambda theorem: f"{theorem.key}-{theorem.edition}")
 def test_a_change_of_either_side_of_a_condition_changes_the_fingerprint(theorem):
     before = verdicts.fingerprint(theorem)

@@ -294,6 +294,7 @@ def here(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", CASES)
 def test_a_mistake_is_one_line_that_names_it(name, here, refused):
     files, arguments, message = CASES[name]

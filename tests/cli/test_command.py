@@ -221,6 +221,7 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
     assert named in refused("plan", path)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

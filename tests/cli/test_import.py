@@ -77,6 +77,7 @@ MAY_IMPORT = {
 """Commands that are short where they import no more than this; all others may import anything."""
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("words", "allowed"), MAY_IMPORT.values(), ids=MAY_IMPORT)
 def test_a_short_command_imports_nothing_long_whatever_stands_beside_it(words, allowed, strangers):
     if words[0] == "predict":

@@ -68,6 +68,7 @@ def test_a_folder_with_a_pipe_in_it(pipe, tmp_path):
         Figure.load(tmp_path, "figure", lambda *_: None)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("ending", ["csv", "json", "npz", "toml", "txt"])
 def test_commands(pipe, ending, tmp_path, refused):
     path = pipe(ending)

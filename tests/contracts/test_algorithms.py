@@ -179,6 +179,7 @@ def begun(problem: Any, algorithm: Algorithm, models: Tensor) -> dict[str, Tenso
     return dict(algorithm.init(problem, models))
 
 
+@pytest.mark.share(2)
 @each
 def test_nothing_moves_from_a_common_optimum_without_noise(build):
     problem = built(shared=True, sigma2=1e-30)  # Definition 1 divides by variances
@@ -236,6 +237,7 @@ def test_a_seed_s_path_is_its_own(build, make):
     assert len(torch.unique(together, dim=0)) == 6
 
 
+@pytest.mark.share(2)
 @each
 def test_linear_is_true_exactly_when_the_step_is_affine(build):
     problem = built()
@@ -288,6 +290,7 @@ LINEAR = [(name, build) for name, build in EXAMPLES if build(built()).linear]
 each_linear = pytest.mark.parametrize("build", [build for _, build in LINEAR], ids=[name for name, _ in LINEAR])
 
 
+@pytest.mark.share(2)
 @each_linear
 def test_a_batch_is_probed_to_the_moments_of_its_instances(build):
     problems = [built(seed=seed, sigma2=0.1 * seed) for seed in (40, 41, 42)]
@@ -304,6 +307,7 @@ def test_a_batch_is_probed_to_the_moments_of_its_instances(build):
         np.testing.assert_allclose(together.moments[at], alone.moments, rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.share(2)
 @each_linear
 def test_exact_moments_are_those_of_simulated_paths(build):
     problem = built()

@@ -58,7 +58,7 @@ FEW_MUTANTS = {
 }  # fmt: skip
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("name", CURRENT)
 def test_its_verdict_is_the_kept_one_whatever_the_random_numbers(name):
     """Kept are those of full effort at root 0; here the effort is quick and the root is another."""
@@ -106,6 +106,7 @@ IMPLIED = {
 CONDITIONED = [name for name, claim in GUARANTEES.items() if claim.theorem.condition_names()]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", CONDITIONED)
 def test_every_condition_is_broken_just_beyond_or_says_why_not(name):
     claim, theorem = GUARANTEES[name], GUARANTEES[name].theorem
@@ -120,6 +121,7 @@ def test_every_condition_is_broken_just_beyond_or_says_why_not(name):
         assert not violates_beyond(theorem, theorem, evidence)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", CONDITIONED)
 def test_a_condition_that_is_said_to_be_implied_holds_of_every_instance(name):
     claim = GUARANTEES[name]

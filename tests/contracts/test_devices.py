@@ -105,7 +105,7 @@ MET += [
 ]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(7)
 @pytest.mark.parametrize(("name", "build", "kind"), MET, ids=[f"{name}, {kind}" for name, _, kind in MET])
 def test_no_iteration_waits_for_the_device_or_meets_another_one(name, build, kind):
     problem = problem_of(kind)

@@ -86,7 +86,7 @@ def drawn(canvas: Any) -> list[tuple[str, str, str]]:
     return shown
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", SMALL)
 def test_it_is_computed_drawn_and_read_again(name, tmp_path, monkeypatch):
     if name in NEED_DATA and not Path(os.environ.get("SUFFICE_DATA", "absent")).is_dir():

@@ -25,58 +25,8 @@ LONG = {
     "verification/check.py:check": "each argument has a sentence",
 }
 """Functions that are longer, with the reason."""
-CROSS_CUTTING = {
-    "cli/test_bad_arguments.py": "mistakes in arguments of Python and of the command",
-    "cli/test_bad_input.py": "mistakes of users in any file and option",
-    "cli/test_command.py": "what every subcommand has in common",
-    "cli/test_fuzz_models.py": "tables, models and messages with a few wrong parts, and what comes of them",
-    "cli/test_fuzz_structured.py": "inputs with a few wrong parts, every way in",
-    "cli/test_import.py": "`import suffice` and its public names",
-    "cli/test_interrupt.py": "Ctrl-C at any moment of any command",
-    "cli/test_names.py": "names of clients in everything that shows them",
-    "cli/test_pipes.py": "pipes and devices wherever a file is read",
-    "cli/test_next.py": "the first and the last line of every command",
-    "cli/test_readme.py": "the README, with the command's fixtures",
-    "explorer/test_paths.py": "paths.mjs, which Node runs",
-    "fitting/test_far_rows.py": "predictions far outside what a fit has seen",
-    "fitting/test_few_rows.py": "wild rows at sites of few rows, and fair ones",
-    "fitting/test_sentences.py": "what a fit says, beside the numbers that it speaks of",
-    "explorer/test_extremes.py": "what the page shows at the ends of all sliders",
-    "explorer/test_keys.py": "real keys on the page",
-    "fitting/test_fit_arguments.py": "arguments of `fit` and of what it hands back that are none",
-    "fitting/test_neighbours.py": "what users of other libraries look for",
-    "planning/exact/test_simple_rules.py": "rules that no exact plan may be slower than",
-    "planning/test_replay.py": "plans that a trainer carries out from their files alone",
-    "planning/test_results.py": "what the classes of a plan have in common",
-    "planning/test_two_sided.py": "exact and guaranteed plans, held from above and from below",
-    "simulate/algorithms/test_plain_algorithms.py": "every algorithm of the catalogue beside its plain transcription",
-    "simulate/algorithms/test_special_cases.py": "where one algorithm is another one",
-    "simulate/data/test_frames.py": "data frames of any library",
-    "simulate/data/test_paths_of_tables.py": "which reader reads a path",
-    "simulate/problems/test_arguments.py": "wrong arguments of any problem",
-    "simulate/kernels/test_streams.py": "the rule of streams.h beside the reference",
-    "verification/bounds_of_strangers/test_lists.py": "true and false bounds from elsewhere, and what a check says",
-    "verification/campaign/test_folder.py": "what a campaign leaves in its folder",
-    "verification/campaign/test_keyboard_interrupt.py": "campaigns that are interrupted",
-    "verification/campaign/test_workers.py": "campaigns in several processes",
-    "verification/check_property/test_cells.py": "bounds that are attained, of every algorithm and every quantity",
-    "verification/claims/test_sample_optimal_routes.py": "second routes to what all claims of one paper measure",
-    "verification/test_check_ends.py": "families of one's own at the ends of their domains",
-    "verification/test_check_guards_consensus.py": "rounding of what is measured on paths",
-    "verification/test_check_guards_controls.py": "rounding of control variates",
-    "verification/test_check_guards_functions.py": "a bound that is no function, or changes what it should not",
-    "verification/test_check_guards_inner_modes.py": "what is extreme between mu and beta",
-    "verification/test_check_guards_jumps.py": "bounds that jump at one value",
-    "verification/test_check_guards_late.py": "bounds that fail at a late T alone",
-    "verification/test_check_guards_own_steps.py": "the step that an algorithm takes, and late iterations",
-    "verification/test_check_guards_rounding.py": "rounding of a bound",
-    "verification/test_check_mean_loss.py": "quantities of the clients' mean loss",
-    "verification/test_check_one_outcome.py": "participation of all, and states of one name, in the check of a bound",
-    "verification/test_check_shapes.py": "every pair of clients and features",
-    "verification/test_coq.py": "the files in proofs/, compiled by Coq",
-    "verification/test_few_instances.py": "families of few instances, whole",
-}
-"""Tests of no single module, with what they are about."""
+CROSS_CUTTING = 50
+"""So many tests are of no single module; their docstrings say what they are about."""
 RETIRED = re.compile(
     "(^|_)(advice|beyond|client_numbers|conductor|endless|front|house|lanes|line|made|misfit|onestep|own|paying|precise"
     "|reach|rooms?|stability|told|vocabulary|watch(es)?)(_|$)"
@@ -90,12 +40,13 @@ def test_every_module_and_test_is_looked_at():
 
 def test_tests_are_found_by_the_names_of_modules():
     """tests/verification/claims/test_star.py is about a module or package called star below verification/claims/."""
-    unfound = set()
+    unfound = []
     for test in TESTS:
         name, folder = test.stem.removeprefix("test_"), PACKAGE / test.parent.relative_to(ROOT / "tests")
         if not {name, f"{name}.py"} & {path.name for path in (folder, *folder.rglob("*"))}:
-            unfound.add(test.relative_to(ROOT / "tests").as_posix())
-    assert unfound == set(CROSS_CUTTING)
+            unfound.append(test)
+    assert len(unfound) <= CROSS_CUTTING, "name a test after its module, or take one of the others away"
+    assert all(ast.get_docstring(ast.parse(test.read_text(encoding="utf-8"))) for test in unfound)
 
 
 def test_no_function_is_long():

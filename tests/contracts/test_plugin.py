@@ -163,26 +163,6 @@ def test_claims_that_fail_leave_the_records_and_the_claims_of_others(shown):
     assert shown["warned"].count(complaint) == shown["warned"].count("is left out") > 0
 
 
-def test_a_family_that_measures_no_number_is_one_line(installed):
-    script = """if True:
-        import sys
-        import numpy as np
-        from tiny import checks
-        from suffice.cli import main
-        whole = checks.measure
-        def measure(values):
-            found = whole(values)
-            found.measured[found.arguments["T"] > 3] = np.nan
-            return found
-        object.__setattr__(checks.FAMILY, "measure", measure)
-        sys.argv = ["suffice", "verify", "tiny"]
-        main()
-    """
-    said = installed("-c", script, expected=2).stderr
-    assert said.count("\n") == 1
-    assert said.startswith("suffice: measured = nan: exact measured no number for tiny/lemma-1 at eta = ")
-
-
 def test_a_library_key_is_found_without_a_look_at_other_papers(installed):
     script = (
         "import sys, suffice as sf; sf.evaluate('adaptive/lemma-2', b=1., c=0., mu=1., eps=1.);"

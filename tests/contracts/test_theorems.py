@@ -102,6 +102,7 @@ def middle(parameter):
 CONTRACTING = [theorem for theorem in EVALUABLE if {"eta", "mu", "T"} <= {p.name for p in theorem.parameters}]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("theorem", CONTRACTING, ids=lambda t: f"{t.key}-{t.edition}")
 def test_bound_is_outward_where_one_step_contracts_completely_and_at_extreme_horizons(theorem):
     for mu, T in product([0.3, 0.1, 1 / 3, 1e-9, 12345.678], [0, 1, 2, 1000, 10**15]):
@@ -245,6 +246,7 @@ def step_limit(theorem, values):
 STEPPING = [t for t in SATISFIABLE if any(name.startswith("step size eta <= ") for name in t.condition_names())]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("theorem", STEPPING, ids=lambda t: f"{t.key}-{t.edition}")
 def test_the_step_limit_itself_is_allowed_and_a_step_above_is_not(theorem):
     values = draws(theorem, 50)

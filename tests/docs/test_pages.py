@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,6 @@ from blocks import ROOT, blocks, commands, unlike
 
 import suffice
 from suffice.cli import main
-from suffice.verification.claim import EFFORTS
-from suffice.verification.problem_measure import SHAPES
 
 DOCS = ROOT / "docs"
 LONG = {
@@ -33,10 +30,9 @@ LONG = {
     "pepit.md",
     "prove.md",
     "theorist.md",
+    "from_scratch.md",
 }
 """Pages whose Python takes seconds."""
-BRIEF = {"from_scratch.md"}
-"""Pages of many checks: on few instances here, on those of their readers where slow."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
 PYTHON = [page for page in (*PAGES, DOCS / "quantities.md") if blocks(page, "python")]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
@@ -44,7 +40,7 @@ TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md", DOCS / "questi
 
 
 def marked(page):
-    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.name in LONG | BRIEF else [])
+    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.name in LONG else [])
 
 
 @pytest.fixture
@@ -69,15 +65,6 @@ def run_in_order(page):
 @pytest.mark.parametrize("page", [marked(page) for page in PYTHON])
 def test_the_python_of_a_page_runs_in_order(page, folder, capsys):
     run_in_order(page)
-
-
-@pytest.mark.usefixtures("brief")
-@pytest.mark.parametrize("page", sorted(BRIEF))
-def test_a_page_of_many_checks_runs_on_few_instances(page, folder, capsys, monkeypatch):
-    monkeypatch.setitem(SHAPES, "quick", ((1, 1), (2, 1)))
-    # the sharp instances and a few random ones decide: nothing is left for a search to find
-    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=2, ascents=0))
-    run_in_order(DOCS / "howto" / page)
 
 
 @pytest.mark.parametrize("place", range(3), ids=["theorem", "algorithm", "problem"])

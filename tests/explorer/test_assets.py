@@ -85,6 +85,7 @@ def test_the_other_edition_opens_at_the_same_instance(tmp_path):
     assert value == tight["value"]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("link", "says"),
     [

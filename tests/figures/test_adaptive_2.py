@@ -85,6 +85,7 @@ def test_gradients_and_losses_of_a_seed_are_those_of_its_own_problem():
         torch.testing.assert_close(mine[1], other[1], rtol=1e-11, atol=1e-11 * float(other[1].abs().max()))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("edition", ["stated", "published"])
 def test_curves_are_those_of_run_on_every_seeds_own_problem(edition):
     """Also of rules that torch runs for all seeds together, and of models that are counted from their optima."""

@@ -92,6 +92,7 @@ def test_crosses_are_named_where_they_are_drawn():
         assert ("spread 0.5" in words) == (not crosses)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", makers())
 def test_a_caption_says_what_differs_from_the_paper_and_why(name, command, tmp_path):
     differs = makers()[name].differs

@@ -109,6 +109,7 @@ def test_nothing_is_said_of_small_sites():
     assert np.isfinite(found.together).tolist() == [True, False, True]  # the second was never held out
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("columns", "least", "most"), [(3, 2, 4), (8, 3, 8)])
 def test_the_network_s_interval_covers_where_sites_have_few_rows(columns, least, most):
     """Beside what the sites with three rows gain exactly: models without a fold have four fifths of the rows, and alone

@@ -81,6 +81,7 @@ def test_a_group_is_named_with_what_tells_it_apart(seed):
     assert any("are alike" in note for note in fit.notes)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed):
     sites, _ = drawn(seed, (6, 1))
@@ -102,6 +103,7 @@ def test_a_site_that_is_kept_has_a_name():
         sf.fit(table(drawn(0, (3,))[0]), keep=["c9"])
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("count", "rows"), [(10, 40), (59, 4)])
 def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed, count, rows):

@@ -80,6 +80,7 @@ def route(request, tmp_path):
     return request.param, made
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("loss", LOSSES)
 def test_in_python(loss, route, tmp_path):
     name, made = route

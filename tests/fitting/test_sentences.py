@@ -108,7 +108,7 @@ def heavy(seed, spread):
     }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("spread", [1.0, 1.5, 2.0])
 def test_rows_of_heavy_tails_are_told_and_nobody_is_accused(spread):
     texts = [said(sf.fit(table(heavy(seed, spread)))) for seed in range(15)]
@@ -134,6 +134,7 @@ def rounded_like(text, value):
     return abs(float(text) - value) <= 0.051 * abs(value)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_answer_is_the_record(seed):
     """Of alike and unlike sites, numbers and classes, one that is left out, or of two rows: verdict, sites, gain with

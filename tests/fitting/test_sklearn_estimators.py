@@ -15,6 +15,7 @@ import suffice as sf
 from suffice import InputError
 
 
+@pytest.mark.share(2)
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([sf.CollaborativeRegressor()])
 def test_scikit_learn_s_own_checks_of_the_regressor(estimator, check):

@@ -190,6 +190,7 @@ def test_second_moments_beyond_the_memory_are_refused_before_they_are_built():
         sf.plan(problem, 0.1, max_memory=1e7)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", ["quadratics", "constants"])
 def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(kind):
     """What is counted is what it takes: not less, and for quadratics not more than twice."""

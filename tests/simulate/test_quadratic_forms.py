@@ -116,6 +116,7 @@ def models(given, algorithm, paths: int) -> np.ndarray:
     return np.stack(found)
 
 
+@pytest.mark.share(5)
 @pytest.mark.parametrize(("algorithm", "cycle"), ALGORITHMS, ids=lambda entry: getattr(entry, "name", ""))
 def test_every_quantity_is_the_mean_over_paths(algorithm, cycle):
     given = problem()
@@ -129,6 +130,7 @@ def test_every_quantity_is_the_mean_over_paths(algorithm, cycle):
     assert_array_less(off, 1, err_msg=str([cell for cell, far in zip(CELLS, off) if far >= 1]))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("cell", CELLS[::5], ids=str)
 def test_without_noise_both_routes_and_the_reference_agree_and_wrong_ones_do_not(cell):
     given, (algorithm, cycle) = problem(0.0), ALGORITHMS[0]

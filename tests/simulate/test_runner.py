@@ -63,6 +63,7 @@ def test_steps_that_depend_on_time_are_those_of_a_plain_loop():
     np.testing.assert_array_equal(trace.seeds, [70, 71, 72])
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kernel", ["auto", "reference"])
 @pytest.mark.parametrize("rule", RULES)
 def test_paths_are_bitwise_the_same_in_any_range(rule, kernel):

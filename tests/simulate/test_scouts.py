@@ -131,7 +131,7 @@ def test_second_order_statement_where_every_term_is_known():
 def test_the_noisiest_clients_do_not_listen_to_each_other():
     """One law, noise of .05 to 3: errors against those of everybody's model, which are .74 by symmetric distances."""
     ratios = []
-    for seed in range(6):
+    for seed in range(3):
         rng, truth = np.random.default_rng(seed), np.random.default_rng(100 + seed).normal(size=4)
         X = [rng.normal(size=(20, 4)) for _ in range(6)]
         y = [x @ truth + noise * rng.normal(size=20) for x, noise in zip(X, np.geomspace(0.05, 3, 6))]

@@ -178,6 +178,7 @@ def unsaved(monkeypatch):
     monkeypatch.setattr(Training, "save", lambda *_: [])
 
 
+@pytest.mark.share(2)
 @pytest.mark.usefixtures("unsaved")
 @pytest.mark.parametrize("stage", ["scouts", "training"])
 def test_what_was_stopped_goes_on_to_the_same_bits(trained, tmp_path, stage, monkeypatch):

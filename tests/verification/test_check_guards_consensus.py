@@ -66,6 +66,7 @@ def test_the_allowance_of_a_sum_has_its_weights():
     assert measure._floor(problem, (1e12,), {}) == 1e12 * one
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("size", [1e-9, 1.0])
 def test_nothing_is_concluded_where_nothing_is_measured(size):
     def no_noise(*, sigma2, eta, beta):

@@ -31,6 +31,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("quantity", LOWER)
 @pytest.mark.parametrize("limit", [1.02, *(pytest.param(limit, marks=pytest.mark.slow) for limit in (1.1, 1.2, 1.9))])
 def test_a_lower_bound_that_knows_the_ends_alone_is_refuted(quantity, limit):
@@ -61,6 +62,7 @@ def test_a_lower_bound_with_noise_is_refuted():
     assert check(bound, direction="lower", conditions=below(1.02)).outcome is Outcome.VIOLATED
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("q", [0.5, 0.9])
 def test_momentum_forgets_the_start_elsewhere(q):
     """Two steps leave (1 + q - a)(1 - a) - q of the start, a = eta h: 0 at a = (2 + q - sqrt(q^2 + 4 q)) / 2 < 1."""

@@ -86,6 +86,7 @@ def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_the
         assert seen.worst_ratio > 900, (keyword, form)
 
 
+@pytest.mark.share(6)
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize("rule", [FedAvg(period=4), LocalSGD(period=4), Scaffold(period=4)], ids=lambda each: each.name)
 @pytest.mark.parametrize("share", [1.0, pytest.param(0.001, marks=pytest.mark.slow)])

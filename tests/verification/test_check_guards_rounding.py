@@ -63,6 +63,7 @@ def test_a_true_bound_is_not_refuted_by_rounding(bound, limit):
     assert verdict.valid, str(verdict)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("bound", [averaged, last, of_floats], ids=lambda each: each.__name__)
 def test_the_same_bound_a_little_smaller_is_refuted(bound, limit):

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from suffice.bounds import find
+from suffice.bounds import InputError, find
 from suffice.verification import Evidence
 
 
@@ -53,3 +53,10 @@ def test_rounding_is_granted_to_the_measured_side_alone():
     assert ratio(1.0 + 1e-9, 1.0, rounding=1e-10) > 1
     assert ratio(-1.0 + 1e-12, -1.0, rounding=1e-10) < 1
     assert ratio(-1.0 + 1e-9, -1.0, rounding=1e-10) > 1
+
+
+def test_what_measures_no_number_is_refused_in_one_line():
+    with pytest.raises(InputError, match=r"^measured = nan: given measured no number for .* at e0 = 2; mend it$"):
+        Evidence(engine="given", measured=np.array([np.nan]), arguments={"e0": np.array([2.0])}).counted(
+            replace(find("adaptive/theorem-1"), bound=lambda *, e0: e0, conditions=lambda *, e0: {})
+        )

@@ -70,14 +70,33 @@ def test_an_order_is_told_by_what_its_constant_grows_with(bound, options, says):
 @pytest.mark.parametrize(("key", "top"), [("kappa", 2.0**20), ("T", 1e4), ("N", 128.0)])
 def test_growth_is_told_from_what_levels_off_late(key, top):
     """A scale's largest constant as a function of the scale s; s0 is where it turns."""
-    level = [lambda s: 1 - 0.9 / s, lambda s: 2 - s**-0.75, *((lambda s, s0=s0: s / (s + s0)) for s0 in (1, 2, 4, 5)),
-             lambda s: np.minimum(s, 30), lambda s: 7 + np.minimum(s, 20) ** 0.5, lambda s: np.exp(-3 / s),
-             lambda s: np.tanh(s / 20), lambda s: 2 - 1 / (1 + s), lambda s: s**2 / (s**2 + 100)]
-    power = [*((lambda s, p=p: s**p) for p in (2, 1, 0.5, 0.25, 0.2)), lambda s: 1 + s**0.5, lambda s: 5 + s,
-             lambda s: np.maximum(1, s / 30), lambda s: s / np.log(2 + s), lambda s: s**0.5 * np.log(2 + s),
-             lambda s: 0.1 + s**0.25]
-    slow = [lambda s: np.log(1 + s), np.log2, lambda s: 1 + np.log(s), lambda s: np.log(1 + s) ** 2,
-            lambda s: np.log(1 + s / 10)]
+    level = [
+        lambda s: 1 - 0.9 / s,
+        lambda s: 2 - s**-0.75,
+        *((lambda s, s0=s0: s / (s + s0)) for s0 in (1, 2, 4, 5)),
+        lambda s: np.minimum(s, 30),
+        lambda s: 7 + np.minimum(s, 20) ** 0.5,
+        lambda s: np.exp(-3 / s),
+        lambda s: np.tanh(s / 20),
+        lambda s: 2 - 1 / (1 + s),
+        lambda s: s**2 / (s**2 + 100),
+    ]
+    power = [
+        *((lambda s, p=p: s**p) for p in (2, 1, 0.5, 0.25, 0.2)),
+        lambda s: 1 + s**0.5,
+        lambda s: 5 + s,
+        lambda s: np.maximum(1, s / 30),
+        lambda s: s / np.log(2 + s),
+        lambda s: s**0.5 * np.log(2 + s),
+        lambda s: 0.1 + s**0.25,
+    ]
+    slow = [
+        lambda s: np.log(1 + s),
+        np.log2,
+        lambda s: 1 + np.log(s),
+        lambda s: np.log(1 + s) ** 2,
+        lambda s: np.log(1 + s / 10),
+    ]
     sizes = top ** np.linspace(0, 1, 500)
     for functions, kinds in ((level, {""}), (power, {"+"}), (slow, {"+", "?"})):
         for at, function in enumerate(functions):

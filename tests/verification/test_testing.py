@@ -47,6 +47,7 @@ def test_a_false_bound_fails_with_the_counterexample_in_the_text_and_a_true_one_
     assert verdict.instances > 100
 
 
+@pytest.mark.usefixtures("brief")
 def test_the_probability_of_a_false_alarm_is_in_the_text_where_paths_are_sampled():
     def silent(*, eta, mu, e0, sigma2, T):
         return (1 - eta * mu) ** (2 * T) * e0 + 1e-9 * eta * sigma2  # wrong only where there is noise
@@ -64,6 +65,7 @@ def test_what_is_not_concluded_fails_with_its_reason():
         sf.testing.assert_bound(right, timeout=0)
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_check_that_takes_too_long_is_neither_passed_nor_failed():
     built = []
 

@@ -63,6 +63,7 @@ def assert_refused(call: Callable[[], object], path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_as_a_bound_or_a_side_of_a_condition_is_refused(kind, harmful):
     path, text = harmful
@@ -86,6 +87,7 @@ def test_a_text_as_a_bound_or_a_side_of_a_condition_is_refused(kind, harmful):
     assert not path.exists()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_text_among_the_arguments_of_a_maximum_is_refused(kind, harmful):
     path, text = harmful

@@ -84,6 +84,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("one", "other", "problem"), PAIRS, ids=lambda given: getattr(given, "name", ""))
 def test_both_take_the_same_path(one, other, problem):
     assert_same_path(one, other, problem)

@@ -64,6 +64,7 @@ def shifted(column, by, *, back):
     return made | {column: (far - by * back).tolist()}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("column", ["x0", "target"])
 @pytest.mark.parametrize("by", [1e6, -1e9, 1e12])
 @pytest.mark.parametrize("messages", [False, True])

@@ -167,6 +167,7 @@ def test_what_would_fill_the_memory_is_refused_below_a_gibibyte_and_a_half(tmp_p
     assert len(done.stdout.splitlines()) == len(REFUSED)
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "name",
     ["bzip2.npz", "declared.npz", "texts.npz", "wide.svm", "square.svm", "endless.csv", "pipe.csv", "lists.toml"],

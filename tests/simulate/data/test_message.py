@@ -113,6 +113,7 @@ def test_numbers_that_no_fold_has(written, name, value):
         read_message(written)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("scale", [1e-180, 1e-8, 1.0, 1e12, 1e20])
 @pytest.mark.parametrize("shift", [0.0, 1e6])
 @pytest.mark.parametrize("rows", [2, 5, 40, 20_000])

@@ -96,6 +96,7 @@ def test_normals_are_those_of_the_reference(dtype, tolerance):
         np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance)
 
 
+@pytest.mark.share(2)
 @needs_compiler
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("shape", SHAPES)

@@ -436,6 +436,7 @@ LOSSES_REFUSED = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("name", LOSSES)
 def test_a_loss_is_trained_on_as_in_a_plain_loop(name):
     loss, targets = LOSSES[name]

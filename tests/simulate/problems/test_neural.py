@@ -58,6 +58,7 @@ def way(request, monkeypatch):
         monkeypatch.setattr(flat_module, "_CONVOLUTIONS", 0)
 
 
+@pytest.mark.share(2)
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("inputs", [1 << 20, 100])  # 100 numbers: rows in several calls
 @pytest.mark.parametrize(("module", "rows"), [(mlp, X), (cnn, IMAGES)], ids=["mlp", "cnn"])

@@ -78,6 +78,7 @@ MANY = [
 ]
 
 
+@pytest.mark.share(4)
 @pytest.mark.parametrize(("record", "count"), MANY)
 def test_a_true_bound_is_nowhere_below_the_truth(record, count):
     """On sharp, extreme and random instances."""

@@ -97,6 +97,7 @@ def proof(bound, family=None, algorithm=MIXED, conditions=limit, quantity=None):
     return prove(theorem, algorithm, family or clients(), box={}, seconds=30)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("bound", "quantity"),
     [(biased, None), (squared, None), (distance, "LAST_DISTANCE"), *LONG],
@@ -112,6 +113,7 @@ def test_a_true_bound_with_a_bias_is_proved_and_rechecked(bound, quantity):
     assert not any(recheck.refusal(json.loads(json.dumps(one))) for one in found.certificates)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("bound", "words"),
     [
@@ -168,6 +170,7 @@ def test_plain_sgd_of_clients_that_differ_is_that_of_one():
     assert proof(alone, clients(np.eye(3)), Local()).outcome == "proved"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("family", "algorithm", "words"),
     [

@@ -87,6 +87,7 @@ TRUE = {
 LONG = ("decreasing", "Nesterov, short steps", "heavy ball, short steps", "local SGD, K = 4")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in TRUE]
 )
@@ -116,6 +117,7 @@ def streams(values):
     return Setting(problem=problem, eta=values["step"] / (h * (d + 2)), iterations=int(values["T"]))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("limit", "outcome"), [(0.75, "proved"), (0.7575, "violated")])
 def test_noise_of_least_squares_grows_with_the_dimension(limit, outcome):
     """E[e+] = (1 - 2 t + (d + 2) t^2) e + t eta sigma2/2, t = eta h: at t = 3/(4 (d + 2)) the factor is 1 - 1.25 t."""
@@ -141,6 +143,7 @@ def test_noise_of_least_squares_grows_with_the_dimension(limit, outcome):
     assert ("eta beta up to 3/(4*(d + 2))" in found.says) == (outcome == "proved")
 
 
+@pytest.mark.usefixtures("brief")
 def test_what_is_proved_is_valid_and_what_nobody_asked_has_no_proof():
     verdict = sf.check(theorem_2, conditions=limit, prove=True)
     assert verdict.valid
@@ -149,6 +152,7 @@ def test_what_is_proved_is_valid_and_what_nobody_asked_has_no_proof():
     assert sf.check(theorem_2, conditions=limit, family=sf.families.quadratics(longest=3)).proof is None
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_lower_bound_that_knows_the_ends_alone_is_violated_with_an_exact_T():
     """(1 - eta beta)^2T e0 holds up to eta = 1/beta; beyond, a direction of curvature 1/eta is at 0 after one step."""
 

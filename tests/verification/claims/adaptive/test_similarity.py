@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 
 from suffice.bounds import collaboration_weights, evaluate, find
-from suffice.bounds.similarity_estimator import similarity_estimate
-from suffice.simulate import Quadratics
 from suffice.simulate.problems import additive
 from suffice.verification import Outcome
 from suffice.verification.claims.adaptive import similarity
-from suffice.verification.instances import estimates, peers, quadratic_pairs
+from suffice.verification.instances import peers, quadratic_pairs
 from suffice.verification.instances.quadratic_pairs import Pairs
 
 CLAIMS = {(claim.theorem.key, claim.theorem.edition): claim for claim in similarity.claims()}
@@ -78,27 +74,6 @@ def test_mixed_criteria_are_those_of_definition_1():
     assert (np.diff(phi, axis=1) >= 0).all()
     assert (phi <= x * (1 + 1e-13)).all()
     assert (np.abs(np.diff(phi, axis=1)).max(1) > 0.1).any()  # jumps among them
-
-
-def test_means_of_the_estimate_are_those_of_all_outcomes():
-    problem = Quadratics.of(
-        np.array([np.diag([1.0, 0.4]), np.diag([0.7, 0.2])]),
-        np.array([[0.3, -1], [0.5, 0.1]]),
-        sigma2=[0.5, 2],
-        start=[0.2, 0.7],
-    )
-    gap, norm = estimates.means(problem, 2)
-    # noise +-sd in every feature of two samples of two clients: 2^8 outcomes of the right mean and covariance
-    signs = np.array(list(product((-1.0, 1.0), repeat=8))).reshape(-1, 2, 2, 2)
-    gradients = problem.population_peer_gradient(problem.start[None, :, None].expand(-1, -1, 2, -1))[0, 0].numpy()
-    samples = gradients[:, None] + np.sqrt([0.25, 1.0])[:, None, None] * signs
-    mean = samples.mean(2)
-    np.testing.assert_allclose(gap, [((mean[:, 0] - mean[:, 1]) ** 2).sum(-1).mean()], rtol=1e-12)
-    np.testing.assert_allclose(norm, [(mean[:, 0] ** 2).sum(-1).mean()], rtol=1e-12)
-    # and what the estimator itself does with the same samples
-    estimate = similarity_estimate(own=samples[:, 0], peer=samples[:, 1])
-    ratio = ((mean[:, 0] - mean[:, 1]) ** 2).sum(-1) / (mean[:, 0] ** 2).sum(-1)
-    np.testing.assert_allclose(estimate, np.maximum(1 - ratio, 0), rtol=1e-12, atol=1e-13)
 
 
 def test_sharp_instances_of_the_threshold_gap_are_many_balanced_peers():
