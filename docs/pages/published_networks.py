@@ -117,8 +117,7 @@ MINUTES = {"adaptive-fashion": 2, "cobo-devices": 5, "scafflix-plays": 3, "adapt
 """Estimates of the CPU time of comparisons, from a run of each rule."""
 PLACES = (
     ("adaptive", "Tables 2 and S2, MNIST", _TABLE, "adaptive-mnist"),
-    ("adaptive", "Tables 2 and S2, CIFAR-10", f"{_TABLE}, on Fashion-MNIST; `sf.cifar` reads CIFAR-10 if you have it",
-     "adaptive-fashion"),
+    ("adaptive", "Tables 2 and S2, CIFAR-10", f"{_TABLE}, on Fashion-MNIST", "adaptive-fashion"),
     ("adaptive", "Tables 2 and S2, heart disease", f"{_TABLE}; `suffice figure adaptive-3-heart`", "adaptive-heart"),
     ("adaptive", "Tables 2 and S2, IXI", "not done: images of brains that have to be asked for, and a U-Net in three "
      "dimensions of 246,000 parameters", ""),

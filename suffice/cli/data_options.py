@@ -31,7 +31,6 @@ def option(help: str, *names: str, offer: tuple[str, ...] = ()) -> Any:
 STANDARDISE = "Scale predictors: pooled (over all clients, default), client (by its own) or none."
 LOSS = "Loss of a row: auto (chosen from the target, default), least-squares or logistic."
 PENALTY = "Penalty r in (r/2) |theta|^2 (default 0, or 0.1 if `auto` chooses logistic)."
-SPLIT = "Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."
 MEMORY = "Memory limit in bytes for a table or a problem's matrices (default 2e9)."
 
 
@@ -40,8 +39,8 @@ class DataOptions:
     """Arguments of `suffice.read` as options; None where one is not given."""
 
     panel: ClassVar[str] = "How to read a table (suffice.read)"
-    client: Annotated[str | None, option("CSV column that names the client (default: client).")] = None
-    target: Annotated[str | None, option("CSV column to predict (default: target).")] = None
+    client: Client = None
+    target: Target = None
     standardise: Annotated[str | None, option(STANDARDISE)] = None
     standardise_target: Annotated[
         bool | None, option("Standardise the target over all clients.", "--standardise-target")
@@ -52,10 +51,10 @@ class DataOptions:
         None
     )
     batch: Annotated[int | None, option("Rows per stochastic gradient (default 1).")] = None
-    split: Annotated[str | None, option(SPLIT)] = None
+    split: Split = None
     seed: Annotated[int | None, option("Seed of a random split (default 0).")] = None
     positive: Annotated[list[str] | None, option("Label to count as class 1. Repeat the option for several.")] = None
-    drop: Annotated[list[str] | None, option("CSV column to leave out. Repeat the option for several.")] = None
+    drop: Drop = None
     max_memory: Annotated[str | None, option(MEMORY)] = None
 
     def given(self) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def held_out_losses(rows: Sequence[SiteRows], models: np.ndarray) -> np.ndarray:
 
 
 def held_out_loss(rows: Sequence[SiteRows], models: np.ndarray) -> float:
-    """Their sum."""
+    """The sum of the held-out losses."""
     return float(held_out_losses(rows, models).sum())
 
 
@@ -131,8 +131,8 @@ def _newton(
 
 
 def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
-    """As `gain.gains`, of log-losses row by row. Alone is ridge by some steps from the model together, the last of them
-    with each penalty."""
+    """The gains of sites in log-loss, row by row, as `gain.gains`. Alone is ridge by some steps from the model
+    together, the last of them with each penalty."""
     together = models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     parts: list[LocalQuadratics] = []
     about = models

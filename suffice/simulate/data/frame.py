@@ -52,7 +52,7 @@ class Frame:
         return where if owner is None else f"{where} ({client} {owner})"
 
     def gaps(self, name: str) -> Counter[str]:
-        """What stands in the cells of a column that were read as missing, and in how many."""
+        """The texts of a column's cells that were read as missing, with the number of cells of each."""
         marks = self.marks.get(name, {})
         return Counter(marks.get(row, "empty") for row in missing(self.columns[name]))
 
@@ -157,7 +157,7 @@ def as_text(value: float) -> str:
 
 
 def is_frame(source: Any) -> bool:
-    """Whether `frame_of` reads it."""
+    """Whether `frame_of` reads `source`."""
     return isinstance(source, Mapping) or (hasattr(source, "columns") and not isinstance(source, Frame))
 
 

@@ -53,7 +53,7 @@ def source_of(
     seed: int = 0,
     memory: Memory,
 ) -> Source:
-    """What there is in `given`, in the columns `client` and `target`. Raises `InputError`."""
+    """The rows in `given`, with the columns `client` and `target`. Raises `InputError`."""
     if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
     for role, name in (("client", client), ("target", target)):
@@ -203,7 +203,7 @@ def _together(
 
 
 def _of_problem(problem: Any) -> list[Table]:
-    """Its rows as they stand in it, standardised or not, without its column of ones."""
+    """The rows of a problem as they stand in it, standardised or not, without the column of ones."""
     tables = []
     for name, (X, y) in zip(problem.names, problem.data.blocks()):
         varying = [j for j in range(X.shape[1]) if not (j == 0 and (X[:, 0] == 1).all())]

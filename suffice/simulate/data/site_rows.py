@@ -113,7 +113,7 @@ def _again(
 
 
 def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Of each client in order of appearance the rows that are known."""
+    """The known rows of each client, in order of appearance."""
     rows = np.flatnonzero(known)
     numbers: dict[str, int] = {}
     codes = np.array([numbers.setdefault(name, len(numbers)) for name in owners[rows].tolist()], dtype=int)
@@ -122,7 +122,7 @@ def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, n
 
 
 def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[str]:
-    """What is said of rows without a target, in whose cells `gaps` stand, and of sites that have no other."""
+    """Notes on rows without a target, in whose cells `gaps` stand, and on sites that have no other rows."""
     notes = [f"{without} rows without a target are left out{written(gaps)}"] if without else []
     if empty:
         notes.append(f"sites without a row that has a target are left out: {named(empty, 2)}")
@@ -130,7 +130,7 @@ def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[st
 
 
 def written(gaps: Counter[str]) -> str:
-    """What stands in cells that are missing, unless they are empty."""
+    """The texts of cells that were read as missing, unless all are empty."""
     return "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
 
 

@@ -64,7 +64,7 @@ def same_columns(tables: Sequence[Table]) -> list[Table]:
 
 
 def no_column(role: str, name: str, columns: Sequence[str], more: str = "") -> InputError:
-    """What is said where the column of a role is not there."""
+    """The refusal where the column of a role is not there."""
     near = nearest(name, columns)
     shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
     meant = f"did you mean {near}? " if near else ""
