@@ -77,11 +77,6 @@ class Gains:
         return cls(together, alone, constant, gain, error, network, spread, decisive, int(enough.sum()))
 
 
-def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
-    """The gains of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
-    return Gains.of(*sums_of(messages, held_out_models), counts, messages.size)
-
-
 def sums_of(messages: Messages, held_out_models: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The first four of `Gains.of`."""
     fits, folds = messages.fits, messages.held_out

@@ -29,8 +29,8 @@ class Sites:
     target: str
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    again: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]] | None = None
-    """Reads a site's X (n, p), y (n,), folds (n,) and the places of rows; None of messages."""
+    again: Callable[[str], tuple[np.ndarray, np.ndarray, list[str]]] | None = None
+    """Reads a site's X (n, p), y (n,) and the places of rows; None of messages."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -97,19 +97,18 @@ def sites_of(
 
 def _again(
     frames: Callable[[], Iterator[Frame]], design: Design, client: str, target: str, site: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """`Sites.again`, of numbers."""
     parts, places, before = [], [], 0
     for frame in frames():
         y = _targets(frame, target, {})
         named = np.array([str(owner) == site for owner in frame.texts(client).tolist()])
-        part = frame.part(np.flatnonzero(named & ~np.isnan(y)))
-        if part.rows:
-            parts.append((design.apply(part), part.columns[target]))
-            places += [frame.place(row, None, before) for row in np.flatnonzero(named & ~np.isnan(y)).tolist()]
+        chosen = np.flatnonzero(named & ~np.isnan(y))
+        parts.append((design.apply(frame.part(chosen)), y[chosen]))
+        places += [frame.place(row, None, before) for row in chosen.tolist()]
         before += frame.rows
     X, y = (np.concatenate(values) for values in zip(*parts))
-    return X, y, fold_of(0, len(y)), places
+    return X, y, places
 
 
 def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
