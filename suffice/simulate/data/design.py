@@ -23,7 +23,7 @@ from suffice.support.tables import some
 
 from .cells import DATE, NUMBER, date, disguise, is_word
 from .encoding import Encoding
-from .frame import Frame, as_text
+from .frame import Frame, as_text, missing
 from .table import MOST_CLIENTS, no_column
 from .text_file import INDEXES
 
@@ -99,8 +99,8 @@ class Facts:
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
         values, counts = frame.columns[name], Counter[str]()
+        gone = missing(values)
         if frame.numeric(name):
-            gone = np.isnan(values)
             check_finite(name, frame, client, self.rows)
             for end, sign in zip(self.ends, (1, -1)):
                 end.see(sign * values, frame, client)
@@ -110,7 +110,6 @@ class Facts:
             self.steady += int((np.abs(steps - self.step) <= 4 * spacing).sum())
             self.last = float(values[-1]) if len(values) else self.last
         else:
-            gone = np.array([value is None for value in values.tolist()])
             counts = Counter(map(str, values[~gone].tolist()))
             self.numeric = self.numeric and not counts
             strays = {text: count for text, count in counts.items() if not (NUMBER.fullmatch(text) or is_word(text))}

@@ -135,11 +135,11 @@ def _divided_frames(
         raise InputError("split", "given", remedy)
     if target not in whole.columns:
         raise no_column("target", target, list(whole.columns))
-    without = missing(whole.columns[target])
-    known = np.delete(np.arange(whole.rows), without)
+    gone = missing(whole.columns[target])
+    known = np.flatnonzero(~gone)
     y = (whole.columns[target] if whole.numeric(target) else whole.texts(target).astype(str))[known]
     rows = [known[part] for part in parts_of(y, rule, seed)]
-    rows[0] = np.concatenate((rows[0], without)).astype(int)
+    rows[0] = np.concatenate((rows[0], np.flatnonzero(gone)))
     pieces = [whole.part(own).of_client(client, str(at)) for at, own in enumerate(rows)]
     return lambda: iter(pieces)
 

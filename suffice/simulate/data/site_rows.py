@@ -15,7 +15,7 @@ from suffice.support.memory import Memory
 
 from .design import MOST_LEVELS, Design, Facts, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
-from .frame import Frame
+from .frame import Frame, missing
 from .suspicion import Copies, named, suspicions
 from .table import check_clients
 
@@ -69,7 +69,7 @@ def sites_of(
     without, siteless, done = 0, 0, 0
     for frame in frames():
         owners = frame.texts(client)
-        sited = np.array([owner is not None for owner in owners.tolist()])
+        sited = ~missing(owners)
         siteless += int((~sited).sum())
         owners, X, y = owners[sited], design.apply(frame)[sited], _targets(frame, target, label)[sited]
         known = ~np.isnan(y)
