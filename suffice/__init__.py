@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from .simulate import hitting_times as hitting_times
     from .simulate import problems as problems
     from .simulate import run as run
-    from .simulate.data.cifar import cifar as cifar
     from .simulate.data.leaf import leaf as leaf
     from .simulate.data.mnist import mnist as mnist
     from .simulate.data.plays import plays as plays
@@ -106,7 +105,6 @@ _HOMES = {
         "AllForOne FixedWeights LeastSquares Local Logistic Neural Quadratics Trace algorithms collaborators "
         "expected_excess hitting_times problems run"
     ),
-    ".simulate.data.cifar": "cifar",
     ".simulate.data.leaf": "leaf",
     ".simulate.data.mnist": "mnist",
     ".simulate.data.plays": "plays",

@@ -62,7 +62,7 @@ of them among the eight clients, and a mean accuracy 5.3 above Local's. Losses e
 _TABLE = "the tables above"
 PLACES = (
     ("adaptive", "Tables 2 and S2, MNIST", _TABLE),
-    ("adaptive", "Tables 2 and S2, CIFAR-10", f"{_TABLE}, on Fashion-MNIST; `sf.cifar` reads CIFAR-10 if you have it"),
+    ("adaptive", "Tables 2 and S2, CIFAR-10", f"{_TABLE}, on Fashion-MNIST"),
     ("adaptive", "Tables 2 and S2, heart disease", f"{_TABLE}; `suffice figure adaptive-3-heart`"),
     ("adaptive", "Tables 2 and S2, IXI", "not done: images of brains that have to be asked for, and a U-Net in three "
      "dimensions of 246,000 parameters"),

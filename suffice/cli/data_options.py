@@ -21,7 +21,6 @@ def option(help: str, *names: str) -> Any:
 STANDARDISE = "Scale predictors: pooled (over all clients, default), client (by its own) or none."
 LOSS = "Loss of a row: auto (chosen from the target, default), least-squares or logistic."
 PENALTY = "Penalty r in (r/2) |theta|^2 (default 0, or 0.1 if `auto` chooses logistic)."
-SPLIT = "Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8."
 MEMORY = "Memory limit in bytes for a table or a problem's matrices (default 2e9)."
 Client = Annotated[str | None, option("Column that names the client (default: client).")]
 Target = Annotated[str | None, option("Column to predict (default: target).")]

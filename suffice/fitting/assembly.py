@@ -70,7 +70,7 @@ def assemble(
     (K, N), K the classes or 1, `shared` those of the population, (K, q) and (K,); `rule` is what was exchanged and
     found; at `easy` sites columns nearly tell the class."""
     names, kinds = sites.names, (encoding.columns, sites.classes)
-    whole: Any = NOTHING | _averaged(fitted, found, names, scale) | rule
+    whole: Any = _averaged(fitted, found, names, scale) | NOTHING | rule
     apart = {entry["site"] for entry in whole["suspects"] if entry["left_out"] == "site"}
     clients = []
     for at, site in enumerate(sites.sites):
@@ -119,7 +119,7 @@ def _model(
 
 
 def _averaged(fitted: Fitted, found: Gains, names: Sequence[str], scale: float) -> dict[str, Any]:
-    """What was averaged, and what all sites gain."""
+    """The candidates that were averaged, and the gain of all sites."""
     return {
         "name": "candidates from all alike to nobody alike, averaged by held-out folds",
         "candidates": [

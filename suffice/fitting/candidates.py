@@ -113,7 +113,7 @@ def candidates(
 
 
 def _first(fits: Messages) -> Messages:
-    """Of all rows."""
+    """The fit of all rows alone."""
     return Messages(second=fits.second[:1], cross=fits.cross[:1], square=fits.square[:1], rows=fits.rows[:1])
 
 

@@ -39,15 +39,15 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
         standard[:, units.constant[:-1]] = 0.0
         Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
         rows.append((np.column_stack((np.ones(len(X)), standard)), Y.astype(float), (fold + by) % FOLDS))
-    found = fit_classes(rows, progress=progress)
+    fitted, gains, rounds = fit_classes(rows, progress=progress)
     size = rows[0][0].shape[1]
     # of a round at most: of all rows, without each fold and of each, per output, curvature, gradient and loss
     numbers = outputs * (1 + 2 * FOLDS) * (1 + size + size * (size + 1) // 2)
     return assemble(
-        sites, client, loss, found.fitted, found.gains, units.given(found.fitted.models),
-        units.given(found.fitted.population), scale=1.0, encoding=encoding, left_out=notes,
-        rule={"rounds": found.rounds, "numbers_per_site": numbers},
-        easy=[nearly_told(alone, Y) for alone, (_, Y, _) in zip(found.gains.alone, rows)],
+        sites, client, loss, fitted, gains, units.given(fitted.models),
+        units.given(fitted.population), scale=1.0, encoding=encoding, left_out=notes,
+        rule={"rounds": rounds, "numbers_per_site": numbers},
+        easy=[nearly_told(alone, Y) for alone, (_, Y, _) in zip(gains.alone, rows)],
     )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ true log-loss. The factor 2 below makes twice a log-loss what a squared residual
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,17 +31,10 @@ SETTLED = 1e-4
 """Relative decrease of the loss at which steps at one penalty end."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FittedClasses:
-    """`fitted` with models (K, N, d), what sites gain, and how many rounds it took."""
-
-    fitted: Fitted
-    gains: Gains
-    rounds: int
-
-
-def fit_classes(rows: Sequence[SiteRows], *, progress: Callable[[int, int], None] | None = None) -> FittedClasses:
-    """Models of all sites from their rows."""
+def fit_classes(
+    rows: Sequence[SiteRows], *, progress: Callable[[int, int], None] | None = None
+) -> tuple[Fitted, Gains, int]:
+    """Models (K, N, d) of all sites from their rows, what sites gain, and the number of rounds."""
     models, ridge, rounds = pooled(rows)
     fitted = None
     for step in range(PASSES):
@@ -60,18 +52,14 @@ def fit_classes(rows: Sequence[SiteRows], *, progress: Callable[[int, int], None
         )
         models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     assert fitted is not None
-    return FittedClasses(fitted=fitted, gains=gains_of_rows(rows, fitted), rounds=rounds + 2 * PASSES)
-
-
-def held_out_losses(rows: Sequence[SiteRows], models: np.ndarray) -> np.ndarray:
-    """Log-losses of all rows under the models (K, B, N, d) that were fitted without their fold, B = 1 +
-    folds."""
-    return np.concatenate([log_losses(_scores(X, models[:, 1:, k], folds), Y) for k, (X, Y, folds) in enumerate(rows)])
+    return fitted, gains_of_rows(rows, fitted), rounds + 2 * PASSES
 
 
 def held_out_loss(rows: Sequence[SiteRows], models: np.ndarray) -> float:
-    """Their sum."""
-    return float(held_out_losses(rows, models).sum())
+    """The summed log-loss of all rows under the models (K, B, N, d) that were fitted without their fold, B = 1 +
+    folds."""
+    losses = [log_losses(_scores(X, models[:, 1:, k], folds), Y) for k, (X, Y, folds) in enumerate(rows)]
+    return float(np.concatenate(losses).sum())
 
 
 def pooled(rows: Sequence[SiteRows]) -> tuple[np.ndarray, float, int]:
@@ -131,8 +119,8 @@ def _newton(
 
 
 def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted) -> Gains:
-    """As `gain.gains`, of log-losses row by row. Alone is ridge by some steps from the model together, the last of them
-    with each penalty."""
+    """The gains of sites in log-loss, row by row, as `gain.gains`. Alone is ridge by some steps from the model
+    together, the last of them with each penalty."""
     together = models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     parts: list[LocalQuadratics] = []
     about = models

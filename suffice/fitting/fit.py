@@ -155,7 +155,7 @@ def _looked_at(
         left = "site" if out[k].all() else "fold" if out[k].any() else None
         place = share = times = None
         if sites.again is not None and (left or heavy[k]) and len(entries) < LOOKED_AT:
-            X, y, _, places = sites.again(sites.names[k])
+            X, y, places = sites.again(sites.names[k])
             squares = (y - found.intercepts[k] - (X @ encoding.matrix) @ found.slopes[k]) ** 2
             if len(y) >= 2 * FOLDS and squares.max() > 0.5 * squares.sum() > 0:
                 place, share = places[int(squares.argmax())], float(squares.max() / squares.sum())

@@ -31,7 +31,7 @@ class Fit(SiteModels):
         return fit_table(self, width)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The table as a notebook shows it."""
         return self.table()._repr_html_()
 
     def to_frame(self) -> Any:

@@ -61,9 +61,9 @@ class Gains:
     def of(
         cls, sums: np.ndarray, variance: np.ndarray, fewer: np.ndarray, rows: np.ndarray, counts: np.ndarray, size: int
     ) -> Gains:
-        """Of `sums` (3, N) of losses together, alone and of a constant over held-out `rows` (N,), the `variance` (N,)
-        of the first two's difference (NaN: nothing to gain), and sums alone by models that lack one more fold, `fewer`
-        (N,); sites have `counts` (N,) rows, models `size` coefficients."""
+        """The gains from `sums` (3, N) of losses together, alone and of a constant over held-out `rows` (N,), the
+        `variance` (N,) of the first two's difference (NaN: nothing to gain), and sums alone by models that lack one
+        more fold, `fewer` (N,); sites have `counts` (N,) rows, models `size` coefficients."""
         with np.errstate(invalid="ignore", divide="ignore"):
             together, alone, constant = np.where(rows > 0, sums / rows, np.nan)
             error = np.where(counts >= PER_COEFFICIENT * size, np.sqrt(variance) / rows, np.nan)
@@ -75,11 +75,6 @@ class Gains:
         network, spread, decisive = of_network(sums[1] - sums[0], rows, variance, LEARNT * more, enough)
         gain = alone - together + 0 * error
         return cls(together, alone, constant, gain, error, network, spread, decisive, int(enough.sum()))
-
-
-def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
-    """Of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
-    return Gains.of(*sums_of(messages, held_out_models), counts, messages.size)
 
 
 def sums_of(messages: Messages, held_out_models: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

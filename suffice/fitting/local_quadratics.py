@@ -33,7 +33,7 @@ def bound_curvature(p: np.ndarray) -> np.ndarray:
 
 
 def probabilities(scores: np.ndarray) -> np.ndarray:
-    """Of linear predictors (n, 1), of the second class, or (n, K), of each: (n, 1) or (n, K)."""
+    """Probabilities of linear predictors (n, 1), of the second class, or (n, K), of each: (n, 1) or (n, K)."""
     if scores.shape[1] == 1:
         return 1 / (1 + np.exp(-np.clip(scores, -500, 500)))
     shifted = np.exp(scores - scores.max(1, keepdims=True))
@@ -50,9 +50,9 @@ def log_losses(scores: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalQuadratics:
-    """Of one class: `fits` as in `Messages.fits`, of all rows and without each fold, and the folds `held_out`, each
-    about the models that were fitted without it; `metric` (d, d) that of a row where classes are equally probable, so
-    that priors do not widen as models grow sure."""
+    """The quadratic functions of one class: `fits` as in `Messages.fits`, of all rows and without each fold, and the
+    folds `held_out`, each about the models that were fitted without it; `metric` (d, d) that of a row where classes are
+    equally probable, so that priors do not widen as models grow sure."""
 
     fits: Messages
     held_out: Messages
@@ -62,8 +62,8 @@ class LocalQuadratics:
 def local_quadratics(
     rows: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], models: np.ndarray
 ) -> list[LocalQuadratics]:
-    """Of each class, from each site's X (n, d) with a column of ones, Y (n, K) and folds (n,), about
-    `models` (K, 1 + folds, N, d), of all rows and without each fold.
+    """The quadratic functions of each class, from each site's X (n, d) with a column of ones, Y (n, K) and folds (n,),
+    about `models` (K, 1 + folds, N, d), of all rows and without each fold.
 
     What is fitted without a fold expands about models that never saw it: about those of all rows, which did, held-out
     losses would praise whatever candidate stays close to them.

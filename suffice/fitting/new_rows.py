@@ -32,7 +32,7 @@ class NewRows:
     far: dict[str, list[float]] = field(default_factory=dict)
 
     def warnings(self, models: Any) -> list[str]:
-        """What a user should know of them, a line each."""
+        """Lines for a user on what the models do not know of these rows."""
         lines = []
         for name, levels in self.levels.items():
             reference = models.encoding.references.get(name, "the reference level")
@@ -98,7 +98,7 @@ def sites_of(models: Any, frame: Frame, site: str | None) -> np.ndarray:
 
 
 def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
-    """Of each category the levels that no row had when the models were fitted."""
+    """The levels of each category that no row had when the models were fitted."""
     known: dict[str, set[str | None]] = {}
     for column in design.columns:
         if column.level is not None:

@@ -20,7 +20,7 @@ def alone_models(fits: Messages, penalty: float) -> np.ndarray:
 
 
 def best_penalty(fits: Messages, held_out: Messages) -> float:
-    """Of `alone_models`, that of the least held-out loss of all sites together."""
+    """The penalty of `alone_models` with the least held-out loss of all sites together."""
     return float(min(PENALTIES, key=lambda penalty: held_out.loss(alone_models(fits, penalty)[1:]).sum()))
 
 
@@ -41,7 +41,7 @@ def shared_models(fits: Messages, precision: np.ndarray, scatter: float) -> np.n
 
 
 def best_shared(fits: Messages, held_out: Messages, levels: bool) -> float:
-    """Of `shared_models` the penalty of the least held-out loss, `levels` drawn to a common one by the same penalty."""
+    """The penalty of `shared_models` with the least held-out loss; `levels` are drawn to a common one by it, too."""
 
     def loss(penalty: float) -> float:
         models = shared_models(fits, ridge_of(fits.size, penalty), levels / penalty)

@@ -49,7 +49,7 @@ class Network:
     def of(
         cls, folds: Folds, counts: np.ndarray, out: np.ndarray, progress: Callable[[int, int], None] | None = None
     ) -> Network:
-        """Of what is not `out` (N, F); of the first site where all is."""
+        """The network of all folds that are not `out` (N, F); of the first site where all are."""
         group = np.flatnonzero(~out.all(1)) if not out.all() else np.arange(1)
         kept = [emptied(folds[k], out[k] & (not out.all())) for k in group]
         moved, units, sites = dealt(kept, counts[group]), Units.pooled(kept), len(out)
@@ -73,7 +73,8 @@ def _turned(site: Sequence[Fold], by: int) -> Sequence[Fold]:
 
 
 def unsuspected(folds: Folds, found: Suspects) -> list[list[Fold]]:
-    """What settles gaps, reference levels and means: no suspected fold, and no suspected site unless all are."""
+    """The folds that settle gaps, reference levels and means: no suspected fold, and no suspected site unless all
+    are."""
     kept = [emptied(folds[k], found.folds[k]) for k in range(len(folds)) if found.sites.all() or not found.sites[k]]
     return kept if any(fold.rows for site in kept for fold in site) else [list(site) for site in folds]
 
@@ -81,8 +82,8 @@ def unsuspected(folds: Folds, found: Suspects) -> list[list[Fold]]:
 def fitted_robustly(
     folds: Folds, counts: np.ndarray, kept: np.ndarray, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Network, Suspects, np.ndarray]:
-    """Of all sites' messages in the columns of an `Encoding`, of which those `kept` (N,) stay: the network with a model
-    of every site, who was suspected, and what is left out (N, F)."""
+    """The answer for all sites' messages in the columns of an `Encoding`, of which those `kept` (N,) stay: the network
+    with a model of every site, who was suspected, and what is left out (N, F)."""
     found, rows = Suspects.among(folds, counts, kept), held_out(folds)
     out, sites = np.zeros(found.folds.shape, dtype=bool), np.broadcast_to(found.sites[:, None], found.folds.shape)
     best = whole = Network.of(folds, counts, out, progress)
@@ -115,7 +116,7 @@ def held_out(folds: Folds) -> np.ndarray:
 
 
 def vote(before: np.ndarray, after: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """What each site gains (N,), in units of its noise, from held-out losses (N, F) of so many rows (N, F)."""
+    """The gain of each site (N,), in units of its noise, from held-out losses (N, F) of so many rows (N, F)."""
     n, old, new = rows.sum(1), before.sum(1), after.sum(1)
     if not n.any():
         return np.zeros(len(n))
@@ -125,8 +126,8 @@ def vote(before: np.ndarray, after: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def gained(network: Network, rows: np.ndarray, counts: np.ndarray) -> Gains:
-    """What the network's sites gain, in its units; the others, and a single site, have a loss on their held-out `rows`
-    (N, F) and nothing to gain."""
+    """The gains of the network's sites, in its units; the others, and a single site, have a loss on their held-out
+    `rows` (N, F) and nothing to gain."""
     group, there, sites = network.group, rows.sum(1), len(counts)
     sums = np.tile(network.losses.sum(1) / network.units.scale[-1] ** 2, (3, 1))
     sums[2], variance, fewer = np.full((3, sites), np.nan)

@@ -17,7 +17,6 @@ from suffice.simulate.data.encoding import Encoding
 from suffice.support.errors import InputError
 from suffice.support.parse import nearest
 
-from .gain import beyond_chance
 from .local_quadratics import probabilities as of_classes
 
 if TYPE_CHECKING:
@@ -69,15 +68,15 @@ class Group(TypedDict):
 
 
 class Distances(TypedDict):
-    """Of sites that are `compared`: in units of what chance explains."""
+    """Distances between the sites that are `compared`, in units of what chance explains."""
 
     compared: list[str]
     distances: list[list[Loss]]
 
 
 class Rule(TypedDict):
-    """What was averaged and exchanged, and what was found on the way; `network_gain` is per row of all
-    `network_gain_sites`, `spread_power` the power of sites' means that residuals grow with."""
+    """The candidates that were averaged, the numbers exchanged and the findings on the way; `network_gain` is per row
+    of all `network_gain_sites`, `spread_power` the power of sites' means that residuals grow with."""
 
     name: str
     candidates: list[CandidateEntry]
@@ -124,24 +123,6 @@ class SiteModel:
     gain_se: Loss | None
     expected_loss_constant: Loss | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """The same in a sentence or two."""
-        others = sorted(((share, name) for name, share in self.weights.items() if name != self.name), reverse=True)
-        most = ", ".join(f"{name} {share:.0%}" for share, name in others[:3] if name in self.collaborators)
-        own = f"{self.name}: {self.weights.get(self.name, 0.0):.0%} of the model comes from its own {self.rows} rows"
-        text = own + (f", then {most}" if most else ", and no other site counts much")
-        if len(self.weights) == 1:
-            return f"{self.name}: the model comes from its own {self.rows} rows; there is no other site."
-        if LEFT_OUT in self.notes:
-            return f"{own}; {LEFT_OUT}."
-        if self.gain is None or self.gain_se is None:
-            return f"{text}. The rows are too few to tell what this site gains; see the gain of all sites together."
-        limit = beyond_chance(len(self.weights))
-        sure = "" if abs(self.gain) > limit * self.gain_se else ", which may be due to chance"
-        verb = "gains" if self.gain >= 0 else "loses"
-        return f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row over working alone{sure}."
 
     def to_dict(self) -> dict[str, Any]:
         return msgspec.to_builtins(self)
@@ -268,6 +249,6 @@ class SiteModels:
 
 
 def probabilities(scores: np.ndarray) -> np.ndarray:
-    """Of linear predictions (n, 1) or (n, K), as (n, 2) or (n, K)."""
+    """Probabilities (n, 2) or (n, K) of linear predictions (n, 1) or (n, K)."""
     found = of_classes(scores)
     return np.column_stack((of_classes(-scores), found)) if scores.shape[1] == 1 else found

@@ -26,7 +26,7 @@ ONLY = "all"
 
 
 class _Collaborative(BaseEstimator):
-    """What both estimators share.
+    """The part that both estimators share.
 
     client_column   a column of X that names the site of each row (its name in a data frame, its position in an array),
                     or None: sites are given to `fit` and `predict` by `client`

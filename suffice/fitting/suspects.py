@@ -112,7 +112,8 @@ class Suspects:
 
     @classmethod
     def among(cls, folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
-        """Of all sites' messages in any units, but those `kept` (N,); `counts` (N,) are the sites' rows."""
+        """The suspects of all sites' messages in any units, but those `kept` (N,); `counts` (N,) are the sites'
+        rows."""
         ones, cells = np.ones((len(folds), FOLDS)), Cells.of(folds)
         wild, far, apart, times, units = ones < 0, ones[:, 0] < 0, ones, ones[:, 0], ones[:, 0]
         if cells is not None:
@@ -136,7 +137,7 @@ def emptied(site: Sequence[Fold], out: np.ndarray) -> list[Fold]:
 
 
 def judging(n: np.ndarray, enough: np.ndarray) -> np.ndarray:
-    """Of the sites with `enough` (N,) rows those of most, in their order."""
+    """The sites of most rows, in their order, among those with `enough` (N,) rows."""
     at = np.argsort(-n * enough, kind="stable")[: min(int((enough & (n > 0)).sum()), JUDGES)]
     return np.sort(at)
 
@@ -200,7 +201,7 @@ def _sites(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _beyond(apart: np.ndarray, free: int) -> float:
-    """What the largest of so many deviations from their median exceeds with probability `CHANCE` at most."""
+    """A bound that the largest of these deviations from their median exceeds with probability `CHANCE` at most."""
     from scipy.special import stdtrit
 
     return float(stdtrit(max(free, 2), 1 - CHANCE / len(apart)) * 1.4826 * np.median(np.abs(apart)))

@@ -47,7 +47,7 @@ def fit_table(fit: SiteModels, width: int = WIDE) -> Table:
 
 
 def answer(fit: SiteModels) -> str:
-    """What all sites gain, and of which loss, in a sentence; their rows weigh what is a mean over sites."""
+    """A sentence on the gain of all sites, and of which loss; means over sites are weighted by rows."""
     measure = MEASURES.get(fit.loss, "log-loss")
     among = [model for model in fit if model.rows >= LEAST_ROWS and LEFT_OUT not in model.notes]
     held = [model for model in among if model.expected_loss_alone is not None]
@@ -127,7 +127,7 @@ def _notes(fit: SiteModels) -> list[str]:
 
 
 def findings(fit: SiteModels) -> list[str]:
-    """What the sites' data show: who is alone or wrong, who is alike, whether a logarithm would do better."""
+    """Sentences on the sites' data: who is alone or wrong, who is alike, whether a logarithm would do better."""
     power, said = fit.rule["spread_power"], []
     if power is not None:
         scatter = f"scatter more where sites' means are larger (as their power {power:.2g})"
@@ -213,7 +213,7 @@ def _gains(fit: SiteModels) -> list[str]:
 
 
 def _groups(fit: SiteModels) -> list[str]:
-    """What tells a group, or a site that is like no other, apart, and what it gains; the largest come first."""
+    """Sentences on groups, and on sites that are like no other: their slopes and gains; the largest come first."""
     lines: list[str] = []
     groups = fit.rule["groups"]
     for entry in groups[:MOST_GROUPS]:

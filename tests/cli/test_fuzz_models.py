@@ -123,8 +123,6 @@ def checked(fitted: Any) -> None:
     finite(fitted.to_dict())
     wide = [note for note in fitted.left_out if len(f"Left out or changed: {note}.") > 96]
     assert not wide, wide
-    for model in fitted:
-        told(model.words)
     fitted._repr_html_()
     told(str(fitted))
 

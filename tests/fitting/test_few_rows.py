@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from populations import table
 
 import suffice as sf
 
@@ -20,12 +21,6 @@ def drawn(seed, few, scatter=0.0):
         X = rng.normal(size=(rows, 2)) + 1
         sites[f"s{k}"] = (X, levels[k] + X @ slopes[k] + 0.3 * rng.normal(size=rows))
     return sites, levels, slopes
-
-
-def table(sites):
-    X, y = (np.concatenate([site[part] for site in sites.values()]) for part in (0, 1))
-    names = np.repeat(np.array(list(sites), dtype=object), [len(y) for _, y in sites.values()])
-    return {"client": names, "x0": X[:, 0], "x1": X[:, 1], "target": y}
 
 
 def loss(model, level, slopes):

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -50,7 +49,6 @@ def test_the_contract_of_the_answer(sites):
         assert set(client["collaborators"]) == expected
         np.testing.assert_allclose(client["gain"], client["expected_loss_alone"] - client["expected_loss"], rtol=1e-9)
     assert fit["s2"].rows == 30
-    assert "s2" in fit["s2"].words
     assert "collaboration pays off" in str(fit) or "not significant" in str(fit)
     with pytest.raises(InputError, match="did you mean s1"):
         fit["s11"]
@@ -262,16 +260,6 @@ def test_it_beats_pooled_and_alone_on_a_real_table():
         X, answer = lines([row for row in test if row["site"] == site])
         losses["alone"] += ((X @ own - answer) ** 2).sum() / len(test)
     assert ours < min(losses.values()), (ours, losses)
-
-
-@pytest.mark.slow
-def test_a_hundred_sites_take_less_than_five_seconds():
-    sites = draw(6, np.random.default_rng(6).normal(size=(100, 20)), 1000)
-    columns = {name: np.array(values) for name, values in table(sites).items()}
-    before = time.process_time()
-    fit = sf.fit(columns)
-    assert time.process_time() - before < 5
-    assert len(fit) == 100
 
 
 def test_the_page_runs(tmp_path, monkeypatch):

@@ -10,37 +10,23 @@ import suffice as sf
 TABLE = {"client": ["L"] * 10, "target": list(range(10)), "b": ["1", "4"] * 5}
 
 
-@pytest.mark.parametrize(
-    ("changed", "options", "message"),
-    [
-        ({}, {"drop": 1.5}, "drop = 1.5: give the names of columns in a list"),
-        ({"b": [[1], [1, 2]] * 5}, {}, "column b = 'nested values': give one number or text per row"),
-    ],
-)
-def test_what_is_no_name_or_column_is_refused(changed, options, message):
+CALLS = {
+    "drop = 1.5: give the names of columns in a list": lambda: sf.fit(TABLE, drop=1.5),
+    "b = 'nested values': give one number or text per row": lambda: sf.fit(TABLE | {"b": [[1], [1, 2]] * 5}),
+    "columns of one length": lambda: sf.fit(TABLE).predict(TABLE | {"target": 1}, site="L"),
+    "site = .*: give the site's name": lambda: sf.fit(TABLE).predict(TABLE, site=10**5000),
+    "reveal = .*: give True or False": lambda: sf.summarise(TABLE, site="L", reveal=np.array([])),
+}
+
+
+@pytest.mark.parametrize("message", CALLS)
+def test_what_is_no_name_or_column_is_refused(message):
     with pytest.raises(sf.InputError, match=message):
-        sf.fit(TABLE | changed, **options)
+        CALLS[message]()
 
 
-def test_a_column_that_predictions_do_not_read_may_be_no_column_but_must_have_its_rows():
-    with pytest.raises(sf.InputError, match="columns of one length"):
-        sf.fit(TABLE).predict(TABLE | {"target": 1}, site="L")
+def test_a_column_that_predictions_do_not_read_may_be_anything():
     assert len(sf.fit(TABLE).predict(TABLE | {"target": list("abcdefghij")}, site="L")) == 10
-
-
-def test_the_site_of_all_rows_is_a_name():
-    with pytest.raises(sf.InputError, match=r"site = .*: give the site's name"):
-        sf.fit(TABLE).predict(TABLE, site=10**5000)
-
-
-def test_reading_refuses_what_is_no_list_of_names_to_drop():
-    with pytest.raises(sf.InputError, match=r"drop = 1\.5: give the names of columns in a list"):
-        sf.read(TABLE, drop=1.5)
-
-
-def test_reveal_is_true_or_false():
-    with pytest.raises(sf.InputError, match=r"reveal = .*: give True or False"):
-        sf.summarise(TABLE, site="L", reveal=np.array([]))
 
 
 @pytest.mark.parametrize("loss", ["least-squares", "multinomial"])

@@ -10,9 +10,13 @@ from populations import draw, folded, table
 
 import suffice as sf
 from suffice.fitting.candidates import collaborate
-from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, beyond_chance, gains
+from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, Gains, beyond_chance, sums_of
 from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.simulate.data.folds import FOLDS, Units
+
+
+def gains(made, held_out, counts):
+    return Gains.of(*sums_of(made, held_out), counts, made.size)
 
 
 def measured(sites, truth):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from populations import folded, said, table
 
 import suffice as sf
 from suffice import InputError
 from suffice.fitting.groups import groups_of
 from suffice.fitting.suspects import Suspects
-from suffice.simulate.data.folds import FOLDS, Fold
 
 
 def drawn(seed, sizes, rows=50, noise=0.7):
@@ -22,16 +22,6 @@ def drawn(seed, sizes, rows=50, noise=0.7):
             X = rng.normal(size=(rows, 3))
             sites.append((X, level + X @ slopes + noise * rng.normal(size=rows)))
     return sites, np.repeat(np.arange(len(sizes)), sizes)
-
-
-def folded(sites):
-    return [[Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)] for X, y in sites]
-
-
-def table(sites):
-    X, y = (np.concatenate([site[part] for site in sites]) for part in (0, 1))
-    names = np.repeat([f"c{k}" for k in range(len(sites))], [len(y) for _, y in sites]).astype(object)
-    return {"client": names, **{f"x{j}": column for j, column in enumerate(X.T)}, "target": y}
 
 
 @pytest.mark.share(3)
@@ -54,7 +44,7 @@ def test_groups_are_those_that_were_drawn(sizes):
     for seed in range(50):
         sites, group = drawn(seed, sizes)
         folds = folded(sites)
-        names = [f"c{k}" for k in range(len(sites))]
+        names = [f"s{k}" for k in range(len(sites))]
         found = groups_of(folds, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
         wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
         right += sorted(entry["sites"] for entry in found) == sorted(wanted)
@@ -66,9 +56,9 @@ def test_a_group_is_named_with_what_tells_it_apart(seed):
     """Its coefficient and that of the others are least squares with a level for each site, by another route."""
     sites, _ = drawn(seed, (4, 3))
     fit = sf.fit(table(sites))
-    said = str(fit).replace("\n", " ")
-    assert "check its units" not in said
-    assert [entry["sites"] for entry in fit.rule["groups"]] == [["c0", "c1", "c2", "c3"], ["c4", "c5", "c6"]]
+    text = said(fit)
+    assert "check its units" not in text
+    assert [entry["sites"] for entry in fit.rule["groups"]] == [["s0", "s1", "s2", "s3"], ["s4", "s5", "s6"]]
     for entry, mine in zip(fit.rule["groups"], (range(4), range(4, 7))):
         for chosen, value in ((mine, entry["own"]), (set(range(7)) - set(mine), entry["others"])):
             X, y = (np.concatenate([sites[k][part] for k in sorted(chosen)]) for part in (0, 1))
@@ -77,7 +67,7 @@ def test_a_group_is_named_with_what_tells_it_apart(seed):
             np.testing.assert_allclose(value, slopes[int(entry["column"][1:])], rtol=1e-6)
         gains = [fit[name].gain for name in entry["sites"]]
         np.testing.assert_allclose(entry["gain"], np.mean(gains), rtol=1e-9)  # as many rows each
-    assert "c4, c5, c6 are alike and differ from the others: x" in said
+    assert "s4, s5, s6 are alike and differ from the others: x" in text
     assert any("are alike" in note for note in fit.notes)
 
 
@@ -86,21 +76,21 @@ def test_a_group_is_named_with_what_tells_it_apart(seed):
 def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed):
     sites, _ = drawn(seed, (6, 1))
     fit = sf.fit(table(sites))
-    said = str(fit).replace("\n", " ")
-    assert "check its units" not in said
-    assert "c6 is like no other site: x" in said
+    text = said(fit)
+    assert "check its units" not in text
+    assert "s6 is like no other site: x" in text
     for entry in fit.rule["suspects"]:
-        assert (entry["site"], entry["left_out"]) == ("c6", "site")
-        assert fit["c6"].collaborators == ()
-        assert "c6 is alone: its rows are " in str(fit).replace("\n", " ")
-    kept = sf.fit(table(sites), keep=["c6"])
+        assert (entry["site"], entry["left_out"]) == ("s6", "site")
+        assert fit["s6"].collaborators == ()
+        assert "s6 is alone: its rows are " in text
+    kept = sf.fit(table(sites), keep=["s6"])
     assert not kept.rule["suspects"]
-    assert kept["c0"].weights["c6"] != 0
+    assert kept["s0"].weights["s6"] != 0
 
 
 def test_a_site_that_is_kept_has_a_name():
-    with pytest.raises(InputError, match="keep = 'c9': name a site of the table"):
-        sf.fit(table(drawn(0, (3,))[0]), keep=["c9"])
+    with pytest.raises(InputError, match="keep = 's9': name a site of the table"):
+        sf.fit(table(drawn(0, (3,))[0]), keep=["s9"])
 
 
 @pytest.mark.share(3)
@@ -112,10 +102,10 @@ def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed
     for k in range(count):
         X = rng.normal(size=(rows, 3))
         sites.append((X, rng.poisson(np.exp(1 + 4 * k / (count - 1) + 0.2 * X[:, 0])).astype(float)))
-    said = str(sf.fit(table(sites))).replace("\n", " ")
-    assert "try log(1 + target)" in said
-    assert "check its units" not in said
-    assert "look for a slip" not in said
+    text = said(sf.fit(table(sites)))
+    assert "try log(1 + target)" in text
+    assert "check its units" not in text
+    assert "look for a slip" not in text
     assert "try log(1 + target)" not in str(sf.fit(table(drawn(seed, (7,))[0])))
 
 
@@ -129,4 +119,4 @@ def test_nobody_is_told_to_check_units_where_rows_are_few_or_a_share_hardly_vari
             X = rng.normal(size=(20 if columns == 3 else 7, columns))
             X[:, 1] = (60 if k == 9 else 0.1 * k) + 0.005 * rng.normal(size=len(X))
             sites.append((X, X[:, 0] + 3 * rng.normal() + rng.normal(size=len(X))))
-        assert "check its units" not in str(sf.fit(table(sites))).replace("\n", " ")
+        assert "check its units" not in said(sf.fit(table(sites)))

@@ -12,7 +12,6 @@ from populations import draw, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.fitting.gain import beyond_chance
 from suffice.support import frames
 
 
@@ -85,15 +84,6 @@ def test_messages_with_other_columns_and_sites_for_a_saved_fit_are_refused_with_
     saved = sf.fit(three).save(tmp_path / "fit.json")
     with pytest.raises(InputError, match="no site can be added to them: fit the messages of all sites anew"):
         sf.fit([saved, sf.summarise(columns(3), site="s3")])
-
-
-def test_gains_beyond_chance_are_rarer_than_one_in_twenty_networks():
-    """20 sites without a gain: by two standard errors some site exceeds them in 60 %; Bonferroni's bound is 5 %."""
-    normal = np.abs(np.random.default_rng(0).normal(size=(20_000, 20))).max(1)
-    share = (normal > beyond_chance(20)).mean()
-    assert 0.04 < share < 0.055, share
-    assert (normal > 2).mean() > 0.5
-    assert beyond_chance(1) == 2
 
 
 def test_digits_are_those_that_mean_something(sites):

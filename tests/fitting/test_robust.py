@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from populations import said, table
 
 import suffice as sf
 from suffice.fitting.suspects import Suspects
@@ -54,12 +55,6 @@ def drawn(seed, sites=5, fault=None):
     return found
 
 
-def columns(sites):
-    names = np.concatenate([[name] * len(y) for name, (_, y) in sites.items()]).astype(object)
-    X, y = (np.concatenate([pair[part] for pair in sites.values()]) for part in (0, 1))
-    return {"client": names, "x0": X[:, 0], "x1": X[:, 1], "target": y}
-
-
 @cache
 def clean(seed, sites, route="rows"):
     """The fit of the first so many sites of five without a fault."""
@@ -68,8 +63,8 @@ def clean(seed, sites, route="rows"):
 
 def fitted(sites, route="rows"):
     if route == "rows":
-        return sf.fit(columns(sites))
-    return sf.fit([sf.summarise(columns({name: sites[name]}), site=name) for name in sites])
+        return sf.fit(table(sites))
+    return sf.fit([sf.summarise(table({name: sites[name]}), site=name) for name in sites])
 
 
 def coefficients(fit):
@@ -92,10 +87,10 @@ def test_a_faulty_site_is_named_and_the_others_get_what_they_get_without_it(faul
         np.testing.assert_allclose(found[name], model, rtol=1e-9)  # the same numbers, but for the columns' means
     (entry,) = [entry for entry in fit.to_dict()["rule"]["suspects"] if entry["left_out"] == "site"]
     assert entry["site"] == "s4"
-    said = str(fit).replace("\n", " ")
-    assert re.search("s4 is (left out|alone): its rows are ", said)
-    assert fault in ("sign turned", "labels permuted", "target x 0.1") or "check its units" in said
-    assert all(line.replace("\n", " ") in said for line in fit.notes)
+    text = said(fit)
+    assert re.search("s4 is (left out|alone): its rows are ", text)
+    assert fault in ("sign turned", "labels permuted", "target x 0.1") or "check its units" in text
+    assert all(line.replace("\n", " ") in text for line in fit.notes)
     assert fit["s4"].gain is None
     assert "s4" not in fit["s0"].collaborators
 
@@ -108,9 +103,9 @@ def test_a_site_so_far_that_losses_have_no_digits_is_left_out_without_a_vote(see
         np.testing.assert_allclose(coefficients(fit)[name], model, rtol=1e-9)
     level = fitted(drawn(seed, fault=lambda X, y: (X, 0 * y + 1e9)))
     assert np.isfinite(level.rule["distances"]["distances"]).all()
-    said = str(level).replace("\n", " ")
-    assert "together 4 of 5 sites gain" in said
-    assert "A site with fewer than" not in said  # the site without a gain has forty rows
+    text = said(level)
+    assert "together 4 of 5 sites gain" in text
+    assert "A site with fewer than" not in text  # the site without a gain has forty rows
 
 
 @pytest.mark.share(4)
@@ -125,11 +120,11 @@ def test_a_mistyped_row_is_named_and_hurts_nobody(fault, route):
         own.append(excess(fit, ["s4"]) / excess(clean(seed, 5, route), ["s4"]))
         (entry,) = fit.to_dict()["rule"]["suspects"]
         assert (entry["site"], entry["left_out"], entry["folds"]) == ("s4", "fold", [SLIP % 5 + 1])
-        said = str(fit).replace("\n", " ")
-        assert f"Fold {SLIP % 5 + 1} of s4 (its rows 3, 8, 13 and so on) is left out" in said
+        text = said(fit)
+        assert f"Fold {SLIP % 5 + 1} of s4 (its rows 3, 8, 13 and so on) is left out" in text
         if route == "rows":
             assert entry["row"] == f"row {4 * ROWS + SLIP + 1}"
-            assert f"row {4 * ROWS + SLIP + 1} has 99." in said
+            assert f"row {4 * ROWS + SLIP + 1} has 99." in text
     assert np.mean(ratios) < 1.1, ratios
     assert np.mean(own) < 2.5, own  # without a fifth of its rows
 
@@ -140,7 +135,7 @@ def test_a_mistyped_row_is_named_and_hurts_nobody(fault, route):
 def test_with_three_sites_faults_of_one_are_told_and_hurt_nobody(fault, seed):
     fit, told = fitted(drawn(seed, 3, AT_SITE[fault])), coefficients(clean(seed, 2))
     assert [entry["site"] for entry in fit.rule["suspects"] if entry["left_out"] == "site"] == ["s2"]
-    assert "Of three sites, two that are wrong alike" in str(fit).replace("\n", " ")
+    assert "Of three sites, two that are wrong alike" in said(fit)
     for name, model in told.items():
         np.testing.assert_allclose(coefficients(fit)[name], model, rtol=1e-9)
 
@@ -152,7 +147,7 @@ def test_of_two_sites_nobody_can_tell_which_is_wrong_and_each_is_fitted_by_itsel
     """A vote would be the faulty one's as well: a target x 1000 ruined the honest site in these two draws."""
     fit = fitted(drawn(seed, 2, AT_SITE[fault]))
     np.testing.assert_allclose(coefficients(fit)["s0"], coefficients(clean(seed, 1))["s0"], rtol=1e-9)
-    assert "Of two sites nobody can tell which is wrong" in str(fit).replace("\n", " ")
+    assert "Of two sites nobody can tell which is wrong" in said(fit)
     assert {entry["site"] for entry in fit.rule["suspects"]} == {"s0", "s1"}
 
 
@@ -168,10 +163,10 @@ def test_two_sites_that_fit_each_other_stay_together(seed):
 def test_gaps_are_not_filled_with_a_faulty_site_s_numbers():
     """And a table without its site has the same models, the gaps' mean included."""
     sites = drawn(2, fault=AT_SITE["one predictor x 1e4"])
-    table = columns(sites)
-    table["x0"] = np.where(np.arange(5 * ROWS) % 7 == 0, np.nan, table["x0"])
-    honest = table["client"] != "s4"
-    found, told = (sf.fit(part) for part in (table, {name: values[honest] for name, values in table.items()}))
+    rows = {name: np.array(column) for name, column in table(sites).items()}
+    rows["x0"] = np.where(np.arange(5 * ROWS) % 7 == 0, np.nan, rows["x0"])
+    honest = rows["client"] != "s4"
+    found, told = (sf.fit(part) for part in (rows, {name: values[honest] for name, values in rows.items()}))
     assert found.encoding.gaps == told.encoding.gaps
     for name in told.by_name:
         np.testing.assert_allclose(coefficients(found)[name], coefficients(told)[name], rtol=1e-9)
@@ -182,10 +177,10 @@ def test_one_row_of_a_million_among_sites_of_one_row():
     X = rng.normal(size=(60, 2))
     y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=60)
     names = np.array([f"s{k // 10 if k < 40 else k}" for k in range(60)], dtype=object)
-    table = {"client": names, "x0": X[:, 0], "x1": X[:, 1], "target": y}
+    rows = {"client": names, "x0": X[:, 0], "x1": X[:, 1], "target": y}
     honest = np.arange(60) != 50
-    told = coefficients(sf.fit({name: values[honest] for name, values in table.items()}))
-    found = coefficients(sf.fit(table | {"target": np.where(honest, y, 1e6)}))
+    told = coefficients(sf.fit({name: values[honest] for name, values in rows.items()}))
+    found = coefficients(sf.fit(rows | {"target": np.where(honest, y, 1e6)}))
     for name in told:
         np.testing.assert_allclose(found[name], told[name], rtol=1e-9)
 
@@ -200,9 +195,9 @@ def test_names_and_the_order_of_sites_change_nothing(loss):
         y = X[:, 0] + 0.5 * k * X[:, 1] + rng.normal(size=size)
         sites[f"s{k}"] = (X, y if loss == "least-squares" else (y > 0).astype(float))
     order = rng.permutation(len(sizes))
-    first = coefficients(sf.fit(columns(sites), loss=loss))
-    renamed = coefficients(sf.fit(columns({f"ward {name}": rows for name, rows in sites.items()}), loss=loss))
-    moved = coefficients(sf.fit(columns({f"s{k}": sites[f"s{k}"] for k in order}), loss=loss))
+    first = coefficients(sf.fit(table(sites), loss=loss))
+    renamed = coefficients(sf.fit(table({f"ward {name}": rows for name, rows in sites.items()}), loss=loss))
+    moved = coefficients(sf.fit(table({f"s{k}": sites[f"s{k}"] for k in order}), loss=loss))
     for name, model in first.items():
         assert (renamed[f"ward {name}"] == model).all()
         np.testing.assert_allclose(moved[name], model, rtol=1e-7)  # sums in another order, through 20 steps
@@ -213,12 +208,12 @@ def test_a_site_of_large_noise_and_a_row_with_most_of_a_site_s_loss_are_named():
     sites["s2"] = (sites["s2"][0], sites["s2"][1] + 3 * np.random.default_rng(0).normal(size=ROWS))
     fit = fitted(sites)
     assert [entry["site"] for entry in fit.rule["suspects"]][:1] == ["s2"]
-    assert "s2 is alone: its rows are " in str(fit).replace("\n", " ")
+    assert "s2 is alone: its rows are " in said(fit)
     rare = drawn(5)
     y = rare["s1"][1].copy()
     y[12] += 4
-    said = str(fitted(rare | {"s1": (rare["s1"][0], y)})).replace("\n", " ")
-    assert f"row {ROWS + 13} has " in said
+    text = said(fitted(rare | {"s1": (rare["s1"][0], y)}))
+    assert f"row {ROWS + 13} has " in text
 
 
 def test_a_row_far_from_the_rest_of_a_site_of_few_rows_stays():

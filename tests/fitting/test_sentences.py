@@ -8,16 +8,10 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
+from populations import said, table
 
 import suffice as sf
 from suffice.fitting.gain import beyond_chance
-
-
-def table(sites, classes=False):
-    X, y = (np.concatenate([site[part] for site in sites.values()]) for part in (0, 1))
-    names = np.repeat(np.array(list(sites), dtype=object), [len(y) for _, y in sites.values()])
-    target = np.where(y > 0, "yes", "no").astype(object) if classes else y
-    return {"client": names, **{f"x{j}": column for j, column in enumerate(X.T)}, "target": target}
 
 
 def drawn(seed, count=5, rows=40, scatter=0.0, noise=0.3):
@@ -28,10 +22,6 @@ def drawn(seed, count=5, rows=40, scatter=0.0, noise=0.3):
         slopes = np.array([1.0, -1.0]) + scatter * rng.normal(size=2)
         sites[f"s{k}"] = (X, X @ slopes + 0.1 * k + noise * rng.normal(size=rows))
     return sites
-
-
-def said(fit):
-    return str(fit).replace("\n", " ")
 
 
 def least_squares(X, y):
@@ -62,7 +52,7 @@ def test_what_tells_a_site_apart_is_beside_sites_that_are_not_left_out(seed, fau
 def test_honest_sites_seldom_differ_beside_one_that_is_left_out():
     """Beside seven rows whose predictors have another unit they did in most."""
     found = []
-    for seed in range(30):
+    for seed in range(15):
         sites = drawn(seed)
         sites["s4"] = (1e4 * sites["s4"][0][:7], sites["s4"][1][:7])  # too few rows to differ itself
         found.append(bool(sf.fit(table(sites)).rule["groups"]))
@@ -108,8 +98,8 @@ def heavy(seed, spread):
     }
 
 
-@pytest.mark.share(5)
-@pytest.mark.parametrize("spread", [1.0, 1.5, 2.0])
+@pytest.mark.share(2)
+@pytest.mark.parametrize("spread", [1.0, 2.0])
 def test_rows_of_heavy_tails_are_told_and_nobody_is_accused(spread):
     texts = [said(sf.fit(table(heavy(seed, spread)))) for seed in range(15)]
     assert sum("of the squared error of s" in text for text in texts) >= 2  # the facts are told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from suffice.simulate.data.folds import FOLDS, Fold, Messages, Units
@@ -26,12 +28,15 @@ def messages(sites: list[tuple[np.ndarray, np.ndarray]]) -> Messages:
     return Units.pooled(folds).messages(folds)
 
 
-def table(sites: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, list]:
-    """One mapping of columns, with sites s0, s1, ..."""
-    X = np.concatenate([X for X, _ in sites])
-    names = [f"s{k}" for k, (X, _) in enumerate(sites) for _ in X]
-    return {
-        "client": names,
-        **{f"x{j}": X[:, j].tolist() for j in range(X.shape[1])},
-        "target": np.concatenate([y for _, y in sites]).tolist(),
-    }
+def table(sites: Any, *, classes: bool = False) -> dict[str, list]:
+    """One mapping of columns of sites by name, or of s0, s1, ...; of `classes` whether a target is above 0."""
+    sites = sites if isinstance(sites, dict) else {f"s{k}": site for k, site in enumerate(sites)}
+    X, y = (np.concatenate([site[part] for site in sites.values()]) for part in (0, 1))
+    names = [name for name, (_, own) in sites.items() for _ in own]
+    target = np.where(y > 0, "yes", "no") if classes else y
+    return {"client": names, **{f"x{j}": x.tolist() for j, x in enumerate(X.T)}, "target": target.tolist()}
+
+
+def said(fit: Any) -> str:
+    """The text of a fit in one line."""
+    return " ".join(str(fit).split())

@@ -83,7 +83,7 @@ def names_of(cells: Sequence[str]) -> tuple[np.ndarray, Marks]:
 
 
 def is_word(cell: Any) -> bool:
-    """Whether it is missing among numbers, and a level among texts."""
+    """Whether a cell means a gap among numbers, and a level among texts."""
     return isinstance(cell, str) and cell.strip().lower() in WORDS
 
 
@@ -94,7 +94,7 @@ def date(name: str, value: Any) -> InputError:
 
 
 def disguise(cell: str) -> str | None:
-    """What is left of a text with its numbers taken out, signs and currencies too: "kg", ":" of 14:05, "" where nothing
+    """The rest of a text with its numbers taken out, signs and currencies too: "kg", ":" of 14:05, "" where nothing
     is. None for a number as it should be, for what begins with a letter or is a rank (a name), a range, and any other.
     """
     text = unicodedata.normalize("NFKC", cell).translate(_MARKS).strip().lstrip("(<>=~\u2248\u2264\u2265'+- ")
@@ -125,7 +125,7 @@ def numbers_or_texts(cells: Series) -> tuple[np.ndarray, Marks]:
 
 
 def _number(cell: str) -> float | None:
-    """What a cell says with blanks around it, NaN where it says that the value is missing; None for a text."""
+    """The number in a cell with blanks around it, NaN where the cell says that it is missing; None for a text."""
     text = cell.strip()
     if text.lower() in MISSING or is_word(text):
         return np.nan

@@ -23,7 +23,7 @@ from suffice.support.tables import some
 
 from .cells import DATE, NUMBER, date, disguise, is_word
 from .encoding import Encoding
-from .frame import Frame, as_text
+from .frame import Frame, as_text, missing
 from .table import MOST_CLIENTS, no_column
 from .text_file import INDEXES
 
@@ -78,11 +78,11 @@ class End:
 
 @dataclass
 class Facts:
-    """What was seen of a column in all pieces of a table."""
+    """A summary of a column in all pieces of a table."""
 
     numeric: bool = True
     gaps: Counter[str] = field(default_factory=Counter)
-    """What was read as missing, and in how many cells."""
+    """Texts that were read as missing, with the number of cells of each."""
     levels: dict[str, None] = field(default_factory=dict)
     rows: int = 0
     text: str = ""
@@ -99,8 +99,8 @@ class Facts:
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
         values, counts = frame.columns[name], Counter[str]()
+        gone = missing(values)
         if frame.numeric(name):
-            gone = np.isnan(values)
             check_finite(name, frame, client, self.rows)
             for end, sign in zip(self.ends, (1, -1)):
                 end.see(sign * values, frame, client)
@@ -110,7 +110,6 @@ class Facts:
             self.steady += int((np.abs(steps - self.step) <= 4 * spacing).sum())
             self.last = float(values[-1]) if len(values) else self.last
         else:
-            gone = np.array([value is None for value in values.tolist()])
             counts = Counter(map(str, values[~gone].tolist()))
             self.numeric = self.numeric and not counts
             strays = {text: count for text, count in counts.items() if not (NUMBER.fullmatch(text) or is_word(text))}
@@ -183,7 +182,7 @@ class Design:
 
     @classmethod
     def of(cls, facts: Mapping[str, Facts], *, roles: Iterable[str], drop: Sequence[str] = ()) -> Design:
-        """Of all columns but those with `roles` (site, target) and those to `drop`."""
+        """The design of all columns but those with `roles` (site, target) and those to `drop`."""
         columns: list[Column] = []
         left_out: list[tuple[str, str]] = []
         said: dict[str, str] = {}
@@ -221,7 +220,7 @@ class Design:
         return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said, ranges=ranges)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
-        """What is said of columns that were left out or changed; `constant` marks those of the encoding."""
+        """Notes on columns that were left out or changed; `constant` marks those of the encoding."""
         texts = [(name, why if "dropped" in why else f"dropped, {why}") for name, why in self.left_out]
         notes = [short("{}: " + why.replace("{", "(").replace("}", ")"), name) for name, why in texts]
         for name, same in zip(encoding.columns, constant):  # with gaps, see `encoding.LOST`
@@ -337,7 +336,8 @@ def refuse_strays(facts: Mapping[str, Facts]) -> None:
 
 
 def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
-    """Those that are numbers with a unit or a sign, and what to do, where nearly all are, with few units; none else."""
+    """The levels that are numbers with a unit or a sign, and a remedy, where nearly all levels are, with few units;
+    else none."""
     units = {level: disguise(level) for level in levels if not is_word(level)}
     plain = sum(unit is None and NUMBER.fullmatch(level) is not None for level, unit in units.items())
     usual = [unit for unit, _ in Counter(unit for unit in units.values() if unit).most_common(3)]
@@ -350,7 +350,7 @@ def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _said(name: str, seen: Facts, gaps: set[str]) -> list[str]:
-    """What is said of a column that is kept; `gaps` are read as missing among numbers."""
+    """Notes on a column that is kept; `gaps` are read as missing among numbers."""
     cells = f"{seen.gaps.total()} cell{'s' if seen.gaps.total() > 1 else ''}"
     notes = [short(f"{{}}: {cells} read as missing ({{}})", name, counted(seen.gaps))] if seen.gaps else []
     if seen.numeric:

@@ -28,8 +28,8 @@ def fold_of(start: int, count: int) -> np.ndarray:
 
 
 class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of one fold of one site: how many `rows`, mean (p,) and centred products (p, p) of z = (x, y), p = d + 1; a file
-    has the lower triangle of these."""
+    """The sums of one fold of one site: how many `rows`, mean (p,) and centred products (p, p) of z = (x, y), p = d +
+    1; a file has the lower triangle of these."""
 
     rows: float
     mean: np.ndarray
@@ -46,7 +46,7 @@ class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @classmethod
     def of(cls, X: np.ndarray, y: np.ndarray) -> Fold:
-        """Of rows X (n, d), y (n,)."""
+        """The sums of rows X (n, d), y (n,)."""
         z = np.column_stack((X, y)).astype(float)
         total = float(len(z))
         if total == 0:
@@ -79,7 +79,7 @@ class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return ""
 
     def joined(self, other: Fold) -> Fold:
-        """Of the rows of both."""
+        """The sums of the rows of both folds."""
         rows = self.rows + other.rows
         if rows == 0:
             return self
@@ -88,13 +88,13 @@ class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products)
 
     def mapped(self, matrix: np.ndarray) -> Fold:
-        """Of the rows z'`matrix`, `matrix` (p, p')."""
+        """The sums of the rows z'`matrix`, `matrix` (p, p')."""
         return Fold(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
 
 
 @dataclass
 class Rows:
-    """Of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, fold) in pieces."""
+    """The rows of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, fold) in pieces."""
 
     name: str
     count: int = 0
@@ -129,7 +129,8 @@ def dealt(sites: Sequence[Sequence[Fold]], counts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class Messages:
-    """Of all sites, as quadratic functions of a model theta: for a fold, rss(theta) = q - 2 c'theta + theta'S theta.
+    """The rows of all sites as quadratic functions of a model theta: for a fold, rss(theta) = q - 2 c'theta + theta'S
+    theta.
 
     second (F, N, d, d) S, cross (F, N, d) c, square (F, N) q, rows (F, N) their number. The last of the F slots is
     never held out: it has the rows of sites that sent one message for all of them.
@@ -151,7 +152,7 @@ class Messages:
 
     @cached_property
     def fits(self) -> Messages:
-        """What each fit learns from: all folds, then all but one fold, as arrays whose first axis is B = F."""
+        """The rows that each fit learns from: all folds, then all but one fold, as arrays whose first axis is B = F."""
         parts = []
         for part in (self.second, self.cross, self.square, self.rows):
             whole = part.sum(0)

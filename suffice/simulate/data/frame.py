@@ -52,9 +52,9 @@ class Frame:
         return where if owner is None else f"{where} ({client} {owner})"
 
     def gaps(self, name: str) -> Counter[str]:
-        """What stands in the cells of a column that were read as missing, and in how many."""
+        """The texts of a column's cells that were read as missing, with the number of cells of each."""
         marks = self.marks.get(name, {})
-        return Counter(marks.get(row, "empty") for row in missing(self.columns[name]))
+        return Counter(marks.get(row, "empty") for row in np.flatnonzero(missing(self.columns[name])).tolist())
 
     def part(self, rows: np.ndarray) -> Frame:
         """Some rows, in the order given."""
@@ -144,11 +144,9 @@ def _unpacked(content: bytes) -> Frame:
     return Frame(columns=columns, marks=marks, file=file, lines=array("q", lines))
 
 
-def missing(values: np.ndarray) -> list[int]:
-    """The rows in which a column has no value."""
-    if values.dtype.kind == "f":
-        return np.flatnonzero(np.isnan(values)).tolist()
-    return [row for row, value in enumerate(values.tolist()) if value is None]
+def missing(values: np.ndarray) -> np.ndarray:
+    """Whether a column has no value (n,)."""
+    return np.isnan(values) if values.dtype.kind == "f" else np.equal(values, np.array(None)).astype(bool)
 
 
 def as_text(value: float) -> str:
@@ -157,7 +155,7 @@ def as_text(value: float) -> str:
 
 
 def is_frame(source: Any) -> bool:
-    """Whether `frame_of` reads it."""
+    """Whether `frame_of` reads `source`."""
     return isinstance(source, Mapping) or (hasattr(source, "columns") and not isinstance(source, Frame))
 
 

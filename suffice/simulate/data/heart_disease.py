@@ -63,7 +63,7 @@ def patients(path: str | Path, *, standardise: str = "none") -> tuple[tuple[Tabl
 
 
 def is_heart_disease(path: Any) -> bool:
-    """Whether it is a folder with the archive's files."""
+    """Whether `path` is a folder with the archive's files."""
     if not isinstance(path, str | Path) or not str(path):
         return False
     return as_path("path", path).is_dir() and any(Path(path).glob("processed.*.data"))

@@ -33,8 +33,8 @@ def loss_of(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, 
 
 
 def loss_of_a_problem(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, float, tuple[str, ...]]:
-    """The same with the penalty of the loss, for what is trained by gradients; notes say both. Labels of more than two
-    classes have no such loss: "least-squares", which refuses texts."""
+    """The loss of `loss_of` with its penalty, for models that are trained by gradients; notes say both. Labels of more
+    than two classes have no such loss: "least-squares", which refuses texts."""
     if not numeric and len(values) != 2:
         return "least-squares", 0.0, ()
     loss, notes = loss_of(target, values, numeric=numeric)

@@ -31,7 +31,7 @@ LARGEST = 100_000_000
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag=KIND):
-    """What one site says of its rows: per fold their number, the means of all columns and of the target, and the
+    """The sums of one site's rows: per fold their number, the means of all columns and of the target, and the
     centred products of each pair; `folds` holds five, or one for all rows. `reveals` says what can be learnt from
     it."""
 
@@ -79,7 +79,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return numbers_of(len(self.folds), self.design)
 
     def to_json(self) -> str:
-        """Of each fold's products the lower triangle."""
+        """The message as JSON, with the lower triangle of each fold's products."""
         return msgspec.json.format(msgspec.json.encode(self, enc_hook=_listed), indent=1).decode()
 
     def write(self, path: str | Path) -> Path:

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.support.errors import InputError
 
 from .memory import Memory, opened
-from .table import PER_TEXT, Table, check_clients
+from .table import PER_TEXT, Table
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -52,11 +52,8 @@ def _array(field: str, path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipI
         return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def read_npz(path: Path, *, divided: bool, memory: Memory) -> list[Table]:
-    """Arrays X (n, d), y (n,), perhaps columns (d,), and client (n,), one table per client in order of appearance.
-
-    Not `divided`: one table, and no array client.
-    """
+def read_npz(path: Path, memory: Memory) -> tuple[Table, np.ndarray | None]:
+    """Arrays X (n, d), y (n,), perhaps columns (d,), and the client of each row (n,), where there is this array."""
     arrays = read_arrays("path", path, memory)
     unknown = sorted(set(arrays) - {"X", "y", "client", "columns"})
     missing = sorted({"X", "y"} - set(arrays))
@@ -75,23 +72,14 @@ def read_npz(path: Path, *, divided: bool, memory: Memory) -> list[Table]:
         if len(columns) != X.shape[1] or len(set(columns)) != len(columns):
             raise InputError(f"columns of {path.name}", list(columns), f"give {X.shape[1]} distinct names")
     table = Table(name="", X=X, y=y, columns=columns)
-    if not divided:
-        if "client" in arrays:
-            raise InputError("client", "an array", f"{path.name} is divided already: drop split, or the array client")
-        return [table]
     if "client" not in arrays:
-        raise InputError("client", "missing", f"give {path.name} an array client, or say how to divide it by split")
+        return table, None
     client = arrays["client"]
     if client.shape != y.shape or client.dtype.kind not in "iuU":
         raise InputError(
             f"client of {path.name}", f"{client.dtype} {client.shape}", "give one whole number or text a row"
         )
-    values, first, owner = np.unique(client, return_index=True, return_inverse=True)
-    check_clients(f"client of {path.name}", len(values))
-    names = [str(name).strip() for name in values.tolist()]
+    names = [str(name).strip() for name in client.tolist()]
     if "" in names:
         raise InputError(f"client of {path.name}", "", "name the client of every row")
-    groups: dict[str, list[int]] = {}  # texts that differ by blanks alone are one client
-    for at in np.argsort(first).tolist():
-        groups.setdefault(names[at], []).append(at)
-    return [table.rows(name, np.flatnonzero(np.isin(owner, some))) for name, some in groups.items()]
+    return table, np.array(names, dtype=object)

@@ -22,7 +22,7 @@ from .mnist import mnist, mnist_part
 from .npz import read_npz
 from .splits import Split, divide, parse_split, parts_of
 from .suspicion import alike, named
-from .table import Table, no_column, same_columns
+from .table import Table, no_column
 from .text_file import csv_source, is_csv, is_named_csv
 
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
@@ -53,7 +53,7 @@ def source_of(
     seed: int = 0,
     memory: Memory,
 ) -> Source:
-    """What there is in `given`, in the columns `client` and `target`. Raises `InputError`."""
+    """The rows in `given`, with the columns `client` and `target`. Raises `InputError`."""
     if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
     for role, name in (("client", client), ("target", target)):
@@ -88,13 +88,16 @@ def source_of(
         return _of_folder(path, client, target, drop, memory)
     suffix = path.suffix.lower()
     if suffix == ".npz" and rule is None:
-        return source_of_tables(read_npz(path, divided=True, memory=memory), client, target)
+        whole, owners = read_npz(path, memory)
+        if owners is None:
+            raise InputError("client", "missing", f"give {path.name} an array client, or say how to divide it by split")
+        return _owned(whole, owners, *_roles(whole.columns, client, target))
     if (part := mnist_part(path)) is not None:
         whole = mnist(path, part=part, max_memory=memory.limit)
     elif suffix not in ("", ".npz", *LIBSVM):
         raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
     elif suffix == ".npz":
-        (whole,) = read_npz(path, divided=False, memory=memory)
+        whole = _undivided(path, memory)
     elif rule is None:
         raise InputError("split", "missing", f"a LIBSVM file has no clients: {UNDIVIDED}")
     else:
@@ -109,14 +112,12 @@ def _divided(whole: Table, rule: Split | None, seed: int, client: str, target: s
         return source_of_tables(divide(whole, rule, seed), client, target)
     if rule.column not in whole.columns:
         raise no_column("split", f"column:{rule.column}", whole.columns)
-    frame = whole.frame(target)
-    values = frame.columns[rule.column].tolist()
+    values = whole.frame(target).columns[rule.column].tolist()
     names = {value: f"{rule.column}={value:g}" for value in values}
     if len({*names.values()}) < len(names):
         names = {value: f"{rule.column}={as_text(value)}" for value in values}
     owners = np.array([*map(names.__getitem__, values)], dtype=object)
-    frames = partial(iter, (replace(frame, columns={**frame.columns, rule.column: owners}),))
-    return Source(frames=frames, client=rule.column, target=target)
+    return _owned(whole, owners, rule.column, target)
 
 
 def _divided_frames(
@@ -134,11 +135,11 @@ def _divided_frames(
         raise InputError("split", "given", remedy)
     if target not in whole.columns:
         raise no_column("target", target, list(whole.columns))
-    without = missing(whole.columns[target])
-    known = np.delete(np.arange(whole.rows), without)
+    gone = missing(whole.columns[target])
+    known = np.flatnonzero(~gone)
     y = (whole.columns[target] if whole.numeric(target) else whole.texts(target).astype(str))[known]
     rows = [known[part] for part in parts_of(y, rule, seed)]
-    rows[0] = np.concatenate((rows[0], without)).astype(int)
+    rows[0] = np.concatenate((rows[0], np.flatnonzero(gone)))
     pieces = [whole.part(own).of_client(client, str(at)) for at, own in enumerate(rows)]
     return lambda: iter(pieces)
 
@@ -157,21 +158,23 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
     for name in names:
         if names.count(name) > 1:
             raise InputError("names", name, "give every client a text of its own: two files have this name")
-    if not any(map(is_csv, known)):
-        packed = known[0].suffix.lower() == ".npz"
-        tables = [_of_npz(file, memory) for file in known] if packed else read_libsvm(known, memory)
-        return source_of_tables([replace(table, name=name) for table, name in zip(tables, names)], client, target)
+    if not any(is_csv(file) or file.suffix.lower() == ".npz" for file in known):
+        tables = zip(read_libsvm(known, memory), names)
+        return source_of_tables([replace(table, name=name) for table, name in tables], client, target)
     read = lambda name: name == target or name not in drop  # noqa: E731
     sources = [
-        csv_source(file, read, ()) if is_csv(file) else partial(iter, (_of_npz(file, memory).frame(target),))
+        csv_source(file, read, ()) if is_csv(file) else partial(iter, (_undivided(file, memory).frame(target),))
         for file in known
     ]
     frames, notes = _together(sources, [file.name for file in known], names, client)
     return Source(frames=Replayed(frames), client=client, target=target, notes=notes)
 
 
-def _of_npz(file: Path, memory: Memory) -> Table:
-    return read_npz(file, divided=False, memory=memory)[0]
+def _undivided(file: Path, memory: Memory) -> Table:
+    whole, owners = read_npz(file, memory)
+    if owners is not None:
+        raise InputError("client", "an array", f"{file.name} is divided already: drop split, or the array client")
+    return whole
 
 
 def _together(
@@ -203,7 +206,7 @@ def _together(
 
 
 def _of_problem(problem: Any) -> list[Table]:
-    """Its rows as they stand in it, standardised or not, without its column of ones."""
+    """The rows of a problem as they stand in it, standardised or not, without the column of ones."""
     tables = []
     for name, (X, y) in zip(problem.names, problem.data.blocks()):
         varying = [j for j in range(X.shape[1]) if not (j == 0 and (X[:, 0] == 1).all())]
@@ -211,10 +214,20 @@ def _of_problem(problem: Any) -> list[Table]:
     return tables
 
 
-def source_of_tables(given: Sequence[Table], client: str, target: str) -> Source:
-    """The rows of tables of numbers, one per client."""
-    tables = same_columns(given)
-    columns = tables[0].columns
-    client, target = (name if name not in columns else f"{name} (of the rows)" for name in (client, target))
+def source_of_tables(tables: Sequence[Table], client: str, target: str) -> Source:
+    """The rows of tables of the same columns of numbers, one per client."""
+    client, target = _roles(tables[0].columns, client, target)
     frames = lambda: (table.frame(target).of_client(client, table.name) for table in tables)  # noqa: E731
     return Source(frames=frames, client=client, target=target)
+
+
+def _owned(whole: Table, owners: np.ndarray, client: str, target: str) -> Source:
+    """The rows of a table, with the client of each."""
+    frame = whole.frame(target)
+    frame = replace(frame, columns={**frame.columns, client: owners})
+    return Source(frames=partial(iter, (frame,)), client=client, target=target)
+
+
+def _roles(columns: Sequence[str], *roles: str) -> tuple[str, ...]:
+    """Names for the columns of clients and targets that no predictor has."""
+    return tuple(name if name not in columns else f"{name} (of the rows)" for name in roles)

@@ -15,7 +15,7 @@ from suffice.support.memory import Memory
 
 from .design import MOST_LEVELS, Design, Facts, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
-from .frame import Frame
+from .frame import Frame, missing
 from .suspicion import Copies, named, suspicions
 from .table import check_clients
 
@@ -29,8 +29,8 @@ class Sites:
     target: str
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    again: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]] | None = None
-    """Reads a site's X (n, p), y (n,), folds (n,) and the places of rows; None of messages."""
+    again: Callable[[str], tuple[np.ndarray, np.ndarray, list[str]]] | None = None
+    """Reads a site's X (n, p), y (n,) and the places of rows; None of messages."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def sites_of(
     without, siteless, done = 0, 0, 0
     for frame in frames():
         owners = frame.texts(client)
-        sited = np.array([owner is not None for owner in owners.tolist()])
+        sited = ~missing(owners)
         siteless += int((~sited).sum())
         owners, X, y = owners[sited], design.apply(frame)[sited], _targets(frame, target, label)[sited]
         known = ~np.isnan(y)
@@ -97,23 +97,22 @@ def sites_of(
 
 def _again(
     frames: Callable[[], Iterator[Frame]], design: Design, client: str, target: str, site: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """`Sites.again`, of numbers."""
     parts, places, before = [], [], 0
     for frame in frames():
         y = _targets(frame, target, {})
         named = np.array([str(owner) == site for owner in frame.texts(client).tolist()])
-        part = frame.part(np.flatnonzero(named & ~np.isnan(y)))
-        if part.rows:
-            parts.append((design.apply(part), part.columns[target]))
-            places += [frame.place(row, None, before) for row in np.flatnonzero(named & ~np.isnan(y)).tolist()]
+        chosen = np.flatnonzero(named & ~np.isnan(y))
+        parts.append((design.apply(frame.part(chosen)), y[chosen]))
+        places += [frame.place(row, None, before) for row in chosen.tolist()]
         before += frame.rows
     X, y = (np.concatenate(values) for values in zip(*parts))
-    return X, y, fold_of(0, len(y)), places
+    return X, y, places
 
 
 def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Of each client in order of appearance the rows that are known."""
+    """The known rows of each client, in order of appearance."""
     rows = np.flatnonzero(known)
     numbers: dict[str, int] = {}
     codes = np.array([numbers.setdefault(name, len(numbers)) for name in owners[rows].tolist()], dtype=int)
@@ -122,7 +121,7 @@ def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, n
 
 
 def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[str]:
-    """What is said of rows without a target, in whose cells `gaps` stand, and of sites that have no other."""
+    """Notes on rows without a target, in whose cells `gaps` stand, and on sites that have no other rows."""
     notes = [f"{without} rows without a target are left out{written(gaps)}"] if without else []
     if empty:
         notes.append(f"sites without a row that has a target are left out: {named(empty, 2)}")
@@ -130,7 +129,7 @@ def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[st
 
 
 def written(gaps: Counter[str]) -> str:
-    """What stands in cells that are missing, unless they are empty."""
+    """The texts of cells that were read as missing, unless all are empty."""
     return "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
 
 

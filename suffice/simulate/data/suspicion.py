@@ -35,7 +35,7 @@ CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for si
 
 
 def spelling(name: str) -> str:
-    """What is left of a name without capitals, blanks, forms of letters, zeros about a number, or a # in front."""
+    """The rest of a name without capitals, blanks, forms of letters, zeros about a number, or a # in front."""
     text = "".join(unicodedata.normalize("NFKC", name).casefold().lstrip("#").split())
     text = re.sub(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])", "", text)
     number = text.removesuffix(".0")
@@ -113,7 +113,7 @@ def suspicions(
     *,
     divided: bool,
 ) -> list[str]:
-    """Of all sites, whose rows are sums or kept; `divided` by a rule."""
+    """Questions about all sites, whose rows are sums or kept; `divided`: by a rule."""
     names = [site.name for site in sites]
     notes = [f"sites {named(some)} look alike: if they are one site, write one name" for some in alike(names)[:3]]
     single = [site.name for site in sites if site.count == 1]
@@ -200,7 +200,7 @@ def _site_again(design: Design, names: Sequence[str], means: np.ndarray, same: n
 
 
 def _twins(rows: np.ndarray, sums: np.ndarray, names: Sequence[str]) -> Iterator[str]:
-    """Of sites with the same number of `rows` (N,) and, to rounding, the same `sums` (N, q)."""
+    """Notes on sites with the same number of `rows` (N,) and, to rounding, the same `sums` (N, q)."""
     for first, second in pairwise(sorted(range(len(rows)), key=lambda at: (rows[at], *sums[at]))):
         apart = np.abs(sums[first] - sums[second]).reshape(3, -1).max(1)
         size = np.abs(sums[first]).reshape(3, -1).max(1)

@@ -43,28 +43,13 @@ class Table:
         """The chosen rows, as client `name`."""
         return replace(self, name=name, X=self.X[chosen], y=self.y[chosen])
 
-    def having(self, columns: Sequence[str]) -> Table:
-        """Some columns, in the order given."""
-        return replace(self, X=self.X[:, [self.columns.index(name) for name in columns]], columns=tuple(columns))
-
     def frame(self, target: str) -> Frame:
         y = self.y if self.y.dtype.kind == "f" else np.array(self.y.tolist(), dtype=object)
         return Frame(columns={**dict(zip(self.columns, self.X.T)), target: y})
 
 
-def same_columns(tables: Sequence[Table]) -> list[Table]:
-    """All tables with the first one's columns in its order, or `InputError`."""
-    first = tables[0].columns
-    for table in tables:
-        if sorted(table.columns) != sorted(first):
-            wanted = list(first) if len(first) <= 12 else f"{len(first)} columns, as client {tables[0].name}"
-            remedy = f"give the same predictors to all: {wanted}"
-            raise InputError(f"columns of client {table.name}", list(table.columns), remedy)
-    return [table if table.columns == first else table.having(first) for table in tables]
-
-
 def no_column(role: str, name: str, columns: Sequence[str], more: str = "") -> InputError:
-    """What is said where the column of a role is not there."""
+    """The refusal where the column of a role is not there."""
     near = nearest(name, columns)
     shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
     meant = f"did you mean {near}? " if near else ""

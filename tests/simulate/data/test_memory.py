@@ -210,17 +210,6 @@ def test_a_limit_is_a_positive_number(limit):
 
 
 @pytest.mark.slow
-def test_ten_million_rows_of_twenty_columns_are_read(tmp_path):
-    rows = 10_000_000
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((rows, 20)), rng.standard_normal(rows)
-    np.savez(tmp_path / "t.npz", X=X, y=y)
-    del X, y
-    problem = sf.read(tmp_path / "t.npz", split="contiguous:4")
-    assert problem.row_counts == (rows // 4,) * 4
-
-
-@pytest.mark.slow
 def test_a_long_csv_of_twenty_columns_is_read_and_planned_for(tmp_path):
     """SUFFICE_CSV_ROWS (200,000) rows of three digits. The whole process takes at most six times the table."""
     rows, rng, columns = int(float(os.environ.get("SUFFICE_CSV_ROWS", "200_000"))), np.random.default_rng(0), 21
