@@ -25,7 +25,9 @@ MEMORY = "Memory limit in bytes for a table or a problem's matrices (default 2e9
 Client = Annotated[str | None, option("Column that names the client (default: client).")]
 Target = Annotated[str | None, option("Column to predict (default: target).")]
 Drop = Annotated[list[str] | None, option("Column to leave out. Repeat the option for several.")]
-Split = Annotated[str | None, option(SPLIT)]
+Split = Annotated[
+    str | None, option("Split a table into clients: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1 or labels:8.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
