@@ -58,7 +58,7 @@ class Findings:
     evidence           what came of the instances, variants  of the wrong variants of the bound; some of their
                        attributes are the verdict's, too
     counterexample     the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
-                       `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15
+                       `measured` as mpmath numbers that are good to `digits` significant digits, 50, 15 or fewer
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
     tried, not_tried   of a bound of one's own, the ranges that were tried and what was not, in words
     constant           of `check(free=)`, the least that was needed

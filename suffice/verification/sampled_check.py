@@ -35,7 +35,7 @@ from .problem_measure import (
 from .quantity import form_of
 from .search import shrink
 from .shapes import Sweep
-from .verdict import Outcome, Verdict
+from .verdict import Verdict
 
 SHAPES = {
     "quick": ((1, 1), (1, 3), (2, 1), (3, 2)),
@@ -170,7 +170,7 @@ def _on_paths(theorem: Theorem, measure: PathMeasure, values: Values, most: int)
 
 def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathMeasure]) -> dict[str, Any] | None:
     """The violation at a simpler instance where one is certified too: its values, arguments, both sides."""
-    if verdict.outcome is not Outcome.VIOLATED or "values" not in verdict.evidence.worst_instance:
+    if "values" not in verdict.evidence.worst_instance:
         return None
     measure, values = at_worst(verdict, measured)
     measure = measure.certified(_CERTIFIED[0])
