@@ -128,7 +128,7 @@ class QuadraticForm:
         for at, T in enumerate(iterations.astype(int).tolist()):
             t = np.arange(T + 1.0)
             if callable(self.over):
-                row = np.asarray(self.over(T, **{name: float(scalars[name][at]) for name in names}))
+                row = np.asarray(self.over(T=T, **{name: float(scalars[name][at]) for name in names}))
                 # closed forms of their sum lose digits where eta mu is small
                 found[at, : T + 1] = row / row.sum() if abs(row.sum() - 1) <= CANCELLED else row
                 continue

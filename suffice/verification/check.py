@@ -26,9 +26,9 @@ from .families import ProblemFamily, own_scalar
 from .free_constant import with_constant
 from .loosened_conditions import loosened
 from .periods import over_periods
-from .problem_measure import APART, GIVEN, ROUNDS, measures, own_number, quadratic, typical_setting
+from .problem_measure import APART, GIVEN, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
-from .quantity import composed, form_of, quantity_of
+from .quantity import Composed, composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .satisfiable import explained
 from .shapes import sweep
@@ -288,6 +288,9 @@ def _names(names: Any, *given: Any) -> Mapping[str, Any]:
     if not names:
         return {}
     functions = [each for one in given for each in (one.values() if isinstance(one, Mapping) else [one])]
+    quantities = [each for one in given for each in (one if isinstance(one, Mapping) else [one])]
+    forms = [form for each in quantities if isinstance(each, Composed) for form, _ in each.parts]
+    functions += [each for form in forms for each in (form.of, form.over)]
     taken = {name for each in functions if callable(each) for name in inspect.signature(each).parameters}
     for name, meant in names.items():
         if not (isinstance(meant, str) or callable(meant)):
@@ -334,7 +337,7 @@ def _record(
                     own[name] = own_scalar(name, "the algorithm")
                     continue
                 near = nearest(name, [*PARAMETERS, *own])
-                meant = f"did you mean {near}? " if near else ""
+                meant = meant_by(name) or (f"did you mean {near}? " if near else "")
                 raise InputError(
                     "parameter",
                     name,

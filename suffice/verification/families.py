@@ -63,20 +63,27 @@ def _problems(
 
 
 def quadratics(
-    *, clients: int = 1, features: int = 2, longest: int = 10_000, steps: float = LARGEST_STEP, identical: bool = False
+    *,
+    clients: int = 1,
+    features: int = 2,
+    longest: int = 10_000,
+    steps: float = LARGEST_STEP,
+    identical: bool | str = False,
 ) -> ProblemFamily:
     """`clients` quadratics in R^d around minimisers of their own, additive noise, seen from client 0.
 
     Arguments of a bound: mu, beta (of all clients together), sigma2, e0 and distance2 (client 0), eta, T, N, d.
     Curvatures span six decades, e0 and sigma2 twelve, either may be 0; T reaches `longest`; step sizes reach the
-    largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical` all
-    clients have one loss. Noise of total variance sigma2 is isotropic, or a share of it is along the steepest direction
-    or the flattest one (none is with `check(assumptions={"isotropic"})`). Sharp instances have mu = beta or start along
-    an end of the spectrum. Of a quantity of the clients' mean loss e0 and distance2 are that loss's, the start is seen
-    from its minimiser x*, and
-    zeta2 = (1/N) sum_k |grad R_k(x*)|^2, Gamma, hessian_gap, G2 and B2 are given too. Raises `InputError`.
+    largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical` all clients have
+    one loss, with identical="hessian" one Hessian. Noise of total variance sigma2 is isotropic, or a share of it is
+    along the steepest direction or the flattest one (none is with `check(assumptions={"isotropic"})`). Sharp instances
+    have mu = beta or start along an end of the spectrum. Of a quantity of the clients' mean loss e0 and distance2 are
+    that loss's, and the start is seen from its minimiser x*. A bound may take zeta2, sigma2_star, Gamma, hessian_gap,
+    G2 and B2 too. Raises `InputError`.
     """
     _check_numbers(steps, clients=clients, features=features, longest=longest)
+    if identical not in (True, False, "hessian"):
+        raise InputError("identical", identical, 'give True, False or "hessian"')
     return _Quadratics(clients, features, longest, steps, identical).family()
 
 
@@ -93,28 +100,35 @@ class _Quadratics:
     features: int
     longest: int
     steps: float
-    identical: bool
+    identical: bool | str
     mean_loss: bool = False
+    constants: bool = False
 
     @property
     def kinds(self) -> int:
-        """How many losses differ."""
+        """How many Hessians differ."""
         return 1 if self.identical else self.clients
+
+    @property
+    def apart(self) -> bool:
+        """Whether minimisers differ."""
+        return self.clients > 1 and self.identical is not True
 
     @property
     def turning(self) -> bool:
         return self.kinds > 1 and self.features > 1
 
     def family(self) -> ProblemFamily:
-        clients = f"{self.clients} identical" if self.identical and self.clients > 1 else f"{self.clients}"
+        clients = f"{self.clients}" if self.apart else f"{self.clients} identical"
         name = f"{clients} quadratics" if self.clients > 1 else "one quadratic"
+        name += " of one Hessian" if self.apart and self.identical else ""
         return ProblemFamily(
             name=f"{name} in R^{self.features}",
             domains=self.domains(),
             build=ProblemBatch(self.built),
             sharp=self.sharp,
             movable=MovableInstances(scalars=self.scalars, moved=self.moved),
-            mean_loss=lambda: replace(self, mean_loss=True).family(),
+            mean_loss=lambda own: replace(self, mean_loss=not own, constants=True).family(),
             outside=f"T > {self.longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that "
             "is not additive",
         )
@@ -130,7 +144,7 @@ class _Quadratics:
         }
         if self.features > 1:
             domains["along"] = Domain(low=-1, high=1, zero=0.4)
-        if self.kinds > 1:
+        if self.apart:
             domains["minimiser"] = Domain(low=-2, high=2, shape=(self.clients, self.features))
         if self.turning:
             domains["turn"] = Domain(low=-np.pi, high=np.pi, shape=(self.kinds,))
@@ -162,19 +176,20 @@ class _Quadratics:
         return (self.turns(values) @ unit[..., None])[..., 0]
 
     def minimisers(self, values: Mapping[str, Any]) -> np.ndarray:
-        if self.kinds > 1:
+        if self.apart:
             return np.reshape(values["minimiser"], (-1, self.clients, self.features))
         return np.zeros((len(self.curvatures(values)), 1, self.features))
 
     def seen_from(self, values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """The Hessian (n, d, d) and the minimiser (n, d) that the start is seen from, and further scalars."""
         H, m = self.hessians(values), self.minimisers(values)
-        if not self.mean_loss:
+        if not self.constants:
             return H[:, 0], m[:, 0], {}
         middle = m.mean(1)
         pull = (H @ (m - middle[:, None])[..., None]).mean(1)
         best = middle + np.linalg.solve(H.mean(1), pull)[..., 0]
-        return H.mean(1), best, apart(np.broadcast_to(H, (len(m), m.shape[1], *H.shape[2:])), m, best)
+        more = apart(np.broadcast_to(H, (len(m), m.shape[1], *H.shape[2:])), m, best)
+        return (H.mean(1), best, more) if self.mean_loss else (H[:, 0], m[:, 0], more)
 
     def scalars(self, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         curvature = self.curvatures(values)
@@ -228,10 +243,10 @@ class _Quadratics:
             "T": np.minimum(T, self.longest).astype(float),
         }  # fmt: skip
         values |= {"along": along} if self.features > 1 else {}
-        if self.kinds > 1:
+        if self.apart:
             values["minimiser"] = np.zeros((len(rows), self.clients, self.features))
         values |= {"turn": np.zeros((len(rows), self.kinds))} if self.turning else {}
-        if not (self.mean_loss and self.kinds > 1):
+        if not (self.mean_loss and self.apart):
             return values
         # once more with minimisers at -1 and 1 by turns, the first client alone as steep
         apart = {name: value.copy() for name, value in values.items()}
@@ -321,6 +336,7 @@ class _Curves:
     longest: int
     steps: float
     mean_loss: bool = False
+    constants: bool = False
 
     def family(self) -> ProblemFamily:
         domains = {
@@ -340,7 +356,7 @@ class _Curves:
             build=self.built,
             sharp=self.sharp,
             movable=MovableInstances(scalars=self.scalars, moved=self.moved),
-            mean_loss=lambda: replace(self, mean_loss=True).family(),
+            mean_loss=lambda own: replace(self, mean_loss=not own, constants=True).family(),
             outside=f"T > {self.longest:,}, condition numbers beyond 2^10, more than one dimension, noise that is not "
             "additive",
         )
@@ -371,7 +387,8 @@ class _Curves:
         e0, far = float(given.excess(given.start[None])[0, 0]), float(values["far"])
         rest = {"sigma2": float(values["sigma2"]), "T": float(values["T"]), "N": float(self.clients), "d": 1.0}
         found = {**constants, "e0": e0, "distance2": far**2, **rest}
-        return found | of_mean(given, given.start[0] - far) if self.mean_loss else found
+        of_f = of_mean(given, given.start[0] - far if self.mean_loss else None) if self.constants else {}
+        return found | {name: value for name, value in of_f.items() if self.mean_loss or name not in found}
 
     def scalars(self, values: Values) -> dict[str, np.ndarray]:
         each = [{name: value[at] for name, value in values.items()} for at in range(len(values["T"]))]

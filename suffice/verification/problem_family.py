@@ -105,8 +105,8 @@ class ProblemFamily:
 
     `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
     share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
-    `outside` says in words what the family leaves out. `mean_loss` gives the same family whose e0, distance2 and zeta2
-    are those of the clients' mean loss, where more has to change than these scalars.
+    `outside` says in words what the family leaves out. `mean_loss(own)` gives the same family whose e0, distance2 and
+    zeta2 are those of the clients' mean loss, or with `own` all but e0 and distance2, where more has to change.
     `parameters` declares scalars of its own that bounds may take, by name with their units, None where a unit does not
     matter; each `Setting` has their values among its arguments.
     """
@@ -117,7 +117,7 @@ class ProblemFamily:
     sharp: Callable[[], Values] | None = None
     movable: MovableInstances | None = None
     outside: str = ""
-    mean_loss: Callable[[], ProblemFamily] | None = None
+    mean_loss: Callable[[bool], ProblemFamily] | None = None
     parameters: Mapping[str, Unit | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -193,15 +193,17 @@ def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> Problem
     return _with(family, more) if scalars else family
 
 
-def of_mean_loss(family: ProblemFamily) -> ProblemFamily:
-    """The family with e0, distance2 and zeta2 of the clients' mean loss, but for those that `build` states itself."""
+def of_mean_loss(family: ProblemFamily, *only: str) -> ProblemFamily:
+    """The family with e0, distance2 and zeta2 of the clients' mean loss, or `only` some of these scalars, but for those
+    that `build` states itself."""
     if family.mean_loss is not None:
-        return family.mean_loss()
+        return family.mean_loss(bool(only))
 
     def build(values: Mapping[str, Any]) -> Setting:
         setting = family.built(values)
         whole = setting.complete()  # what is no instance is refused by name
-        return replace(whole, arguments={**whole.arguments, **of_mean(whole.problem), **setting.arguments})
+        found = {name: value for name, value in of_mean(whole.problem).items() if not only or name in only}
+        return replace(whole, arguments={**whole.arguments, **found, **setting.arguments})
 
     return replace(family, build=build)
 

@@ -21,11 +21,11 @@ from . import high_precision
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .effective_step import reach
-from .evidence import Evidence
+from .evidence import Evidence, sides
 from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
 from .measurement_cache import once, once_each
-from .quantity import Composed, form_of, quadratic_at, scalars_of
+from .quantity import APART, Composed, form_of, quadratic_at, scalars_of
 from .spectrum_scan import LATE, late, scanned, scans
 from .suspects import movable, moved, without_rounding
 
@@ -39,8 +39,15 @@ ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
 GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "d", "delta"))
 """The scalars of the families of the library."""
-APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
-"""Those that say how far clients are apart, of quantities of the mean loss."""
+LETTERS = {
+    **dict.fromkeys(("gamma", "alpha", "h", "lr", "stepsize"), "eta"), "L": "beta", "ell": "beta",
+    **dict.fromkeys(("k", "t", "n_steps", "iterations"), "T"), **dict.fromkeys(("n", "M", "m", "clients"), "N"),
+    **dict.fromkeys(("D2", "R2", "r0", "dist2", "D", "x0"), "distance2"),
+    **dict.fromkeys(("H", "E", "tau"), "K"), **dict.fromkeys(("gap", "Delta", "delta0", "f0", "F0"), "e0"),
+    "kappa": "lambda *, beta, mu: beta / mu", "sigma": "lambda *, sigma2: sigma2**0.5", "zeta_star2": "zeta2",
+    "P": "participants", "S": "participants",
+}  # fmt: skip
+"""What letters of papers often mean here."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 _STEPPED_LATE = 1010
@@ -216,8 +223,15 @@ class Measure:
     def _check_parameters(self, theorem: Theorem, known: list[str]) -> None:
         for parameter in theorem.parameters:
             if parameter.name not in known:
-                names = ", ".join(known)
-                raise InputError("parameter", parameter.name, f"the family {self.problems.name} gives {names}")
+                gives = f"the family {self.problems.name} gives {', '.join(known)}"
+                raise InputError("parameter", parameter.name, f"{meant_by(parameter.name)}{gives}")
+
+
+def meant_by(letter: str) -> str:
+    """A hint, "" for a letter that is not often used."""
+    means = LETTERS.get(letter, "")
+    means = means if means.startswith("lambda") or not means else f'"{means}"'
+    return f'did you mean names={{"{letter}": {means}}}? ' if means else ""
 
 
 def arguments_of(settings: list[Setting]) -> dict[str, np.ndarray]:
@@ -254,7 +268,11 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
     zero = np.zeros(shape, dtype=bool)
     for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
-    return ~(pole | (zero & (np.isnan(value) | np.isneginf(value)))), np.asarray(allowed)
+    # a condition that is meant as <, of a bound that is no number at equality alone
+    edge = np.zeros(shape, dtype=bool)
+    for lhs, rhs in sides(theorem, arguments).values() if np.isnan(value).any() else ():
+        edge |= np.isnan(value) & np.isfinite(near) & (np.abs(rhs - lhs) <= 2.0**-40 * np.abs(rhs)) & (rhs != 0)
+    return ~(edge | pole | (zero & (np.isnan(value) | np.isneginf(value)))), np.asarray(allowed)
 
 
 def measured_family(
@@ -372,7 +390,8 @@ def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
 def with_forms(forms: Composed, family: ProblemFamily, scalars: Mapping[str, float] | None = None) -> ProblemFamily:
     """The family with `scalars` and those that the quantity asks for: of the mean loss where it is of that, and levels;
     without noise that is not isotropic where that is not asked for."""
-    family = of_mean_loss(family) if forms.mean_loss else family
+    if forms.mean_loss or forms.apart:
+        family = of_mean_loss(family, *([] if forms.mean_loss else APART))
     sharp = family.sharp
     if forms.isotropic and family.movable is not None and "along" in family.domains and sharp is not None:
         domains = {**family.domains, "along": Domain(low=0, high=0)}

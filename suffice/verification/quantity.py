@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +27,8 @@ from suffice.support.parse import nearest
 
 from .user_function import adapted, reading, renamed
 
+APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
+"""Scalars that say how far clients are apart."""
 _SUMS = 1e-9
 _REMEDY = 'give a quantity by name, or weights by name: {"excess": 1.0, "last_consensus": lambda *, eta: 1 / eta}'
 _OVER = 'give "last", "average", "mean iterate", ("suffix", T0), ("mean iterate", w) or weights w(t, T) that sum to 1'
@@ -37,10 +39,11 @@ _ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "ti
 @dataclass(frozen=True, kw_only=True)
 class Composed(Quantity):
     """Quadratic forms, each with the weight that it has: a number >= 0 or a function of scalars. `isotropic`: where
-    noise is."""
+    noise is. `apart`: whether the bound takes constants that say how far clients are apart."""
 
     parts: tuple[tuple[QuadraticForm, Any], ...]
     isotropic: bool = False
+    apart: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Composed._of, (vars(self),)  # not one that is known by its name
@@ -61,8 +64,9 @@ class Composed(Quantity):
 
     @property
     def mean_loss(self) -> bool:
-        """Whether a bound's e0, distance2 and zeta2 are those of the clients' mean loss."""
-        return any(form.mean_loss for form, _ in self.parts)
+        """Whether e0 and distance2 are those of the clients' mean loss: what is of no loss follows the bound."""
+        of_none = all(form.of == "consensus" or callable(form.of) for form, _ in self.parts)
+        return any(form.mean_loss for form, _ in self.parts) or (self.apart and of_none)
 
     @property
     def larger(self) -> bool:
@@ -217,7 +221,7 @@ def words(form: QuadraticForm) -> str:
 
 def form_of(theorem: Theorem) -> Composed:
     """What its quantity is of second moments; `InputError` where they do not determine it."""
-    return composed(theorem.quantity)
+    return replace(composed(theorem.quantity), apart=not APART.isdisjoint(each.name for each in theorem.parameters))
 
 
 def composed(given: Quantity) -> Composed:
@@ -244,13 +248,13 @@ def quantity_of(given: Any, names: Mapping[str, Any] = MappingProxyType({})) -> 
     """The quantity of a name, or the sum that weights by name say; `InputError` where it is none. `names`: see
     `user_function.renamed`."""
     if not isinstance(given, Mapping):
-        return _named(given)
+        return _in_letters(_named(given), names)
     if not given:
         raise InputError("quantity", given, _REMEDY)
     parts: list[tuple[QuadraticForm, Any]] = []
     texts: list[str] = []
     for key, weight in given.items():
-        term = _named(key)
+        term = _in_letters(_named(key), names)
         if callable(weight):
             keywords = ", ".join(inspect.signature(weight).parameters)
             weight, word = reading(renamed(weight, names), None).bound, f"c({keywords}) "
@@ -262,6 +266,18 @@ def quantity_of(given: Any, names: Mapping[str, Any] = MappingProxyType({})) -> 
         texts.append(f"{word}{term.expression}")
     text = " + ".join(texts)
     return Composed(name="SUM", expression=text, latex=rf"\text{{{text}}}", unit=DIMENSIONLESS, parts=tuple(parts))
+
+
+def _in_letters(given: Quantity, names: Mapping[str, Any]) -> Quantity:
+    """The quantity whose functions take scalars by these names."""
+    if not isinstance(given, Composed):
+        return given
+
+    def own(each: Any) -> Any:
+        return renamed(each, names) if callable(each) else each
+
+    parts = tuple((replace(form, of=own(form.of), over=own(form.over)), weight) for form, weight in given.parts)
+    return replace(given, parts=parts)
 
 
 def quadratic_at(

@@ -158,3 +158,13 @@ def test_noise_has_its_total_variance_and_its_direction(family):
             np.testing.assert_allclose((root @ root.T).numpy(), C.numpy(), rtol=1e-9, atol=1e-12 * float(C.trace()))
             wanted = float(C.trace()) * ((1 - abs(along)) / len(A) + abs(along))
             np.testing.assert_allclose(end @ C.numpy() @ end, wanted, rtol=1e-6)
+
+
+def test_clients_of_one_hessian_differ_in_their_minimisers():
+    values = quadratics(clients=3, features=2, identical="hessian").mean_loss(False).sharp()
+    built = quadratics(clients=3, features=2, identical="hessian").mean_loss(False)
+    given = [each.arguments for each in built.settings(values | {"eta": values["step"]})]
+    assert max(each["hessian_gap"] for each in given) == 0 < min(each["B2"] for each in given) == 1
+    assert sum(each["Gamma"] > 0 for each in given) > len(given) / 3
+    with pytest.raises(InputError, match=r"^identical = 'Hessian': give True, False or "):
+        quadratics(identical="Hessian")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 from one_line import one_line
 
@@ -11,12 +13,14 @@ from suffice.bounds import InputError
 from suffice.bounds.elementary import survive
 from suffice.simulate import Local
 from suffice.simulate.algorithms import Momentum
+from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.check_extent import not_tried
 from suffice.verification.evidence_summary import EvidenceSummary
-from suffice.verification.families import quadratics
-from suffice.verification.problem_measure import measures
+from suffice.verification.families import curves, quadratics
+from suffice.verification.problem_measure import measures, with_forms
+from suffice.verification.quantity import form_of, quantity_of
 from suffice.verification.sampled_check import path_measures
 from suffice.verification.verdict import Verdict
 
@@ -178,3 +182,46 @@ def test_a_counterexample_says_what_the_bound_does_not_have():
     wrong = check(lambda *, mu, e0, sigma2: e0 + sigma2 / (2 * mu), family=quadratics(features=1, longest=2))
     assert "(and eta = " in wrong.violation
     assert "which the bound does not have)" in wrong.violation
+
+
+@pytest.mark.parametrize("family", [quadratics(clients=2, features=1, longest=5), curves(clients=2)])
+def test_constants_of_the_clients_are_given_by_what_the_bound_takes(family):
+    """Of a client's own excess e0 is its own; consensus is of no loss, and e0 with a constant that of the mean loss."""
+    for kind, own in (("excess", True), ("last_consensus", False)):
+        theorem = replace(record(lambda *, e0, zeta2, Gamma: e0 + zeta2 + Gamma), quantity=quantity_of(kind))
+        problems = with_forms(form_of(theorem), family)
+        values = {name: value[-8:] for name, value in problems.sharp().items()}
+        for each in problems.settings(values | {"eta": values["step"]}):
+            whole = of_mean(each.problem)
+            first = float(each.problem.excess(each.problem.start[None])[0, 0])
+            wanted = [first if own else whole["e0"], whole["zeta2"], whole["Gamma"]]
+            found = [each.arguments[name] for name in ("e0", "zeta2", "Gamma")]
+            np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9)
+
+
+def test_a_bound_that_is_no_number_where_a_condition_turns_is_of_a_strict_one():
+    def bound(*, eta, mu, beta, e0, sigma2, T, c=1.0):
+        room = 1 / beta - eta
+        return c * ((1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / mu * room / room)
+
+    def inside(*, eta, beta):
+        return {"eta < 1/beta": (eta, 1 / beta)}
+
+    line = quadratics(features=1, longest=20)
+    assert check(bound, conditions=inside, family=line).valid
+    holes = lambda *, eta, beta, e0, sigma2: (e0 + sigma2) * np.sqrt(0.5 - eta * beta)  # noqa: E731
+    for wrong in (partial(bound, c=0.5), holes):  # which is no number on half of the interval
+        assert check(wrong, conditions=inside, family=line).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("bound", "hint"),
+    [
+        (lambda *, eta, L: eta * L, 'L.: did you mean names={"L": "beta"}'),
+        (lambda *, gamma: gamma, 'gamma.: did you mean names={"gamma": "eta"}'),
+        (lambda *, kappa: kappa, 'kappa.: did you mean names={"kappa": lambda'),
+    ],
+)
+def test_letters_of_papers_are_guessed(bound, hint):
+    with pytest.raises(InputError, match=f"^parameter = .{hint}"):
+        check(bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -178,3 +179,28 @@ def test_a_product_with_a_name_is_that_quantity():
     assert quantity(over="time", until="tau") is Quantity.HITTING_TIME
     both = quantity_of({quantity(of="distance", at="clients on mean loss"): 2.0, "last_consensus": 1.0})
     assert [weight for _, weight in composed(both).parts] == [2.0, 1.0]
+
+
+def test_functions_of_a_quantity_take_the_letters_of_the_bound():
+    """sum_t w_t E[e_t] with weights of gamma, and eta times a distance, both halved once."""
+
+    def w(t, T, gamma, m):
+        rising = (1 - gamma * m) ** -t
+        return rising / rising.sum()
+
+    def moved(*, state, problem, gamma):
+        return gamma * (state["models"] - problem.optimum).square().sum((1, 2))
+
+    letters, short = {"gamma": "eta", "m": "mu"}, families.quadratics(features=1, longest=5)
+    quiet = {"conditions": lambda *, eta, beta, sigma2: {"step": (eta, 0.5 / beta), "quiet": (sigma2, 0)}}
+    for of, bound in (
+        ({"over": w}, lambda *, e0, m, c: c * e0 + 0 * m),
+        ({"of": moved}, lambda *, gamma, distance2, c, m: c * gamma * distance2 + 0 * m),
+    ):
+        asked = {"quantity": quantity(**of), "names": letters, "family": short, **quiet}
+        assert check(partial(bound, c=1.0), **asked).valid
+        assert check(partial(bound, c=0.5), **asked).outcome is Outcome.VIOLATED
+    given = {"quantity": {quantity(over=w): 1.0}, "names": letters, "family": short, **quiet}
+    assert check(lambda *, e0: e0, **given).valid
+    with pytest.raises(InputError, match=r"^names = 'n': no function has this keyword"):
+        check(lambda *, e0: e0, **{**given, "names": {"n": "N"}})

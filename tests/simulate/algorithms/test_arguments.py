@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from one_step import expected_step
 from paths import CLUSTERS, SIZES, D, N, built, costs
 
 from suffice.bounds import Continuous, InputError
@@ -13,7 +14,6 @@ from suffice.simulate import (
     ReleasedSimilarity,
     SampledSimilarity,
     expected_excess,
-    expected_step,
     run,
 )
 from suffice.simulate import algorithms as alg

@@ -12,11 +12,10 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 import suffice as sf
@@ -31,11 +30,12 @@ from suffice.simulate.algorithms import (
     Scaffnew,
     Scaffold,
 )
-from suffice.verification.families import MovableInstances, ProblemBatch, quadratics
+from suffice.verification.families import quadratics
 
 ONE = quadratics(features=2, longest=100)
 ALIKE = quadratics(clients=3, features=1, longest=60, identical=True)
 SEVERAL = quadratics(clients=3, features=1, longest=60)
+ONE_HESSIAN = quadratics(clients=3, features=1, longest=60, identical="hessian")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,29 +271,6 @@ class OneOfTwo(Algorithm):
         x, first = state["models"], draw.extra["first"]
         g = problem.stochastic_gradient(x, None, draw.noise)
         return {"models": x - 2 * eta[..., None] * g * torch.cat((first, 1 - first), -1)}
-
-
-def of_one_hessian(family):
-    """The first client's curvatures for all: |grad f_i - grad f| is the same everywhere."""
-    many, movable = family.build.many, family.movable
-
-    def alike(values):
-        given = np.asarray(values["curvature"])
-        return values | {"curvature": np.repeat(given[..., :1, :], given.shape[-2], axis=-2)}
-
-    return replace(
-        family,
-        name=f"{family.name} of one Hessian",
-        build=ProblemBatch(lambda values: many(alike(values))),
-        movable=MovableInstances(
-            scalars=lambda values: movable.scalars(alike(values)),
-            moved=lambda values, name, target: movable.moved(alike(values), name, target),
-        ),
-        mean_loss=family.mean_loss and (lambda: of_one_hessian(family.mean_loss())),
-    )
-
-
-ONE_HESSIAN = of_one_hessian(SEVERAL)
 
 
 # --- gradient descent
