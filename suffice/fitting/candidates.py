@@ -133,7 +133,7 @@ def _scattered(
             setting=f"{name}intercept {pair[0]:g}, slopes {pair[1]:g}",
             mass=mass,
             models=models,
-            shares=lambda: posterior(first, root, precision[:1]).shares,
+            shares=partial(_shares, first, root, precision[:1]),
         )
 
     pairs = [(a, b) for a in INTERCEPTS for b in SLOPES] + [ALONE]
@@ -153,12 +153,13 @@ def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Ite
     for levels in (False, True) if dispersion is None else ():
         penalty = best_shared(fits, held_out, levels)
         precision = ridge_of(fits.size, penalty)
+        root = np.diag([np.sqrt(levels / penalty), *[0.0] * (fits.size - 1)])
         yield Candidate(
             family="same slopes",
             setting=f"{'levels apart' if levels else 'one level'}, ridge {penalty:.2g}",
             mass=MASSES["same slopes"] / 2,
             models=shared_models(fits, precision, levels / penalty),
-            shares=partial(_of_level, _first(fits), levels / penalty, precision[None]),
+            shares=partial(_shares, _first(fits), root, precision[None]),
         )
     penalties = PENALTIES_OF_CLASSES if dispersion is not None else (best_penalty(fits, held_out),)
     for penalty in penalties:
@@ -209,13 +210,7 @@ def _learnt(
         )
 
 
-def _of_level(first: Messages, scatter: float, precision: np.ndarray) -> np.ndarray:
-    root = np.zeros((first.size, first.size))
-    root[0, 0] = np.sqrt(scatter)
-    return posterior(first, root, precision).shares
-
-
-def _shares(first: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray) -> np.ndarray:
+def _shares(first: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | float = 1.0) -> np.ndarray:
     return posterior(first, root, precision, noise).shares
 
 

@@ -181,25 +181,6 @@ def archive(rng: random.Random, folder: Path, seen: Seen) -> None:
     used(rng, sf.read(folder / "t.npz", **options(rng, divided=divided)), seen)
 
 
-def images(rng: random.Random, folder: Path, seen: Seen) -> None:
-    n, side = rng.randint(12, 30), rng.randint(1, 2)
-    shape = [often(rng, size, [0, 1, 2**31, 2**32 - 1], 0.02) for size in (n, side, side)]
-    head = lambda sizes: bytes((0, 0, 8, len(sizes))) + b"".join(size.to_bytes(4, "big") for size in sizes)  # noqa: E731
-    pixels = scratched(rng, head(shape) + rng.randbytes(often(rng, n * side * side, [0, 1, 99], 0.02)))
-    labels = head([n]) + bytes(rng.randrange(3) for _ in range(n))
-    for old in folder.glob("train-*"):
-        old.unlink()
-    packed = rng.random() < 0.5
-    for name, content in (("images-idx3", pixels), ("labels-idx1", labels)):
-        path = folder / f"train-{name}-ubyte{'.gz' if packed else ''}"
-        path.write_bytes(gzip.compress(content) if packed else content)
-    try:
-        used(rng, sf.read(folder, **options(rng, divided=False) | {"standardise": "none"}), seen)
-    finally:
-        for old in folder.glob("train-*"):
-            old.unlink()
-
-
 def point(rng: random.Random, theorem: Any, odd: list[Any]) -> dict[str, Any]:
     values = {}
     for entry in theorem.parameters:
@@ -279,7 +260,7 @@ def command(rng: random.Random, folder: Path, seen: Seen) -> None:
 
 
 WAYS: dict[str, Way] = {
-    "setup": setup, "campaign": campaign, "CSV": text_table, "NPZ": archive, "IDX": images,
+    "setup": setup, "campaign": campaign, "CSV": text_table, "NPZ": archive,
     "command": command, "theorem": bound, "Python": interface,
 }  # fmt: skip
 

@@ -17,7 +17,9 @@ from .design import MOST_LEVELS, Design, Facts, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame, missing
 from .suspicion import Copies, named, suspicions
-from .table import check_clients
+from .table import MOST_CLIENTS
+
+FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,14 +80,18 @@ def sites_of(
             found.setdefault(name, Rows(name=name))
         for name, mine in rows_of_each(owners, known):
             _add(found[name], X[mine], y[mine], keep=keep)
-        check_clients(client, len(found))
+        if len(found) > MOST_CLIENTS:  # more than matrices of all pairs are made for
+            raise InputError(client, f"{len(found)} values", FEWER)
         done += frame.rows
         if progress is not None:
             progress(done, total)
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
-    notes = [f"{siteless} rows without a site ({client}) are left out{written(facts[client].gaps)}"] if siteless else []
-    notes += left_rows(without, empty, facts[target].gaps)
+    left = ((siteless, f"site ({client})", client), (without, "target", target))
+    notes = [
+        f"{count} rows without a {what} are left out{_written(facts[name].gaps)}" for count, what, name in left if count
+    ]
+    notes += [f"sites without a row that has a target are left out: {named(empty, 2)}"] if empty else []
     if not found:
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
@@ -120,15 +126,7 @@ def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, n
     yield from zip(numbers, np.split(rows[np.argsort(codes, kind="stable")], ends[:-1]))
 
 
-def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[str]:
-    """Notes on rows without a target, in whose cells `gaps` stand, and on sites that have no other rows."""
-    notes = [f"{without} rows without a target are left out{written(gaps)}"] if without else []
-    if empty:
-        notes.append(f"sites without a row that has a target are left out: {named(empty, 2)}")
-    return notes
-
-
-def written(gaps: Counter[str]) -> str:
+def _written(gaps: Counter[str]) -> str:
     """The texts of cells that were read as missing, unless all are empty."""
     return "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
 

@@ -54,10 +54,3 @@ def no_column(role: str, name: str, columns: Sequence[str], more: str = "") -> I
     shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
     meant = f"did you mean {near}? " if near else ""
     return InputError(role, name, f"no such column; {meant}columns: {shown}; say which one by {role}{more}")
-
-
-def check_clients(field: str, count: int) -> None:
-    """Raise `InputError` for more clients than matrices of all pairs are made for."""
-    if count > MOST_CLIENTS:
-        remedy = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
-        raise InputError(field, f"{count} values", remedy)

@@ -30,7 +30,7 @@ INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
 INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
-PIECE = 1 << 24
+PIECE = 1 << 23
 """Characters that are read at a time."""
 BLANKS = " "
 HEAD = 20

@@ -21,19 +21,6 @@ def table(low, high):
     return {"client": ["a", "b", "c"] * 20, "x": x.tolist(), "target": y.tolist()}
 
 
-@pytest.mark.parametrize(
-    ("values", "loss"),
-    [((0.0, 1.0), "logistic"), ((1.0, 2.0), "logistic"), ((-1.0, 1.0), "logistic"), (("no", "yes"), "logistic"),
-     ((3.0, 5.0), "least-squares")],
-)  # fmt: skip
-def test_a_plan_and_a_fit_take_two_values_for_the_same(values, loss):
-    problem, fit = sf.read(table(*values)), sf.fit(table(*values))
-    assert {"LeastSquares": "least-squares", "Logistic": "logistic"}[type(problem).__name__] == fit.loss == loss
-    assert problem.regularisation == (PENALTY if loss == "logistic" else 0)
-    noted = [note for note in problem.remarks if "two values" in note or "taken as numbers" in note]
-    assert len(noted) == 1
-
-
 def test_what_is_said_is_not_guessed():
     rows = table(0.0, 1.0)
     assert isinstance(sf.read(rows, loss="least-squares"), sf.LeastSquares)

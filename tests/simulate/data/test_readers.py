@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from client_data import TABLE, written
+from client_data import written
 
 import suffice as sf
-
-
-def test_other_encodings_are_refused(tmp_path):
-    path = tmp_path / "clients.csv"
-    path.write_bytes(TABLE.replace("Lyon", "Orléans").encode("latin-1"))
-    with pytest.raises(sf.InputError, match="UTF-8"):
-        sf.read(path, client="site", target="y")
 
 
 def mixed(tmp_path):

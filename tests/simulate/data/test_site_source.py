@@ -9,6 +9,7 @@ import pytest
 
 import suffice as sf
 from suffice import InputError
+from suffice.simulate.data.loss import PENALTY
 
 
 def rows(target):
@@ -21,8 +22,11 @@ def rows(target):
     "pair", [(0, 1), (-1, 1), (1, 2), (0.0, 1.0), (False, True), ("no", "yes"), ("3.7 mg", "9 mg")]
 )
 def test_two_codes_and_two_texts_are_classes(pair):
-    fit = sf.fit(rows([pair[k % 3 == 0] for k in range(40)]))
+    table = rows([pair[k % 3 == 0] for k in range(40)])
+    fit, problem = sf.fit(table), sf.read(table)
     assert fit.loss == "logistic"
+    assert (type(problem), problem.regularisation) == (sf.Logistic, PENALTY)
+    assert sum("two values" in note for note in problem.remarks) == 1
     assert len(fit.classes) == 2
     noted = any("taken as two classes; for numbers use loss least-squares" in note for note in fit.notes)
     assert noted == (set(pair) in ({-1, 1}, {1, 2}))
@@ -31,8 +35,10 @@ def test_two_codes_and_two_texts_are_classes(pair):
 @pytest.mark.parametrize("pair", [(3.7, 12.2), (0, 2), (5, 6), (-1, 0), (1, 3), (0.1, 1)])
 def test_any_other_two_numbers_are_numbers_and_it_is_said(pair):
     table = rows([pair[k % 3 == 0] for k in range(40)])
-    fit = sf.fit(table)
+    fit, problem = sf.fit(table), sf.read(table)
     assert fit.loss == "least-squares"
+    assert (type(problem), problem.regularisation) == (sf.LeastSquares, 0)
+    assert sum("taken as numbers" in note for note in problem.remarks) == 1
     predicted = fit.predict(table)
     assert (predicted.min(), predicted.max()) != (min(pair), max(pair))
     said = f"target is {min(pair):g} or {max(pair):g}, taken as numbers; for classes use loss logistic"
