@@ -42,7 +42,6 @@ algorithm needs at the step that the record prescribes (a better step may need f
 number too, as in two stages, with that number. The loosest come first.
 """
 _RESULT = re.compile(r"(theorem|corollary|lemma|property|definition|remark|equation|assumption|example)-\d+")
-_PARTS = 2
 
 
 def result_of(theorem: Theorem) -> tuple[str, str]:
@@ -79,7 +78,7 @@ def sharpness() -> str:
     """Markdown: measured/bound in the regime, the loosest record first."""
     verdicts = known()
     rows = [(theorem, verdicts.get((theorem.key, theorem.edition), {})) for theorem in THEOREMS]
-    kept = [(theorem, row) for theorem, row in rows if len((row.get("regime") or {}).get("parts", ())) >= _PARTS]
+    kept = [(theorem, row) for theorem, row in rows if len((row.get("regime") or {}).get("parts", ())) >= 2]
     kept.sort(key=lambda entry: (entry[1]["regime"]["ratio"] is None, entry[1]["regime"]["ratio"] or 0.0))
     lines = ["| record | bounds | measured/bound | parts | worst ratio |", "|---|---|---|---|---|"]
     for theorem, row in kept:

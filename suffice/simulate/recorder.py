@@ -83,7 +83,7 @@ class Recorder:
 
     def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> np.ndarray | None:
         """Iteration t took `before` to `after`; for t = 0 there is neither `before` nor `draw`. What was recorded."""
-        if draw is not None:
+        if draw is not None and t <= self.grid[-1]:
             self.spent[0] += _count(self.algorithm.oracle_calls(self.problem, draw))
             self.spent[1] += _count(self.algorithm.vectors_sent(self.problem, draw))
         if self.models is not None and t == self.last:
