@@ -177,7 +177,8 @@ class _Quadratics:
 
     def minimisers(self, values: Mapping[str, Any]) -> np.ndarray:
         if self.apart:
-            return np.reshape(values["minimiser"], (-1, self.clients, self.features))
+            m = np.reshape(values["minimiser"], (-1, self.clients, self.features))
+            return m - m[:, :1]  # where all are one, no mean of them is rounded
         return np.zeros((len(self.curvatures(values)), 1, self.features))
 
     def seen_from(self, values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
