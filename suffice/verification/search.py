@@ -10,6 +10,7 @@ An instance outside the hypotheses counts as ratio 0, so ascent stays within the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from suffice.bounds import Theorem
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
 from .family_ends import pairs_of_ends
+from .measurement_cache import once_each
 
 _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
@@ -192,10 +194,11 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
     `values` hold one instance (leading axis 1) with measured/bound above 1 + margin. Where the bound is a number there,
     it stays one.
     """
+    assert family.measure is not None
+    family = replace(family, measure=once_each(family.measure))  # what was simplified comes again
     undefined = not _violates(theorem, family, values, margin)
     if undefined and not _violates(theorem, family, values, margin, undefined=True):
         raise ValueError("the instance does not violate the theorem")
-    tried = {_bytes(values): True}
     for _ in range(2):  # what could not be simplified may be so once the rest is simple
         # a T beyond the family's comes first: until it is small each trial takes long
         for name, domain in sorted(
@@ -203,16 +206,10 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
         ):
             for candidate in domain.simpler(values[name]):
                 trial = {**values, name: candidate}
-                if (key := _bytes(trial)) not in tried:
-                    tried[key] = _violates(theorem, family, trial, margin, undefined=undefined)
-                if tried[key]:
+                if _violates(theorem, family, trial, margin, undefined=undefined):
                     values = trial
                     break
     return values
-
-
-def _bytes(values: Values) -> bytes:
-    return b"".join(np.asarray(value, dtype=float).tobytes() for value in values.values())
 
 
 def _violates(theorem: Theorem, family: Family, values: Values, margin: float, *, undefined: bool = False) -> bool:
