@@ -19,6 +19,8 @@ from .frame import Frame, missing
 from .suspicion import Copies, named, suspicions
 from .table import MOST_CLIENTS
 
+_TOGETHER = 2**21
+"""So many numbers of X at once, 16 MiB."""
 FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
@@ -69,11 +71,11 @@ def sites_of(
     label = {text: float(at) for at, text in enumerate(labels)}
     found: dict[str, Rows] = {}
     without, siteless, done = 0, 0, 0
-    for frame in frames():
-        owners = frame.texts(client)
+    for owners, X, y in _numbers(frames(), design, client, target, label):
+        done += len(y)
         sited = ~missing(owners)
         siteless += int((~sited).sum())
-        owners, X, y = owners[sited], design.apply(frame)[sited], _targets(frame, target, label)[sited]
+        owners, X, y = owners[sited], X[sited], y[sited]
         known = ~np.isnan(y)
         without += int((~known).sum())
         for name in dict.fromkeys(owners.tolist()):
@@ -82,7 +84,6 @@ def sites_of(
             _add(found[name], X[mine], y[mine], keep=keep)
         if len(found) > MOST_CLIENTS:  # more than matrices of all pairs are made for
             raise InputError(client, f"{len(found)} values", FEWER)
-        done += frame.rows
         if progress is not None:
             progress(done, total)
     sites = tuple(site for site in found.values() if site.count)
@@ -99,6 +100,21 @@ def sites_of(
     notes += [*suspicions(sites, design, facts, target, labels, divided=divided), *copies.notes(facts, client)]
     again = partial(_again, frames, design, client, target)
     return Sites(sites=sites, design=design, target=target, classes=labels, notes=tuple(notes), again=again)
+
+
+def _numbers(
+    frames: Iterator[Frame], design: Design, client: str, target: str, label: dict[str, float]
+) -> Iterator[Iterator[np.ndarray]]:
+    """Owners (n,), X (n, p), y (n,) of several frames together: a site's sums of many rows take as long as of few."""
+    held, rows = [], 0
+    for frame in frames:
+        held.append((frame.texts(client), design.apply(frame), _targets(frame, target, label)))
+        rows += frame.rows
+        if rows * len(design.columns) >= _TOGETHER:
+            yield map(np.concatenate, zip(*held))
+            held, rows = [], 0
+    if held:
+        yield map(np.concatenate, zip(*held))
 
 
 def _again(
