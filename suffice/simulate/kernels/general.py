@@ -32,7 +32,7 @@ from ..oracle import Oracle
 from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
-from ..similarity import ReleasedSimilarity, SampledSimilarity
+from ..similarity_ratio import ReleasedSimilarity, SampledSimilarity
 from ..threads import one_thread
 from .library import Unavailable, library
 from .task import ALONE, CRITERIA, PAIRS, POINTERS, PROBLEMS, ROUNDS, RULES, SIMILARITIES, Task, numbers

@@ -35,7 +35,7 @@ from ..problems.logistic import Logistic
 from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
-from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
+from ..similarity_ratio import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
 
 PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
