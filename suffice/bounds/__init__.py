@@ -20,10 +20,10 @@ from .describe import page as page
 from .evaluate import check_conditions as check_conditions
 from .evaluate import digits as digits
 from .evaluate import evaluate as evaluate
-from .heterogeneity import GradientDissimilarity as GradientDissimilarity
-from .heterogeneity import Heterogeneity as Heterogeneity
-from .heterogeneity import property_1 as property_1
-from .heterogeneity import released_code as released_code
+from .gradient_dissimilarity import GradientDissimilarity as GradientDissimilarity
+from .gradient_dissimilarity import Heterogeneity as Heterogeneity
+from .gradient_dissimilarity import property_1 as property_1
+from .gradient_dissimilarity import released_code as released_code
 from .invert import Inversion as Inversion
 from .invert import solve as solve
 from .papers import PAPERS as PAPERS

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .criteria import Criterion
-from .heterogeneity import Heterogeneity
+from .gradient_dissimilarity import Heterogeneity
 
 
 def best_threshold(*, similarity, sigma2):
