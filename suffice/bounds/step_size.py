@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .criteria import Binary, Continuous, Criterion, Sharp, largest_root
+from .collaboration_criteria import Binary, Continuous, Criterion, Sharp, largest_root
 
 _DOWN = 1 - 2.0**-46
 _CELLS = 4096

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .criteria import Criterion
+from .collaboration_criteria import Criterion
 from .gradient_dissimilarity import Heterogeneity
 
 

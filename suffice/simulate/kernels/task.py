@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import Binary, Continuous, Sharp
-from suffice.bounds.criteria import TOLERANCE
+from suffice.bounds.collaboration_criteria import TOLERANCE
 
 from ..algorithms.all_for_all import AllForAll
 from ..algorithms.all_for_all_two_stage import TwoStageAllForAll
