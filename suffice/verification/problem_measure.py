@@ -24,9 +24,9 @@ from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
+from .hessian_eigenvalues import LATE, late, scanned, scans
 from .measurement_cache import once, once_each
 from .quantity import APART, Composed, form_of, quadratic_at, scalars_of
-from .spectrum_scan import LATE, late, scanned, scans
 from .suspects import movable, moved, without_rounding
 
 SHAPES = {
