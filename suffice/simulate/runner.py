@@ -20,7 +20,6 @@ from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .algorithms.optimised import Optimised
-from .checked_step_sizes import StepSize, step_sizes
 from .checkpoint import Checkpoint, fingerprint
 from .kernel_choice import Kernel, attempt, cannot_record, record
 from .oracle import Oracle, check_problem
@@ -28,6 +27,7 @@ from .problem_batches import moved
 from .randomness import Randomness, check_root
 from .recorder import Recorder, check_size
 from .seed_blocks import seed_blocks
+from .step_size_argument import StepSize, step_sizes
 from .threads import one_thread
 from .trace import Trace
 

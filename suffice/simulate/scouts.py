@@ -37,7 +37,6 @@ from suffice.support.numbers import as_whole
 
 from .algorithms import Local, Optimised
 from .algorithms.scouts import Scouts
-from .checked_step_sizes import step_sizes
 from .oracle import Oracle, check_problem
 from .problems import Neural
 from .problems.flat_module import FlatModule
@@ -45,6 +44,7 @@ from .problems.network_input import is_squared
 from .problems.rows import Rows
 from .randomness import Stream, single
 from .runner import iterate
+from .step_size_argument import step_sizes
 from .threads import one_thread
 
 FOLDS, FEW, FOLDS_OF_FEW = 2, 40, 4
