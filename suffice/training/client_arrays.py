@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.simulate.data.client_partition import divide, parse_split
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.embedded import PREFIX
 from suffice.simulate.data.encoded import encoded
@@ -19,7 +20,6 @@ from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
 from suffice.simulate.data.readers import UNDIVIDED
 from suffice.simulate.data.site_source import read_sites
-from suffice.simulate.data.splits import divide, parse_split
 from suffice.simulate.randomness import Stream, single
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
