@@ -6,6 +6,8 @@ from suffice.support.errors import ConditionError as ConditionError
 from suffice.support.errors import InputError as InputError
 from suffice.support.errors import SufficeError as SufficeError
 
+from .client_constants import Constants as Constants
+from .client_constants import labelled as labelled
 from .collaboration_criteria import Binary as Binary
 from .collaboration_criteria import Continuous as Continuous
 from .collaboration_criteria import Criterion as Criterion
@@ -13,8 +15,6 @@ from .collaboration_criteria import Custom as Custom
 from .collaboration_criteria import Sharp as Sharp
 from .collaboration_criteria import named as named
 from .collaboration_weights import collaboration_weights as collaboration_weights
-from .constants import Constants as Constants
-from .constants import labelled as labelled
 from .describe import latex as latex
 from .describe import page as page
 from .evaluate import check_conditions as check_conditions

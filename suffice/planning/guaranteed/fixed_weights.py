@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds.all_for_all_plan import ONE, TWO, all_for_all_plan
-from suffice.bounds.constants import Constants
+from suffice.bounds.client_constants import Constants
 from suffice.bounds.evaluate import evaluate
 from suffice.bounds.gradient_dissimilarity import GradientDissimilarity
 from suffice.bounds.quadratic_certificate import QuadraticCertificate
