@@ -73,7 +73,7 @@ def definition_1_weights_printed(*, similarity):
     return 1 + 0 * similarity
 
 
-# --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.collaboration_criteria` ------------------
+# --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.collaboration_criteria` ---
 
 
 def remark_3_binary_printed(*, threshold):
