@@ -22,27 +22,27 @@ from .two_stages import FOLLOW, STEP, _distance2
 
 
 class SecondMoments:
-    """E y y^T round by round, (..., n, N, N), from the start; `advance` takes a round at steps (n,)."""
+    """`yy`, E y y^T round by round, (..., n, N, N), from the start; `advance` takes a round at steps (n,)."""
 
     def __init__(self, model: Filtered, growth: np.ndarray) -> None:
         root = np.sqrt(model.h)
         W = model.Lambda @ model.Lambda.swapaxes(1, 2)
         y = root * (model.start[:, None] - model.m)
         self.pull, self.noise = root[:, :, None] * W * root[:, None], root[:, :, None] * W
-        self.v, self.growth, self.moment = model.v, growth[:, None], y[:, :, None] * y[:, None]
+        self.v, self.growth, self.yy = model.v, growth[:, None], y[:, :, None] * y[:, None]
 
     @property
     def loss(self) -> np.ndarray:
         """E F, (..., n)."""
-        return np.einsum("...ii->...", self.moment) / (2 * N)
+        return np.einsum("...ii->...", self.yy) / (2 * N)
 
     def advance(self, eta: np.ndarray, one: np.ndarray | float = 1.0) -> None:
         """`one` is what stands for 1 in a linear map."""
         step = eta[:, None, None]
         kept = np.eye(N) - step * self.pull
-        variance = self.v * one + self.growth * np.einsum("...ii->...i", self.moment)
+        variance = self.v * one + self.growth * np.einsum("...ii->...i", self.yy)
         added = step**2 * (self.noise * variance[..., None, :]) @ self.noise.swapaxes(1, 2)
-        self.moment = kept @ self.moment @ kept.swapaxes(1, 2) + added
+        self.yy = kept @ self.yy @ kept.swapaxes(1, 2) + added
 
 
 _SHARED: dict[str, Domain] = {
@@ -75,16 +75,12 @@ def _mean(values: Values) -> Measured:
 
     def after(state: np.ndarray) -> np.ndarray:
         """One round of (E y y^T, 1, the sum of the losses before), (..., n, N^2 + 2)."""
-        moments.moment, one, total = (
-            state[..., :-2].reshape(*state.shape[:-1], N, N),
-            state[..., -2:-1],
-            state[..., -1:],
-        )
+        moments.yy, one, total = state[..., :-2].reshape(*state.shape[:-1], N, N), state[..., -2:-1], state[..., -1:]
         total = total + moments.loss[..., None]
         moments.advance(model.eta, one)
-        return np.concatenate((moments.moment.reshape(*one.shape[:-1], N * N), one, total), -1)
+        return np.concatenate((moments.yy.reshape(*one.shape[:-1], N * N), one, total), -1)
 
-    start = np.concatenate((moments.moment.reshape(-1, N * N), np.broadcast_to([1.0, 0.0], (len(T), 2))), -1)
+    start = np.concatenate((moments.yy.reshape(-1, N * N), np.broadcast_to([1.0, 0.0], (len(T), 2))), -1)
     total = repeated(matrices_of(after, start), start, T + 1)[:, -1]
     return total / (T + 1), {**known, "eta": model.eta, "growth": growth, "T": T}
 
