@@ -1,4 +1,4 @@
-"""Who should learn with whom, from rows alone: nested scouts. Measured, never guaranteed.
+"""Nested scouts say who should learn with whom, from rows alone: measured, never guaranteed.
 
 1. Every client trains scouts alone, each without one fold of its rows; all stop at one iteration, where the mean of
    their losses on these folds is least.

@@ -1,4 +1,4 @@
-"""In words, how far the check of one's own bound reached, and what it left out."""
+"""This module says in words how far the check of one's own bound reached, and what it left out."""
 
 from __future__ import annotations
 

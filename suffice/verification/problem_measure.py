@@ -1,4 +1,4 @@
-"""What `check` measures: exact expected values of an algorithm on instances of a family of learning problems."""
+"""Measures of `check`: exact expected values of an algorithm on instances of a family of learning problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From constants to a plan: who collaborates with whom at each precision, at which step, how fast.
+"""The guaranteed plan follows from constants: who collaborates with whom at each precision, at which step, how fast.
 
 Every number is a bound of the stopped process, it holds until tau = min{t: e_t < eps}, but those of fixed weights.
 """

@@ -1,4 +1,4 @@
-"""From the columns of a table to numbers: what becomes of categories, gaps, and columns that cannot be used.
+"""The design turns the columns of a table into numbers: categories, gaps, and columns that cannot be used.
 
 A number with gaps gives two columns, its values with 0 for the gaps and `NAME=missing`; a category one column of 0 and
 1 per level, `NAME=LEVEL`, and `NAME=missing` likewise. Which level is the reference, and which value stands for a gap,

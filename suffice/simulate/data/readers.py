@@ -1,5 +1,5 @@
-"""Where rows come from, whatever is made of them: a CSV, a folder, .npz and LIBSVM files, MNIST, a set
-of scikit-learn, a data frame, a mapping of columns, a problem. Each format has one reader here."""
+"""Readers of rows, whatever is made of them: a CSV, a folder, .npz and LIBSVM files, MNIST, a set of scikit-learn, a
+data frame, a mapping of columns, a problem. Each format has one reader here."""
 
 from __future__ import annotations
 

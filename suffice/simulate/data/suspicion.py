@@ -1,5 +1,5 @@
-"""What a person would ask about a table before believing a model of it: a line each, which names the column and the
-value. Nothing is changed by it."""
+"""Suspicions are what a person would ask about a table before believing a model of it: a line each, which names the
+column and the value. Nothing is changed by it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compiled run is given: the kernel's structure, and what a problem and an algorithm fill it with."""
+"""The task of a compiled run: the kernel's structure, and what a problem and an algorithm fill it with."""
 
 from __future__ import annotations
 

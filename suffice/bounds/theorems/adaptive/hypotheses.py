@@ -1,4 +1,4 @@
-"""What the paper's results assume: the standing hypotheses and the limits on a constant step."""
+"""Hypotheses of the paper's results: the standing ones, and the step-size conditions of constant steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sufficient cluster says of variances: Lemma 2's chain, Corollary 1's second display, and Section 4."""
+"""The sufficient cluster bounds variances: Lemma 2's chain, Corollary 1's second display, and Section 4."""
 
 from __future__ import annotations
 
