@@ -63,7 +63,7 @@ _WIDE = 4.0
 class Measure:
     """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
 
-    `scan`: the sharp instances have eigenvalues where it is extreme, see `spectrum_scan`; and T up to `late`.
+    `scan`: the sharp instances have eigenvalues where it is extreme, see `hessian_eigenvalues`; and T up to `late`.
     `reach`: see `effective_step`.
     """
 
