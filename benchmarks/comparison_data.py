@@ -16,8 +16,8 @@ import numpy as np
 from torch import nn
 
 import suffice as sf
+from suffice.simulate.data.client_partition import Split, parts_of
 from suffice.simulate.data.plays import ALPHABET, FETCH, characters, plays
-from suffice.simulate.data.splits import Split, parts_of
 from suffice.support.errors import InputError
 
 SIDE, HIDDEN, CONTEXT, STYLES = 14, 32, 12, 10

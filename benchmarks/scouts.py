@@ -21,7 +21,7 @@ from torch import nn
 
 import suffice as sf
 from suffice.simulate import FedAvg, FixedWeights, Local
-from suffice.simulate.data.splits import Split, parts_of
+from suffice.simulate.data.client_partition import Split, parts_of
 from suffice.support.files import write_whole
 
 ROWS, T, ETA, BATCH = 60, 400, 0.2, 16

@@ -1,4 +1,4 @@
-"""How many rounds All-for-all needs at a precision, by the better of its two guarantees, and how it is to run."""
+"""Plans of All-for-all have the rounds that a precision needs, by the better of two guarantees, and the settings."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .criteria import Criterion
+from .collaboration_criteria import Criterion
 from .sufficient_variance import combined_variance
 
 

@@ -1,4 +1,4 @@
-"""How far clients agree: M and zeta of CoBo's assumption (A4) for quadratics, and the consensus distance.
+"""Collaborativeness: M and zeta of CoBo's assumption (A4) for quadratics, and the consensus distance.
 
 f_i(x) = (x - m_i)^T H_i (x - m_i) / 2 with symmetric positive definite H_i. Further axes in front are a batch.
 """

@@ -76,7 +76,7 @@ def _identity(entry) -> str:
     return entry.id if hasattr(entry, "id") else f"{entry.key} {getattr(entry, 'edition', '')}".rstrip()
 
 
-class Listed(Sequence[T]):
+class LazyTuple(Sequence[T]):
     """A tuple that is made when it is first looked at."""
 
     def __init__(self, make: Callable[[], Iterable[T]]) -> None:
@@ -183,7 +183,7 @@ def _leave_out(what: str, error: Exception) -> None:
     warnings.warn(f"{what} is left out: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
 
 
-PAPERS: Sequence[Paper] = Listed(_all)
+PAPERS: Sequence[Paper] = LazyTuple(_all)
 """Every paper, the library's first, then others by the names of their entry points."""
 
 

@@ -1,4 +1,4 @@
-"""What of each corrected statement is proved, in a file beside this one so that showing a theorem re-checks nothing.
+"""Saved proofs say what of each corrected statement is proved, so that showing a theorem re-checks nothing.
 
 `python docs/generate.py proofs` renews it from the certificates; a test fails when they say otherwise.
 """

@@ -1,4 +1,4 @@
-"""What the most recent saved verification concluded, in a file beside this one so that listing theorems needs no check.
+"""Saved verdicts are those of the last verification that was kept, so that listing theorems needs no check.
 
 `suffice verify --effort full --write suffice/bounds/verdicts.json` renews it in a checkout (each row says its effort);
 a test fails when a statement has changed since. Nothing else writes there.

@@ -1,4 +1,4 @@
-"""How to run Scafflix: step sizes, communication probability, and the start of its control variates.
+"""Settings of Scafflix: step sizes, communication probability, and the start of its control variates.
 
 One iteration at client i: x_i' = x_i - (gamma_i / alpha_i) (g_i - h_i), g_i an estimate of the gradient of f_i at
 alpha_i x_i + (1 - alpha_i) y_i. With probability p all clients communicate: x_i becomes the mean xbar of the x_j'

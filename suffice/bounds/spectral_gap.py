@@ -1,4 +1,4 @@
-"""The spectrum of W = Lambda Lambda^T: its largest and its smallest non-zero eigenvalue."""
+"""The spectral gap of W = Lambda Lambda^T: its extreme non-zero eigenvalues. `GradientTracking` has that of graphs."""
 
 from __future__ import annotations
 

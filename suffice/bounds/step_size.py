@@ -15,10 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from .criteria import Binary, Continuous, Criterion, Sharp, largest_root
+from .collaboration_criteria import Binary, Continuous, Criterion, Sharp, largest_root
+from .theorem import Conditions
 
 _DOWN = 1 - 2.0**-46
 _CELLS = 4096
+
+
+def step_conditions(*, eta, q, beta, mu) -> Conditions:
+    """eta <= q/beta makes eta beta sum_k alpha_k <= 1 at every step; mu <= beta always."""
+    return {"step size eta <= q/beta": (eta, q / beta), "curvature mu <= beta": (mu, beta)}
 
 
 def running_step_ratio(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .criteria import Criterion
-from .heterogeneity import Heterogeneity
+from .collaboration_criteria import Criterion
+from .gradient_dissimilarity import Heterogeneity
 
 
 def best_threshold(*, similarity, sigma2):

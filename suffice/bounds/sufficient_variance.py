@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .criteria import TOLERANCE, Binary, Criterion
+from .collaboration_criteria import TOLERANCE, Binary, Criterion
 
 
 def combined_variance(*, values, sigma2):

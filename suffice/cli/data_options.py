@@ -130,8 +130,8 @@ def read_table(setup: str, data: DataOptions) -> Any:
 
 def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
+    from suffice.simulate.data.client_partition import parse_split
     from suffice.simulate.data.embedded import PREFIX
-    from suffice.simulate.data.splits import parse_split
     from suffice.simulate.data.text_file import is_csv
     from suffice.support.errors import InputError
 

@@ -233,11 +233,11 @@ def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Ta
     tables = [*sentence(result.answer), *result.tables()]
     if "measured" in beside:
         tables += trials.measured_tables(beside["measured"])
-    if not result.there:
+    if not result.starts_meet_precision:
         tables += plans.weights_tables(result.precisions)
     if scheduled:
         tables.append(plans.schedules_table(result.rows))
-    if not result.there:
+    if not result.starts_meet_precision:
         tables += trials.break_even_tables(result.break_even())
     if "methods" in beside:
         tables += beside["methods"].tables()

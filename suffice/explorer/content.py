@@ -1,4 +1,4 @@
-"""What the page is told: records, errata and instances, as plain data and as formulas of JavaScript."""
+"""The page's content: records, errata and instances, as plain data and as formulas of JavaScript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What takes half a minute to compute is kept in `exact_values.json`: exact values of bounds, and errata with numbers.
+"""Exact values of bounds, and errata with numbers, take half a minute and are kept in `exact_values.json`.
 
 `python docs/generate.py exact-values` renews it; what packages of other papers add is computed when it is asked for.
 """

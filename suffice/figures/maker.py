@@ -1,4 +1,4 @@
-"""What computes a figure: a function with a name, registered where it is written.
+"""A `Maker` computes a figure: a function with a name, registered where it is written.
 
 What the function takes by keyword are the figure's options, each an `option` or a dataclass of them; those of the names
 below are checked here, so that every figure refuses the same values in the same words.

@@ -1,4 +1,4 @@
-"""What the figures of the synthetic regression of Philippenko et al. (2025) take, and those with its competitors."""
+"""The setting of the synthetic regression of Philippenko et al. (2025), and of figures of it with its competitors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From standardised results to a `Fit`: what columns become, who counts for whom, what is said of it."""
+"""Standardised results are assembled into a `Fit`: coefficients in units of columns, who counts for whom, notes."""
 
 from __future__ import annotations
 

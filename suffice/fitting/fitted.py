@@ -1,4 +1,4 @@
-"""What `fit` hands back, to print, draw, save and read again."""
+"""A `Fit` is the result of `fit`, to print, draw, save and read again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a site gains: loss of its model alone and together on folds that neither has seen, with a standard error.
+"""The gain of a site: loss of its model alone and together on folds that neither has seen, with a standard error.
 
 Alone means ridge on the site's own rows: slopes drawn to 0, the intercept free, the penalty (in rows) the one that is
 best for the whole network, since a site's own choice among penalties is noise below about three rows per coefficient.

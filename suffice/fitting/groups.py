@@ -1,4 +1,4 @@
-"""Which sites are alike, and what tells a group of them apart; whether an outcome's spread grows with its size.
+"""Groups of sites that are alike, what tells a group apart, and whether an outcome's spread grows with its size.
 
 Of sites i with enough rows, slopes b_i by least squares have the variance v_i G_i, G_i the inverse of the centred
 second moments. With v_i = (rss_i + 4 v)/(f_i + 4), f_i degrees of freedom and v the median of rss_i/f_i, the distance

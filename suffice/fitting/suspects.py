@@ -1,4 +1,4 @@
-"""Which rows and sites no other explains: a mistyped number, a wrong unit, turned signs, permuted labels.
+"""Suspects are rows and sites that no other explains: a mistyped number, a wrong unit, turned signs, permuted labels.
 
 Sites are compared by their messages, in units of the median over sites of the deviation of a site's rows, which one
 faulty site cannot move; b_j are the slopes of site j, least squares with half a row of ridge. With q, c and S the

@@ -1,1 +1,1 @@
-"""Who collaborates with whom, at which step, how fast: guaranteed, exact, measured."""
+"""Plans say who collaborates with whom, at which step and how fast: guaranteed, exact, measured."""

@@ -145,7 +145,7 @@ class Plan:
         return "\n\n".join(table.text() for table in (*sentence(self.answer), *self.tables()))
 
     @property
-    def there(self) -> bool:
+    def starts_meet_precision(self) -> bool:
         """Whether every client's start is already as good as each precision asks, so that nothing is left to plan."""
         known = None if self.constants is None else self.constants.excess
         starts = [row.exact.start if row.exact else np.inf if known is None else known[row.client] for row in self]
@@ -155,14 +155,14 @@ class Plan:
     def answer(self) -> str:
         """Who trains with whom and how long that takes, in a sentence; empty where the tables say that there is no
         plan, or nothing to plan."""
-        return "" if self.there else answer(self.precisions)
+        return "" if self.starts_meet_precision else answer(self.precisions)
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
         from .tables.notes import noted_table
         from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
 
-        if self.there:
+        if self.starts_meet_precision:
             return sentence(THERE)
         row = self.rows[0]
         found = [exact_table(self.precisions)] if row.exact is not None else []

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from suffice.bounds.criteria import Binary, Criterion
+from suffice.bounds.collaboration_criteria import Binary, Criterion
 from suffice.support.numbers import plain
 from suffice.support.text import printable
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.bounds.constants import Constants
+from suffice.bounds.client_constants import Constants
 from suffice.bounds.evaluate import evaluate, outward
 from suffice.bounds.theorems import find
 

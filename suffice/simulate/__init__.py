@@ -63,10 +63,10 @@ if TYPE_CHECKING:
     from .scouts import collaborators as collaborators
     from .seed_blocks import block_size as block_size
     from .seed_blocks import padded_seeds as padded_seeds
-    from .similarity import DebiasedSimilarity as DebiasedSimilarity
-    from .similarity import ExactSimilarity as ExactSimilarity
-    from .similarity import ReleasedSimilarity as ReleasedSimilarity
-    from .similarity import SampledSimilarity as SampledSimilarity
+    from .similarity_ratio import DebiasedSimilarity as DebiasedSimilarity
+    from .similarity_ratio import ExactSimilarity as ExactSimilarity
+    from .similarity_ratio import ReleasedSimilarity as ReleasedSimilarity
+    from .similarity_ratio import SampledSimilarity as SampledSimilarity
     from .trace import Trace as Trace
 
 _HOMES = {
@@ -87,7 +87,7 @@ _HOMES = {
     ".runner": "Diverged hitting_times iterate run",
     ".scouts": "Collaborators collaborators",
     ".seed_blocks": "block_size padded_seeds",
-    ".similarity": "DebiasedSimilarity ExactSimilarity ReleasedSimilarity SampledSimilarity",
+    ".similarity_ratio": "DebiasedSimilarity ExactSimilarity ReleasedSimilarity SampledSimilarity",
     ".trace": "Trace",
 }
 __getattr__, __dir__, __all__ = lazy(__name__, _HOMES)

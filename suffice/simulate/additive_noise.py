@@ -1,4 +1,4 @@
-"""Where stochastic gradients come from: noise models that know their own covariance exactly."""
+"""Additive noise makes gradients stochastic: models of noise that know their own covariance exactly."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ from .oracle import Oracle
 from .problem import known
 from .randomness import Stream, single
 from .scouts import LONGEST, collaborators
-from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
+from .similarity_ratio import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
 
 Options = Mapping[str, float | str]
 

@@ -13,12 +13,12 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
 from .algorithms.base import Algorithm, State, check_algorithm
-from .checked_step_sizes import StepSize, step_sizes
 from .moment_maps import Maps, origin, probe_batch
 from .moment_powers import Block, Probed, branches, moments_of_steps, probed_alone
 from .oracle import check_problem
 from .problem import QuadraticProblem
 from .problem_batches import instances
+from .step_size_argument import StepSize, step_sizes
 
 NOT_LINEAR = "it is not linear, so that no recursion gives its moments: simulate it by sf.run"
 

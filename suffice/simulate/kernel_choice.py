@@ -1,4 +1,4 @@
-"""Which compiled kernel runs a problem and an algorithm, and what it leaves as the reference would."""
+"""The choice of the compiled kernel that runs a problem and an algorithm, and what it leaves as the reference would."""
 
 from __future__ import annotations
 

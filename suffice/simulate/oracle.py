@@ -1,4 +1,4 @@
-"""What algorithms and the runner ask: N losses with gradients and a stochastic oracle, whose minima nobody need know.
+"""An `Oracle` has N losses with gradients and a stochastic oracle, whose minima nobody need know.
 
 Leading axes are (seed, client, feature): `theta[s, i]` is the model of client i on seed s.
 """

@@ -24,7 +24,7 @@ MOST_SEQUENCES = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed(Wrapper):
+class AlgorithmOnOutcomes(Wrapper):
     """The algorithm, path by path along the sequences `index`, T of (2 P,); the last P paths are disturbed."""
 
     of: Algorithm
@@ -75,7 +75,7 @@ def expected_by_sequences(
             index.append(torch.arange(len(chances)).repeat(len(odds)))
             odds = np.outer(odds, chances).ravel()
         rows = np.flatnonzero(iterations == t).tolist()
-        followed = Followed(of=algorithm, index=[each.repeat(2) for each in index])
+        followed = AlgorithmOnOutcomes(of=algorithm, index=[each.repeat(2) for each in index])
         paths, _ = path_values(
             [problems[at] for at in rows], followed, eta=eta[rows], iterations=iterations[rows], client=client,
             form=form, seeds=2 * len(odds), root=0, coins=True,

@@ -21,8 +21,9 @@ from .algorithms.base import Algorithm, Draw, State
 from .problem import Problem
 from .problem_batches import stack, tensors, with_tensors
 from .problems.additive import AdditiveNoise
-from .quadratic_forms import STOPPED, QuadraticForm, Stopping
+from .quadratic_forms import QuadraticForm
 from .randomness import Randomness
+from .stopping_time import STOPPED, Stopping
 
 _ENTRIES = 1 << 18
 """The models of one batch have at most so many numbers."""
@@ -178,7 +179,7 @@ class _Paths:
         found: list[np.ndarray] = [np.zeros(0)] * len(eta)
         total = torch.zeros(())
         weights = form.weights(iterations, {k: v.numpy() for k, v in self.scalars.items()}) if form.weighted else None
-        stopping = Stopping.at_start(self.scalars[form.level][:, None], self.valued(state)) if form.level else None
+        stopping = Stopping(self.scalars[form.level][:, None], self.valued(state)) if form.level else None
         left = np.arange(len(eta))
         for t in range(int(iterations.max(initial=0)) + 1):
             if t:

@@ -1,4 +1,4 @@
-"""What a problem is: an oracle whose optimum and constants are known, which theorems and plans ask for."""
+"""A `Problem` is an oracle whose optimum and constants are known, which theorems and plans ask for."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from . import mean_loss
 from .algorithms.base import State
 from .moment_maps import at_states, unit_states
 from .problem import Problem, QuadraticProblem
+from .stopping_time import STOPPED
 
 OF = ("excess", "distance", "gradient", "consensus")
 LEVELS = {"excess": "eps", "gradient": "G"}
@@ -35,46 +36,6 @@ _GIVEN = ("state", "problem", "client", "best")
 
 CANCELLED = 1e-6
 """Weights that sum to 1 up to so much are divided by their sum."""
-
-
-@dataclass(kw_only=True)
-class Stopping:
-    """What is known at t of v_0, ..., v_t, each (..., S): v at min(t, tau), whether tau >= t, and min(t, tau)."""
-
-    level: Tensor
-    value: Tensor
-    running: Tensor
-    steps: Tensor
-
-    @classmethod
-    def at_start(cls, level: Tensor, value: Tensor) -> Stopping:
-        none = torch.zeros_like(value)
-        return cls(level=level, value=value, running=none == 0, steps=none)
-
-    def then(self, value: Tensor) -> None:
-        """Go on to t + 1, given v there."""
-        self.running = self.still
-        self.steps = self.steps + self.running
-        self.value = torch.where(self.running, value, self.value)
-
-    @property
-    def still(self) -> Tensor:
-        """Whether tau > t."""
-        return self.running & (self.value >= self.level)
-
-    def keep(self, rows: Tensor) -> None:
-        """Leave out all but these rows of the first axis."""
-        for name in ("level", "value", "running", "steps"):
-            setattr(self, name, getattr(self, name)[rows])
-
-
-STOPPED: dict[Any, Callable[[Stopping], Tensor]] = {
-    "last": lambda at: at.value,
-    "while running": lambda at: at.value * at.running,
-    "still running": lambda at: at.still.to(at.value),
-    "time": lambda at: at.steps,
-}
-"""What is read at T of a path that stops at tau. Of tau it is min(tau, T), which is at most tau."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What a run keeps of its paths, block by block."""
+"""A `Recorder` keeps what is asked for of the paths of a run, block by block."""
 
 from __future__ import annotations
 

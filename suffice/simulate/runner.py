@@ -20,7 +20,6 @@ from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .algorithms.optimised import Optimised
-from .checked_step_sizes import StepSize, step_sizes
 from .checkpoint import Checkpoint, fingerprint
 from .kernel_choice import Kernel, attempt, cannot_record, record
 from .oracle import Oracle, check_problem
@@ -28,6 +27,7 @@ from .problem_batches import moved
 from .randomness import Randomness, check_root
 from .recorder import Recorder, check_size
 from .seed_blocks import seed_blocks
+from .step_size_argument import StepSize, step_sizes
 from .threads import one_thread
 from .trace import Trace
 
@@ -105,13 +105,14 @@ def run(
     if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
     step_size = step_sizes(eta, problem)
-    levels = None if epsilon is None else _levels(epsilon, problem)
+    if epsilon is not None:
+        epsilon = as_numbers("epsilon", epsilon, (problem.clients,), one_for_all=True, positive=True)
     recorder = Recorder(
         problem,
         algorithm,
         wanted=wanted,
         grid=points.astype(int),
-        epsilon=levels,
+        epsilon=epsilon,
         weights=weights,
         last=iterations if models else None,
     )
@@ -224,10 +225,6 @@ def iterate(
             why = "give smaller steps eta"
             raise Diverged(problem, algorithm.name, seeds, t, before["models"], losses, why)
         yield t, before, draw, state
-
-
-def _levels(epsilon: float | Sequence[float] | np.ndarray, problem: Oracle) -> np.ndarray:
-    return as_numbers("epsilon", epsilon, (problem.clients,), one_for_all=True, positive=True)
 
 
 def _problems(problem: Oracle | Sequence[Oracle], wanted: range) -> Sequence[Oracle]:

@@ -1,4 +1,4 @@
-"""Who should learn with whom, from rows alone: nested scouts. Measured, never guaranteed.
+"""Nested scouts say who should learn with whom, from rows alone: measured, never guaranteed.
 
 1. Every client trains scouts alone, each without one fold of its rows; all stop at one iteration, where the mean of
    their losses on these folds is least.
@@ -37,7 +37,6 @@ from suffice.support.numbers import as_whole
 
 from .algorithms import Local, Optimised
 from .algorithms.scouts import Scouts
-from .checked_step_sizes import step_sizes
 from .oracle import Oracle, check_problem
 from .problems import Neural
 from .problems.flat_module import FlatModule
@@ -45,6 +44,7 @@ from .problems.network_input import is_squared
 from .problems.rows import Rows
 from .randomness import Stream, single
 from .runner import iterate
+from .step_size_argument import step_sizes
 from .threads import one_thread
 
 FOLDS, FEW, FOLDS_OF_FEW = 2, 40, 4

@@ -1,4 +1,4 @@
-"""What a run leaves behind."""
+"""A `Trace` has the values that a run recorded."""
 
 from __future__ import annotations
 

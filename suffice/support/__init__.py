@@ -1,1 +1,1 @@
-"""What every room may use: errors, files, memory, numbers and text from users, HTML, tables of text."""
+"""Every room may use these: errors, files, memory, numbers and text from users, HTML, tables of text."""

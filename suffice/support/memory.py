@@ -1,4 +1,4 @@
-"""How much memory one call may take: what will be allocated is counted first, and refused above a limit."""
+"""The limit of the memory of one call: what will be allocated is counted first, and refused above a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far work has come: a bar on stderr, and only on a terminal."""
+"""Progress is shown by a bar on stderr, and only on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which versions of what are there."""
+"""The versions of Python and of the installed packages."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.simulate.data.client_partition import divide, parse_split
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.embedded import PREFIX
 from suffice.simulate.data.encoded import encoded
@@ -19,7 +20,6 @@ from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
 from suffice.simulate.data.readers import UNDIVIDED
 from suffice.simulate.data.site_source import read_sites
-from suffice.simulate.data.splits import divide, parse_split
 from suffice.simulate.randomness import Stream, single
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
@@ -94,14 +94,14 @@ def client_arrays(
         shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
         tables = divide(whole, rule, seed)
         X, y = [table.X.reshape(-1, *shape) for table in tables], [table.y.astype(int) for table in tables]
-        return _tested([table.name for table in tables], X, y, {}, test, seed)
+        return _train_test_split([table.name for table in tables], X, y, {}, test, seed)
     if files:
         if split is not None:
             raise InputError("split", split, "a folder has one client per file; drop it")
         memory = Memory(max_memory)
         arrays = {file.stem: _parts(file, memory) for file in files}
         given = {name: (own["X_test"], own["y_test"]) for name, own in arrays.items() if "X_test" in own}
-        return _tested(
+        return _train_test_split(
             list(arrays),
             [own["X"] for own in arrays.values()],
             [own["y"] for own in arrays.values()],
@@ -148,10 +148,10 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
     standardised = dict(zip(standardised, zip(mean.tolist(), scale.tolist())))
     reading = Reading(client=how["client"], target=sites.target, design=sites.design, encoding=encoding,
                       standardised=standardised)  # fmt: skip
-    return _tested(list(sites.names), X, y, {}, test, seed, sites.classes, reading=reading, notes=notes)
+    return _train_test_split(list(sites.names), X, y, {}, test, seed, sites.classes, reading=reading, notes=notes)
 
 
-def _tested(
+def _train_test_split(
     names: Sequence[str],
     X: Arrays,
     y: Arrays,

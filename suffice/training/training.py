@@ -1,4 +1,4 @@
-"""What `train` hands back: curves, personal models, what tests say of them, who listens to whom."""
+"""A `Training` is the result of `train`: curves, personal models, what tests say of them, who listens to whom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the statement hold? Exact, sampled and adversarial checks that could have gone the other way."""
+"""Checks of statements are exact, sampled and adversarial, and could have gone the other way."""
 
 from __future__ import annotations
 

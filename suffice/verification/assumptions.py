@@ -1,4 +1,4 @@
-"""What exact moments assume of an algorithm, tested on simulated paths before anything is concluded from them.
+"""Assumptions of exact moments on an algorithm, tested on simulated paths before anything is concluded from them.
 
 The engine probes a step at unit states and unit noises, once per distinct iteration, and treats the outcomes of coins
 as independent. So: a step is a function of its arguments and leaves them alone; it is affine in the state and in the

@@ -1,4 +1,4 @@
-"""In words, how far the check of one's own bound reached, and what it left out."""
+"""This module says in words how far the check of one's own bound reached, and what it left out."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
+from .hessian_eigenvalues import LATE
 from .problem_measure import ZEROS, Measure, own_number
 from .shapes import in_words
-from .spectrum_scan import LATE
 from .verdict import Verdict
 
 

@@ -1,4 +1,4 @@
-"""How far an algorithm moves along a gradient, as a share of eta: c/(t + t0) is no step of c."""
+"""The effective step is how far an algorithm moves along a gradient, as a share of eta: c/(t + t0) is no step of c."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` measures where no exact route applies: a quantity on simulated paths, as a bound that chance respects.
+"""Measures of `check` where no exact route applies: a quantity on simulated paths, as a bound that chance respects.
 
 An instance that draws nothing, or nothing but few listed outcomes, is followed exactly. Elsewhere, for independent
 Y >= 0 and any m, log_evidence(Y, m) exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m

@@ -1,4 +1,4 @@
-"""What `check` measures: exact expected values of an algorithm on instances of a family of learning problems."""
+"""Measures of `check`: exact expected values of an algorithm on instances of a family of learning problems."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
+from .hessian_eigenvalues import LATE, late, scanned, scans
 from .measurement_cache import once, once_each
 from .quantity import APART, Composed, form_of, quadratic_at, scalars_of
-from .spectrum_scan import LATE, late, scanned, scans
 from .suspects import movable, moved, without_rounding
 
 SHAPES = {
@@ -63,7 +63,7 @@ _WIDE = 4.0
 class Measure:
     """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
 
-    `scan`: the sharp instances have eigenvalues where it is extreme, see `spectrum_scan`; and T up to `late`.
+    `scan`: the sharp instances have eigenvalues where it is extreme, see `hessian_eigenvalues`; and T up to `late`.
     `reach`: see `effective_step`.
     """
 

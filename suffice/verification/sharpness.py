@@ -1,4 +1,4 @@
-"""How sharp a bound is in the regime: the largest measured/bound that a short search finds there.
+"""The sharpness of a bound in the regime is the largest measured/bound that a short search finds there.
 
 The instances are the claim's own, with kappa and T in the regime, and the search is the claim's own, for a measured
 value that rises towards the regime and is the true one inside.

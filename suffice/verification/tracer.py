@@ -83,7 +83,7 @@ _own: Callable[[Any], tuple[Formula, Any]] = vars(_Silent)["_own"].__get__
 def _refuse(of: Any, what: str, *_: Any, **__: Any) -> Any:
     formula, held = _own(of)
     name = getattr(held, "__name__", type(held).__name__)
-    return formula.refuse(f"it uses {name}, of which nothing is known" if type(of) is Held else what)
+    return formula.refuse(f"it uses {name}, of which nothing is known" if type(of) is ObjectProxy else what)
 
 
 class Tracer(_Silent):
@@ -93,7 +93,7 @@ class Tracer(_Silent):
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic to it
 
 
-class Held(_Silent):
+class ObjectProxy(_Silent):
     """A module, a class or an object: its attributes are read, the methods that Python defines are called."""
 
     __slots__ = ()
@@ -294,7 +294,7 @@ class Formula(Copy):
             return copy
         if type(value) is MethodType:
             return MethodType(self.copy_of(value.__func__), self.copy_of(value.__self__))
-        return tuple(map(self.copy_of, value)) if type(value) is tuple else Held(self, value)
+        return tuple(map(self.copy_of, value)) if type(value) is tuple else ObjectProxy(self, value)
 
     def names(self, code: CodeType) -> Iterator[str]:
         used, at = code.co_code[::2], f"(line {code.co_firstlineno} of {code.co_name})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from suffice.simulate.algorithms.base import Draw
-from suffice.simulate.checked_step_sizes import step_sizes
+from suffice.simulate.step_size_argument import step_sizes
 
 
 def expected_step(problem, algorithm, models, eta, *, iteration=1):

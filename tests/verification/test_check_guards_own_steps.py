@@ -8,8 +8,8 @@ from suffice.simulate import Local
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.effective_step import reach
+from suffice.verification.hessian_eigenvalues import late
 from suffice.verification.problem_measure import measures
-from suffice.verification.spectrum_scan import late
 
 from .bounds_of_strangers.cases import Averaged, HeavyBall, Steps
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from suffice.support.errors import InputError
 
-from ..papers import OWN, PAPERS, Listed, parts
+from ..papers import OWN, PAPERS, LazyTuple, parts
 from ..theorem import Definition, Theorem
 
-THEOREMS: Sequence[Theorem] = Listed(lambda: parts("records", "THEOREMS"))
-DEFINITIONS: Sequence[Definition] = Listed(lambda: parts("records", "DEFINITIONS"))
+THEOREMS: Sequence[Theorem] = LazyTuple(lambda: parts("records", "THEOREMS"))
+DEFINITIONS: Sequence[Definition] = LazyTuple(lambda: parts("records", "DEFINITIONS"))
 
 
 def is_paper(text: str) -> bool:

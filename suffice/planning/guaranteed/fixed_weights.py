@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds.all_for_all_plan import ONE, TWO, all_for_all_plan
-from suffice.bounds.constants import Constants
+from suffice.bounds.client_constants import Constants
 from suffice.bounds.evaluate import evaluate
-from suffice.bounds.heterogeneity import GradientDissimilarity
+from suffice.bounds.gradient_dissimilarity import GradientDissimilarity
 from suffice.bounds.quadratic_certificate import QuadraticCertificate
 from suffice.bounds.theorems import find
 from suffice.bounds.threshold_weights import component_weights

@@ -1,4 +1,4 @@
-"""From constants to a plan: who collaborates with whom at each precision, at which step, how fast.
+"""The guaranteed plan follows from constants: who collaborates with whom at each precision, at which step, how fast.
 
 Every number is a bound of the stopped process, it holds until tau = min{t: e_t < eps}, but those of fixed weights.
 """
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from suffice.bounds.client_constants import Constants
+from suffice.bounds.collaboration_criteria import Binary, Criterion
 from suffice.bounds.collaboration_weights import collaboration_weights
-from suffice.bounds.constants import Constants
-from suffice.bounds.criteria import Binary, Criterion
 from suffice.bounds.sufficient_cluster import best_threshold, sufficient_cluster
 from suffice.bounds.sufficient_variance import sufficient_variance, tight_variance
 from suffice.support.errors import InputError

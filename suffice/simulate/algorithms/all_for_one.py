@@ -18,7 +18,7 @@ from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
 from ..randomness import Randomness
-from ..similarity import ExactSimilarity, ReleasedSimilarity, Similarity
+from ..similarity_ratio import ExactSimilarity, ReleasedSimilarity, Similarity
 from .arguments import per_client
 from .base import Algorithm, Draw, State
 

@@ -1,4 +1,4 @@
-"""What users hand to an algorithm, checked once when a run begins."""
+"""Arguments that users hand to an algorithm are checked once, when a run begins."""
 
 from __future__ import annotations
 

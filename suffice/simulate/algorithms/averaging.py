@@ -1,4 +1,4 @@
-"""What servers do: one server per cluster averages the models of its clients. Clusters are labels 0..G-1 (N,)."""
+"""Averaging by servers: one server per cluster averages the models of its clients. Clusters are labels 0..G-1 (N,)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which clients a server draws for a round: a given number of each cluster, uniformly without replacement."""
+"""Sampling of clients: a server draws a given number of each cluster for a round, uniformly without replacement."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def disguise(cell: str) -> str | None:
 
 def numbers_or_texts(cells: Series) -> tuple[np.ndarray, Marks]:
     """Texts as numbers with NaN, where all that are there are plain decimal numbers, or as texts with None. Where
-    there are but `WORDS` they are gaps, which `Frame.texts` and `Facts` make levels again."""
+    there are but `WORDS` they are gaps, which `Frame.texts` and `ColumnFacts` make levels again."""
     from polars import Float64
 
     values = cells.cast(Float64, strict=False).to_numpy(writable=True)  # correctly rounded, and as Python reads

@@ -1,4 +1,4 @@
-"""From the columns of a table to numbers: what becomes of categories, gaps, and columns that cannot be used.
+"""The design turns the columns of a table into numbers: categories, gaps, and columns that cannot be used.
 
 A number with gaps gives two columns, its values with 0 for the gaps and `NAME=missing`; a category one column of 0 and
 1 per level, `NAME=LEVEL`, and `NAME=missing` likewise. Which level is the reference, and which value stands for a gap,
@@ -52,7 +52,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass
-class End:
+class ColumnMinimum:
     """The smallest number of a column, in how many rows and at which (of many, two) sites it is, and the next one."""
 
     value: float = np.inf
@@ -77,7 +77,7 @@ class End:
 
 
 @dataclass
-class Facts:
+class ColumnFacts:
     """A summary of a column in all pieces of a table."""
 
     numeric: bool = True
@@ -90,7 +90,7 @@ class Facts:
     place: str = ""
     strays: int = 0
     """Cells that hold no number."""
-    ends: tuple[End, End] = field(default_factory=lambda: (End(), End()))
+    ends: tuple[ColumnMinimum, ColumnMinimum] = field(default_factory=lambda: (ColumnMinimum(), ColumnMinimum()))
     """The smallest number, and that of the negatives."""
     step: float = np.nan
     """From a row to the next, in the middle of the first piece; `steady` rows are as far from the `last` one."""
@@ -181,7 +181,7 @@ class Design:
         return tuple(column.name for column in self.columns)
 
     @classmethod
-    def of(cls, facts: Mapping[str, Facts], *, roles: Iterable[str], drop: Sequence[str] = ()) -> Design:
+    def of(cls, facts: Mapping[str, ColumnFacts], *, roles: Iterable[str], drop: Sequence[str] = ()) -> Design:
         """The design of all columns but those with `roles` (site, target) and those to `drop`."""
         columns: list[Column] = []
         left_out: list[tuple[str, str]] = []
@@ -280,7 +280,7 @@ def check_finite(name: str, frame: Frame, client: str | None, before: int) -> No
         raise InputError(where, value, "give a finite number, or leave the cell empty" if np.isinf(value) else finite)
 
 
-def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequence[str]) -> None:
+def check_roles(facts: Mapping[str, ColumnFacts], roles: Mapping[str, str], drop: Sequence[str]) -> None:
     """`InputError` where a column with a role (client, target) or one to drop is not there, or cannot be it."""
     for role, name in (*roles.items(), *(("drop", name) for name in drop)):
         if name not in facts:
@@ -295,7 +295,7 @@ def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequ
     refuse_strays({name: seen for name, seen in facts.items() if name != roles.get("client") and name not in drop})
 
 
-def _check_swapped(facts: Mapping[str, Facts], client: str, target: str) -> None:
+def _check_swapped(facts: Mapping[str, ColumnFacts], client: str, target: str) -> None:
     """`InputError` for sites that are nearly as many numbers as rows and a target of a few texts."""
     numbers, texts, rows = len(facts[client].levels), len(facts[target].levels), facts[client].rows
     whole = all(level.lstrip("-").isdigit() for level in facts[client].levels)
@@ -307,7 +307,7 @@ def _check_swapped(facts: Mapping[str, Facts], client: str, target: str) -> None
         raise InputError("client", client, f"{said}: did you swap client and target? Sites may have names such as S7")
 
 
-def refuse_strays(facts: Mapping[str, Facts]) -> None:
+def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
     """`InputError` for columns of numbers that a few other entries, decimal commas, units or signs have made ones of
     texts."""
     found: list[tuple[str, str, str]] = []
@@ -349,7 +349,7 @@ def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
     return found, f"numbers with {some(usual)}: write each as one plain number" if usual else PLAINLY
 
 
-def _said(name: str, seen: Facts, gaps: set[str]) -> list[str]:
+def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
     """Notes on a column that is kept; `gaps` are read as missing among numbers."""
     cells = f"{seen.gaps.total()} cell{'s' if seen.gaps.total() > 1 else ''}"
     notes = [short(f"{{}}: {cells} read as missing ({{}})", name, counted(seen.gaps))] if seen.gaps else []
@@ -371,7 +371,7 @@ def _said(name: str, seen: Facts, gaps: set[str]) -> list[str]:
     return notes
 
 
-def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
+def _levels(name: str, seen: ColumnFacts, left_out: list[tuple[str, str]]) -> list[Column]:
     levels = list(seen.levels)
     first = [level for level in levels if not is_word(level)][:20]
     if first and all(DATE.fullmatch(level) for level in first):

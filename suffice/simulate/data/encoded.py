@@ -12,7 +12,7 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from .cells import NUMBER
-from .design import CHANGED, MOST_LEVELS, NOTE, Facts
+from .design import CHANGED, MOST_LEVELS, NOTE, ColumnFacts
 from .encoding import Encoding
 from .readers import Source
 from .site_rows import Sites, sites_of
@@ -39,7 +39,7 @@ def encoded_tables(
     `classes`, or, where that is not known, two. Raises `InputError`.
     """
 
-    def labels(seen: Facts) -> tuple[str, ...]:
+    def labels(seen: ColumnFacts) -> tuple[str, ...]:
         if not (seen.numeric or (len(seen.levels) == 2 if classes is None else classes)):
             raise _no_numbers(source.target, seen)
         return () if seen.numeric else tuple(sorted(seen.levels))
@@ -55,7 +55,7 @@ def encoded_tables(
     return [Table(name=name, X=rows, y=each, **more) for name, rows, each in zip(sites.names, X, y)]
 
 
-def _no_numbers(target: str, answer: Facts) -> InputError:
+def _no_numbers(target: str, answer: ColumnFacts) -> InputError:
     levels = list(answer.levels)
     if 2 < len(levels) <= MOST_LEVELS and not any(map(NUMBER.fullmatch, levels)):
         more = f"suffice fit takes more, or set one against the others: --loss logistic --positive {levels[0]}"

@@ -1,4 +1,4 @@
-"""What a site sends: for each fold of its rows their number, means and centred products, nothing else.
+"""Folds are what a site sends: for each fold of its rows their number, means and centred products, nothing else.
 
 With z = (x, y) a fold of rows becomes (n, mean z, sum (z - mean)(z - mean)'). Sums of several folds follow exactly
 (Chan, Golub and LeVeque's update), about any common centre, so that neither a column far from 0 nor the order of the

@@ -1,4 +1,4 @@
-"""How readers stay within a limit of memory.
+"""Readers stay within a limit of memory.
 
 Sizes that a file declares are never trusted: they are checked against the limit before anything is allocated, and what
 is unpacked is read in pieces, so that neither a false header nor a file that unpacks to a million times its size fills

@@ -1,5 +1,5 @@
-"""Where rows come from, whatever is made of them: a CSV, a folder, .npz and LIBSVM files, MNIST, a set
-of scikit-learn, a data frame, a mapping of columns, a problem. Each format has one reader here."""
+"""Readers of rows, whatever is made of them: a CSV, a folder, .npz and LIBSVM files, MNIST, a set of scikit-learn, a
+data frame, a mapping of columns, a problem. Each format has one reader here."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
+from .client_partition import Split, divide, parse_split, parts_of
 from .embedded import PREFIX, embedded
 from .frame import Frame, Replayed, as_text, frame_of, is_frame, joined, missing
 from .heart_disease import is_heart_disease, patients
@@ -20,7 +21,6 @@ from .libsvm import read_libsvm
 from .memory import Memory, as_path
 from .mnist import mnist, mnist_part
 from .npz import read_npz
-from .splits import Split, divide, parse_split, parts_of
 from .suspicion import alike, named
 from .table import Table, no_column
 from .text_file import csv_source, is_csv, is_named_csv

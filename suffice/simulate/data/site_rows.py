@@ -13,7 +13,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .design import MOST_LEVELS, Design, Facts, check_roles, counted
+from .design import MOST_LEVELS, ColumnFacts, Design, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame, missing
 from .suspicion import Copies, named, suspicions
@@ -45,7 +45,7 @@ def sites_of(
     frames: Callable[[], Iterator[Frame]],
     client: str,
     target: str,
-    classes: Callable[[Facts], tuple[str, ...]],
+    classes: Callable[[ColumnFacts], tuple[str, ...]],
     *,
     drop: Sequence[str],
     memory: Memory,
@@ -55,11 +55,11 @@ def sites_of(
 ) -> Sites:
     """Two passes over the rows: what is in every column, then the numbers. Of what is seen of the target `classes`
     makes its labels, none for numbers. Rows of labels are kept, others where `keep` says so."""
-    facts, copies = dict[str, Facts](), Copies()
+    facts, copies = dict[str, ColumnFacts](), Copies()
     for frame in frames():
         copies.see(frame, client)
         for name in frame.columns:
-            facts.setdefault(name, Facts()).see(name, frame, client)
+            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
     for seen in facts.values():
         seen.settle()
     roles = {"client": client, "target": target}

@@ -9,7 +9,7 @@ from typing import Any
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
-from .design import MOST_LEVELS, Facts
+from .design import MOST_LEVELS, ColumnFacts
 from .loss import loss_of
 from .memory import MAX_MEMORY, Memory
 from .readers import source_of
@@ -43,7 +43,7 @@ def read_sites(
     if site is not None:
         frames = lambda: (frame.of_client(found.client, str(site)) for frame in found.frames())  # noqa: E731
 
-    def classes(seen: Facts) -> tuple[str, ...]:
+    def classes(seen: ColumnFacts) -> tuple[str, ...]:
         nonlocal loss, guessed
         values = list(seen.levels)
         if loss == "auto":
@@ -59,7 +59,7 @@ def read_sites(
     return replace(sites, notes=(*sites.notes, *guessed, *found.notes)), loss
 
 
-def _classes(target: str, seen: Facts, loss: str) -> tuple[str, ...]:
+def _classes(target: str, seen: ColumnFacts, loss: str) -> tuple[str, ...]:
     values, rows, numeric = list(seen.levels), seen.rows - seen.gaps.total(), seen.numeric
     if len(values) > MOST_LEVELS:
         least_squares = "for numbers use loss least-squares" if numeric else "merge rare ones"

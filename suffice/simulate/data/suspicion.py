@@ -1,5 +1,5 @@
-"""What a person would ask about a table before believing a model of it: a line each, which names the column and the
-value. Nothing is changed by it."""
+"""Suspicions are what a person would ask about a table before believing a model of it: a line each, which names the
+column and the value. Nothing is changed by it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .design import FEW_LEVELS, MOST_LEVELS, Column, Design, Facts
+from .design import FEW_LEVELS, MOST_LEVELS, Column, ColumnFacts, Design
 from .folds import Fold, Rows
 from .frame import Frame
 
@@ -79,7 +79,7 @@ class Copies:
         self.places.append(Frame(columns={"": np.empty(0)}, file=frame.file, lines=frame.lines))
         self.rows += frame.rows
 
-    def notes(self, facts: Mapping[str, Facts], client: str | None) -> list[str]:
+    def notes(self, facts: Mapping[str, ColumnFacts], client: str | None) -> list[str]:
         """None where rows may be alike by chance: by the number of pairs, and of what each column may be."""
         _, first, owner = np.unique(np.concatenate(self.hashes), return_index=True, return_inverse=True)
         copies = np.flatnonzero(first[owner] != np.arange(self.rows))
@@ -107,7 +107,7 @@ class Copies:
 def suspicions(
     sites: Sequence[Rows],
     design: Design,
-    facts: Mapping[str, Facts],
+    facts: Mapping[str, ColumnFacts],
     target: str,
     classes: Sequence[str],
     *,
@@ -149,7 +149,7 @@ def _moments(site: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return mean, (z**2).sum(0), z.T @ z[:, -1]
 
 
-def _number(name: str, seen: Facts, sites: Sequence[Rows], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
+def _number(name: str, seen: ColumnFacts, sites: Sequence[Rows], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
     low, high = seen.ends
     if low.value >= 1e15 and 2**53 <= -high.value < 1e20:
         yield f"{named([name])} is {low.value:.6g} or more, of which 16 digits count: an identifier? drop it"

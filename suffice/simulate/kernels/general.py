@@ -32,7 +32,7 @@ from ..oracle import Oracle
 from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
-from ..similarity import ReleasedSimilarity, SampledSimilarity
+from ..similarity_ratio import SampledSimilarity
 from ..threads import one_thread
 from .library import Unavailable, library
 from .task import ALONE, CRITERIA, PAIRS, POINTERS, PROBLEMS, ROUNDS, RULES, SIMILARITIES, Task, numbers
@@ -97,7 +97,7 @@ def tiled(problem: Oracle, algorithm: Algorithm) -> bool:
         return False
     if not isinstance(algorithm, AllForOne):
         return type(algorithm) in (Local, FixedWeights)
-    known = isinstance(algorithm.similarity, (SampledSimilarity, ReleasedSimilarity))
+    known = isinstance(algorithm.similarity, SampledSimilarity)
     return known and algorithm.similarity.samples == 1 and isinstance(algorithm.criterion, (Binary, Continuous))
 
 

@@ -1,4 +1,4 @@
-"""What a compiled run is given: the kernel's structure, and what a problem and an algorithm fill it with."""
+"""The task of a compiled run: the kernel's structure, and what a problem and an algorithm fill it with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import Binary, Continuous, Sharp
-from suffice.bounds.criteria import TOLERANCE
+from suffice.bounds.collaboration_criteria import TOLERANCE
 
 from ..algorithms.all_for_all import AllForAll
 from ..algorithms.all_for_all_two_stage import TwoStageAllForAll
@@ -35,7 +35,7 @@ from ..problems.logistic import Logistic
 from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
-from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
+from ..similarity_ratio import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
 
 PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)

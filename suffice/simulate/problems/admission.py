@@ -1,4 +1,4 @@
-"""Whether a module and a loss do what networks ask of them, tried on a few rows.
+"""Admission of networks: whether a module and a loss do what networks ask of them, tried on a few rows.
 
 What is asked: the gradient of a weighted sum of losses is the sum of the rows' own gradients, whichever rows are
 together; nothing is drawn, and nothing is remembered from one call to the next. It is tried at models beside the

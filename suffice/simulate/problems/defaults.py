@@ -1,4 +1,4 @@
-"""What an oracle, and what a problem, answers unless it knows better."""
+"""Defaults are what an oracle, and what a problem, answers unless it knows better."""
 
 from __future__ import annotations
 

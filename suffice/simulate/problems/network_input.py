@@ -1,4 +1,4 @@
-"""What users hand to `Neural.of`, checked: modules, rows of any shape, losses."""
+"""Inputs of networks are checked here: modules, rows of any shape, losses."""
 
 from __future__ import annotations
 

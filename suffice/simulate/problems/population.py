@@ -1,4 +1,4 @@
-"""What all least-squares problems share: their population losses are quadratics, known exactly."""
+"""All least-squares problems share this: their population losses are quadratics, known exactly."""
 
 from __future__ import annotations
 

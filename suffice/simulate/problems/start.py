@@ -1,4 +1,4 @@
-"""Where models start, as given for all clients or for each."""
+"""The start of the models, as given for all clients or for each."""
 
 from __future__ import annotations
 

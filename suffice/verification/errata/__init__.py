@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from suffice.bounds.papers import Listed, parts
+from suffice.bounds.papers import LazyTuple, parts
 from suffice.bounds.theorems import ids_of, is_paper, nearest, spelled
 from suffice.support.errors import InputError
 from suffice.support.frames import to_frame
@@ -18,8 +18,8 @@ from .erratum import Erratum as Erratum
 from .erratum import Finding as Finding
 from .erratum import Withdrawn as Withdrawn
 
-ERRATA: Sequence[Erratum] = Listed(lambda: parts("errata", "ERRATA"))
-WITHDRAWN: Sequence[Withdrawn] = Listed(lambda: parts("errata", "WITHDRAWN"))
+ERRATA: Sequence[Erratum] = LazyTuple(lambda: parts("errata", "ERRATA"))
+WITHDRAWN: Sequence[Withdrawn] = LazyTuple(lambda: parts("errata", "WITHDRAWN"))
 
 
 class Entries(list[Any]):

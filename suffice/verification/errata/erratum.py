@@ -1,4 +1,4 @@
-"""What an erratum is."""
+"""An erratum is a printed statement, a counterexample to it, and what holds instead."""
 
 from __future__ import annotations
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from suffice.bounds.papers import Listed, parts
+from suffice.bounds.papers import LazyTuple, parts
 
 from .proof_step import Identity as Identity
 from .proof_step import Step as Step
 from .vector import Vector as Vector
 from .vector import vectors as vectors
 
-IDENTITIES: Sequence[Identity] = Listed(lambda: parts("identities", "IDENTITIES"))
+IDENTITIES: Sequence[Identity] = LazyTuple(lambda: parts("identities", "IDENTITIES"))
 
 
 def identities(key: str | None = None) -> list[Identity]:

@@ -10,7 +10,7 @@ import torch
 
 from suffice.bounds import InputError
 from suffice.simulate import Additive, FixedWeights, Quadratics, Randomness, expected_excess, run
-from suffice.simulate.similarity import exact
+from suffice.simulate.similarity_ratio import exact
 
 N, D = 4, 3
 

@@ -93,7 +93,7 @@ def test_path_probabilities_are_below_those_of_simulated_paths(case):
 
 
 def test_similarity_of_the_pair_is_r_along_the_whole_path():
-    from suffice.simulate.similarity import exact
+    from suffice.simulate.similarity_ratio import exact
 
     theta = torch.from_numpy(np.random.default_rng(50).normal(size=(20, 2, D)))
     for r in (0.05, 0.5, 0.9, 1.0):

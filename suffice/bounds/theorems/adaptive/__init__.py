@@ -27,7 +27,7 @@ from . import (
     multiplicative_gradient,
     multiplicative_noise,
     multiplicative_rows,
-    similarity,
+    property_1_and_lemma_2,
     sufficient_cluster,
     sufficient_variance,
     theorem_1,
@@ -40,7 +40,7 @@ from .theorem_2 import recursion as recursion
 
 THEOREMS = (
     *theorem_1.THEOREMS,
-    *similarity.THEOREMS,
+    *property_1_and_lemma_2.THEOREMS,
     *weights.THEOREMS,
     *aggregate_variance.THEOREMS,
     *sufficient_variance.THEOREMS,

@@ -1,4 +1,4 @@
-"""What the variance of the aggregated gradient can be: any criterion against working alone, and against each other."""
+"""The variance of the aggregated gradient: any criterion against working alone, and against each other."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from ...elementary import decay, difference, log, maximum, minimum, spare, survive, up
 from ...quantities import Quantity
+from ...step_size import step_conditions
 from ...theorem import Conditions, Sharper, printed, records, reduces_to, theorem
-from .hypotheses import STANDING, step_conditions
+from .hypotheses import STANDING
 from .paper import source
 from .theorem_2 import curvature_conditions, decreasing_conditions, decreasing_level
 from .theorem_2_printed import decreasing_conditions_printed

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...elementary import fall, sqrt, survive
 from ...quantities import Quantity
+from ...step_size import step_conditions
 from ...theorem import Definition, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED
-from .hypotheses import step_conditions
 from .paper import source
 
 # --- A peer's noise at client i's model ---------------------------------------------------------------------------

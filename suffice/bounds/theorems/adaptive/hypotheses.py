@@ -1,8 +1,6 @@
-"""What the paper's results assume: the standing hypotheses and the limits on a constant step."""
+"""Hypotheses of the paper's results; the conditions on a constant step are in `suffice.bounds.step_size`."""
 
 from __future__ import annotations
-
-from ...theorem import Conditions
 
 STANDING = (
     "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, of total variance at most "
@@ -19,8 +17,3 @@ UNBIASED = (
     "R_i is beta-smooth; gradients are unbiased, of total variance at most sigma_k^2, uncorrelated across clients "
     "given the past; weights and step are functions of the past"
 )
-
-
-def step_conditions(*, eta, q, beta, mu) -> Conditions:
-    """eta <= q/beta makes eta beta sum_k alpha_k <= 1 at every step; mu <= beta always."""
-    return {"step size eta <= q/beta": (eta, q / beta), "curvature mu <= beta": (mu, beta)}

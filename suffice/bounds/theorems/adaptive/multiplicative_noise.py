@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...elementary import difference, fall, maximum, spare, survive
 from ...quantities import Quantity
+from ...step_size import step_conditions
 from ...theorem import record_of, records, reduces_to, theorem
-from .hypotheses import step_conditions
 from .paper import source
 from .theorem_3 import step_conditions as theorem_3_conditions
 from .theorem_3 import theorem_3_any_step

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...elementary import minimum, times_log_ratio
+from ...step_size import step_conditions
 from ...theorem import Conditions, Reduction, Theorem
 from . import corollary_1, theorem_2
-from .hypotheses import step_conditions
 from .paper import source
 from .theorem_2 import curvature_conditions, keywords, with_local_variance
 

@@ -1,4 +1,4 @@
-"""What the sufficient cluster says of variances: Lemma 2's chain, Corollary 1's second display, and Section 4."""
+"""The sufficient cluster bounds variances: Lemma 2's chain, Corollary 1's second display, and Section 4."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...quantities import Quantity, new_quantity
 from ...theorem import records, theorem
 from ...units import DIMENSIONLESS, GRADIENT_SQUARED
 from .paper import source
-from .similarity import lemma_2, lemma_2_printed
+from .property_1_and_lemma_2 import lemma_2, lemma_2_printed
 
 new_parameter(
     "least_psi",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from ...elementary import difference, fall, survive
 from ...parameters import new_parameter
 from ...quantities import Quantity
+from ...step_size import step_conditions
 from ...theorem import printed, record_of, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED
-from .hypotheses import UNBIASED, step_conditions
+from .hypotheses import UNBIASED
 from .paper import source
 
 new_parameter(

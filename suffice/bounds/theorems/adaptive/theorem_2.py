@@ -11,8 +11,9 @@ import numpy as np
 
 from ...elementary import decay, difference, fall, maximum, minimum, quotient, survive, times_log_ratio
 from ...quantities import Quantity
+from ...step_size import step_conditions
 from ...theorem import Conditions, Reduction, Sharper, Theorem, records, theorem
-from .hypotheses import ALWAYS, STANDING, step_conditions
+from .hypotheses import ALWAYS, STANDING
 from .paper import source
 from .theorem_2_printed import theorem_2_constant_printed, theorem_2_decreasing_printed, theorem_2_horizon_printed
 

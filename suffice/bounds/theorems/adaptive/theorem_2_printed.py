@@ -6,8 +6,9 @@ from functools import partial
 
 from ...elementary import log, maximum, survive
 from ...quantities import Quantity
+from ...step_size import step_conditions
 from ...theorem import Conditions, theorem
-from .hypotheses import STANDING, step_conditions
+from .hypotheses import STANDING
 from .paper import source
 
 _record = partial(theorem, hypotheses=STANDING, quantity=Quantity.EXCESS, edition="printed")

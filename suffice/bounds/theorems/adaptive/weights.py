@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
+from ...collaboration_criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
 from ...quantities import Quantity
 from ...step_size import binary_running, continuous_running, sharp_running
 from ...sufficient_variance import combined_variance
@@ -73,7 +73,7 @@ def definition_1_weights_printed(*, similarity):
     return 1 + 0 * similarity
 
 
-# --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.criteria` ------------------
+# --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.collaboration_criteria` ---
 
 
 def remark_3_binary_printed(*, threshold):

@@ -1,4 +1,4 @@
-"""What Algorithm 1 returns: the models of a step that is drawn uniformly."""
+"""Algorithm 1 returns a random iterate: the models of a step that is drawn uniformly."""
 
 from __future__ import annotations
 

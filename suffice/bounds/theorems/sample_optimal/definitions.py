@@ -1,4 +1,4 @@
-"""What Theorems 2 and 3 ask of weights and dissimilarities: vectors and matrices to scalars."""
+"""Definitions that Theorems 2 and 3 ask of weights and dissimilarities: vectors and matrices to scalars."""
 
 from __future__ import annotations
 

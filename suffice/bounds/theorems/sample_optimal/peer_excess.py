@@ -1,4 +1,4 @@
-"""What dissimilarity says of a peer's model: the line below Assumption 3, and the bias of mixtures in Section 5."""
+"""Dissimilarity bounds a peer's excess loss: the line below Assumption 3, and the bias of mixtures in Section 5."""
 
 from __future__ import annotations
 

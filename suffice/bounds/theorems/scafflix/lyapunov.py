@@ -1,4 +1,4 @@
-"""Where Scafflix starts: the Lyapunov function and its value at the first model."""
+"""The Lyapunov function of Scafflix, and its value at the first model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where these records are stated: this project itself."""
+"""These records are stated by this project itself."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _PAIR = "A_i and A_k are symmetric positive definite"
 # With M = I - A_k A_i^{-1} and v = 2 A_k (xi_i - xi_k) the gradients differ by M g + v, g = grad R_i.
 # For every c > |M|^2, |M g + v|^2 <= b^2 + c |g|^2 holds for all g iff b^2 >= c v^T (c I - M M^T)^{-1} v
 # (complete the square in g). Divide by |g|^2 >= gradient^2; with b = 0 no level is needed. Minimising over c loses
-# nothing: see `bounds.heterogeneity`.
+# nothing: see `bounds.gradient_dissimilarity`.
 @theorem(
     key="worst-case/quadratic-certificate",
     title="Exact dissimilarity of two quadratics",

@@ -19,7 +19,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kinds:
+class ClientKinds:
     """A batch (B,) of clusters of K kinds of clients in R^d, diagonal quadratics.
 
     counts (B, K) >= 1, curvature (B, K, d), sigma2 (B,) the noise of one client in equal parts on all coordinates;
@@ -53,7 +53,7 @@ class Kinds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster(Kinds):
+class Cluster(ClientKinds):
     """Kinds that share the minimiser 0, from start (B, K, d) for T (B,) iterations."""
 
     start: np.ndarray

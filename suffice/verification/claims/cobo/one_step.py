@@ -14,7 +14,7 @@ from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
 from ...widened_conditions import beyond
-from .cluster import Kinds
+from .cluster import ClientKinds
 
 # f_i = sum_a h_ia (x_a - m_ia)^2 / 2 in a few kinds of clients, n_k clients of kind k at one point; h of either sign:
 # the lemmas do not ask for convexity. All pairs of clients, a client with itself among them, are weighted sums over
@@ -23,7 +23,7 @@ from .cluster import Kinds
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step(Kinds):
+class Step(ClientKinds):
     """One step of kinds of clients with their minimisers and models (B, K, d)."""
 
     minimiser: np.ndarray

@@ -21,28 +21,28 @@ from .moments import Filtered
 from .two_stages import FOLLOW, STEP, _distance2
 
 
-class Course:
-    """E y y^T round by round, (..., n, N, N), from the start; `go` takes a round at steps (n,)."""
+class SecondMoments:
+    """`yy`, E y y^T round by round, (..., n, N, N), from the start; `advance` takes a round at steps (n,)."""
 
     def __init__(self, model: Filtered, growth: np.ndarray) -> None:
         root = np.sqrt(model.h)
         W = model.Lambda @ model.Lambda.swapaxes(1, 2)
         y = root * (model.start[:, None] - model.m)
         self.pull, self.noise = root[:, :, None] * W * root[:, None], root[:, :, None] * W
-        self.v, self.growth, self.moment = model.v, growth[:, None], y[:, :, None] * y[:, None]
+        self.v, self.growth, self.yy = model.v, growth[:, None], y[:, :, None] * y[:, None]
 
     @property
     def loss(self) -> np.ndarray:
         """E F, (..., n)."""
-        return np.einsum("...ii->...", self.moment) / (2 * N)
+        return np.einsum("...ii->...", self.yy) / (2 * N)
 
-    def go(self, eta: np.ndarray, one: np.ndarray | float = 1.0) -> None:
+    def advance(self, eta: np.ndarray, one: np.ndarray | float = 1.0) -> None:
         """`one` is what stands for 1 in a linear map."""
         step = eta[:, None, None]
         kept = np.eye(N) - step * self.pull
-        variance = self.v * one + self.growth * np.einsum("...ii->...i", self.moment)
+        variance = self.v * one + self.growth * np.einsum("...ii->...i", self.yy)
         added = step**2 * (self.noise * variance[..., None, :]) @ self.noise.swapaxes(1, 2)
-        self.moment = kept @ self.moment @ kept.swapaxes(1, 2) + added
+        self.yy = kept @ self.yy @ kept.swapaxes(1, 2) + added
 
 
 _SHARED: dict[str, Domain] = {
@@ -71,16 +71,16 @@ def _until(most: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 def _mean(values: Values) -> Measured:
     model, known = _known(values)
     growth, T = 0.9 * values["growing"] / (model.eta * known["row_weight"]), values["T"]
-    course = Course(model, growth)
+    moments = SecondMoments(model, growth)
 
     def after(state: np.ndarray) -> np.ndarray:
         """One round of (E y y^T, 1, the sum of the losses before), (..., n, N^2 + 2)."""
-        course.moment, one, total = state[..., :-2].reshape(*state.shape[:-1], N, N), state[..., -2:-1], state[..., -1:]
-        total = total + course.loss[..., None]
-        course.go(model.eta, one)
-        return np.concatenate((course.moment.reshape(*one.shape[:-1], N * N), one, total), -1)
+        moments.yy, one, total = state[..., :-2].reshape(*state.shape[:-1], N, N), state[..., -2:-1], state[..., -1:]
+        total = total + moments.loss[..., None]
+        moments.advance(model.eta, one)
+        return np.concatenate((moments.yy.reshape(*one.shape[:-1], N * N), one, total), -1)
 
-    start = np.concatenate((course.moment.reshape(-1, N * N), np.broadcast_to([1.0, 0.0], (len(T), 2))), -1)
+    start = np.concatenate((moments.yy.reshape(-1, N * N), np.broadcast_to([1.0, 0.0], (len(T), 2))), -1)
     total = repeated(matrices_of(after, start), start, T + 1)[:, -1]
     return total / (T + 1), {**known, "eta": model.eta, "growth": growth, "T": T}
 
@@ -104,14 +104,14 @@ def _stages(values: Values) -> Measured:
     extra = growth * known["row_weight"]
     eta, T1 = values["fraction"] * np.minimum(1 / most, 1 / (m + extra)), values["T1"]
     T2 = np.maximum(values["T2"], np.ceil(2 * np.maximum(1 - (1 - values["growing"]) * a, 0)))
-    course, total, weights = Course(model, growth), np.zeros_like(a), np.zeros_like(a)
+    moments, total, weights = SecondMoments(model, growth), np.zeros_like(a), np.zeros_like(a)
     for t in range(int(T1.max())):
-        course.go(np.where(t < T1, eta, 0))
+        moments.advance(np.where(t < T1, eta, 0))
     for t, counts in _until(T2):
         n = a + t
         p = np.where(counts, (n + 1) * (n - 2 * extra / m) / (n + 2), 0)
-        total, weights = total + p * course.loss, weights + p
-        course.go(np.where(counts, 2 / (m * (n + 2)), 0))
+        total, weights = total + p * moments.loss, weights + p
+        moments.advance(np.where(counts, 2 / (m * (n + 2)), 0))
     known |= {"eta": eta, "growth": growth, "offset": a, "T1": T1, "T2": T2}
     return total / weights, known
 

@@ -17,7 +17,7 @@ from suffice.bounds import (
     released_code,
 )
 from suffice.simulate import AllForOne, Draw, ExactSimilarity, Quadratics, ReleasedSimilarity, generators
-from suffice.simulate.similarity import SAMPLES
+from suffice.simulate.similarity_ratio import SAMPLES
 
 from ..erratum import Finding
 from .paper import code

@@ -1,4 +1,4 @@
-"""Where the released code of the CoBo paper differs from the paper or from the methods it compares with."""
+"""Errata where the released code of the CoBo paper differs from the paper or from the methods it compares with."""
 
 from __future__ import annotations
 

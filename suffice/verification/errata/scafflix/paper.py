@@ -1,4 +1,4 @@
-"""What the errata of this paper share."""
+"""The errata of the Scafflix paper share this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the released code of the Scafflix paper differs from the paper or from what its theorems need."""
+"""Errata where the released code of the Scafflix paper differs from the paper or from what its theorems need."""
 
 from __future__ import annotations
 

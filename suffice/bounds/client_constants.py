@@ -11,7 +11,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from .heterogeneity import Heterogeneity
+from .gradient_dissimilarity import Heterogeneity
 
 
 def labelled(names: Any, clients: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How far the gradients of two clients may differ: Assumption 3, and Property 1's pair for quadratics.
+"""Gradient dissimilarity (b_ik, c_ik) of two clients: Assumption 3, and Property 1's pair for quadratics.
 
 Matrices carry [i, k]: peer k seen from client i. A heterogeneity answers two questions:
 `similarity(level)`, the guaranteed similarity ratio wherever |grad R_i|^2 >= level, and

@@ -126,16 +126,11 @@ class DebiasedSimilarity(Similarity):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleasedSimilarity(Similarity):
+class ReleasedSimilarity(SampledSimilarity):
     """The authors' code: max(1 - |g_i - g_k| / |g_i|^2, 0), the numerator not squared; m = 1 there.
 
     It has the unit of 1 / gradient: all collaborate while gradients are large, nobody once they are small.
     """
-
-    samples: int = 1
-
-    def __post_init__(self) -> None:
-        as_whole("samples", self.samples)
 
     def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         gap, norm = problem.sampled_gap(theta, extra[SAMPLES])

@@ -1,4 +1,4 @@
-"""What two clients' gradients have in common: Property 1 and Lemma 2."""
+"""Property 1 and Lemma 2 bound the dissimilarity of two clients' gradients."""
 
 from __future__ import annotations
 

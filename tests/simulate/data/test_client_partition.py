@@ -10,9 +10,9 @@ from site_data import DATA
 
 import suffice as sf
 from suffice.simulate import Randomness, Stream
+from suffice.simulate.data.client_partition import parse_split, parts_of
 from suffice.simulate.data.libsvm import read_libsvm
 from suffice.simulate.data.memory import Memory
-from suffice.simulate.data.splits import parse_split, parts_of
 
 N = 600
 SPLITS = ["contiguous:7", "iid:7", "dirichlet:7:0.5", "labels:7"]
