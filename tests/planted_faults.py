@@ -120,9 +120,6 @@ gains of all sites are judged as one
 own rows have no share
   suffice/fitting/posterior.py: shares[np.diag_indices(sites)] += => shares[np.diag_indices(sites)] -=
   tests/fitting/test_posterior.py -k shares
-several panels on one pair of axes
-  suffice/figures/figure.py: if (rows, columns) != (1, 1): => if False:
-  tests/figures/test_figure.py -k one_panel
 an argument given twice counts once
   suffice/cli/arguments.py: if name in pairs: => if False:
   tests/cli/test_bad_arguments.py -k pairs
