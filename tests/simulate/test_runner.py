@@ -163,14 +163,21 @@ def test_trace_refuses_object_arrays(tmp_path):
         Trace.load(tmp_path / "bad.npz")
 
 
-@pytest.mark.parametrize("given", ["local", Local, None, [Local()]])
+class Unsaid(Local):
+    def __getattribute__(self, name):
+        if name == "linear":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("given", ["local", Local, None, [Local()], Unsaid()])
 def test_what_is_no_algorithm_is_named(given):
     for follow in (
         lambda: run(built(), given, iterations=2, eta=0.1, seeds=1),
         lambda: hitting_times(built(), given, epsilon=0.1, limit=2, eta=0.1, seeds=1),
         lambda: expected_excess(built(), given, iterations=2, eta=0.1),
     ):
-        with pytest.raises(InputError, match=r"^algorithm = .*: give an (algorithm, such as|instance: Local)"):
+        with pytest.raises(InputError, match=r"^algorithm = .*: (give an (algorithm|instance: Local)|say linear)"):
             follow()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from paths import D, N, built, parts
 
 from suffice.bounds import Binary, Continuous, Custom, Sharp
 from suffice.simulate import (
@@ -18,26 +19,11 @@ from suffice.simulate import (
     run,
 )
 
-N, D, T, S = 5, 3, 9, 3
-ETA = np.array([0.1, 0.05, 0.12, 0.08, 0.1])
-
-
-def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A close to a common matrix, close optima: similarities on both sides of thresholds."""
-    rng = np.random.default_rng(50)
-    root = rng.normal(size=(N, D, D))
-    A = np.eye(D) + 0.05 * (root + root.transpose(0, 2, 1))
-    return A, 0.5 * rng.normal(size=(N, D)), rng.uniform(0.1, 0.4, N), 1.5 + rng.normal(size=(N, D))
-
-
-def built() -> Quadratics:
-    A, xi, sigma2, start = parts()
-    return Quadratics.of(A, xi, sigma2=sigma2, start=start)
+T, S = 9, 3
+ETA = np.array([0.1, 0.05, 0.12, 0.08, 0.1, 0.07])
 
 
 RULES = {
-    "binary": AllForOne(criterion=Binary(threshold=0.6)),
-    "continuous": AllForOne(criterion=Continuous()),
     "sharp": AllForOne(criterion=Sharp()),
     "custom normalised": AllForOne(criterion=Custom(function=lambda x: x**2), normalised=True),
     "sampled": AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=4)),
