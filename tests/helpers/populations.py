@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from suffice.fitting.candidates import Fitted, collaborate
+from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.simulate.data.folds import FOLDS, Fold, Messages, Units
 
 
@@ -26,6 +28,14 @@ def folded(sites: list[tuple[np.ndarray, np.ndarray]]) -> list[list[Fold]]:
 def messages(sites: list[tuple[np.ndarray, np.ndarray]]) -> Messages:
     folds = folded(sites)
     return Units.pooled(folds).messages(folds)
+
+
+def collaborating(sites: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Units, Messages, Fitted, np.ndarray]:
+    """Units, messages, their fit, and the models of ridge alone with the network's best penalty (1 + FOLDS, N, d)."""
+    folds = folded(sites)
+    units = Units.pooled(folds)
+    made = units.messages(folds)
+    return units, made, collaborate(made), alone_models(made.fits, best_penalty(made.fits, made.held_out))
 
 
 def table(sites: Any, *, classes: bool = False) -> dict[str, list]:

@@ -126,6 +126,10 @@ def test_bad_requests_are_named(field, value):
         with pytest.raises(InputError) as caught:
             hitting_times(built(), Local(), **request)
         assert caught.value.field == field
+    if field == "eta" or (field == "iterations" and value != 0):
+        with pytest.raises(InputError) as caught:
+            expected_excess(built(), Local(), **{"iterations": 4, "eta": 0.1, field: value})
+        assert caught.value.field == field
 
 
 def test_steps_that_turn_bad_later_and_runs_that_are_too_long_are_named():
