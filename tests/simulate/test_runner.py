@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from paths import D, N, built, parts
 
 from suffice.bounds import Binary, Continuous, InputError
 from suffice.simulate import (
@@ -24,7 +25,7 @@ from suffice.simulate import (
     run,
 )
 
-N, D, T = 5, 3, 30
+T = 30
 ALPHA = np.random.default_rng(20).uniform(0, 0.4, (N, N)) * (1 - np.eye(N, k=2))
 RULES = {
     "local": Local(),
@@ -32,19 +33,6 @@ RULES = {
     "continuous": AllForOne(criterion=Continuous()),
     "fixed": FixedWeights(alpha=torch.from_numpy(ALPHA)),
 }
-
-
-def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A close to a common matrix, close optima: similarities on both sides of the threshold."""
-    rng = np.random.default_rng(21)
-    root = rng.normal(size=(N, D, D))
-    A = np.eye(D) + 0.05 * (root + root.transpose(0, 2, 1))
-    return A, 0.5 * rng.normal(size=(N, D)), rng.uniform(0.2, 2, N), 2 + rng.normal(size=(N, D))
-
-
-def built() -> Quadratics:
-    A, xi, sigma2, start = parts()
-    return Quadratics.of(A, xi, sigma2=sigma2, start=start)
 
 
 def test_steps_that_depend_on_time_are_those_of_a_plain_loop():
