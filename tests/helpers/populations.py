@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,13 @@ def table(sites: Any, *, classes: bool = False) -> dict[str, list]:
     names = [name for name, (_, own) in sites.items() for _ in own]
     target = np.where(y > 0, "yes", "no") if classes else y
     return {"client": names, **{f"x{j}": x.tolist() for j, x in enumerate(X.T)}, "target": target.tolist()}
+
+
+def written(path: Path, columns: dict[str, Any]) -> Path:
+    """The columns as a CSV file."""
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([columns, *zip(*columns.values())])
+    return path
 
 
 def said(fit: Any) -> str:

@@ -74,8 +74,6 @@ def test_stopping_times_do_not_depend_on_the_grid():
     np.testing.assert_array_equal(sparse.stopping_times, first)
     alone = hitting_times(built(), Local(), epsilon=epsilon, limit=20, eta=0.1, seeds=30, root=2)
     np.testing.assert_array_equal(sparse.stopping_times, alone)
-    for s in range(30):
-        assert alone[s, 0] == next(t for t in range(21) if every.excess[s, t, 0] < 0.3)
     assert np.isinf(sparse.stopping_times[:, 1]).all()
     assert (sparse.stopping_times[:, 2] == 0).all()
     assert 0 < sparse.stopping_times[:, 0].min() < sparse.stopping_times[:, 0].max() < np.inf

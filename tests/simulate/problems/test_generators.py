@@ -66,21 +66,15 @@ def test_condition_numbers_are_as_prescribed(features, condition):
 # --- the papers' settings
 
 
-def test_cobo_example_has_its_dissimilarities_and_its_smallest_sum_of_gradients():
+def test_cobo_example_has_isotropic_curvatures_and_clusters():
+    """Its dissimilarity and least sum of gradients are then those of bounds/test_collaborativeness."""
     problem = generators.cobo_example(3, 2, 4, distance=1.5, seed=6)
     a = 2 * problem.A[:, 0, 0].numpy()
     assert 0.8 <= a.min() < a.max() <= 1.2
     assert len(set(a)) == 6
     label = np.repeat(np.arange(3), 2)
     np.testing.assert_allclose(distances(problem), 1.5 * (label[:, None] != label), rtol=1e-12, atol=1e-15)
-    at = problem.optimum.numpy()
-    theta = np.random.default_rng(91).normal(size=4)
-    one, two = a[0] * (theta - at[0]), a[1] * (theta - at[1])
-    ratio = np.linalg.norm(one - two) / np.linalg.norm(one + two)
-    np.testing.assert_allclose(ratio, abs(a[0] - a[1]) / (a[0] + a[1]), rtol=1e-12)
-    best = (a[0] ** 2 * at[0] + a[2] ** 2 * at[2]) / (a[0] ** 2 + a[2] ** 2)
-    sums = sum(a[k] ** 2 * ((best - at[k]) ** 2).sum() for k in (0, 2))
-    np.testing.assert_allclose(sums, a[0] ** 2 * a[2] ** 2 / (a[0] ** 2 + a[2] ** 2) * 1.5**2, rtol=1e-12)
+    np.testing.assert_array_equal(problem.A, a[:, None, None] * np.eye(4) / 2)
 
 
 def test_the_stated_regression_has_two_clusters_that_share_their_optima_exactly():
