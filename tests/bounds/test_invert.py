@@ -56,10 +56,10 @@ LEMMA = {"b": 0.3, "mu": 0.5}
         ("adaptive/lemma-2", "c", 0.5, LEMMA | {"eps": 1.0}, "largest", 0.41),
     ],
 )
-def test_answers_are_those_by_hand_and_meet_the_target(key, name, target, values, side, value):
+def test_answers_and_limits_are_those_by_hand_and_meet_the_target(key, name, target, values, side, value):
     found = solve(find(key), name, target=target, **values)
     assert found.side == side
-    np.testing.assert_allclose(found.value, value, rtol=1e-11)
+    np.testing.assert_allclose(found.value, value, rtol=1e-11 if key == "adaptive/lemma-2" else 0)
     with mpmath.workdps(40):
         exact = digits(find(key), **values, **{name: found.value})
         assert exact <= target if find(key).direction == "upper" else exact >= target
