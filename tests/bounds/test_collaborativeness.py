@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from records import bound_of  # tests/helpers
 
-from suffice.bounds import evaluate, find
 from suffice.bounds.collaborativeness import (
     consensus_distance,
     isotropic_heterogeneity,
@@ -13,11 +13,8 @@ from suffice.bounds.collaborativeness import (
     relative_heterogeneity,
 )
 
+bound = bound_of("cobo")
 ROUNDING = 1 + 1e-9  # matrices of condition up to 1e4
-
-
-def bound(key, edition, values, **more):
-    return evaluate(find(key, edition), **(values | more))
 
 
 def test_relative_heterogeneity_is_the_largest_generalised_eigenvalue_and_no_point_exceeds_it():
@@ -45,10 +42,10 @@ def test_example_2_is_a_case_of_both_definitions():
     a, shift = np.exp(rng.normal(size=(50, 2))), rng.normal(size=(50, 3))
     own, peer = a[:, :1, None] * np.eye(3), a[:, 1:, None] * np.eye(3)
     at = {"own_curvature": a[:, 0], "peer_curvature": a[:, 1]}
-    M = bound("cobo/example-2-similarity", "corrected", at)
+    M = bound("example-2-similarity", **at)
     np.testing.assert_allclose(relative_heterogeneity(own=own, peer=peer), M, rtol=1e-12)
     np.testing.assert_allclose(isotropic_heterogeneity(curvature=a), M, rtol=1e-12)
-    zeta2 = bound("cobo/example-2-dissimilarity", "corrected", at, separation=np.linalg.norm(shift, axis=1))
+    zeta2 = bound("example-2-dissimilarity", **at, separation=np.linalg.norm(shift, axis=1))
     np.testing.assert_allclose(least_gradient_sum(own=own, peer=peer, shift=shift), zeta2, rtol=1e-11)
 
 

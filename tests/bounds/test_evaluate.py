@@ -25,11 +25,10 @@ from suffice.bounds import (
 from suffice.bounds.theorems.adaptive import recursion
 from suffice.support.numbers import as_numbers
 
-NO_PEER = np.zeros((1, 1))
 
-
-def alone(**values):
-    return Constants(heterogeneity=GradientDissimilarity(b2=NO_PEER, c=NO_PEER), **values)
+def alone(clients=1, **values):
+    nothing = np.zeros((clients, clients))
+    return Constants(heterogeneity=GradientDissimilarity(b2=nothing, c=nothing), **values)
 
 
 def test_similarity_is_never_above_the_truth_where_it_cancels():
@@ -89,12 +88,6 @@ def test_a_remedy_that_is_copied_meets_the_condition():
         evaluate(theorem, **values | {"signal2": float(str(caught.value).rpartition("use signal2 >= ")[2])})
 
 
-def nobody():
-    return Constants(
-        mu=1, beta=1, sigma2=1, heterogeneity=GradientDissimilarity(b2=np.zeros((0, 0)), c=np.zeros((0, 0)))
-    )
-
-
 @pytest.mark.parametrize(
     ("field", "call"),
     [
@@ -108,7 +101,7 @@ def nobody():
         ("confidence", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),
         ("threshold", lambda: Binary(threshold="x")),
         ("b2", lambda: GradientDissimilarity(b2=[[0, 1], [1]], c=[[0, 0], [0, 0]])),
-        ("clients", nobody),
+        ("clients", lambda: alone(mu=1, beta=1, sigma2=1, clients=0)),
         ("shift", lambda: evaluate(find("adaptive/property-1"), shift="3", distortion=1.0, gradient=1.0)),
         ("mu", lambda: alone(mu=[1.0, 1.0], beta=1.0, sigma2=1.0)),
     ],

@@ -44,15 +44,25 @@ def test_smallest_number_of_iterations_suffices_and_one_less_does_not(seed):
     assert abs(T - max(exact, 0)) <= 1
 
 
-def test_a_start_below_the_target_needs_no_iteration():
-    found = solve(CONSTANT, "T", target=6.0, eta=0.2, **BASE)
-    assert found.value == 0
-    np.testing.assert_allclose(found.bound, 5.0, rtol=1e-12)
+LEMMA = {"b": 0.3, "mu": 0.5}
 
 
-def test_largest_step_is_the_limit_when_the_limit_meets_the_target():
-    found = solve(CONSTANT, "eta", target=0.2, T=100, **BASE)
-    assert (found.value, found.side) == (0.5, "largest")
+@pytest.mark.parametrize(
+    ("key", "name", "target", "values", "side", "value"),
+    [
+        (CONSTANT.key, "T", 6.0, BASE | {"eta": 0.2}, "smallest", 0),  # the start is below the target
+        (CONSTANT.key, "eta", 0.2, BASE | {"T": 100}, "largest", 0.5),  # the limit of the condition
+        ("adaptive/lemma-2", "eps", 0.5, LEMMA | {"c": 0.1}, "smallest", 0.09 / (2 * 0.5 * 0.4)),
+        ("adaptive/lemma-2", "c", 0.5, LEMMA | {"eps": 1.0}, "largest", 0.41),
+    ],
+)
+def test_answers_and_limits_are_those_by_hand_and_meet_the_target(key, name, target, values, side, value):
+    found = solve(find(key), name, target=target, **values)
+    assert found.side == side
+    np.testing.assert_allclose(found.value, value, rtol=1e-11 if key == "adaptive/lemma-2" else 0)
+    with mpmath.workdps(40):
+        exact = digits(find(key), **values, **{name: found.value})
+        assert exact <= target if find(key).direction == "upper" else exact >= target
 
 
 def test_largest_step_below_the_limit_is_sharp_to_the_last_digits():
@@ -71,20 +81,6 @@ def test_a_target_that_only_a_short_interval_of_steps_reaches_is_found():
     found = solve(CONSTANT, "eta", target=best * (1 + 1e-7), T=25, **BASE)
     assert found.bound <= best * (1 + 1e-7)
     assert evaluate(CONSTANT, **BASE, T=25, eta=found.value * 1.01) > best * (1 + 1e-7)
-
-
-def test_similarity_is_solved_for_the_precision_from_above():
-    found = solve(find("adaptive/lemma-2"), "eps", target=0.5, b=0.3, c=0.1, mu=0.5)
-    assert found.side == "smallest"
-    np.testing.assert_allclose(found.value, 0.09 / (2 * 0.5 * 0.4), rtol=1e-11)
-    with mpmath.workdps(40):
-        assert digits(find("adaptive/lemma-2"), b=0.3, c=0.1, mu=0.5, eps=found.value) >= 0.5
-
-
-def test_heterogeneity_is_solved_from_below():
-    found = solve(find("adaptive/lemma-2"), "c", target=0.5, b=0.3, eps=1.0, mu=0.5)
-    assert found.side == "largest"
-    np.testing.assert_allclose(found.value, 0.41, rtol=1e-11)
 
 
 def test_precision_of_a_hitting_time():

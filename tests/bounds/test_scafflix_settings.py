@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from records import definition_of  # tests/helpers
+from site_data import DATA
 
 from suffice.bounds import InputError
 from suffice.bounds.scafflix_settings import initial_control_variates, released_steps
 
-DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
+LIBSVM = DATA / "libsvm"
 
 
 def define(key, edition="corrected", **values):
@@ -82,11 +80,11 @@ def test_wrong_constants_are_refused_by_name(field, call):
 
 @pytest.mark.parametrize(("name", "published"), [("mushrooms", 0.16883865479367444), ("a6a", 0.2344113416108792)])
 def test_the_released_probability_of_a_communication_is_the_published_one(name, published):
-    if not (DATA / name).exists():
-        pytest.skip(f"no {DATA / name}: set SUFFICE_DATA to the folder with the data files")
+    if not (LIBSVM / name).exists():
+        pytest.skip(f"no {DATA / 'libsvm' / name}: set SUFFICE_DATA to the folder with the data files")
     from sklearn.datasets import load_svmlight_file
 
-    features = load_svmlight_file(str(DATA / name))[0].toarray()
+    features = load_svmlight_file(str(LIBSVM / name))[0].toarray()
     parts = np.array_split(np.column_stack([np.ones(len(features)), features]), 8)
     L = [define("smoothness-logistic-released", "printed", features=part, regularisation=0.1) for part in parts]
     assert released_steps(L=np.array(L), mu=0.1, alpha=1.0).p == pytest.approx(published, rel=1e-13)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of, definition_of  # tests/helpers
 
 from suffice.bounds import (
     Binary,
     Continuous,
+    Custom,
     GradientDissimilarity,
     Sharp,
     best_threshold,
@@ -18,7 +20,14 @@ from suffice.bounds import (
     tight_variance,
 )
 
-CRITERIA = [Binary(threshold=0.2), Binary(threshold=0.6), Continuous(), Sharp()]
+CRITERIA = [
+    Binary(threshold=0.2),
+    Binary(threshold=0.6),
+    Continuous(),
+    Sharp(),
+    Custom(function=lambda x: np.asarray(x) ** 2),
+]
+bound, definition = bound_of("adaptive"), definition_of("adaptive")
 ROUNDING = 1 + 1e-12  # sums of at most ten positive terms
 
 
@@ -44,13 +53,21 @@ def test_identities_of_definition_1(criterion):
     for _ in range(100):
         r, sigma2 = clients(rng, rng.integers(1, 8))
         alpha = collaboration_weights(criterion, similarity=r, sigma2=sigma2)
-        phi = np.array([criterion.phi(x) for x in r])
+        phi = criterion.phi(r)
         np.testing.assert_allclose((alpha * r).sum(), 1, rtol=1e-14)
         np.testing.assert_allclose(alpha.sum(), (phi / sigma2).sum() / (phi * r / sigma2).sum(), rtol=1e-13)
         V = (alpha**2 * sigma2).sum()
         np.testing.assert_allclose(V, realised_variance(criterion.phi, r, sigma2), rtol=1e-13)
         definition_2 = sufficient_variance(criterion, similarity=r, sigma2=sigma2)
         np.testing.assert_allclose(1 / definition_2, sum(p * x / s for p, x, s in zip(phi, r, sigma2)), rtol=1e-13)
+        total, noise = (
+            definition(f"definition-1-{key}")(values=phi, similarity=r, sigma2=sigma2) for key in ("total", "noise")
+        )
+        np.testing.assert_allclose([total, noise], [alpha.sum(), V], rtol=1e-13)
+        assert total * ROUNDING >= 1
+        peak = float(criterion.phi(np.ones(1))[0])
+        assert definition_2 <= bound("definition-1-effective-local", sigma2=sigma2[0], peak=peak)
+        assert noise <= bound("definition-1-variance-local", sigma2=sigma2[0], peak=peak)
         assert definition_2 * ROUNDING >= V
         assert tight_variance(criterion, similarity=r, sigma2=sigma2) * ROUNDING >= V
         assert tight_variance(criterion, similarity=r, sigma2=sigma2) <= definition_2 * ROUNDING

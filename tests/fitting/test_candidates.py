@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from populations import draw, folded, messages
+from populations import collaborating, draw, messages
 
 from suffice.fitting.candidates import collaborate, noise_of
 from suffice.fitting.posterior import posterior
-from suffice.fitting.ridge import alone_models, best_penalty, shared_models
-from suffice.simulate.data.folds import Units
+from suffice.fitting.ridge import shared_models
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,9 +21,7 @@ def excess(models, truth):
 
 
 def slopes(sites):
-    folds = folded(sites)
-    units = Units.pooled(folds)
-    fitted = collaborate(units.messages(folds))
+    units, _, fitted, _ = collaborating(sites)
     return units.given(fitted.models)[0], fitted
 
 
@@ -75,8 +72,7 @@ def test_groups_count_where_there_are_some_and_not_by_chance():
 
 
 def test_ridge_with_the_same_slopes_is_the_posterior_of_a_rank_one_covariance_and_a_ridge_with_dummies():
-    folds = folded(draw(3, np.random.default_rng(3).normal(size=(4, 2)), 9))
-    fits = Units.pooled(folds).messages(folds).fits
+    fits = messages(draw(3, np.random.default_rng(3).normal(size=(4, 2)), 9)).fits
     pull = np.diag([1e-6, 2.5, 2.5])
     for scatter in (0.0, 0.3):
         found = shared_models(fits, pull, scatter)
@@ -124,12 +120,8 @@ def test_one_site_and_sites_of_one_row_are_fitted():
 
 def risks(truth, rows, noise, seed):
     """Total risk, exact given the fit, and that of ridge alone with the network's best penalty."""
-    folds = folded(draw(seed, truth, rows, noise=noise))
-    units = Units.pooled(folds)
-    made = units.messages(folds)
-    fitted = collaborate(made)
-    penalty = best_penalty(made.fits, made.held_out)
-    given = [units.given(models) for models in (fitted.models, alone_models(made.fits, penalty)[0])]
+    units, _, fitted, alone = collaborating(draw(seed, truth, rows, noise=noise))
+    given = [units.given(models) for models in (fitted.models, alone[0])]
     return [noise**2 + float((((b - truth) ** 2).sum(1) + (b0 - 1) ** 2).mean()) for b, b0 in given]
 
 
@@ -189,12 +181,9 @@ def test_sites_without_a_common_centre_are_as_good_as_their_own_ridge():
         mix = rng.normal(size=(8, 8)) * 0.5 ** np.arange(8)[:, None]  # correlated columns
         X = rng.normal(size=(3, 500, 8)) @ mix
         y = 3.0 * np.arange(3)[:, None] + X @ (rng.normal(size=8) / 4) * np.array([[0.0], [0.0], [1.0]])
-        folds = folded([(X[k, :10], y[k, :10] + 0.1 * (k == 2) * rng.normal(size=10)) for k in range(3)])
-        units = Units.pooled(folds)
-        made = units.messages(folds)
-        fitted = collaborate(made)
-        penalty = best_penalty(made.fits, made.held_out)
-        for models in (fitted.models, alone_models(made.fits, penalty)[0]):
+        sites = [(X[k, :10], y[k, :10] + 0.1 * (k == 2) * rng.normal(size=10)) for k in range(3)]
+        units, _, fitted, alone = collaborating(sites)
+        for models in (fitted.models, alone[0]):
             slopes, intercepts = units.given(models)
             loss = float(((np.einsum("knd,kd->kn", X, slopes) + intercepts[:, None] - y)[:, 10:] ** 2).mean())
             ours, own = (ours + loss, own) if models is fitted.models else (ours, own + loss)

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from blocks import ROOT, blocks
-from populations import draw, table
+from populations import draw, table, written
 from site_data import site_file
 
 import suffice as sf
@@ -20,14 +20,6 @@ from suffice import InputError
 @pytest.fixture
 def sites():
     return draw(0, np.random.default_rng(0).normal(size=(4, 2)) * 0.3 + [1.0, -1.0], 30)
-
-
-def written(path, columns):
-    with open(path, "w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values()))
-    return path
 
 
 def models(fit):
@@ -277,7 +269,6 @@ def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
     assert done.stderr == ""
     assert (tmp_path / "m.json").exists()
     assert "sites gain" in done.stdout
-    assert sys.stderr is not None
 
 
 def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):

@@ -6,12 +6,11 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from populations import draw, folded, table
+from populations import collaborating, draw, folded, table
 
 import suffice as sf
 from suffice.fitting.candidates import collaborate
 from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, Gains, beyond_chance, sums_of
-from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.simulate.data.folds import FOLDS, Units
 
 
@@ -19,18 +18,23 @@ def gains(made, held_out, counts):
     return Gains.of(*sums_of(made, held_out), counts, made.size)
 
 
-def measured(sites, truth):
+def measured(sites, truth, levels=1.0):
     """Gains, and what they are exactly, because rows are normal; both in squared standardised units."""
-    folds = folded(sites)
-    units = Units.pooled(folds)
-    made = units.messages(folds)
-    fitted = collaborate(made)
+    units, made, fitted, alone = collaborating(sites)
     found = gains(made, fitted.held_out, np.array([len(y) for _, y in sites]))
     risks = []
-    for models in (alone_models(made.fits, best_penalty(made.fits, made.held_out))[0], fitted.models):
+    for models in (alone[0], fitted.models):
         slopes, intercepts = units.given(models)
-        risks.append(((slopes - truth) ** 2).sum(1) + (intercepts - 1) ** 2)
+        risks.append(((slopes - truth) ** 2).sum(1) + (intercepts - levels) ** 2)
     return found, (risks[0] - risks[1]) / units.scale[-1] ** 2
+
+
+def squares(sites, units, models):
+    """(N, n) of rows under the models without their fold, standardised."""
+    slopes, intercepts = units.given(models)
+    fold = np.arange(len(sites[0][1])) % FOLDS
+    of = [(y - (X * slopes[fold, k]).sum(1) - intercepts[fold, k]) ** 2 for k, (X, y) in enumerate(sites)]
+    return np.array(of) / units.scale[-1] ** 2
 
 
 def test_intervals_cover_and_the_network_gains():
@@ -64,39 +68,19 @@ def test_the_network_s_interval_covers_for_few_sites_and_is_no_narrower_than_the
 def test_scores_are_mean_squares_on_rows_that_the_models_have_not_seen():
     """Row by row, each fold's rows under the models without it; alone and together."""
     sites = draw(3, np.random.default_rng(3).normal(size=(3, 2)), 23)
-    folds = folded(sites)
-    units = Units.pooled(folds)
-    made = units.messages(folds)
-    fitted = collaborate(made)
+    units, made, fitted, alone = collaborating(sites)
     found = gains(made, fitted.held_out, np.full(3, 23))
-    for score, models in (
-        (found.together, fitted.held_out),
-        (found.alone, alone_models(made.fits, best_penalty(made.fits, made.held_out))[1:]),
-    ):
-        for k, (X, y) in enumerate(sites):
-            slopes, intercepts = (values[:, k] for values in units.given(models))
-            fold = np.arange(23) % FOLDS
-            squares = (y - (X * slopes[fold]).sum(1) - intercepts[fold]) ** 2
-            np.testing.assert_allclose(score[k] * units.scale[-1] ** 2, squares.mean(), rtol=1e-9)
+    for score, models in ((found.together, fitted.held_out), (found.alone, alone[1:])):
+        np.testing.assert_allclose(score, squares(sites, units, models).mean(1), rtol=1e-9)
 
 
 def test_errors_are_those_of_single_rows_gains():
     """Beside the spread of all rows' gains, of which means have the variance sum (g - mean)^2/n^2."""
     rng = np.random.default_rng(4)
     rows, sites = 2000, draw(4, rng.normal(size=(3, 2)), 2000, noise=1.0)
-    folds = folded(sites)
-    units = Units.pooled(folds)
-    made = units.messages(folds)
-    fitted = collaborate(made)
+    units, made, fitted, alone = collaborating(sites)
     found = gains(made, fitted.held_out + 0.1, np.full(3, rows))  # a model that is worse: a gain
-    fold, losses = np.arange(rows) % FOLDS, []
-    for models in (alone_models(made.fits, best_penalty(made.fits, made.held_out))[1:], fitted.held_out + 0.1):
-        slopes, intercepts = units.given(models)
-        losses.append([
-            (y - (X * slopes[fold, k]).sum(1) - intercepts[fold, k]) ** 2 / units.scale[-1] ** 2
-            for k, (X, y) in enumerate(sites)
-        ])  # fmt: skip
-    single = np.subtract(*losses)
+    single = squares(sites, units, alone[1:]) - squares(sites, units, fitted.held_out + 0.1)
     np.testing.assert_allclose(found.gain, single.mean(1), rtol=1e-6)
     exact = np.sqrt(RESAMPLED * ((single - found.gain[:, None]) ** 2).sum(1)) / rows
     # in other draws they differed by 7 %, and by 3 % on average
@@ -127,15 +111,9 @@ def test_the_network_s_interval_covers_where_sites_have_few_rows(columns, least,
         for rows, level in zip(counts, levels):
             X = rng.normal(size=(rows, columns))
             sites.append((X, level + X @ slopes + 0.5 * rng.normal(size=rows)))
-        units = Units.pooled(folded(sites))
-        made = units.messages(folded(sites))
-        fitted = collaborate(made)
-        found, risks = gains(made, fitted.held_out, counts), []
-        for models in (alone_models(made.fits, best_penalty(made.fits, made.held_out))[0], fitted.models):
-            own, intercepts = units.given(models)
-            risks.append((((own - slopes) ** 2).sum(1) + (intercepts - levels) ** 2) / units.scale[-1] ** 2)
+        found, each = measured(sites, slopes, levels)
         weights = counts * (counts >= LEAST_ROWS)
-        exact = weights @ (risks[0] - risks[1]) / weights.sum()
+        exact = weights @ each / weights.sum()
         assert found.among == (counts >= LEAST_ROWS).sum()
         inside.append(abs(found.network - exact) < 2 * found.network_error)
         errors.append(found.network_error / exact)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from populations import written
 
 import suffice as sf
 from suffice import InputError
@@ -89,7 +89,7 @@ def test_in_python(loss, route, tmp_path):
     table = rows(loss)
     fit = made(table)
     labels, shares = expected(fit, table)
-    path = written(tmp_path)
+    path = written(tmp_path / "new.csv", NEW)
     for given in (NEW, path, str(path)):
         with pytest.warns(UserWarning, match="is missing in") as said:
             found = fit.predict(given), fit.probabilities(given) if fit.classes else None
@@ -101,15 +101,6 @@ def test_in_python(loss, route, tmp_path):
         assert len(lines) == (2 if shares is None else 4)  # once a call
 
 
-def written(folder: Path) -> Path:
-    path = folder / "new.csv"
-    with open(path, "w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(NEW)
-        writer.writerows(zip(*NEW.values()))
-    return path
-
-
 @pytest.mark.share(4)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("options", [(), ("--keep",), ("--probabilities",), ("--keep", "--probabilities"), ("--json",)])
@@ -119,7 +110,7 @@ def test_by_the_command(loss, options, piece, tmp_path, command, refused, monkey
     monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
     table = rows(loss)
     fit = sf.fit(table)
-    model, new = fit.save(tmp_path / "m.json"), written(tmp_path)
+    model, new = fit.save(tmp_path / "m.json"), written(tmp_path / "new.csv", NEW)
     if loss == "least-squares" and "--probabilities" in options:
         assert "only classes have probabilities" in refused("predict", model, new, *options)
         return

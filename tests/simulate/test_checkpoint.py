@@ -75,55 +75,50 @@ PAIRS = {
     "way back": ({"module": Zero(lambda h: h * 1)}, {"module": Zero(Halved.apply)}),
     "loss": ({"loss": nn.CrossEntropyLoss()}, {"loss": nn.CrossEntropyLoss(label_smoothing=0.1)}),
     "start": ({"seed": 1}, {"seed": 2}),
+    "schedule": ({"eta": schedule}, {"eta": bumped}),
+    "momentum": ({"momentum": 0.5}, {"momentum": 0.6}),
+    "sizes": ({"rule": FedAvg(period=2)}, {"rule": FedAvg(period=2, sizes=torch.tensor([1.0, 2.0, 3.0]))}),
 }  # fmt: skip
 RUN = {"iterations": 10, "eta": 0.3, "seeds": 1, "models": True, "checkpoint_every": 2}
 
 
-def killed_at(problem, path, iteration, **how):
-    """Stopped after an iteration."""
+def stop(done, _):
+    if done >= 4:
+        raise KeyboardInterrupt
 
-    def stop(done, _):
-        if done >= iteration:
-            raise KeyboardInterrupt
 
+def killed(path, given=None):
+    """The file of a run that was stopped after four iterations."""
     with pytest.raises(KeyboardInterrupt):
-        sf.run(problem, how.pop("rule", sf.Local()), checkpoint=path, progress=stop, **RUN | how)
+        run(given or {}, checkpoint=path, progress=stop)
     assert path.exists()
+
+
+SETTINGS = ("eta", "momentum", "rule")
+
+
+def run(given, **more):
+    """Of the network and in the setting that are given."""
+    how = RUN | {name: value for name, value in given.items() if name in SETTINGS} | more
+    problem = network(**{name: value for name, value in given.items() if name not in SETTINGS})
+    return sf.run(problem, how.pop("rule", sf.Local()), **how)
 
 
 @pytest.mark.share(3)
 @pytest.mark.parametrize("name", PAIRS)
-def test_a_file_of_another_problem_is_refused(name, tmp_path):
+def test_a_file_of_another_problem_or_setting_is_refused(name, tmp_path):
     ours, other = PAIRS[name]
     path = tmp_path / "run.npz"
-    killed_at(network(**ours), path, 4)
+    killed(path, ours)
     with pytest.raises(sf.InputError, match="it belongs to another run"):
-        sf.run(network(**other), sf.Local(), checkpoint=path, **RUN)
-    again = sf.run(network(**ours), sf.Local(), checkpoint=path, **RUN)
-    assert np.array_equal(again.models, sf.run(network(**ours), sf.Local(), **RUN).models)
-
-
-@pytest.mark.parametrize(
-    ("ours", "other"),
-    [
-        ({"eta": schedule}, {"eta": bumped}),
-        ({"momentum": 0.5}, {"momentum": 0.6}),
-        ({"rule": FedAvg(period=2)}, {"rule": FedAvg(period=2, sizes=torch.tensor([1.0, 2.0, 3.0]))}),
-    ],
-    ids=["schedule", "momentum", "sizes"],
-)
-def test_a_file_of_another_setting_is_refused(ours, other, tmp_path):
-    path = tmp_path / "run.npz"
-    killed_at(network(), path, 4, **ours)
-    rule = other.pop("rule", sf.Local())
-    with pytest.raises(sf.InputError, match="it belongs to another run"):
-        sf.run(network(), rule, checkpoint=path, **RUN | other)
+        run(other, checkpoint=path)
+    assert np.array_equal(run(ours, checkpoint=path).models, run(ours).models)
 
 
 @pytest.mark.parametrize("version", ["torch", "suffice"])
 def test_a_file_of_another_version_is_refused(version, tmp_path, monkeypatch):
     path = tmp_path / "run.npz"
-    killed_at(network(), path, 4)
+    killed(path)
     monkeypatch.setattr(*{"torch": (torch, "__version__"), "suffice": (checkpoint, "VERSION")}[version], "0.0")
     with pytest.raises(sf.InputError, match="it belongs to another run"):
         sf.run(network(), sf.Local(), checkpoint=path, **RUN)
@@ -141,7 +136,7 @@ def test_code_of_ones_own_is_part_of_the_run():
 @pytest.mark.parametrize("damage", ["empty", "half", "cut", "text", "other arrays", "folder"])
 def test_a_damaged_file_is_one_line(damage):
     path = Path("run.npz")
-    killed_at(network(), path, 4)
+    killed(path)
     whole = path.read_bytes()
     content = {"empty": b"", "half": whole[: len(whole) // 2], "cut": whole[:-1], "text": b"hello\n" * 9}
     path.unlink()
@@ -158,7 +153,7 @@ def test_a_damaged_file_is_one_line(damage):
 
 def test_a_byte_that_flipped_is_never_followed():
     path = Path("run.npz")
-    killed_at(network(), path, 4)
+    killed(path)
     whole = path.read_bytes()
     expected = sf.run(network(), sf.Local(), **RUN).models
     for at in range(0, len(whole), max(1, len(whole) // 60)):

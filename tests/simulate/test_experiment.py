@@ -73,15 +73,6 @@ def test_the_default_step_contracts_on_data_and_half_of_the_smoothness_limit_wou
     assert f"limit {answer['step_limit']:.3g}" in wild.stdout
 
 
-def test_a_table_is_simulated_as_it_is_planned_for(command, tmp_path):
-    setup = rows_of(3, tmp_path)
-    (tmp_path / "named.csv").write_text((tmp_path / "rows.csv").read_text().replace("client,x,z,target", "city,x,z,y"))
-    run = ("--algorithm", "local", "--seeds", "4", "--iterations", "5", "--json")
-    table = command("simulate", tmp_path / "named.csv", "--client", "city", "--target", "y", *run)
-    assert table.stderr == ""
-    assert table.stdout == command("simulate", setup, *run).stdout
-
-
 def test_the_step_and_where_it_comes_from_are_a_line(command, tmp_path):
     setup = rows_of(2, tmp_path)
     lines = {}

@@ -21,8 +21,7 @@ from suffice.simulate import (
     expected_excesses,
     stack,
 )
-from suffice.simulate.moment_maps import Maps, origin, probe, probe_batch
-from suffice.simulate.moment_powers import of_entries, packed, unpacked
+from suffice.simulate.moment_maps import origin, probe
 
 N, D, B = 3, 2, 4
 
@@ -75,22 +74,6 @@ def test_a_coin_that_always_shows_one_side_stands_beside_others():
 def test_instances_of_a_batch_differ_in_numbers_alone(second):
     with pytest.raises(InputError, match="differ in numbers alone"):
         stack([quadratics(0), second])
-
-
-def maps(rule, steps=(0.1, 0.2, 0.05, 0.3)) -> tuple[Maps, Tensor]:
-    problems = [quadratics(seed) for seed in range(B)]
-    starts = [origin(problem, rule) for problem in problems]
-    centre = {name: torch.stack([start[1][name] for start in starts]) for name in starts[0][1]}
-    z = torch.stack([start[2] for start in starts])
-    found = probe_batch(stack(problems), stack([rule] * B), centre, torch.tensor(steps, dtype=torch.float64), 1)
-    return found, z[:, :, None] * z[:, None]
-
-
-@pytest.mark.parametrize("rule", [FixedWeights(alpha=weights(0)), Scaffnew(p=0.4)], ids=["additive", "coin"])
-def test_the_map_of_the_entries_is_one_iteration(rule):
-    found, moment = maps(rule)
-    after = unpacked((of_entries(found) @ packed(moment)[..., None])[..., 0], moment.shape[-1])
-    np.testing.assert_allclose(after, found.advance(moment), rtol=1e-12, atol=1e-14)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,16 +28,15 @@ HELD = Cycle(blocks=(Block(iterations=(1, 1, 3)),))
 THREE = Cycle(blocks=tuple(Block(iterations=(t,)) for t in (1, 1, 3)))
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "cycle"),
-    [
-        (Local(), ONE_STEP),
-        (LocalSGD(period=3), THREE),
-        (Scaffnew(p=0.3), ONE_STEP),
-        (FedAvg(participants=2, period=3), HELD),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
+RULES = [
+    (Local(), ONE_STEP),
+    (LocalSGD(period=3), THREE),
+    (Scaffnew(p=0.3), ONE_STEP),
+    (FedAvg(participants=2, period=3), HELD),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "cycle"), RULES, ids=lambda value: getattr(value, "name", ""))
 def test_squaring_gives_what_stepping_gives(algorithm, cycle):
     problem = network()
     powers = MomentPowers(problem, algorithm, eta=0.05, cycle=cycle)
@@ -65,10 +64,7 @@ def few() -> Quadratics:
 @pytest.mark.parametrize(
     ("algorithm", "cycle", "build"),
     [
-        (Local(), ONE_STEP, network),
-        (LocalSGD(period=3), THREE, network),
-        (Scaffnew(p=0.3), ONE_STEP, network),
-        (FedAvg(participants=2, period=3), HELD, network),
+        *((rule, cycle, network) for rule, cycle in RULES),
         (Scaffold(participants=1, period=3), HELD, few),
         (Scaffnew(p=0.3), ONE_STEP, separable),
         (FedAvg(participants=2, period=3), HELD, separable),

@@ -53,7 +53,6 @@ def test_the_models_after_the_last_iteration_are_kept_whatever_the_grid(monkeypa
     seeds = block_size(N, D, torch.float64) + 5  # two blocks
     setting: dict[str, Any] = {"iterations": T, "eta": 0.1, "seeds": range(3, seeds)}
     kept = run(built(), RULE, grid=[2], models=True, **setting).models
-    assert kept is not None
     assert kept.shape == (seeds - 3, N, D)
     last = run(built(), RULE, **setting).excess[:, -1]
     # the losses of the run are the kernel's, those of the models torch's: a few roundings
@@ -68,14 +67,11 @@ def test_stopping_times_do_not_depend_on_the_grid():
     epsilon = np.array([0.3, 1e-9, 100.0, 0.1])
     sparse = run(built(), Local(), iterations=20, eta=0.1, seeds=30, root=2, grid=[20], epsilon=epsilon)
     every = run(built(), Local(), iterations=20, eta=0.1, seeds=30, root=2)
-    assert sparse.stopping_times is not None
     below = every.excess < epsilon
     first = np.where(below.any(1), below.argmax(1), np.inf)
     np.testing.assert_array_equal(sparse.stopping_times, first)
     alone = hitting_times(built(), Local(), epsilon=epsilon, limit=20, eta=0.1, seeds=30, root=2)
     np.testing.assert_array_equal(sparse.stopping_times, alone)
-    for s in range(30):
-        assert alone[s, 0] == next(t for t in range(21) if every.excess[s, t, 0] < 0.3)
     assert np.isinf(sparse.stopping_times[:, 1]).all()
     assert (sparse.stopping_times[:, 2] == 0).all()
     assert 0 < sparse.stopping_times[:, 0].min() < sparse.stopping_times[:, 0].max() < np.inf

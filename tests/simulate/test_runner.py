@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from paths import D, N, built, parts
 
 from suffice.bounds import Binary, Continuous, InputError
 from suffice.simulate import (
@@ -24,7 +25,7 @@ from suffice.simulate import (
     run,
 )
 
-N, D, T = 5, 3, 30
+T = 30
 ALPHA = np.random.default_rng(20).uniform(0, 0.4, (N, N)) * (1 - np.eye(N, k=2))
 RULES = {
     "local": Local(),
@@ -32,19 +33,6 @@ RULES = {
     "continuous": AllForOne(criterion=Continuous()),
     "fixed": FixedWeights(alpha=torch.from_numpy(ALPHA)),
 }
-
-
-def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A close to a common matrix, close optima: similarities on both sides of the threshold."""
-    rng = np.random.default_rng(21)
-    root = rng.normal(size=(N, D, D))
-    A = np.eye(D) + 0.05 * (root + root.transpose(0, 2, 1))
-    return A, 0.5 * rng.normal(size=(N, D)), rng.uniform(0.2, 2, N), 2 + rng.normal(size=(N, D))
-
-
-def built() -> Quadratics:
-    A, xi, sigma2, start = parts()
-    return Quadratics.of(A, xi, sigma2=sigma2, start=start)
 
 
 def test_steps_that_depend_on_time_are_those_of_a_plain_loop():
@@ -126,6 +114,10 @@ def test_bad_requests_are_named(field, value):
         with pytest.raises(InputError) as caught:
             hitting_times(built(), Local(), **request)
         assert caught.value.field == field
+    if field == "eta" or (field == "iterations" and value != 0):
+        with pytest.raises(InputError) as caught:
+            expected_excess(built(), Local(), **{"iterations": 4, "eta": 0.1, field: value})
+        assert caught.value.field == field
 
 
 def test_steps_that_turn_bad_later_and_runs_that_are_too_long_are_named():
@@ -163,14 +155,21 @@ def test_trace_refuses_object_arrays(tmp_path):
         Trace.load(tmp_path / "bad.npz")
 
 
-@pytest.mark.parametrize("given", ["local", Local, None, [Local()]])
+class Unsaid(Local):
+    def __getattribute__(self, name):
+        if name == "linear":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("given", ["local", Local, None, [Local()], Unsaid()])
 def test_what_is_no_algorithm_is_named(given):
     for follow in (
         lambda: run(built(), given, iterations=2, eta=0.1, seeds=1),
         lambda: hitting_times(built(), given, epsilon=0.1, limit=2, eta=0.1, seeds=1),
         lambda: expected_excess(built(), given, iterations=2, eta=0.1),
     ):
-        with pytest.raises(InputError, match=r"^algorithm = .*: give an (algorithm, such as|instance: Local)"):
+        with pytest.raises(InputError, match=r"^algorithm = .*: (give an (algorithm|instance: Local)|say linear)"):
             follow()
 
 

@@ -36,6 +36,15 @@ def linear(X, y, batch=4):
     return sf.Neural.of(start, X, y, batch=batch)
 
 
+def digits_of(clients, rows, seed):
+    """Digits of clients of whom the second half numbers them in another way, and who is of that half."""
+    digits, rng = load_digits(), np.random.default_rng(seed)
+    order, renamed, told = rng.permutation(len(digits.data)), rng.permutation(10), np.arange(clients) >= clients // 2
+    mine = [order[rows * k :][:rows] for k in range(clients)]
+    y = [renamed[digits.target[each]] if other else digits.target[each] for each, other in zip(mine, told)]
+    return [digits.data[each] / 16 for each in mine], y, told
+
+
 def test_clusters_of_a_linear_model_and_of_a_network_are_found():
     small = lambda: nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))  # noqa: E731
     network = sf.Neural.of(small, *classes([1, 1, 1, -1, -1]), batch=8)
@@ -50,13 +59,9 @@ def test_clusters_of_a_linear_model_and_of_a_network_are_found():
 
 def test_scouts_do_not_stop_on_the_plateau_where_networks_begin():
     """30 digits a client, two clusters that number them in another way; the held-out loss rises before it falls."""
-    digits, rng = load_digits(), np.random.default_rng(1)
-    order = rng.permutation(len(digits.data))
-    renamed, told = rng.permutation(10), np.arange(10) >= 5
-    rows = [order[60 * k :][:30] for k in range(10)]
-    y = [renamed[digits.target[each]] if other else digits.target[each] for each, other in zip(rows, told)]
+    X, y, told = digits_of(10, 30, 1)
     module = lambda: nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))  # noqa: E731
-    problem = sf.Neural.of(module, [digits.data[each] / 16 for each in rows], y, batch=16, seed=1)
+    problem = sf.Neural.of(module, X, y, batch=16, seed=1)
     found = sf.collaborators(problem, eta=0.2, seed=1, folds=4)
     assert found.held_out[2] > found.held_out[1]
     assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.01
@@ -64,12 +69,9 @@ def test_scouts_do_not_stop_on_the_plateau_where_networks_begin():
 
 def test_clients_of_few_rows_find_each_other_though_their_own_loss_only_rises():
     """Twenty clients of 12 digits: a scout of six is too sure of itself, and the mean of many is not."""
-    digits, rng = load_digits(), np.random.default_rng(0)
-    order, renamed, told = rng.permutation(len(digits.data)), rng.permutation(10), np.arange(20) >= 10
-    rows = [order[12 * k :][:12] for k in range(20)]
-    y = [renamed[digits.target[each]] if other else digits.target[each] for each, other in zip(rows, told)]
+    X, y, told = digits_of(20, 12, 0)
     module = lambda: nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))  # noqa: E731
-    problem = sf.Neural.of(module, [digits.data[each] / 16 for each in rows], y, batch=8)
+    problem = sf.Neural.of(module, X, y, batch=8)
     found = sf.collaborators(problem, eta=0.2)
     assert found.held_out.argmin() == 0
     assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.2

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from populations import written
 from torch import nn
 from typer.testing import CliRunner
 
@@ -30,9 +31,7 @@ def Own():
 
 def write(path, target):
     age = [("" if at == 4 else f"{age:.3f}") for at, age in enumerate(age_of)]  # a gap
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([("site", "ward", "age", "target"), *zip(sites, wards, age, target)])
-    return path
+    return written(path, {"site": sites, "ward": wards, "age": age, "target": target})
 
 
 def trained(folder, target, model="mlp"):

@@ -75,7 +75,6 @@ def test_clusters_are_found_from_samples_and_paid_for_once():
     rule = EstimatedAllForAll(samples=40, threshold=1.0)
     trace = run(problem, rule, iterations=3, eta=0.5, seeds=20, weights=list(range(20)))
     oracle = run(problem, AllForAll.clusters(labels.tolist()), iterations=3, eta=0.5, seeds=20)
-    assert trace.weights is not None
     np.testing.assert_allclose(
         trace.weights[:, 1:], np.tile((labels[:, None] == labels) / 2, (20, 3, 1, 1)), atol=1e-15
     )

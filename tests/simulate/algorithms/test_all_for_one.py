@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from paths import D, N, assert_follows, built
 
 from suffice.bounds import Binary, Continuous, Custom, Sharp
 from suffice.simulate import (
@@ -18,26 +19,7 @@ from suffice.simulate import (
     run,
 )
 
-N, D, T, S = 5, 3, 9, 3
-ETA = np.array([0.1, 0.05, 0.12, 0.08, 0.1])
-
-
-def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A close to a common matrix, close optima: similarities on both sides of thresholds."""
-    rng = np.random.default_rng(50)
-    root = rng.normal(size=(N, D, D))
-    A = np.eye(D) + 0.05 * (root + root.transpose(0, 2, 1))
-    return A, 0.5 * rng.normal(size=(N, D)), rng.uniform(0.1, 0.4, N), 1.5 + rng.normal(size=(N, D))
-
-
-def built() -> Quadratics:
-    A, xi, sigma2, start = parts()
-    return Quadratics.of(A, xi, sigma2=sigma2, start=start)
-
-
 RULES = {
-    "binary": AllForOne(criterion=Binary(threshold=0.6)),
-    "continuous": AllForOne(criterion=Continuous()),
     "sharp": AllForOne(criterion=Sharp()),
     "custom normalised": AllForOne(criterion=Custom(function=lambda x: x**2), normalised=True),
     "sampled": AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=4)),
@@ -51,38 +33,23 @@ RULES = {
 }
 
 
-STATEFUL = ("custom normalised", "every third")
-"""The others are followed by the compiled kernel, in tests/simulate/kernels."""
+@pytest.mark.parametrize(("name", "phi"), [("custom normalised", np.square), ("every third", np.positive)])
+def test_paths_are_those_of_a_plain_transcription(name, phi):
+    """The other rules are followed by the compiled kernel, in tests/simulate/kernels, with variances that differ."""
+    rule = RULES[name]
 
+    def plain(at, x, known=None):
+        if not at.t:
+            return x, known
+        slopes = at.slopes(x)
+        own = np.einsum("siid->sid", slopes)[:, :, None]
+        if (at.t - 1) % rule.refresh == 0:
+            known = np.clip(1 - ((slopes - own) ** 2).sum(-1) / (own**2).sum(-1), 0, 1)
+        weights = phi(known)
+        alpha = weights / (weights * (1 if rule.normalised else known)).sum(-1, keepdims=True)
+        return x - at.eta * np.einsum("sik,sikd->sid", alpha, at.peers(x)), known
 
-def transcribed(rule: AllForOne, draws: list, seed: int) -> np.ndarray:
-    """Models after T iterations."""
-    A, xi, sigma2, theta = parts()
-    known = np.eye(N)
-    for t, draw in enumerate(draws, start=1):
-        noise = draw.noise[seed, :, 0].numpy()
-        before, after = theta, theta.copy()
-        for i in range(N):
-            means = np.array([2 * A[k] @ (before[i] + xi[k]) for k in range(N)])
-            if (t - 1) % rule.refresh == 0:
-                known[i] = np.clip(1 - ((means - means[i]) ** 2).sum(1) / (means[i] ** 2).sum(), 0, 1)
-            phi = {"continuous": known[i], "custom": known[i] ** 2}[rule.criterion.kind]
-            alpha = phi / sigma2 / (phi / sigma2 * (1 if rule.normalised else known[i])).sum()
-            after[i] = before[i] - ETA[i] * sum(alpha[k] * (means[k] + noise[k]) for k in range(N))
-        theta = after
-    return theta
-
-
-@pytest.mark.parametrize("name", STATEFUL)
-def test_paths_are_those_of_a_plain_transcription(name):
-    rule, problem = RULES[name], built()
-    randomness, eta = Randomness(seeds=torch.arange(S), root=7), torch.from_numpy(ETA)
-    state, draws = rule.init(problem, problem.start.expand(S, -1, -1)), []
-    for t in range(1, T + 1):
-        draws.append(rule.draw(problem, randomness, t))
-        state = rule.step(problem, state, draws[-1], eta)
-    for seed in range(S):
-        np.testing.assert_allclose(state["models"][seed], transcribed(rule, draws, seed), rtol=1e-10, atol=1e-12)
+    assert_follows(rule, plain)
 
 
 @pytest.mark.parametrize("name", ["sampled", "debiased", "released continuous"])

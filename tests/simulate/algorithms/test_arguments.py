@@ -23,6 +23,7 @@ LABELS, NAN = torch.tensor(CLUSTERS), float("nan")
 ROUND = [(2, 0), (2, 4)]
 """Oracle calls and vectors sent of a round of two iterations with two participants, who get and send a model."""
 COSTS = [
+    (alg.Local(), [(N, 0)]),  # by default
     (alg.LocalSGD(period=3), [(N, 0), (N, 0), (N, 2 * N)]),
     (alg.FedAvg(period=2, participants=2), ROUND),
     (alg.FedAvg(participants=1, clusters=LABELS), [(2, 4)]),
@@ -127,6 +128,9 @@ REFUSED = [
     ("offsets", lambda: alg.IFCA(offsets=torch.zeros(0, D))),
     ("offsets", lambda: alg.IFCA(offsets=torch.full((2, D), torch.nan))),
     ("offsets", lambda: alg.IFCA(offsets=torch.zeros(2, D + 1))),
+    ("first", lambda: alg.TwoStageAllForAll(Lambda=torch.eye(N), first=-1, kappa=2.0)),
+    ("kappa", lambda: alg.TwoStageAllForAll(Lambda=torch.eye(N), first=0, kappa=0.5)),
+    ("offset", lambda: alg.TwoStageAllForAll(Lambda=torch.eye(N), first=0, kappa=2.0, offset=1.0)),
     ("mixture", lambda: alg.WGABC(mixture=1.5)),
     ("memory", lambda: alg.WGABC(memory=-0.5)),
     ("p", lambda: alg.Scaffnew(p=0.0)),

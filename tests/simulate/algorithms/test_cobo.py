@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from paths import D, N, built, randomness
+from paths import N, built
 
 from suffice.simulate import CoBo, Randomness
 
@@ -57,27 +57,3 @@ def test_released_rate_falls_after_800_iterations():
     assert [rule.chance(50, t) for t in (1, 800, 801, 10000)] == [0.04, 0.04, 801**-0.5, 0.01]
     assert rule.chance(1, 1) == 1
     assert [RULES["mixed"].chance(50, t) for t in (1, 4, 5, 100)] == [0.02, 0.02, 0.2, 0.01]
-
-
-def test_a_client_takes_as_many_gradients_as_one_of_them_has_pairs(monkeypatch):
-    """Clients 1 and 2 meet, and 2 and 4 in both directions: two for each client, none where nobody meets."""
-    problem, rule, seen = built(), RULES["paper"], []
-    whole = type(problem).peer_gradient
-    monkeypatch.setattr(
-        type(problem),
-        "peer_gradient",
-        lambda self, theta, draw: seen.append(theta.shape[1]) or whole(self, theta, draw),
-    )
-    draw, state = rule.draw(problem, randomness(3), 1), rule.init(problem, torch.randn(1, N, D, dtype=torch.float64))
-    for pairs, gradients in (
-        (((1, 2), (2, 4), (4, 2)), [2]),
-        ((), []),
-        ([(i, k) for i in range(N) for k in range(N)], [N]),
-    ):
-        draw.extra["pairs"][:] = False
-        for i, k in pairs:
-            draw.extra["pairs"][0, i, k] = True
-        seen.clear()
-        moved = rule.collaboration(problem, state, draw) != state["w"]
-        assert seen == gradients
-        assert not bool((moved & ~draw.extra["pairs"]).any())

@@ -59,14 +59,13 @@ def test_without_noise_flix_and_scafflix_reach_the_mixed_optimum(anchored):
         np.testing.assert_allclose(models, expected, atol=1e-11)
 
 
-def two_clients() -> Quadratics:
-    """f_1 = x^2 / 2, f_2 = (x - 2)^2 / 2; with alpha = (1, 1/2) and their optima as anchors FLIX has x* = 0.4."""
-    return Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-2.0]], sigma2=0.0)
-
-
 def test_starts_after_one_communication():
-    """Gradients at x = 0 are (0, -1). Printed: minus their mean, sum alpha h = 1/4, so 1.25 x - 0.5 = 0.25."""
-    problem, alpha = two_clients(), torch.tensor([1.0, 0.5], dtype=torch.float64)
+    """f_1 = x^2 / 2, f_2 = (x - 2)^2 / 2; with alpha = (1, 1/2) and their optima as anchors FLIX has x* = 0.4.
+
+    Gradients at x = 0 are (0, -1). Printed: minus their mean, sum alpha h = 1/4, so 1.25 x - 0.5 = 0.25.
+    """
+    problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-2.0]], sigma2=0.0)
+    alpha = torch.tensor([1.0, 0.5], dtype=torch.float64)
     corrected = Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=0.5)
     printed = Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=0.5, start="printed")
     for rule, expected in ((corrected, 0.4), (printed, 0.6)):
@@ -74,7 +73,6 @@ def test_starts_after_one_communication():
     with pytest.raises(InputError, match=r"^start = 'print': use corrected or printed"):
         Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=0.5, start="print")
     given = Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=torch.tensor([0.5, 0.1])).control
-    assert given is not None
     np.testing.assert_allclose(alpha.numpy() @ given.numpy(), 0, atol=1e-15)
 
 

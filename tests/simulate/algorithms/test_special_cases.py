@@ -11,7 +11,7 @@ from suffice.simulate import DebiasedSimilarity, SampledSimilarity
 from suffice.simulate import algorithms as alg
 
 EYE, ONES = torch.eye(N, dtype=torch.float64), torch.ones(N, N, dtype=torch.float64)
-MEAN, OTHERS, LABELS = alg.FixedWeights(alpha=ONES / N), (ONES - EYE) / (N - 1), torch.tensor(CLUSTERS)
+MEAN, LABELS = alg.FixedWeights(alpha=ONES / N), torch.tensor(CLUSTERS)
 W = torch.rand(N, N, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 ANCHORS = torch.from_numpy(parts()[1])
 
@@ -20,16 +20,9 @@ ALONE = [
     alg.LocalSGD(period=3, clusters=torch.arange(N)),
     alg.FedAvg(participants=1, clusters=torch.arange(N)),
     alg.FedFomo(period=100),
-    alg.FedAMP(pull=0.0),
     alg.FedAMP(share=0.0, pull=2.0),  # u_i = x_i when each step begins a round
-    alg.Ditto(pull=0.0, server=alg.FedAvg(period=3)),
-    alg.APFL(mixture=1.0, server=alg.FedAvg(period=3, sizes=SIZES)),
-    alg.WGABC(mixture=0.0, memory=0.3),
-    alg.Momentum(weight=0.0),
-    alg.Momentum.nesterov(weight=0.0),
     alg.AllForAll(Lambda=EYE),
     alg.EstimatedAllForAll(samples=2, threshold=0.0),
-    alg.CoBo(rho=0.6, weight_step=0.0, w0=0.0),
     alg.FixedCoBo(w=torch.zeros(N, N), rho=0.6),
     alg.FederatedClustering(radius=alg.FixedRadius(tau=0.0), rounds=1),
 ]
@@ -53,10 +46,7 @@ OF_ONE = [
     alg.AllForOne.released(binary=False),
 ]
 OF_EQUAL = [
-    alg.LocalSGD(),
-    alg.FedAvg(),
     alg.FedAvg(participants=N),
-    alg.APFL(mixture=0.0),
     alg.AllForAll(Lambda=ONES / N),
     *(alg.AllForOne(criterion=criterion, sigma2=1.0) for criterion in (Binary(threshold=0.5), Continuous(), Sharp())),
     alg.IFCA(offsets=torch.zeros(1, D)),
@@ -73,11 +63,8 @@ PAIRS = [
     (alg.FedAvg(period=3, sizes=torch.full((N,), 7.0)), alg.LocalSGD(period=3), equal_clients()),
     (alg.MinibatchSGD(sizes=SIZES), alg.FedAvg(sizes=SIZES), built()),
     (alg.MinibatchSGD(period=3, fine_tune_after=0), alg.Local(), equal_clients()),
-    (alg.FedProx(pull=0.0, period=3), alg.FedAvg(period=3), built()),
     (alg.FedProx(pull=5.0, period=1), alg.FedAvg(), built()),
     (alg.Scaffold(period=20), alg.FedAvg(period=20), built()),  # the first round has no control variates yet
-    (alg.APFL(mixture=0.0, server=alg.FedAvg(period=3, sizes=SIZES)), alg.FedAvg(period=3, sizes=SIZES), built()),
-    (alg.WGABC(mixture=0.7, memory=0.0), alg.FixedWeights(alpha=0.3 * EYE + 0.7 * OTHERS), built()),
     (alg.CoBo(rho=0.6, weight_step=0.0, w0=W), alg.FixedCoBo(w=W, rho=0.6), built()),
     (alg.FederatedClustering(radius=alg.QuantileRadius(fraction=1.0), rounds=1), MEAN, built()),
     (alg.Scaffnew(p=0.4, anchors=ANCHORS), alg.Scaffnew(p=0.4), built()),  # full weights do not see the anchors

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 import torch
 from cipher import numbers
-from site_data import DATA
 
 import suffice as sf
 from suffice.simulate import Randomness, Stream
 from suffice.simulate.data.client_partition import parse_split, parts_of
-from suffice.simulate.data.libsvm import read_libsvm
-from suffice.simulate.data.memory import Memory
 
 N = 600
 SPLITS = ["contiguous:7", "iid:7", "dirichlet:7:0.5", "labels:7"]
@@ -67,19 +64,6 @@ def test_words_are_read_exactly():
     for text in ("iid:08x", "iid:-2", "iid:2.0", "iid:²", "dirichlet:8:nan", "labels", "iid:2:3", ""):
         with pytest.raises(sf.InputError):
             parse_split(text)
-
-
-def test_scafflixs_published_probability_comes_from_the_same_clients():
-    """p = 1 / sqrt(mean(L_i) / 0.1), L_i = lambda_max(A'A + 0.1 I) / (4 n_i): the released code's rule."""
-    path = DATA / "libsvm" / "mushrooms"
-    if not path.exists():
-        pytest.skip(f"no {path} (SUFFICE_DATA)")
-    (table,) = read_libsvm([path], Memory())
-    L = []
-    for part in parts(table.y, "contiguous:8"):
-        A = np.column_stack((np.ones(len(part)), table.X[part]))
-        L.append(np.linalg.eigvalsh(A.T @ A + 0.1 * np.eye(113))[-1] / (4 * len(A)))
-    np.testing.assert_allclose(1 / np.sqrt(np.mean(L) / 0.1), 0.16883865479367444, rtol=1e-12)
 
 
 def by_hand(rows: int, seed: int) -> list[int]:

@@ -18,16 +18,6 @@ def test_a_mapping_is_read_as_the_arrays_are():
     assert by_columns.names == by_arrays.names
 
 
-def test_categories_and_gaps_become_numbers():
-    rng = np.random.default_rng(1)
-    kind, x = rng.choice(["u", "v", "v"], 60), rng.normal(size=60)
-    x[::7] = np.nan
-    columns = {"client": ["a", "b", "c"] * 20, "kind": kind, "x": x, "target": rng.normal(size=60)}
-    problem = sf.read(columns, standardise="pooled")
-    assert problem.features == 4  # ones, kind=u, x, x=missing
-    assert sf.read(columns | {"target": kind}, loss="logistic", regularisation=0.1, standardise="none").clients == 3
-
-
 def test_what_is_left_out_of_a_table_is_said_as_a_fit_says_it():
     rng = np.random.default_rng(5)
     y, x = rng.normal(size=40), rng.normal(size=40)
@@ -58,21 +48,6 @@ def test_what_a_frame_cannot_be_is_refused():
         sf.read(columns | {"x0": [1.0]})
 
 
-def test_a_csv_of_any_columns_is_read_as_the_same_frame(tmp_path):
-    """An index without a name, a category, gaps, a row without a target; whole, or dropped from."""
-    rng = np.random.default_rng(4)
-    kind, x = rng.choice(["u", "v", "v"], 30).tolist(), rng.normal(size=30).round(3).tolist()
-    columns = {"client": ["a", "b", "c"] * 10, "kind": kind, "x": x, "target": rng.normal(size=30).round(3).tolist()}
-    columns["x"][3], columns["target"][7] = None, None
-    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns.values())]
-    text = "\n".join([",client,kind,x,target", *(f"{at}," + ",".join(row) for at, row in enumerate(rows))])
-    (tmp_path / "t.csv").write_text(text)
-    for drop in ([], ["kind"]):
-        ours, theirs = sf.read(tmp_path / "t.csv", drop=drop), sf.read(columns, drop=drop)
-        np.testing.assert_array_equal(ours.optimum.numpy(), theirs.optimum.numpy())
-        assert ours.names == theirs.names
-
-
 def test_an_infinite_number_is_refused_with_its_line_and_site(tmp_path):
     (tmp_path / "t.csv").write_text("client,x,kind,target\nLyon,1,u,1\nNice,inf,v,2\nNice,2,u,4\n")
     for reader in (sf.fit, sf.read):
@@ -89,5 +64,3 @@ def test_numbers_that_a_stray_text_or_a_comma_would_make_a_category_are_refused(
         sf.fit(columns | {"x0": [*numbers[:40], "n.d.", *numbers[41:]]})
     with pytest.raises(InputError, match=r"^column x0 = '1,00': a number\? write .* decimals with a point"):
         sf.fit(columns | {"x0": [value.replace(".", ",") for value in numbers]})
-    codes = sf.read(columns | {"code": ["1", "2", "3A"] * 20})
-    assert codes.features == 4  # ones, x0, and two of the three codes

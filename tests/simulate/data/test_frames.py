@@ -1,4 +1,4 @@
-"""Data frames of any library that narwhals knows, beside one of our own that speaks its protocol."""
+"""Data frames of any library that narwhals knows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import polars
 import pytest
 
 import suffice as sf
@@ -19,57 +20,16 @@ BIG = 2**60
 """Floats, which have 53 bits, do not tell it from its successor."""
 
 
-class Column:
-    """A column as narwhals asks for it: `None` is a gap."""
-
-    def __init__(self, name: str, cells: list[Any], dtype: Any) -> None:
-        self.name, self.cells, self.dtype = name, cells, dtype
-
-    def __narwhals_series__(self) -> Column:
-        return self
-
-    def is_null(self) -> Column:
-        return Column(self.name, [cell is None for cell in self.cells], nw.Boolean())
-
-    def to_list(self) -> list[Any]:
-        return self.cells
-
-    def to_numpy(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        return np.array([np.nan if cell is None else cell for cell in self.cells])
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-
-class Ours:
-    """A frame of `columns`, name -> (kind, cells)."""
-
-    def __init__(self, **columns: tuple[Any, list[Any]]) -> None:
-        self.columns = [Column(name, cells, kind) for name, (kind, cells) in columns.items()]
-
-    def __narwhals_dataframe__(self) -> Ours:
-        return self
-
-    def _with_version(self, version: Any) -> Ours:
-        return self
-
-    def iter_columns(self) -> list[Column]:
-        return self.columns
-
-
 def frame(library: str, **columns: tuple[Any, list[Any]]) -> Any:
     """The columns, name -> (narwhals' kind, cells), in a frame of a library."""
-    if library == "ours":
-        return Ours(**columns)
     backend = importlib.import_module(library)
     schema = {name: kind for name, (kind, _) in columns.items()}
     return nw.from_dict({name: cells for name, (_, cells) in columns.items()}, schema, backend=backend).to_native()
 
 
-@pytest.fixture(params=["ours", "pandas", "polars", "pyarrow"])
+@pytest.fixture(params=["pandas", "polars", "pyarrow"])
 def library(request):
-    if request.param != "ours":
-        pytest.importorskip(request.param)
+    pytest.importorskip(request.param)
     return request.param
 
 
@@ -93,10 +53,9 @@ def test_every_kind_of_column_and_gap(library):
     assert found.gaps("text") == {"NA": 1}
 
 
-@pytest.mark.parametrize("library", ["ours", "polars", "pyarrow"])
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_gaps_among_whole_numbers_and_truth_values(library):
-    if library != "ours":
-        pytest.importorskip(library)
+    pytest.importorskip(library)
     table = frame(library, whole=(nw.Int64(), [1, None, 3]), truth=(nw.Boolean(), [True, None, False]))
     np.testing.assert_array_equal(frame_of(table).columns["whole"], [1, np.nan, 3])
     np.testing.assert_array_equal(frame_of(table).columns["truth"], [1, np.nan, 0])
@@ -129,14 +88,13 @@ def test_dates_and_nested_cells_are_refused(library):
     with pytest.raises(InputError, match="column when = 'datetime': a date: make a number"):
         frame_of(frame(library, when=(nw.Datetime(), [datetime(2020, 1, 1), None])))
     with pytest.raises(InputError, match="one number or text per row"):
-        frame_of(frame("ours", x=(nw.Unknown(), [[1], [2, 3]])))
+        frame_of(polars.DataFrame({"x": [[1], [2, 3]]}))
     with pytest.raises(InputError, match="column x = 'complex numbers'"):
         frame_of({"x": np.ones(2, complex)})
 
 
 def test_decimal_numbers_are_numbers():
     np.testing.assert_array_equal(frame_of({"x": [Decimal("1.5"), None]}).columns["x"], [1.5, np.nan])
-    polars = pytest.importorskip("polars")
     table = polars.DataFrame({"x": polars.Series([Decimal("1.5"), None], dtype=polars.Decimal(10, 2))})
     np.testing.assert_array_equal(frame_of(table).columns["x"], [1.5, np.nan])
     np.testing.assert_array_equal(frame_of(table.lazy()).columns["x"], [1.5, np.nan])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from site_data import DATA
 
 import suffice as sf
 from suffice.simulate.data.loss import PENALTY
 
-HEART = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[4] / "shared" / "data")) / "heart_disease"
+HEART = DATA / "heart_disease"
 
 
 def table(low, high):

@@ -70,6 +70,36 @@ def test_damaged_messages_are_refused(written, change, line):
         read_message(written)
 
 
+def products(column, factor):
+    def changed(folds):
+        folds[2]["products"][(column + 1) * (column + 2) // 2 - 1] *= factor
+
+    return changed
+
+
+DAMAGED = {
+    **{
+        f"square {column} x {by}": products(column, by)
+        for column, by in ((0, -1), (1, -1), (1, 0.2), (3, -1), (3, 0.2))
+    },
+    "rows below 0": lambda folds: folds[0].update(rows=-8.0),
+    "half a row": lambda folds: folds[0].update(rows=7.5),
+    "mean": lambda folds: folds[0]["mean"].__setitem__(0, 1e61),
+    "product": lambda folds: folds[0]["products"].__setitem__(0, 1e61),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_numbers_that_no_rows_have_are_refused(written, name):
+    """A negative square, one too small for what it goes with; no count of rows; numbers beyond what is taken."""
+    record = json.loads(written.read_text())
+    DAMAGED[name](record["folds"])
+    record["count"] = round(sum(fold["rows"] for fold in record["folds"]))
+    written.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="positive semidefinite|zeros and ones" if "square" in name else "message"):
+        read_message(written)
+
+
 def test_messages_that_do_not_fit_together(written, tmp_path):
     X, y = draw(2, np.ones((1, 1)), 40)[0]
     with pytest.raises(InputError, match="two messages of one site"):
@@ -84,33 +114,6 @@ def test_messages_that_do_not_fit_together(written, tmp_path):
         sf.fit([written], loss="logistic")
     with pytest.raises(InputError, match="give messages"):
         sf.fit([3])
-
-
-@pytest.mark.parametrize("column", [0, 1, 3])
-def test_products_that_no_rows_have_are_refused(written, column):
-    """A negative square, one too small for what it goes with, and a product that is too large for both."""
-    for change in (lambda old: -old, lambda old: 0.2 * old):
-        record = json.loads(written.read_text())
-        at = (column + 1) * (column + 2) // 2 - 1
-        record["folds"][2]["products"][at] = change(record["folds"][2]["products"][at])
-        written.write_text(json.dumps(record))
-        with pytest.raises(InputError, match=r"positive semidefinite|zeros and ones"):
-            read_message(written)
-
-
-@pytest.mark.parametrize(("name", "value"), [("rows", -8.0), ("rows", 7.5), ("mean", 1e61), ("products", 1e61)])
-def test_numbers_that_no_fold_has(written, name, value):
-    record = json.loads(written.read_text())
-    fold = record["folds"][0]
-    if name == "rows":
-        fold["rows"] = value
-        record["count"] = sum(each["rows"] for each in record["folds"])
-        record["count"] = round(record["count"])
-    else:
-        fold[name][0] = value
-    written.write_text(json.dumps(record))
-    with pytest.raises(InputError):
-        read_message(written)
 
 
 @pytest.mark.share(2)

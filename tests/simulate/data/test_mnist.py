@@ -57,14 +57,6 @@ def test_mnists_own_test_images_are_read():
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("a", BYTES), ("a.gz", gzip.compress(BYTES))], ids=["plain", "compressed"]
-)
-def test_bytes_come_in_the_shape_of_the_header(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    np.testing.assert_array_equal(read_idx(tmp_path / name, 2, Memory()), np.arange(6).reshape(2, 3))
-
-
-@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("a", BYTES[:-1], "does not hold the [2, 3] numbers that its header says"),

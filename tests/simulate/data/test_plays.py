@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import suffice as sf
@@ -73,15 +72,3 @@ def test_a_folder_without_plays_is_named(tmp_path, name, content, message):
     with pytest.raises(sf.InputError, match=message) as caught:
         plays(tmp_path)
     assert "\n" not in str(caught.value)
-
-
-def test_contexts_train_a_network(tmp_path):
-    from torch import nn
-
-    (tmp_path / "a.md").write_text(PLAY)
-    rows = [characters(text, before=3) for text in plays(tmp_path, least=1).values()]
-    letters = len(ALPHABET) + 1
-    module = nn.Sequential(nn.Embedding(letters, 2), nn.Flatten(), nn.Linear(6, letters))
-    problem = sf.Neural.of(module, *map(list, zip(*rows)), batch=4)
-    trace = sf.run(problem, sf.Local(), iterations=20, eta=0.5, seeds=1)
-    assert np.all(trace.loss[0, -1] < trace.loss[0, 0])

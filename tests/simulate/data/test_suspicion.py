@@ -27,16 +27,13 @@ def notes(table, **how):
     """Of a fit and a plan, which say the same."""
     fit = sf.fit(table, client="site", target="y", **how)
     found = [note for note in fit.notes if not re.search("squared error|others' models|believed", note)]
-    problem = sf.read(table, client="site", target="y", loss=fit.loss, **how, **_penalty(fit.loss))
+    penalty = {"regularisation": 0.1} if fit.loss == "logistic" else {}
+    problem = sf.read(table, client="site", target="y", loss=fit.loss, **how, **penalty)
     said = " ".join(problem.remarks)
     for note in found:
         assert note in said
         assert len(f"Note: {note}.") <= 96, note
     return found
-
-
-def _penalty(loss):
-    return {"regularisation": 0.1} if loss == "logistic" else {}
 
 
 def test_nothing_is_asked_about_a_plain_table():

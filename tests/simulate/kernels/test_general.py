@@ -181,8 +181,6 @@ def test_a_seed_is_bitwise_alone(name, dtype):
         np.testing.assert_array_equal(again.excess, whole.excess[part.start : part.stop])
         np.testing.assert_array_equal(again.models, whole.models[part.start : part.stop])
     for rule in ("exact sharp", "sampled", "two stages", "cobo fixed" if name == "pairs" else "cobo"):
-        one: Any
-        two: Any
         one, two = (
             run(problem, RULES[rule], seeds=part, weights=[12], epsilon=3.0, **setting) for part in (range(12, 13), 16)
         )
@@ -204,8 +202,6 @@ def test_a_seed_is_bitwise_alone(name, dtype):
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("rule", ["local", "fedavg", "fixed", "exact continuous", "sampled"])
 def test_a_float32_path_is_near_the_float64_one(name, rule):
-    single: Any
-    double: Any
     single, double = (
         run(PROBLEMS[name].to(dtype), RULES[rule], kernel="c", grid=[2], models=True, iterations=2, eta=0.01, seeds=9)
         for dtype in (torch.float32, torch.float64)
@@ -234,7 +230,6 @@ def test_vanishing_gradients_and_divergence():
     same = Quadratics.of(HESSIAN, np.zeros((N, D)), sigma2=0.0)
     rule = AllForOne(criterion=Continuous(), sigma2=1.0, normalised=True)
     trace = run(same, rule, iterations=2, eta=0.1, seeds=2, weights=[0], kernel="c")
-    assert trace.weights is not None
     np.testing.assert_array_equal(trace.excess, 0.0)
     np.testing.assert_array_equal(trace.weights[0, 1:], 1 / N)
     for name in ("rows", "quadratics"):
@@ -274,8 +269,6 @@ def test_every_seed_runs_on_its_own_problem(name, rule):
     problems = [own_problem(name, seed) for seed in range(11)]
     setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "epsilon": 3.0, "models": True, "seeds": range(2, 13)}
     more: dict[str, Any] = {} if rule in ALONE else {"weights": [2, 7]}
-    ours: Any
-    theirs: Any
     ours, theirs = (run(problems, RULES[rule], kernel=kernel, **setting, **more) for kernel in ("c", "reference"))
     np.testing.assert_allclose(ours.excess, theirs.excess, rtol=1e-11)
     np.testing.assert_allclose(ours.models, theirs.models, rtol=1e-11, atol=1e-12)
@@ -298,8 +291,6 @@ def test_models_counted_from_their_own_optima_take_the_same_paths(name, rule):
     )
     there = general.general_paths(PROBLEMS[name], RULES[rule], seeds=range(9), **setting)
     np.testing.assert_allclose(here.excess, there.excess, rtol=1e-11)
-    assert here.models is not None
-    assert there.models is not None
     np.testing.assert_allclose(here.models + PROBLEMS[name].optimum.numpy(), there.models, rtol=1e-11, atol=1e-12)
     np.testing.assert_array_equal(alone.excess[0], here.excess[5])
 
@@ -307,20 +298,15 @@ def test_models_counted_from_their_own_optima_take_the_same_paths(name, rule):
 def test_what_it_cannot_hold_is_left_to_the_reference():
     pairs = StreamingLeastSquares.of(np.eye(2), np.ones((150, 2)), label_noise=1.0, batch=60, pairwise=True)
     assert general_refusal(pairs, Local()) == "pairwise samples would fill the memory"
-    for problem, rule in (
-        (PROBLEMS["pairs"], RULES["cobo"]),
-        (PROBLEMS["rows"], replace(RULES["cobo"], w0=None, simplex=True)),
+    for problem, rule, why in (
+        (PROBLEMS["pairs"], RULES["cobo"], "its weights sum to 1, or midpoints"),
+        (PROBLEMS["rows"], replace(RULES["cobo"], w0=None, simplex=True), "its weights sum to 1, or midpoints"),
+        (PROBLEMS["rows"], Ditto(server=FedProx(period=2)), "its server is FedProx"),
     ):
-        assert str(general_refusal(problem, rule)).startswith("its weights sum to 1, or midpoints")
+        assert str(general_refusal(problem, rule)).startswith(why)
         assert run(problem, rule, iterations=1, eta=0.01, seeds=1).kernel == "reference"
     for name, rule in (("rows", "local"), ("quadratics", "fedavg"), ("quadratics", "cobo")):
         with pytest.raises(InputError, match="relative"):
             general.general_paths(
                 PROBLEMS[name], RULES[rule], seeds=[0], iterations=1, grid=[1], eta=np.ones(N), relative=True
             )
-
-
-def test_a_server_that_does_more_than_average_is_left_to_the_reference():
-    problem, algorithm = PROBLEMS["rows"], Ditto(server=FedProx(period=2))
-    assert general_refusal(problem, algorithm) == "its server is FedProx"
-    assert run(problem, algorithm, iterations=1, eta=0.1, seeds=2).kernel == "reference"

@@ -1,4 +1,4 @@
-"""A hundred modules and thirty losses: each trains as a loop of torch does, or is refused by one line."""
+"""Ninety modules and thirty losses: each trains as a loop of torch does, or is refused by one line."""
 
 from __future__ import annotations
 
@@ -189,11 +189,8 @@ RUNS = {
     "mlp": (lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3)), X),
     "bilinear": (lambda: Of(lambda m, x: m.a(x, x), a=nn.Bilinear(5, 5, 3)), X),
     "convolution": (lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)), IMAGES),
-    "convolution of series": (lambda: nn.Sequential(nn.Conv1d(4, 3, 2), nn.Flatten(), nn.Linear(3, 3)), SERIES),
     "max pool": (
         lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8, 3)), IMAGES),
-    "adaptive pool": (
-        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2, 3)), IMAGES),
     "layer norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.LayerNorm(4), nn.Linear(4, 3)), X),
     "rms norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.RMSNorm(4), nn.Linear(4, 3)), X),
     "group norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.GroupNorm(2, 4), nn.Linear(4, 3)), X),
@@ -261,19 +258,7 @@ RUNS = {
     "function of one's own": (lambda: act(Squared.apply), X),
     "branches by rows": (lambda: Of(branches, a=nn.Linear(5, 3)), X),
     "no dropout": (lambda: nn.Sequential(nn.Linear(5, 4), nn.Dropout(0.0), nn.Linear(4, 3)), X),
-    "prelu": (lambda: nn.Sequential(nn.Linear(5, 4), nn.PReLU(), nn.Linear(4, 3)), X),
     "sorting": (lambda: act(lambda h: h.sort(-1).values), X),
-    "cumulative": (lambda: act(lambda h: h.cumsum(-1)), X),
-    "power": (lambda: act(lambda h: h.abs().pow(1.5)), X),
-    "einsum": (lambda: Of(lambda m, x: torch.einsum("np,pqr,nq->nr", x, m.w, x), w=weight(5, 5, 3)), X),
-    "solved": (lambda: Of(lambda m, x: x @ torch.linalg.solve(torch.eye(5) * 3 + m.w @ m.w.T, m.v), w=weight(5, 5),
-                          v=weight(5, 3)), X),
-    "distances": (lambda: Of(lambda m, x: -torch.cdist(x, m.c), c=weight(3, 5)), X),
-    "cosines": (lambda: Of(lambda m, x: F.normalize(x, dim=-1) @ F.normalize(m.c, dim=-1).T, c=weight(3, 5)), X),
-    "unfold": (lambda: Of(lambda m, x: m.a(F.unfold(x, 3).flatten(1)), a=nn.Linear(144, 3)), IMAGES),
-    "up and down": (
-        lambda: nn.Sequential(nn.ConvTranspose2d(1, 1, 2), nn.Upsample(scale_factor=2), nn.Flatten(),
-                              nn.Linear(196, 3)), IMAGES),
 }  # fmt: skip
 """Runs as the plain loop does."""
 

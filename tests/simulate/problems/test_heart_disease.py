@@ -12,10 +12,9 @@ import suffice as sf
 from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
 HEART = DATA / "heart_disease"
-needs_heart = pytest.mark.skipif(not HEART.is_dir(), reason=f"no heart-disease files at {HEART} (SUFFICE_DATA)")
+pytestmark = pytest.mark.skipif(not HEART.is_dir(), reason=f"no heart-disease files at {HEART} (SUFFICE_DATA)")
 
 
-@needs_heart
 def test_heart_disease_has_the_published_sizes_and_smoothness():
     centres = heart_disease(HEART)
     assert [(len(a.X), len(b.X)) for a, b in zip(centres.train, centres.test)] == [
@@ -35,7 +34,6 @@ def test_heart_disease_has_the_published_sizes_and_smoothness():
     )
 
 
-@needs_heart
 def test_heart_disease_is_split_as_flamby_does():
     stored = HEART / "split_seed43.json"
     if not stored.exists():
@@ -52,7 +50,6 @@ def test_heart_disease_is_split_as_flamby_does():
             np.testing.assert_array_equal(np.sort(table.X[:, 0]), np.sort(ages))
 
 
-@needs_heart
 def test_heart_disease_is_standardised_by_each_centres_training_data():
     own, pooled, raw = (heart_disease(HEART, standardise=rule) for rule in ("client", "pooled", "none"))
     for i in range(4):
@@ -66,7 +63,6 @@ def test_heart_disease_is_standardised_by_each_centres_training_data():
     assert not own.train[2].X[:, chol].any()  # constant in Switzerland: 0 / 1e-9
 
 
-@needs_heart
 def test_the_centre_of_one_class_needs_regularisation_and_is_planned_with_it():
     with pytest.raises(sf.InputError, match=r"client switzerland = 1.0: only one class.*regularisation 0.1"):
         sf.read(HEART, loss="logistic")

@@ -38,32 +38,6 @@ def test_cubature_integrates_every_monomial_of_degree_five_exactly():
     assert abs((weights * points[:, 0] ** 6).sum() - 15) > 1  # degree 6 is beyond it
 
 
-def noise_covariance(problem, theta):
-    """4 (level H + q q' - 2 (m . delta)^2 m m') / batch of every client at one model, q = H delta."""
-    found = []
-    for A, optimum, m, s in zip(problem.A, problem.optimum, problem.mean, problem.label_noise):
-        delta = theta - optimum
-        q = A @ delta
-        constant = (m @ delta) ** 2 * torch.outer(m, m)
-        found.append(4 / problem.batch * ((delta @ q + s**2) * A + torch.outer(q, q) - 2 * constant))
-    return torch.stack(found).numpy()
-
-
-@pytest.mark.parametrize("bias", [False, True])
-def test_noise_covariance_is_that_of_the_scenarios(bias):
-    theta = np.column_stack((THETA, [0.3, -1, 0])) if bias else THETA
-    problem = StreamingLeastSquares.of(H, theta, label_noise=0.4, batch=2, bias=bias)
-    point = torch.from_numpy(np.random.default_rng(71).normal(size=problem.features))
-    exact = noise_covariance(problem, point)
-    np.testing.assert_allclose(np.trace(exact, axis1=1, axis2=2), problem.variance(point[None])[0], rtol=1e-12)
-    everywhere = point.expand(1, N, -1)
-    mean = problem.gradient(everywhere)[0].numpy()
-    weights, draws = problem.scenarios()
-    gap = problem.stochastic_gradient(everywhere.expand(len(draws), -1, -1), None, draws).numpy() - mean
-    got = np.einsum("jk,jkd,jke->kde", weights, gap, gap) / 2
-    np.testing.assert_allclose(got, exact, rtol=1e-10, atol=1e-11)
-
-
 def test_noise_growth_is_the_sharp_pair():
     for problem in (built(batch=3), StreamingLeastSquares.of(H[:, :1, :1], THETA, label_noise=0.2, bias=True)):
         sigma2, M = problem.noise_growth()

@@ -1,4 +1,4 @@
-"""Theorems 1 and 2 of the sample-optimality paper: the best level, and definitions."""
+"""Theorems 1 to 3 of the sample-optimality paper: the best level, and definitions."""
 
 from __future__ import annotations
 
@@ -46,6 +46,18 @@ def test_definitions_of_vectors_are_the_sums_they_say():
     np.testing.assert_allclose(got, sum(max((2 * 0.4 * 1.7) ** 0.5 - x, 0) ** 2 for x in b), rtol=1e-14)
     for key, factor in (("theorem-1-count", 4), ("theorem-2-count", 1)):
         assert definition(key)(b=b, mu=mu, eps=np.array(0.9)) == sum(x * x <= factor * 0.36 for x in b)
+
+
+def test_definitions_of_matrices_are_the_sums_they_say():
+    rng = np.random.default_rng(11)
+    weights, b = rng.dirichlet(np.ones(4), 4), rng.exponential(size=(4, 4))
+    W = np.array([[sum(x * y) for y in weights] for x in weights])
+    np.testing.assert_allclose(definition("theorem-3-weight2")(weights=weights), (W**2).sum() / 4, rtol=1e-14)
+    np.testing.assert_allclose(definition("theorem-3-lambda2")(weights=weights), np.trace(W) / 4, rtol=1e-14)
+    got = definition("theorem-3-misfit")(weights=weights, b=b, mu=np.array(0.4))
+    np.testing.assert_allclose(got, sum(weights.ravel() * b.ravel() ** 2) / 0.8 / 4, rtol=1e-14)
+    ends = [definition(f"theorem-3-{key}")(weights=weights) for key in ("smin", "smax")]
+    np.testing.assert_allclose(ends, np.linalg.eigvalsh(W)[[0, -1]], rtol=1e-9)  # eigvalsh errs by 1e-16 of smax
 
 
 def test_the_growth_of_the_noise_is_the_largest_one_of_gaussian_features():
