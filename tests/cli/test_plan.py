@@ -51,18 +51,11 @@ def ratios(instances):
     return np.array(alone), np.array(together)
 
 
-def test_planned_all_for_one_arrives_within_the_predicted_mean_on_random_quadratics():
-    _, together = ratios(range(12))
-    assert 0.02 < np.median(together) < together.max() < 0.9
-
-
-@pytest.mark.slow
-def test_planned_all_for_one_arrives_within_the_predicted_mean_on_two_hundred_quadratics():
-    alone, together = ratios(range(200))
-    assert len(together) > 500
-    for name, values in (("alone", alone), ("together", together)):
-        least, low, middle, high, most = np.quantile(values, [0, 0.05, 0.5, 0.95, 1])
-        print(f"{name}, {len(values)} clients: {least:.3f} {low:.3f} {middle:.3f} {high:.3f} {most:.3f}")
+@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.slow)])
+def test_planned_all_for_one_arrives_within_the_predicted_mean_on_random_quadratics(count):
+    alone, together = ratios(range(count))
+    assert len(together) > 2.5 * count
+    assert np.median(together) > 0.02
     assert max(alone.max(), together.max()) < 0.9
 
 

@@ -75,11 +75,6 @@ def test_a_folder_with_the_other_edition_is_refused(stated, saved):
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_the_same_figure_saved_twice_is_the_same_file(published, saved):
-    first = {path: path.read_bytes() for path in saved}
-    assert {path: path.read_bytes() for path in published.save(saved[0].parent)} == first
-
-
 def test_every_spread_ends_with_all_clients_inside_the_picture(stated):
     from matplotlib.figure import Figure as Canvas
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 from scipy.stats import chi2, norm
 
-from suffice.bounds import find
 from suffice.simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares, expected_excess
 from suffice.verification.claims.sample_optimal import (
     all_for_all,
@@ -20,22 +19,13 @@ from suffice.verification.claims.sample_optimal import (
     growing,
     lower_bound,
     samples,
-    simulated,
     star,
     weak,
 )
-from suffice.verification.claims.sample_optimal.moments import Filtered, geometric, last_missed, power
+from suffice.verification.claims.sample_optimal.moments import Filtered, last_missed
 
 KEY = "sample-optimal/"
 CLAIMS = {(claim.theorem.key.removeprefix(KEY), claim.theorem.edition): claim for claim in claims()}
-
-
-def test_powers_and_sums_of_contractions():
-    x, T = np.array([0.0, 1e-9, 0.3, 1.0, 1.9]), np.array([7.0, 7, 7, 7, 7])
-    np.testing.assert_allclose(power(x, T), (1 - x) ** 7, rtol=1e-14)
-    np.testing.assert_allclose(geometric(x, T), sum((1 - x) ** (2 * t) for t in range(7)), rtol=1e-13)
-    np.testing.assert_array_equal(power(x, 0 * T), 1)
-    np.testing.assert_array_equal(geometric(x, 0 * T), 0)
 
 
 def test_the_last_missed_round():
@@ -295,16 +285,3 @@ def test_the_samples_that_still_fail():
         return norm.cdf(-gap[0] / 2 / deviation) - norm.cdf(-3 * gap[0] / 2 / deviation)
 
     assert alike(S) > 1e-3 >= alike(S + 1)
-
-
-def test_simulated_evidence_counts_every_agent_and_step():
-    for make, key in (
-        (simulated.all_for_one, "theorem-2"),
-        (simulated.least_squares, "theorem-2-least-squares"),
-        (simulated.all_for_all, "theorem-3-sharp"),
-    ):
-        evidence = make(3, 4)
-        assert evidence.counted(find(KEY + key)).all()
-        started = (evidence.arguments["T"] == 0) & (evidence.measured > 0)
-        assert started.any()
-        np.testing.assert_allclose(evidence.ratio(find(KEY + key))[started], 1, rtol=1e-12)
