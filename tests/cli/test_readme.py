@@ -68,10 +68,3 @@ def test_the_two_commands_are_make_targets():
     for target in ("demo", "test"):
         assert f"make {target}" in README
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
-
-
-def test_links_lead_somewhere():
-    targets = [target for target in re.findall(r"\]\(([^)#]+)", README) if "://" not in target]
-    assert len(targets) >= 8
-    absent = [target for target in targets if not (ROOT / target).exists()]
-    assert not absent
