@@ -243,6 +243,12 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
         ),
         (("campaign", "absent.toml", "--scheduler", "tcp://x:1", "--jobs", "2"), "jobs = 2: --scheduler and --collect"),
         (("figure", "--edition", "stated"), "edition = 'stated': name the figure"),
+        (("plan", "examples/constants.toml", "--numbers"), "numbers = 'constants'"),
+        (("plan", "examples/constants.toml", "--simulate"), "problem = 'constants'"),
+        (("plan", "examples/constants.toml", "--batch", "2"), "--batch = "),
+        (("plan", "examples/constants.toml", "--plot", "a.docx"), "plot = 'a.docx'"),
+        (("theorem", "--bibtex"), "name one to cite"),
+        (("theorem", "adaptive/theorem-2", "--bibtex"), "name one to cite"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):

@@ -98,13 +98,6 @@ def test_records_at_the_ends_of_their_sliders_say_and_draw_what_holds(chromium, 
     assert chromium.errors == []
 
 
-def test_beyond_its_conditions_a_bound_is_not_shown_but_why_it_does_not_apply(chromium):
-    chromium.open(f"{chromium.address}#key=adaptive/theorem-2-constant&at.eta=100")
-    assert chromium.run("document.querySelector('.value').textContent").endswith("the bound does not apply here")
-    told = chromium.run("document.querySelector('.truth').textContent")
-    assert told.startswith("A condition fails: step size η≤q/β. The formula gives")
-
-
 def test_a_true_print_has_a_remark_and_no_fault(chromium):
     chromium.open(f"{chromium.address}#key=adaptive/remark-3-binary&edition=printed")
     assert chromium.run("[...document.querySelectorAll('dt')].map(o => o.textContent)") == ["Remark", "Hypotheses"]
