@@ -162,6 +162,20 @@ ARRAYS: dict[str, tuple[bytes, str]] = {
     "npz names": (good(columns=np.array(["a", "a"])), "give 2 distinct names"),
 }
 """An archive with other arrays."""
+CENTRES = [f"processed.{name}.data" for name in ("cleveland", "hungarian", "switzerland", "va")]
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+FOLDERS: dict[str, tuple[Files, str]] = {
+    "empty folder": ({"read.me": "x"}, "no .csv, .npz or LIBSVM file in this folder"),
+    "a centre is missing": ({CENTRES[0]: PATIENT * 9}, "processed.hungarian.data"),
+    "a field is missing": (
+        dict.fromkeys(CENTRES, "1,2,3\n"),
+        "line 1 of processed.cleveland.data = '3 fields': give 14 fields",
+    ),
+    "too few patients": (dict.fromkeys(CENTRES, PATIENT), "too few to divide into training and test"),
+    "images without labels": ({IMAGES: idx((1, 2, 2), 4)}, "its file of labels is missing"),
+    "images and labels differ": ({IMAGES: idx((1, 2, 2), 4), LABELS: idx((2,), 2)}, f"{IMAGES} has 1 images"),
+}
+"""Files of a folder."""
 CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     **{name: ({"t.csv": TABLE.replace(old, new)}, PLAN, said) for name, (old, new, said) in CHANGED.items()},
     **{name: ({"t.csv": TABLE}, (*PLAN, *more.split()), said) for name, (more, said) in OPTIONS.items()},
@@ -170,13 +184,13 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     **{name: ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], split), said) for name, (split, said) in SPLIT.items()},
     **{name: ({"t.svm": f"{LIBSVM}{line}\n"}, PLAN_SVM, said) for name, (line, said) in LINES.items()},
     **{name: ({"t.npz": content}, PLAN_NPZ, said) for name, (content, said) in ARRAYS.items()},
+    **{name: ({f"folder/{k}": v for k, v in files.items()}, FOLDER, said) for name, (files, said) in FOLDERS.items()},
     "unknown theorem": ({}, ("theorem", "nowhere"), "theorem = 'nowhere': `suffice theorem` lists them"),
     "latin-1": ({"t.csv": TABLE.replace("Lyon", "Orléans").encode("latin-1")}, PLAN, "not UTF-8 text"),
     "binary": ({"t.csv": bytes(range(256))}, PLAN, "not UTF-8 text"),
     "missing file": ({}, PLAN, "no such file or folder"),
     "unknown kind": ({"t.xlsx": "x"}, ("plan", "t.xlsx", "--epsilon", "1"), "give a .csv, .npz or LIBSVM file"),
     "null byte in a name": ({"s.toml": data(path='"t\\u0000.csv"')}, SETUP, "no such file or folder"),
-    "empty folder": ({"folder/read.me": "x"}, FOLDER, "no .csv, .npz or LIBSVM file in this folder"),
     "three texts": (
         {"t.csv": "client,x,target\n" + "".join(f"{'ab'[k % 2]},{k},{'uvw'[k % 3]}\n" for k in range(12))},
         ("plan", "t.csv"),
@@ -236,27 +250,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         "the embedded data sets are breast_cancer",
     ),
     "embedded and undivided": ({}, ("plan", "sklearn:wine", "--epsilon", "1"), "say how to divide it, as contiguous:8"),
-    "a centre is missing": ({"folder/processed.cleveland.data": PATIENT * 9}, FOLDER, "processed.hungarian.data"),
-    "a field is missing": (
-        {f"folder/processed.{name}.data": "1,2,3\n" for name in ("cleveland", "hungarian", "switzerland", "va")},
-        FOLDER,
-        "line 1 of processed.cleveland.data = '3 fields': give 14 fields",
-    ),
-    "too few patients": (
-        {f"folder/processed.{name}.data": PATIENT for name in ("cleveland", "hungarian", "switzerland", "va")},
-        FOLDER,
-        "too few to divide into training and test",
-    ),
-    "images without labels": (
-        {"folder/train-images-idx3-ubyte": idx((1, 2, 2), 4)},
-        FOLDER,
-        "its file of labels is missing",
-    ),
-    "images and labels differ": (
-        {"folder/train-images-idx3-ubyte": idx((1, 2, 2), 4), "folder/train-labels-idx1-ubyte": idx((2,), 2)},
-        FOLDER,
-        "train-images-idx3-ubyte has 1 images",
-    ),
 }
 
 

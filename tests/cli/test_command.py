@@ -145,7 +145,6 @@ def test_figures_are_listed_when_none_is_named(command):
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(makers())
     assert max(map(len, lines)) <= 80
     assert all(len(line.split()) > 4 for line in lines if not line.startswith(" "))  # each with what it shows
-    assert max(map(len, lines)) <= 120
 
 
 def test_brackets_of_help_texts_are_no_markup():

@@ -47,16 +47,13 @@ def test_a_wrong_value_is_refused_by_its_name(name, option, value, said, tmp_pat
         figure(name, **options)
 
 
-def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_path):
-    assert "takes --option distance" in refused("figure", "cobo-1", "--seeds", 3, "--out", tmp_path)
-    assert "takes --seeds" in refused("figure", "adaptive-2a", "--data", tmp_path, "--out", tmp_path)
-    assert "seeds = 1" in refused("figure", "adaptive-2a", "--seeds", 1, "--out", tmp_path)
-    assert "seeds = 'few'" in refused("figure", "adaptive-2a", "--seeds", "few", "--out", tmp_path)
-    assert "different whole numbers" in refused("figure", "adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
-
-
-def test_the_command_sets_the_options_that_python_has(refused, command, tmp_path):
+def test_the_command_sets_the_options_that_a_figure_takes_and_refuses_others(refused, command, tmp_path):
     out = ("--out", tmp_path)
+    assert "takes --option distance" in refused("figure", "cobo-1", "--seeds", 3, *out)
+    assert "takes --seeds" in refused("figure", "adaptive-2a", "--data", tmp_path, *out)
+    assert "seeds = 1" in refused("figure", "adaptive-2a", "--seeds", 1, *out)
+    assert "seeds = 'few'" in refused("figure", "adaptive-2a", "--seeds", "few", *out)
+    assert "different whole numbers" in refused("figure", "adaptive-2a", "--seeds", "5,5", *out)
     assert "theorem-2-truth takes --option iterations" in refused("figure", "theorem-2-truth", "--seeds", 5, *out)
     assert "instances = 'few': give a whole number" in refused("figure", "sharpness", "--option", "instances=few", *out)
     assert "features = '3,4': give one" in refused("figure", "adaptive-1", "--option", "features=3,4", *out)

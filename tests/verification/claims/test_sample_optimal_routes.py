@@ -22,10 +22,18 @@ from suffice.verification.claims.sample_optimal import (
     star,
     weak,
 )
-from suffice.verification.claims.sample_optimal.moments import Filtered, last_missed
+from suffice.verification.claims.sample_optimal.moments import Filtered, geometric, last_missed, power
 
 KEY = "sample-optimal/"
 CLAIMS = {(claim.theorem.key.removeprefix(KEY), claim.theorem.edition): claim for claim in claims()}
+
+
+def test_powers_and_sums_of_contractions():
+    x, T = np.array([0.0, 1e-9, 0.3, 1.0, 1.9]), np.array([7.0, 7, 7, 7, 7])
+    np.testing.assert_allclose(power(x, T), (1 - x) ** 7, rtol=1e-14)
+    np.testing.assert_allclose(geometric(x, T), sum((1 - x) ** (2 * t) for t in range(7)), rtol=1e-13)
+    np.testing.assert_array_equal(power(x, 0 * T), 1)
+    np.testing.assert_array_equal(geometric(x, 0 * T), 0)
 
 
 def test_the_last_missed_round():
