@@ -61,13 +61,8 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "shapes that differ, not enforced": (
         lambda: sf.evaluate(KEY, enforce=False, **POINT | {"mu": np.ones(2), "eta": np.ones(3)}), "arrays that broad",
     ),
-    "numbers as texts": (lambda: sf.evaluate(KEY, **POINT | {"mu": ["1", "2"]}), "give a number or an array"),
-    "digits of texts": (lambda: sf.digits(KEY, **POINT | {"mu": "__import__('os')"}), "give one number"),
     "digits of two numbers": (lambda: sf.digits(KEY, **POINT | {"mu": np.ones(2)}), "give one number"),
     "a million digits": (lambda: sf.digits(KEY, 10**6, **POINT), "count = 1000000: give at most"),
-    "solved with shapes": (
-        lambda: sf.solve(KEY, "T", target=1.0, **POINT | {"T": 1}), "T = 1: it is solved for",
-    ),
     "two targets": (
         lambda: sf.solve(KEY, "T", target=[1, 2], **{n: v for n, v in POINT.items() if n != "T"}), "give one number",
     ),

@@ -79,15 +79,12 @@ CHANGED: dict[str, tuple[str, str, str]] = {
 """The table with one text put in place of another."""
 OPTIONS: dict[str, tuple[str, str]] = {
     "client is target": ("--target client", "one column cannot be both client and target"),
-    "classes of a regression": ("--positive 1", "only the logistic loss has classes"),
     "unknown loss": ("--loss hinge", "loss = 'hinge': use auto, least-squares or logistic"),
     "negative regularisation": ("--regularisation -1", "regularisation = -1.0: give a number"),
     "regularisation in words": ("--regularisation low", "regularisation = 'low': give a number"),
     "unknown standardise": ("--standardise row", "standardise = 'row': use pooled, client"),
-    "split of the divided": ("--split iid:2", "has a column client that names clients"),
     "memory as a word": ("--max-memory 2GB", "max_memory = '2GB': give a number"),
     "no memory": ("--max-memory 0", "max_memory = 0.0: give a number >= 1"),
-    "memory for a plan": ("--max-memory 1000", "memory for a plan of 2 clients = '"),
 }
 """Options beside a table that is right."""
 OF_CLASSES: dict[str, tuple[str, str]] = {
@@ -95,6 +92,40 @@ OF_CLASSES: dict[str, tuple[str, str]] = {
     "standardised classes": ("--standardise-target", "the logistic loss needs classes"),
 }
 """The same of a logistic loss."""
+WORDS = "client,a,target\nA,1,sick\nA,2,well\nA,4,sick\nB,4,well\nB,5,well\n"
+APART = "client,a,target\nA,1,0\nA,2,0\nA,4,1\nB,4,0\nB,5,1\nB,9,1\n"
+ONE_TARGET = "client,a,target\nA,3,1\nA,4,1\nA,9,1\nB,3,1\nB,5,1\nB,6,1\n"
+CLIENT, LOSS, SICK = "--standardise client", "--loss logistic", "--loss logistic --positive sick"
+RIDGE = f"{LOSS} --regularisation 0.1"
+SEPARATES = "a hyperplane separates its classes, so the loss has no minimiser; use --regularisation 0.1, for example"
+TABLES: dict[str, tuple[str, str, str]] = {
+    "header only": ("client,age,target\n", "", "give a header line and at least one row"),
+    "no header": (TABLE.partition("\n")[2], "", "client = 'client': no such column"),
+    "no predictor": ("client,target\nA,1\nB,2\n", "", "give at least one predictor"),
+    "one row": (TABLE + "Paris,3,3\n", CLIENT, "rows of client Paris = 1: give at least two rows: merge"),
+    "constant column": (
+        TABLE.replace("e,5", "e,4").replace("e,9", "e,4"),
+        CLIENT,
+        "age of client Nice = 4.0: the same in",
+    ),
+    "column the same for all": (
+        "client,a,target\nA,3,1\nA,3,2\nB,3,1\nB,3,5\n",
+        "--standardise pooled",
+        "a of all clients = 3.0: the same in every row",
+    ),
+    "constant target": (ONE_TARGET, "--standardise-target", "target = 1.0: the same in every row: nothing to learn"),
+    "one class": (CLASSES.replace("5,0", "5,1"), LOSS, "labels of client B = 1.0: only one"),
+    "one class in words": (WORDS, SICK, "labels of client B = 'well': only one"),
+    "a label in another case": (
+        WORDS.replace("4,sick", "4,Sick"),
+        SICK,
+        "labels = 'Sick': differs from sick only by case",
+    ),
+    "separable": (APART, LOSS, SEPARATES),
+    "one class alone": ("client,a,target\nA,1,7\nA,2,7\nB,4,7\nB,5,7\n", RIDGE, "one class alone; give two"),
+    "three classes": (CLASSES.replace("9,1", "9,2"), RIDGE, "labels = '3 classes'"),
+}
+"""A table with options."""
 SPLIT: dict[str, tuple[str, str]] = {
     "unknown split": ("random:2", "split = 'random:2': write contiguous:8"),
     "misspelt split": ("contigous:2", "did you mean contiguous?"),
@@ -102,7 +133,6 @@ SPLIT: dict[str, tuple[str, str]] = {
     "split for one": ("iid:1", "give a whole number of clients from 2"),
     "split for too many": ("iid:9", "the table has 4 rows; use fewer clients"),
     "dirichlet of 0": ("dirichlet:2:0", "give a concentration from 1e-6"),
-    "dirichlet that starves": ("dirichlet:3:1", "no draw of 1000 leaves every client"),
     "two classes by Definition S1": ("labels:2", "puts all 2 classes into its first"),
     "no such column to split by": ("column:site", "no such column; columns: 1, 2, 3"),
     "nothing to split by": ("column:", "labels:8 or column:NAME"),
@@ -132,77 +162,41 @@ ARRAYS: dict[str, tuple[bytes, str]] = {
     "npz names": (good(columns=np.array(["a", "a"])), "give 2 distinct names"),
 }
 """An archive with other arrays."""
+CENTRES = [f"processed.{name}.data" for name in ("cleveland", "hungarian", "switzerland", "va")]
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+FOLDERS: dict[str, tuple[Files, str]] = {
+    "empty folder": ({"read.me": "x"}, "no .csv, .npz or LIBSVM file in this folder"),
+    "a centre is missing": ({CENTRES[0]: PATIENT * 9}, "processed.hungarian.data"),
+    "a field is missing": (
+        dict.fromkeys(CENTRES, "1,2,3\n"),
+        "line 1 of processed.cleveland.data = '3 fields': give 14 fields",
+    ),
+    "too few patients": (dict.fromkeys(CENTRES, PATIENT), "too few to divide into training and test"),
+    "images without labels": ({IMAGES: idx((1, 2, 2), 4)}, "its file of labels is missing"),
+    "images and labels differ": ({IMAGES: idx((1, 2, 2), 4), LABELS: idx((2,), 2)}, f"{IMAGES} has 1 images"),
+}
+"""Files of a folder."""
 CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     **{name: ({"t.csv": TABLE.replace(old, new)}, PLAN, said) for name, (old, new, said) in CHANGED.items()},
     **{name: ({"t.csv": TABLE}, (*PLAN, *more.split()), said) for name, (more, said) in OPTIONS.items()},
     **{name: ({"t.csv": CLASSES}, (*LOGISTIC, *more.split()), said) for name, (more, said) in OF_CLASSES.items()},
+    **{name: ({"t.csv": text}, (*PLAN, *more.split()), said) for name, (text, more, said) in TABLES.items()},
     **{name: ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], split), said) for name, (split, said) in SPLIT.items()},
     **{name: ({"t.svm": f"{LIBSVM}{line}\n"}, PLAN_SVM, said) for name, (line, said) in LINES.items()},
     **{name: ({"t.npz": content}, PLAN_NPZ, said) for name, (content, said) in ARRAYS.items()},
+    **{name: ({f"folder/{k}": v for k, v in files.items()}, FOLDER, said) for name, (files, said) in FOLDERS.items()},
     "unknown theorem": ({}, ("theorem", "nowhere"), "theorem = 'nowhere': `suffice theorem` lists them"),
-    "header only": ({"t.csv": "client,age,target\n"}, PLAN, "give a header line and at least one row"),
-    "no header": ({"t.csv": TABLE.partition("\n")[2]}, PLAN, "client = 'client': no such column"),
-    "no predictor": ({"t.csv": "client,target\nA,1\nB,2\n"}, PLAN, "give at least one predictor"),
     "latin-1": ({"t.csv": TABLE.replace("Lyon", "Orléans").encode("latin-1")}, PLAN, "not UTF-8 text"),
     "binary": ({"t.csv": bytes(range(256))}, PLAN, "not UTF-8 text"),
     "missing file": ({}, PLAN, "no such file or folder"),
     "unknown kind": ({"t.xlsx": "x"}, ("plan", "t.xlsx", "--epsilon", "1"), "give a .csv, .npz or LIBSVM file"),
     "null byte in a name": ({"s.toml": data(path='"t\\u0000.csv"')}, SETUP, "no such file or folder"),
-    "one row": (
-        {"t.csv": TABLE + "Paris,3,3\n"},
-        (*PLAN, "--standardise", "client"),
-        "rows of client Paris = 1: give at least two rows: merge",
-    ),
-    "constant column": (
-        {"t.csv": TABLE.replace("e,5", "e,4").replace("e,9", "e,4")},
-        (*PLAN, "--standardise", "client"),
-        "age of client Nice = 4.0: the same in every row: drop it",
-    ),
-    "column the same for all": (
-        {"t.csv": "client,a,target\nA,3,1\nA,3,2\nB,3,1\nB,3,5\n"},
-        (*PLAN, "--standardise", "pooled"),
-        "a of all clients = 3.0: the same in every row",
-    ),
-    "constant target": (
-        {"t.csv": "client,a,target\nA,3,1\nA,4,1\nA,9,1\nB,3,1\nB,5,1\nB,6,1\n"},
-        (*PLAN, "--standardise-target"),
-        "target = 1.0: the same in every row: nothing to learn",
-    ),
-    "empty folder": ({"folder/read.me": "x"}, FOLDER, "no .csv, .npz or LIBSVM file in this folder"),
-    "folder and split": ({"folder/a.csv": TABLE}, (*FOLDER, "--split", "iid:2"), "a folder has one client per file"),
-    "one class": (
-        {"t.csv": CLASSES.replace("5,0", "5,1")},
-        (*PLAN, "--loss", "logistic"),
-        "labels of client B = 1.0: only one",
-    ),
-    "one class in words": (
-        {"t.csv": "client,a,target\nA,1,sick\nA,2,well\nA,4,sick\nB,4,well\nB,5,well\n"},
-        (*PLAN, "--loss", "logistic", "--positive", "sick"),
-        "labels of client B = 'well': only one",
-    ),
-    "a label in another case": (
-        {"t.csv": "client,a,target\nA,1,sick\nA,2,well\nA,4,Sick\nB,4,well\nB,5,sick\n"},
-        (*LOGISTIC, "--positive", "sick"),
-        "labels = 'Sick': differs from sick only by case",
-    ),
-    "separable": (
-        {"t.csv": "client,a,target\nA,1,0\nA,2,0\nA,4,1\nB,4,0\nB,5,1\nB,9,1\n"},
-        (*PLAN, "--loss", "logistic"),
-        "a hyperplane separates its classes, so the loss has no minimiser; use --regularisation 0.1, for example",
-    ),
-    "one class alone": (
-        {"t.csv": "client,a,target\nA,1,7\nA,2,7\nB,4,7\nB,5,7\n"},
-        LOGISTIC,
-        "one class alone; give two",
-    ),
-    "three classes": ({"t.csv": CLASSES.replace("9,1", "9,2")}, LOGISTIC, "labels = '3 classes'"),
     "three texts": (
         {"t.csv": "client,x,target\n" + "".join(f"{'ab'[k % 2]},{k},{'uvw'[k % 3]}\n" for k in range(12))},
         ("plan", "t.csv"),
         "column target = '3 classes': plans are for numbers or two classes: suffice fit takes more, or set one against "
         "the others: --loss logistic --positive u",
     ),
-    "precision 0": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "0"), "epsilon = 0.0: give positive numbers"),
     "labels of a measurement": (
         {"t.csv": TABLE.replace("client,", "place,").replace("Lyon", "1").replace("Nice", "2")},
         (*PLAN, "--split", "labels:2"),
@@ -221,7 +215,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "unknown key": ({"t.csv": TABLE, "s.toml": data(spilt='"iid:2"')}, SETUP, "spilt"),
     "wrong type": ({"t.csv": TABLE, "s.toml": data(regularisation='"low"')}, SETUP, "data.regularisation"),
     "no path": ({"s.toml": data(path='""')}, SETUP, "data.path = '': name a file or a folder"),
-    "missing data": ({"s.toml": data()}, SETUP, "no such file or folder"),
     "batch 0": ({"t.csv": TABLE, "s.toml": data(batch="0")}, SETUP, "batch = 0: give a whole number, at least 1"),
     "negative seed": (
         {"t.svm": LIBSVM, "s.toml": data(path='"t.svm"', split='"iid:2"', seed="-1")},
@@ -257,27 +250,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         "the embedded data sets are breast_cancer",
     ),
     "embedded and undivided": ({}, ("plan", "sklearn:wine", "--epsilon", "1"), "say how to divide it, as contiguous:8"),
-    "a centre is missing": ({"folder/processed.cleveland.data": PATIENT * 9}, FOLDER, "processed.hungarian.data"),
-    "a field is missing": (
-        {f"folder/processed.{name}.data": "1,2,3\n" for name in ("cleveland", "hungarian", "switzerland", "va")},
-        FOLDER,
-        "line 1 of processed.cleveland.data = '3 fields': give 14 fields",
-    ),
-    "too few patients": (
-        {f"folder/processed.{name}.data": PATIENT for name in ("cleveland", "hungarian", "switzerland", "va")},
-        FOLDER,
-        "too few to divide into training and test",
-    ),
-    "images without labels": (
-        {"folder/train-images-idx3-ubyte": idx((1, 2, 2), 4)},
-        FOLDER,
-        "its file of labels is missing",
-    ),
-    "images and labels differ": (
-        {"folder/train-images-idx3-ubyte": idx((1, 2, 2), 4), "folder/train-labels-idx1-ubyte": idx((2,), 2)},
-        FOLDER,
-        "train-images-idx3-ubyte has 1 images",
-    ),
 }
 
 

@@ -125,13 +125,9 @@ def test_true_statements_are_shown_apart_and_withdrawn_ids_with_the_reason(comma
     assert "loose: no error, what is printed stands" in command("errata", "scafflix-smoothness-logistic").stdout
     alone = command("errata", "sample-optimal/theorem-4").stdout
     assert alone.startswith(true)
-    for name in ("adaptive-table-s1-hospitals", "Adaptive/Table S1 hospitals"):
-        done = command("errata", name)
-        assert done.returncode == 0
-        assert "\nkind      withdrawn\n" in done.stdout
-        assert "\nreason    The eight training accuracies fit four hospitals too" in done.stdout
-        (row,) = json.loads(command("errata", name, "--json").stdout)
-        assert (row["kind"], row["printed"]) == ("withdrawn", None)
+    withdrawn = command("errata", "Adaptive/Table S1 hospitals").stdout
+    assert "\nkind      withdrawn\n" in withdrawn
+    assert "\nreason    The eight training accuracies fit four hospitals too" in withdrawn
     assert "adaptive-table-s1-hospitals" not in command("errata").stdout
 
 
@@ -149,7 +145,6 @@ def test_figures_are_listed_when_none_is_named(command):
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(makers())
     assert max(map(len, lines)) <= 80
     assert all(len(line.split()) > 4 for line in lines if not line.startswith(" "))  # each with what it shows
-    assert max(map(len, lines)) <= 120
 
 
 def test_brackets_of_help_texts_are_no_markup():
@@ -202,13 +197,11 @@ MISTAKES = {
     "confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 2.0", "confidence = 2.0"),
     "threshold": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 0.0", "threshold = 0.0"),
     "threshold over one": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 1.01", "threshold = 1.01"),
-    "no source": (CONSTANTS.split("[target]")[0], "", "exactly one of"),
     "no target": (CONSTANTS[CONSTANTS.index("[target]") :], "", "no [target] table; add it with epsilon = 0.1"),
     "no precisions": ("epsilon = 0.05", "epsilon = []", "at least one precision"),
     "tiny confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 1e-320", "confidence"),
     "tiny sigma": ("sigma = [1.0, 1.0]", "sigma = [1e-150, 1.0]", "constants.sigma = 1e-150"),
     "huge b": ("b = [[0.0, 0.1]", "b = [[0.0, 1e300]", "constants.b = 1e+300"),
-    "broken toml": ("[target]", "[target", "TOML"),
 }
 
 
@@ -225,28 +218,15 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("plan", "absent.toml"), "absent.toml"),
-        (("theorem", "adaptive/theorem-2-konstant"), "did you mean adaptive/theorem-2-constant"),
-        (("theorem", "adaptive/lemma-2", "b=x"), "b = 'x'"),
-        (("theorem", "adaptive/lemma-2", "b=1"), "needs c"),
-        (
-            ("theorem", "adaptive/theorem-2-constant", "eta=0.5", "mu=1", "beta=2", "q=0.5", "e0=1", "s2=1", "T=3"),
-            "adaptive/theorem-2-constant (Theorem 2, Table 1, row 1) does not apply: step size eta <= q/beta fails "
-            "(0.5 > 0.25); use eta <= 0.25",
-        ),
         (("verify", "adaptive/lemma-3"), "did you mean"),
         (("errata", "adaptive-property-2"), "did you mean"),
-        (("figure", "adaptive-9"), "adaptive-1"),
         (("verify", "adaptive/lemma-2", "--root", "99999999999999999999"), "root"),
-        (("theorem", "adaptive/lemma-2", "b=1", "b=2"), "given twice"),
         (("theorem", "--edition", "new"), "edition = 'new'"),
         (("plan", "examples/constants.toml", "--target", "y"), "--target"),
         (("plan", "clients.csv", "--foo"), "--foo"),
         (("simulat",), "simulat"),
-        (("figure", "all", "--edition", "new"), "edition = 'new'"),
         (("plan", ""), "setup = ''"),
         (("simulate", "clients.csv", "--algorithm", "local"), "setup = 'clients.csv': no such file or folder"),
-        (("simulate", "", "--algorithm", "local"), "setup = ''"),
         (("simulate", "examples/constants.toml", "--algorithm", "local", "--client", "c"), "--client = 'examples"),
         (
             ("plan", "examples/constants.toml", "--seeds", "9"),
@@ -262,6 +242,12 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
         ),
         (("campaign", "absent.toml", "--scheduler", "tcp://x:1", "--jobs", "2"), "jobs = 2: --scheduler and --collect"),
         (("figure", "--edition", "stated"), "edition = 'stated': name the figure"),
+        (("plan", "examples/constants.toml", "--numbers"), "numbers = 'constants'"),
+        (("plan", "examples/constants.toml", "--simulate"), "problem = 'constants'"),
+        (("plan", "examples/constants.toml", "--batch", "2"), "--batch = "),
+        (("plan", "examples/constants.toml", "--plot", "a.docx"), "plot = 'a.docx'"),
+        (("theorem", "--bibtex"), "name one to cite"),
+        (("theorem", "adaptive/theorem-2", "--bibtex"), "name one to cite"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):

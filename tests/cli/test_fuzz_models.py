@@ -295,4 +295,3 @@ def test_models_and_messages_are_answered_in_finite_numbers(way, tmp_path):
 def test_many_models_and_messages_are_answered_in_finite_numbers(way, tmp_path):
     make, count = WAYS[way]
     assert tried(way, make, tmp_path, range(100, 100 + count)) == way
-    assert sum(many for _, many in WAYS.values()) == 10_000

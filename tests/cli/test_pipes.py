@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from itertools import product
 
 import pytest
 from populations import draw, table
@@ -40,20 +41,16 @@ def pipe(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("split", [None, "iid:2"])
-def test_readers_of_tables_and_messages(pipe, ending, split):
+def test_readers(pipe, ending):
     path = pipe(ending)
-    for call in (sf.read, sf.fit, lambda path, **_: sf.fit([path]), lambda path, **_: sf.summarise(path, site="s")):
+    tables = (sf.read, sf.fit, lambda path, **_: sf.fit([path]), lambda path, **_: sf.summarise(path, site="s"))
+    calls = [
+        *product(tables, ({}, {"split": "iid:2"})),
+        *((call, {}) for call in (sf.load, sf.read_setup, sf.Trace.load)),
+    ]
+    for call, options in calls:
         with pytest.raises(InputError):
-            call(path, **({} if split is None else {"split": split}))
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_readers_of_other_files(pipe, ending):
-    path = pipe(ending)
-    for call in (sf.load, sf.read_setup, sf.Trace.load):
-        with pytest.raises(InputError):
-            call(path)
+            call(path, **options)
 
 
 def test_a_folder_with_a_pipe_in_it(pipe, tmp_path):

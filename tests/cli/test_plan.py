@@ -51,18 +51,11 @@ def ratios(instances):
     return np.array(alone), np.array(together)
 
 
-def test_planned_all_for_one_arrives_within_the_predicted_mean_on_random_quadratics():
-    _, together = ratios(range(12))
-    assert 0.02 < np.median(together) < together.max() < 0.9
-
-
-@pytest.mark.slow
-def test_planned_all_for_one_arrives_within_the_predicted_mean_on_two_hundred_quadratics():
-    alone, together = ratios(range(200))
-    assert len(together) > 500
-    for name, values in (("alone", alone), ("together", together)):
-        least, low, middle, high, most = np.quantile(values, [0, 0.05, 0.5, 0.95, 1])
-        print(f"{name}, {len(values)} clients: {least:.3f} {low:.3f} {middle:.3f} {high:.3f} {most:.3f}")
+@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.slow)])
+def test_planned_all_for_one_arrives_within_the_predicted_mean_on_random_quadratics(count):
+    alone, together = ratios(range(count))
+    assert len(together) > 2.5 * count
+    assert np.median(together) > 0.02
     assert max(alone.max(), together.max()) < 0.9
 
 
@@ -117,34 +110,21 @@ def test_constants_without_a_start_are_drawn_without_curves_and_written(tmp_path
     assert one.read_bytes().startswith(b"<?xml")
 
 
-def test_horizon_confidence_and_the_options_of_data_reach_the_plan(command, tmp_path):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=40)
-    path = tmp_path / "t.csv"
-    path.write_text("x,target\n" + "".join(f"{a},{2 * a + e}\n" for a, e in zip(x, rng.normal(size=40))))
-    done = command("plan", path, "--split", "iid:2", "--seed", 5, "--batch", 3, "--no-intercept", "--epsilon", 0.5,
-        "--horizon", 40, "--confidence", 0.1, "--json",
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    problem = sf.read(path, split="iid:2", seed=5, batch=3, intercept=False)
-    plan = sf.plan(problem, 0.5, horizon=40, confidence=0.1)
-    answer = json.loads(done.stdout)
-    assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
-    assert answer["clients"][0]["exact"]["iterations"] > 0
-    done = command("plan", EXAMPLES / "constants.toml", "--horizon", 30)
-    for text in ("decreasing", "2/(mu (t + ", "Collaboration matrix at 0.5"):
-        assert text in done.stdout
-
-
-def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(command, tmp_path):
-    done = command("plan", EXAMPLES / "constants.toml", "--json", "--csv", tmp_path / "p.csv")
+@pytest.mark.parametrize("more", [{}, {"horizon": 30, "confidence": 0.2}])
+def test_horizon_and_confidence_reach_the_plan_and_the_command_adds_keys(command, tmp_path, more):
+    given = ("plan", EXAMPLES / "constants.toml", *(word for name in more for word in (f"--{name}", more[name])))
+    done = command(*given, "--json", "--csv", tmp_path / "p.csv")
     answer = json.loads(done.stdout)
     setup = sf.read_setup(EXAMPLES / "constants.toml")
-    plan = sf.plan(setup.source, setup.epsilon, horizon=setup.horizon, confidence=setup.confidence)
+    asked = {"horizon": setup.horizon, "confidence": setup.confidence} | more
+    plan = sf.plan(setup.source, setup.epsilon, **asked)
     assert (done.returncode, set(answer)) == (0, {"all_for_all", "break_even", "clients", "notes"})
     assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
     assert [entry["name"] for entry in answer["break_even"]] == ["0", "1", "2"]
     assert (tmp_path / "p.csv").read_text().startswith("epsilon [loss],method,client")
+    shown = command(*given).stdout
+    for text in ("decreasing", "2/(mu (t + ", "Collaboration matrix at 0.5") if more else ():
+        assert text in shown
 
 
 def test_methods_are_compared_by_the_command(command, refused, tmp_path):
@@ -159,16 +139,6 @@ def test_methods_are_compared_by_the_command(command, refused, tmp_path):
     assert "Methods at their best steps" in command(*asked).stdout
     line = refused("plan", EXAMPLES / "constants.toml", "--methods")
     assert line.startswith("suffice: methods = 'constants': constants alone run nothing")
-
-
-def test_options_that_do_not_suit_constants_are_refused_in_one_line(refused):
-    for arguments, start in (
-        (("--numbers",), "suffice: numbers = 'constants'"),
-        (("--simulate",), "suffice: problem = 'constants'"),
-        (("--batch", "2"), "suffice: --batch = "),
-        (("--plot", "a.docx"), "suffice: plot = 'a.docx'"),
-    ):
-        assert refused("plan", EXAMPLES / "constants.toml", *arguments).startswith(start)
 
 
 def test_the_command_shows_ratios_and_numbers(command, tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import shlex
 
 import pytest
@@ -61,17 +60,3 @@ def test_commands_print_what_is_shown_and_nothing_else_but_at_an_ellipsis(line, 
 )
 def test_an_output_is_shown_whole_or_with_an_ellipsis(shown, printed, wrong):
     assert unlike(shown, printed) == wrong
-
-
-def test_the_two_commands_are_make_targets():
-    makefile = (ROOT / "Makefile").read_text()
-    for target in ("demo", "test"):
-        assert f"make {target}" in README
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
-
-
-def test_links_lead_somewhere():
-    targets = [target for target in re.findall(r"\]\(([^)#]+)", README) if "://" not in target]
-    assert len(targets) >= 8
-    absent = [target for target in targets if not (ROOT / target).exists()]
-    assert not absent

@@ -14,11 +14,6 @@ from suffice.verification import errata
 PROBABILITY = "adaptive/theorem-2-constant-running"
 
 
-@pytest.mark.parametrize("words", [(), ("adaptive/theorem-2",), ("cobo",)])
-def test_a_list_is_not_cited(refused, words):
-    assert "name one to cite" in refused("theorem", *words, "--bibtex")
-
-
 def test_a_definition_is_cited(command):
     key = DEFINITIONS[0].key
     assert f"suffice:{key}," in command("theorem", key, "--bibtex").stdout
@@ -69,13 +64,6 @@ def test_all_that_is_missing_is_named_with_a_line_that_runs(command, refused, wo
     assert done.returncode == 0, done.stderr
     if "1e50" not in words:
         assert all(f" {pair}" in line for pair in words.split() if re.match(r"\w+=", pair))
-
-
-def test_all_that_is_missing_is_named_in_python():
-    from suffice import evaluate
-
-    with pytest.raises(InputError, match=r"^beta, e0, s2, T, q = 'missing': adaptive/theorem-2-constant needs beta: "):
-        evaluate("adaptive/theorem-2-constant", eta=0.1, mu=1)
 
 
 def test_a_probability_is_at_most_1(command):

@@ -69,7 +69,7 @@ def drawn(canvas: Any) -> list[tuple[str, str, str]]:
     """What a canvas shows: lines and texts, fills and markers with their points and colours.
 
     Rendering each picture a second time to compare bytes costs seconds; that equal canvases give equal files is tested
-    beside adaptive-1 and adaptive-2a.
+    beside adaptive-2a.
     """
     shown: list[tuple[str, str, str]] = []
     for artist in canvas.findobj():

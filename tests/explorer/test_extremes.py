@@ -98,24 +98,6 @@ def test_records_at_the_ends_of_their_sliders_say_and_draw_what_holds(chromium, 
     assert chromium.errors == []
 
 
-PROBABILITY = "adaptive/theorem-2-constant-running"
-CERTAIN = "at.eta=0.5&at.mu=0.001&at.beta=1&at.e0=1000&at.s2=1&at.T=1&at.q=1&at.eps=0.001"
-
-
-def test_a_probability_is_at_most_1(chromium):
-    """What the formula gives at these values is about a million."""
-    chromium.open(f"{chromium.address}#key={PROBABILITY}&{CERTAIN}")
-    assert not chromium.run("document.querySelector('.conditions .bad')")
-    assert chromium.run("document.querySelector('.value').textContent").endswith(" ≤ 1")
-
-
-def test_beyond_its_conditions_a_bound_is_not_shown_but_why_it_does_not_apply(chromium):
-    chromium.open(f"{chromium.address}#key=adaptive/theorem-2-constant&at.eta=100")
-    assert chromium.run("document.querySelector('.value').textContent").endswith("the bound does not apply here")
-    told = chromium.run("document.querySelector('.truth').textContent")
-    assert told.startswith("A condition fails: step size η≤q/β. The formula gives")
-
-
 def test_a_true_print_has_a_remark_and_no_fault(chromium):
     chromium.open(f"{chromium.address}#key=adaptive/remark-3-binary&edition=printed")
     assert chromium.run("[...document.querySelectorAll('dt')].map(o => o.textContent)") == ["Remark", "Hypotheses"]

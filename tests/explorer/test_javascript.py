@@ -93,13 +93,6 @@ def test_a_bound_of_numbers_alone_is_left_to_the_library():
     assert javascript.formula(replace(record, conditions=steps)) == javascript.NOTHING
 
 
-def test_formulas_elsewhere_are_as_before():
-    # the names of rounding functions are kept for JavaScript alone
-    record = find("adaptive/theorem-2-constant")
-    assert "survive(" in javascript.formula(record)
-    assert "survive" not in str(record.expression()) + record.latex()
-
-
 @needs_node
 def test_conditions_agree_with_the_library(tmp_path):
     index = next(at for at, record in enumerate(THEOREMS) if record.key == "adaptive/theorem-2-constant-running")

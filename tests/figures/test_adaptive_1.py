@@ -7,9 +7,8 @@ import pytest
 
 from suffice import InputError
 from suffice.figures import figure
-from suffice.figures.adaptive_1 import DRAW, estimated_mu
+from suffice.figures.adaptive_1 import DRAW
 from suffice.figures.figure import SEPARATOR
-from suffice.figures.regression import SAMPLES
 from suffice.simulate import Randomness, Stream
 
 CLIENTS, FEATURES = 20, 10
@@ -24,11 +23,6 @@ def stated():
 @pytest.fixture(scope="module")
 def published():
     return figure("adaptive-1", edition="published")
-
-
-@pytest.fixture(scope="module")
-def saved(published, tmp_path_factory):
-    return published.save(tmp_path_factory.mktemp("figures") / "new folder")
 
 
 def one(drawn, spread):
@@ -52,32 +46,12 @@ def test_jumps_of_the_seeded_draw_are_the_squared_distances(stated):
     np.testing.assert_allclose(one(stated, "0.1"), 0.01 * distance2, rtol=1e-12)
 
 
-def test_estimated_mu_has_the_law_of_ten_thousand_rows():
-    import torch
-
-    direct = []
-    for seed in range(40):
-        rows = Randomness(seeds=torch.tensor([seed]), root=9).normal(
-            iteration=0, stream=Stream.DATA, clients=SAMPLES, features=FEATURES
-        )[0]
-        direct.append(2 * np.linalg.eigvalsh((rows.T @ rows / SAMPLES).numpy())[0])
-    bartlett = estimated_mu(range(1000), FEATURES)
-    # two-sample z-test; |z| > 6 has probability 2e-9
-    z = (np.mean(direct) - bartlett.mean()) / np.hypot(np.std(direct) / np.sqrt(40), bartlett.std() / np.sqrt(1000))
-    assert abs(z) < 6
-    assert 0.5 < np.std(direct) / bartlett.std() < 2
-
-
-def test_a_folder_with_the_other_edition_is_refused(stated, saved):
+def test_a_folder_with_the_other_edition_is_refused(stated, published, tmp_path):
+    saved = published.save(tmp_path / "new folder")
     kept = {path: path.read_bytes() for path in saved}
     with pytest.raises(InputError, match="holds adaptive-1 as published"):
         stated.save(saved[0].parent)
     assert {path: path.read_bytes() for path in kept} == kept
-
-
-def test_the_same_figure_saved_twice_is_the_same_file(published, saved):
-    first = {path: path.read_bytes() for path in saved}
-    assert {path: path.read_bytes() for path in published.save(saved[0].parent)} == first
 
 
 def test_every_spread_ends_with_all_clients_inside_the_picture(stated):

@@ -15,7 +15,6 @@ from suffice.figures import figure, redraw
 from suffice.figures.adaptive_2 import PUBLISHED_FINAL, TEN, TWO, _contenders
 from suffice.figures.regression import (
     Contender,
-    ManyRegressions,
     all_for_one,
     drawn,
     estimated_smoothness,
@@ -67,22 +66,6 @@ def test_settings_are_the_generators_one_per_seed():
         assert torch.equal(ours.optimum, one.optimum)
         assert torch.equal(ours.start, one.start)
         assert (ours.batch, ours.pairwise) == ((2, False) if edition == "stated" else (1, True))
-
-
-def test_gradients_and_losses_of_a_seed_are_those_of_its_own_problem():
-    problems, randomness = drawn("stated", TWO, (5, 6)), Randomness(seeds=torch.tensor([5, 6]))
-    together, one = ManyRegressions.of_each(problems), problems[1]
-    theta = randomness.normal(iteration=9, stream=Stream.DATA, clients=CLIENTS, features=2)
-    weights = torch.full((2, CLIENTS, CLIENTS), 1 / CLIENTS, dtype=torch.float64)
-    draw = together.draw(randomness, 1)
-    for mine, other in zip(
-        *(
-            [problem.excess(theta), *(problem.stochastic_gradient(theta, given, draw) for given in (weights, None))]
-            for problem in (together, one)
-        )
-    ):
-        # sums of at most 1200 products of size 10^3, relative to the largest
-        torch.testing.assert_close(mine[1], other[1], rtol=1e-11, atol=1e-11 * float(other[1].abs().max()))
 
 
 @pytest.mark.share(2)

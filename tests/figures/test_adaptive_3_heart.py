@@ -10,7 +10,7 @@ from site_data import DATA
 from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.figure import SEPARATOR
-from suffice.figures.hospitals import BESIDE, MEASURED, Patients, epoch_length, measure, padded, with_intercept
+from suffice.figures.hospitals import BESIDE, MEASURED, Patients, measure, padded, with_intercept
 from suffice.simulate.problems.heart_disease import heart_disease
 
 HEART = DATA / "heart_disease"
@@ -51,7 +51,6 @@ def test_measures_are_plain_means_over_hospitals(four):
 def test_weight_decay_is_the_editions(four):
     assert Patients.training(four, "stated").regularisation == 5e-4
     assert Patients.training(four, "published").regularisation == 0
-    assert epoch_length(four) == 122
 
 
 @needs_data
@@ -96,8 +95,6 @@ def test_without_files_it_is_refused(monkeypatch, tmp_path):
     monkeypatch.delenv("SUFFICE_DATA", raising=False)
     with pytest.raises(InputError, match="SUFFICE_DATA"):
         figure("adaptive-3-heart")
-    with pytest.raises(InputError, match=r"no processed\.cleveland\.data"):
-        figure("adaptive-3-heart", data=tmp_path)
     monkeypatch.setenv("SUFFICE_DATA", str(tmp_path / "absent"))
     with pytest.raises(InputError, match=r"no processed\.cleveland\.data"):
         figure("adaptive-3-heart")

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.cobo_5 import _message
 
@@ -39,9 +38,3 @@ def test_the_headline_says_how_both_samplings_end(drawn):
         share = 100 * drawn.data[f"0 | {sampling} | all | all"]["right"][-1]
         (shown,) = re.findall(rf"{sampling}(?: sampling)?: ([0-9.]+) %", message)
         assert float(shown) <= share < float(shown) + 0.1
-
-
-@pytest.mark.parametrize("options", [{"iterations": 0}, {"clients": 7}, {"noises": (1.0, 1.0)}, {"noises": (-1.0,)}])
-def test_refusals(options):
-    with pytest.raises(InputError, match=next(iter(options))):
-        figure("cobo-5", **options)

@@ -9,20 +9,8 @@ import pytest
 from matplotlib.text import Text
 
 from suffice.bounds import InputError
-from suffice.figures import figure, makers, takes
+from suffice.figures import figure, makers
 from suffice.figures.maker import ALONE
-
-
-def test_options_are_those_of_the_function_that_computes():
-    assert takes("adaptive-3-heart", "data")
-    assert takes("adaptive-2b", "seeds")
-    assert not takes("adaptive-2b", "data")
-    assert not takes("cobo-1", "seeds")
-    assert {name for name in makers() if takes(name, "data")} == {"adaptive-3-heart", "scafflix-1"}
-    with pytest.raises(InputError, match="adaptive-2a takes clients, features"):
-        figure("adaptive-2a", data="folder")
-    with pytest.raises(InputError, match="cobo-1 takes distance"):
-        figure("cobo-1", seeds=3)
 
 
 @pytest.mark.parametrize("name", [name for name, entry in makers().items() if entry.options])
@@ -36,32 +24,36 @@ def test_help_says_what_every_option_is_and_its_default(name, command):
         assert "MISSING" not in said, option
 
 
+WHOLE = "give a whole number, at least 1"
+
+
 @pytest.mark.parametrize(
-    ("name", "option"),
+    ("name", "option", "value", "said"),
     [
-        ("adaptive-2b-regimes", "iterations"),
-        ("adaptive-3-heart", "epochs"),
-        ("scafflix-1", "rounds"),
-        ("sharpness", "instances"),
+        ("adaptive-2b-regimes", "iterations", 0, WHOLE),
+        ("adaptive-3-heart", "epochs", -1, WHOLE),
+        ("scafflix-1", "rounds", 0, WHOLE),
+        ("sharpness", "instances", -1, WHOLE),
+        ("cobo-5", "iterations", 0, ""),
+        ("cobo-5", "clients", 7, ""),
+        ("cobo-5", "noises", (1.0, 1.0), ""),
+        ("scafflix-1", "data", "absent", "no file mushrooms"),
+        ("adaptive-3-heart", "data", "absent", r"no processed\.cleveland\.data"),
     ],
 )
-def test_a_length_below_one_is_refused(name, option):
-    for value in (0, -1):
-        options: dict[str, Any] = {option: value}
-        with pytest.raises(InputError, match=f"{option} = {value}: give a whole number, at least 1"):
-            figure(name, **options)
+def test_a_wrong_value_is_refused_by_its_name(name, option, value, said, tmp_path):
+    options: dict[str, Any] = {option: tmp_path if option == "data" else value}
+    with pytest.raises(InputError, match=f"^{option} = .*: .*{said}"):
+        figure(name, **options)
 
 
-def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_path):
-    assert "takes --option distance" in refused("figure", "cobo-1", "--seeds", 3, "--out", tmp_path)
-    assert "takes --seeds" in refused("figure", "adaptive-2a", "--data", tmp_path, "--out", tmp_path)
-    assert "seeds = 1" in refused("figure", "adaptive-2a", "--seeds", 1, "--out", tmp_path)
-    assert "seeds = 'few'" in refused("figure", "adaptive-2a", "--seeds", "few", "--out", tmp_path)
-    assert "different whole numbers" in refused("figure", "adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
-
-
-def test_the_command_sets_the_options_that_python_has(refused, command, tmp_path):
+def test_the_command_sets_the_options_that_a_figure_takes_and_refuses_others(refused, command, tmp_path):
     out = ("--out", tmp_path)
+    assert "takes --option distance" in refused("figure", "cobo-1", "--seeds", 3, *out)
+    assert "takes --seeds" in refused("figure", "adaptive-2a", "--data", tmp_path, *out)
+    assert "seeds = 1" in refused("figure", "adaptive-2a", "--seeds", 1, *out)
+    assert "seeds = 'few'" in refused("figure", "adaptive-2a", "--seeds", "few", *out)
+    assert "different whole numbers" in refused("figure", "adaptive-2a", "--seeds", "5,5", *out)
     assert "theorem-2-truth takes --option iterations" in refused("figure", "theorem-2-truth", "--seeds", 5, *out)
     assert "instances = 'few': give a whole number" in refused("figure", "sharpness", "--option", "instances=few", *out)
     assert "features = '3,4': give one" in refused("figure", "adaptive-1", "--option", "features=3,4", *out)
@@ -75,11 +67,6 @@ def test_the_command_sets_the_options_that_python_has(refused, command, tmp_path
     done = command("figure", "adaptive-1", "--option", "seeds=20", *out)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "adaptive-1.json").read_text())["setup"]["draws"] == 20
-
-
-def test_the_data_folder_of_the_command_is_looked_into(refused, tmp_path):
-    assert "no processed.cleveland.data" in refused("figure", "adaptive-3-heart", "--data", tmp_path, "--out", tmp_path)
-    assert "no file mushrooms" in refused("figure", "scafflix-1", "--data", tmp_path, "--out", tmp_path)
 
 
 def test_crosses_are_named_where_they_are_drawn():

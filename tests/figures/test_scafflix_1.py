@@ -98,13 +98,6 @@ def test_sparse_rows_have_the_losses_and_gradients_of_dense_ones(small, compiled
     np.testing.assert_allclose(slopes, Logistic.gradient(small, theta), rtol=1e-12, atol=1e-14)
 
 
-def test_what_was_measured_is_the_next_steps_gradient(small, monkeypatch):
-    theta = small.start[None].clone()
-    slopes = small.measured(theta)[1]
-    monkeypatch.setattr(flix_regression, "means", None)
-    assert small.gradient(theta) is slopes
-
-
 def test_the_least_value_of_flix_is_where_its_slope_is_none(small):
     from scipy.optimize import check_grad, minimize
 

@@ -41,6 +41,8 @@ clients = [2, 4]
 separation = [0.5, 2.0]
 """
 """200 cells."""
+CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
+"""Of the small one the 16 simulations."""
 BRISK = """
 name = "brisk"
 out = "results"
@@ -60,12 +62,11 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def start(path: Path, *options: str, quiet: bool = False, first: str = "") -> subprocess.Popen[str]:
-    """`suffice campaign` in a process group of its own, its output in pipes unless `quiet`; the code `first` before it.
+def start(path: Path, *options: str) -> subprocess.Popen[str]:
+    """`suffice campaign` in a process group of its own, its output in pipes.
 
     SIGINT is a new shell's: one that runs in the background starts its processes with SIGINT ignored.
     """
-    code = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {first}"
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     call = [sys.executable, "-c", f"{code}\nfrom suffice.cli import main; main()", "campaign", str(path), *options]
-    to = subprocess.DEVNULL if quiet else subprocess.PIPE
-    return subprocess.Popen(call, stdout=to, stderr=to, text=True, start_new_session=True)
+    return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import shutil
@@ -21,8 +20,8 @@ SWITCHES = (
     *("--disable-component-update", "--disable-sync", "--remote-debugging-pipe"),
 )
 CODES = {
-    **{"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34},
-    **{"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, ".": 190, "-": 189},
+    **{"Enter": 13, "Escape": 27, "Tab": 9, "Backspace": 8, "End": 35},
+    **{"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40},
 }
 TEXTS = {"Enter": "\r"}
 SHIFT, CONTROL = 8, 2
@@ -102,9 +101,6 @@ class Browser:
     def type(self, text):
         for letter in text:
             self.press(letter)
-
-    def screenshot(self, file):
-        file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from shorter_steps import Steps
 
 import suffice as sf
 from suffice.simulate import Algorithm, Draw, Local, Stream
@@ -33,21 +34,6 @@ class Own(Algorithm):
 
     def init(self, problem, models):
         return {"models": models}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Steps(Own):
-    """SGD whose step in iteration t = 1, 2, ... is eta times size(t)."""
-
-    size: Callable[[int], float]
-
-    def step(self, problem, state, draw, eta):
-        x = state["models"]
-        move = self.size(draw.iteration) * eta[..., None]
-        return {"models": x - move * problem.stochastic_gradient(x, None, draw.noise)}
-
-    def phase(self, iteration):
-        return iteration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,23 +64,6 @@ class Batch(Own):
         exact = problem.gradient(x)
         noise = problem.stochastic_gradient(x, None, draw.noise) - exact
         return {"models": x - eta[..., None] * (exact + noise / self.batch**0.5)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeavyBall(Own):
-    """x <- x - eta g(x) + q (x - x before); with `ahead` Nesterov's, g at x + q (x - x before)."""
-
-    q: float
-    ahead: bool = False
-
-    def init(self, problem, models):
-        return {"models": models, "before": models}
-
-    def step(self, problem, state, draw, eta):
-        x = state["models"]
-        further = x + self.q * (x - state["before"])
-        gradient = problem.stochastic_gradient(further if self.ahead else x, None, draw.noise)
-        return {"models": further - eta[..., None] * gradient, "before": x}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -435,6 +404,7 @@ SGD_FAMILIES = {
     "quadratics": one(),
     "three alike": alike(2),
 }
+_AHEAD = alg.Momentum.nesterov(weight=0.5)
 _HULL = {"quantity": "last_distance"}
 _AMP = {"period": 1, "share": 0.5, "sigma": 1.0, "pull": 1.0}
 _BOX = alg.CoBo(rho=0.5, weight_step=0.1, sampling="none")
@@ -463,11 +433,11 @@ CASES = {
         _case("FedAvg, H = 2", alg.FedAvg(period=2), reference.local_sgd(2), clients=MANY, period=2),
         _case("FedAvg, 1 of N", alg.FedAvg(participants=1), reference.sampled(1), clients=MANY),
         _case("FedAvg, 2 of N", alg.FedAvg(participants=2), reference.sampled(2), clients=(2, 8)),
-        _case("heavy ball", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", default=True),
-        _case("heavy ball, exact", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", noiseless=True),
-        _case("heavy ball, 1/4", HeavyBall(q=0.25), reference.heavy_ball(0.25), state="xx", noiseless=True),
-        _case("Nesterov", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", default=True),
-        _case("Nesterov, exact", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", noiseless=True),
+        _case("heavy ball", alg.Momentum(weight=0.5), reference.heavy_ball(0.5), state="xx", default=True),
+        _case("heavy ball, exact", alg.Momentum(weight=0.5), reference.heavy_ball(0.5), state="xx", noiseless=True),
+        _case("heavy ball, 1/4", alg.Momentum(weight=0.25), reference.heavy_ball(0.25), state="xx", noiseless=True),
+        _case("Nesterov", _AHEAD, reference.nesterov(0.5), state="xx", default=True),
+        _case("Nesterov, exact", _AHEAD, reference.nesterov(0.5), state="xx", noiseless=True),
         _case("Scaffnew, exact", alg.Scaffnew(p=0.2), reference.scaffnew(0.2), same="m", noiseless=True, **SKIP),
         _case("Scaffnew, p = 0.2", alg.Scaffnew(p=0.2), reference.scaffnew(0.2), **SKIP),
         _case("Scaffnew, p = 1", alg.Scaffnew(p=1.0), reference.scaffnew(1.0), **SKIP),

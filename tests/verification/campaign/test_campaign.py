@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from campaign_files import SMALL, written
+from campaign_files import CHEAP, SMALL, written
 
 from suffice.bounds import InputError
 from suffice.simulate.kernel_choice import here
@@ -17,23 +17,11 @@ from suffice.verification.campaign.cells import compute
 from suffice.verification.campaign.definition import identity
 from suffice.verification.campaign.run import result
 
-CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
-
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     campaign = read_campaign(written(tmp_path_factory.mktemp("small"), SMALL))
     return campaign, conduct(campaign), table(campaign)
-
-
-def run_command(monkeypatch, capsys, *words: str) -> tuple[object, str, str]:
-    from suffice.cli import main
-
-    monkeypatch.setattr(sys, "argv", ["suffice", "campaign", *words])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    out, err = capsys.readouterr()
-    return stop.value.code, out, err
 
 
 def test_every_cell_lands_in_the_table(finished):
@@ -121,7 +109,7 @@ def test_cells_hold_no_time_and_simulations_name_their_kernel(finished):
     assert ran <= {"reference", here(), f"{here()} general"}
 
 
-def test_a_failed_cell_is_named_the_rest_goes_on_and_the_next_call_computes_it(tmp_path, monkeypatch, capsys):
+def test_a_failed_cell_is_named_the_rest_goes_on_and_the_next_call_computes_it(tmp_path, monkeypatch, command):
     path = written(tmp_path, CHEAP)
 
     def planted(cell):
@@ -132,10 +120,10 @@ def test_a_failed_cell_is_named_the_rest_goes_on_and_the_next_call_computes_it(t
     broken = lambda *given, **more: conduct(*given, **more, compute=planted)  # noqa: E731
     with monkeypatch.context() as patch:
         patch.setattr("suffice.verification.campaign.conduct", broken)
-        code, out, err = run_command(patch, capsys, str(path), "--jobs", "1")
-    assert code == 1
-    assert "16 cells: 8 computed, 0 found done, 8 failed" in out
-    lines = err.splitlines()
+        done = command("campaign", path, "--jobs", 1)
+    assert done.returncode == 1
+    assert "16 cells: 8 computed, 0 found done, 8 failed" in done.stdout
+    lines = done.stderr.splitlines()
     assert len(lines) == 8
     for line in lines:
         assert line.startswith("suffice: failed: kind = simulate, problem = clustered, algorithm = ")
@@ -193,18 +181,15 @@ def test_the_files_among_the_examples_are_right():
     assert {cell["kind"] for cell in first.cells} == {"verify", "simulate"}
 
 
-def test_the_command_reports_and_collects(tmp_path, monkeypatch, capsys):
+def test_the_command_reports_and_collects(tmp_path, command):
     path = written(tmp_path, CHEAP.replace("[[simulate]]", '[[sharpness]]\nkeys = ["adaptive/remark-3-*"]\n'
                                            "instances = 5\n[[simulate]]"))  # fmt: skip
     assert not sys.stderr.isatty()
-    code, out, err = run_command(monkeypatch, capsys, str(path), "--jobs", "1")
-    assert (code, err) == (0, "")  # quiet when nobody watches
-    assert "19 cells: 19 computed, 0 found done" in out
-    code, out, err = run_command(monkeypatch, capsys, str(path), "--collect")
-    assert (code, err) == (0, "")
-    assert out == table(read_campaign(path))
-    code, out, _ = run_command(monkeypatch, capsys, str(path), "--collect", "--json")
-    assert json.loads(out) == summary(read_campaign(path))
-    code, out, _ = run_command(monkeypatch, capsys, str(path), "--json")
-    about = json.loads(out)
+    done = command("campaign", path, "--jobs", 1)
+    assert (done.returncode, done.stderr) == (0, "")  # quiet when nobody watches
+    assert "19 cells: 19 computed, 0 found done" in done.stdout
+    done = command("campaign", path, "--collect")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", table(read_campaign(path)))
+    assert json.loads(command("campaign", path, "--collect", "--json").stdout) == summary(read_campaign(path))
+    about = json.loads(command("campaign", path, "--json").stdout)
     assert (about["found"], about["failed"], about["failures"]) == (19, 0, [])

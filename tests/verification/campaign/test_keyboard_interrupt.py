@@ -14,14 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from campaign_files import BRISK, MANY, SMALL, start, written
+from campaign_files import BRISK, CHEAP, MANY, start, written
 
 from suffice.bounds import InputError
 from suffice.support.files import write_whole
 from suffice.verification.campaign import Campaign, conduct, read_campaign, table
 from suffice.verification.campaign.run import _held, result
-
-CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
 
 
 def finished_cells(campaign: Campaign) -> int:

@@ -11,14 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
-from campaign_files import MANY, SMALL, written
+from campaign_files import CHEAP, MANY, written
 
 from suffice.bounds import InputError
-from suffice.verification.campaign import Campaign, conduct, read_campaign, table
+from suffice.verification.campaign import conduct, read_campaign, table
 from suffice.verification.campaign.cells import compute
-from suffice.verification.campaign.run import result
-
-CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
 
 
 def deadly(victim):
@@ -60,20 +57,6 @@ def test_without_dask_the_remedy_is_named(tmp_path, monkeypatch):
 
 
 pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::ResourceWarning")
-
-
-@pytest.mark.slow
-def test_one_dask_worker_computes_the_cells_and_not_this_process(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    cells, here = tuple({"kind": "own", "n": n} for n in range(5)), os.getpid()
-
-    def who(cell):
-        return {"root": cell["n"] ** 0.5, "elsewhere": os.getpid() != here}
-
-    campaign = Campaign(name="who", out=tmp_path / "who", cells=cells)
-    with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as one:
-        assert conduct(campaign, scheduler=one.scheduler_address, compute=who).computed == 5
-    assert [result(campaign.out, cell) for cell in cells] == [{"root": n**0.5, "elsewhere": True} for n in range(5)]
 
 
 @pytest.mark.slow

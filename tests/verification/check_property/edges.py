@@ -15,6 +15,7 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from shorter_steps import Steps
 
 import suffice as sf
 from suffice.simulate import Local, LocalSGD, Quadratics
@@ -79,16 +80,6 @@ def averaged(factor: float = 1.0):
 
 def step(limit: float):
     return lambda *, eta, beta: {"step": (eta * beta, limit)}
-
-
-class Harmonic(Local):
-    """Steps eta / (t + 9): the first is a tenth of eta."""
-
-    def step(self, problem, state, draw, eta):
-        return super().step(problem, state, draw, eta / (draw.iteration + 9))
-
-    def phase(self, iteration):
-        return iteration
 
 
 def pair() -> ProblemFamily:
@@ -187,7 +178,7 @@ def edges() -> list[Edge]:
         add(f"quantile x {factor}", quantile(factor), says, at_rest, **narrow)
     for factor, says in ((0.8, VIOLATED), (1.0, STANDS)):
         add(f"a mean known x {factor}", known(factor), says, quantity="stopped_excess", family=unhurried())
-    harmonic = {"algorithm": Harmonic(name="harmonic"), "family": families.quadratics(longest=30)}
+    harmonic = {"algorithm": Steps(size=lambda t: 1 / (t + 9)), "family": families.quadratics(longest=30)}
     add("decreasing steps, stable", grown(first=0.1), STANDS, step(20.0), **harmonic)
     add("decreasing steps, unstable", grown(first=0.1), VIOLATED, step(20.4), **harmonic)
     return found

@@ -9,7 +9,6 @@ import pytest
 import torch
 from scipy.stats import chi2, norm
 
-from suffice.bounds import find
 from suffice.simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares, expected_excess
 from suffice.verification.claims.sample_optimal import (
     all_for_all,
@@ -20,7 +19,6 @@ from suffice.verification.claims.sample_optimal import (
     growing,
     lower_bound,
     samples,
-    simulated,
     star,
     weak,
 )
@@ -57,60 +55,47 @@ SIZES = np.array([[1, 2, 3], [4, 1, 2], [3, 4, 1], [2, 3, 4], [1, 1, 1], [4, 4, 
 """Agents of the three groups of six instances: every group has every size from 1 to 4."""
 
 
-def of_agent_0(problem, groups: np.ndarray, weight: np.ndarray, *, T: float, eta: float) -> float:
-    """The excess of the first of the agents of `groups` that follow weights in proportion to `weight` (3,)."""
-    alpha = weight[groups] / weight[groups].sum()
-    rule = FixedWeights(alpha=torch.from_numpy(np.tile(alpha, (len(groups), 1))))
-    return expected_excess(problem, rule, iterations=int(T), eta=eta)[-1, 0]
+def shared(values, n, groups):
+    """Quadratics of one Hessian."""
+    model = all_for_one.network(values, values["fraction"] / values["beta"])
+    A, covariance = (np.stack([np.diag(row) for row in rows[n]])[groups] for rows in (model.h / 2, model.v))
+    return Quadratics.of(A, -model.m[n][groups], covariance=covariance, start=values["start"][n])
 
 
-def test_all_for_one_agrees_with_the_simulator():
-    values = family("theorem-2").draw(6, seed=5)
-    values["count"], values["T"] = SIZES.astype(float), np.minimum(values["T"], 20)
-    eta = values["fraction"] / values["beta"]
-    model = all_for_one.network(values, eta)
-    measured = family("theorem-2").evidence(values).measured
+def bent(values, n, groups):
+    """Quadratics of different curvatures."""
+    h = (values["beta"][n] / values["kappa"][n] * values["kappa"][n] ** values["bend"][n])[groups]
+    m = (values["spread"][n] * np.append(0, values["place"][n]))[groups]
+    start = np.full((len(groups), 1), values["start"][n])
+    return Quadratics.of(h[:, None, None] / 2, -m[:, None], sigma2=values["sigma2"][n][groups], start=start)
+
+
+def streams(values, n, groups):
+    """Least squares, whose noise grows."""
+    H = np.diag([values["beta"][n] / values["kappa"][n], values["beta"][n]])
+    m = values["spread"][n] * np.vstack([np.zeros(2), values["place"][n]])[groups]
+    noise = np.sqrt(values["tau2"][n] / 2)[groups]
+    return StreamingLeastSquares.of(H / 2, m, label_noise=noise, start=values["start"][n])
+
+
+@pytest.mark.parametrize(
+    ("of", "seed", "longest", "problem"),
+    [
+        (family("theorem-2"), 5, 20, shared),
+        (weak.claims()[0].families[0], 6, 20, bent),
+        (growing.growing().families[0], 7, 12, streams),
+    ],
+)
+def test_all_for_one_agrees_with_the_simulator(of, seed, longest, problem):
+    values = of.draw(6, seed=seed)
+    values["count"], values["T"] = SIZES.astype(float), np.minimum(values["T"], longest)
+    evidence = of.evidence(values)
     for n in range(6):
         groups = np.repeat(range(3), SIZES[n])
-        covariance = np.stack([np.diag(v) for v in model.v[n]])[groups]
-        A = np.stack([np.diag(h) / 2 for h in model.h[n]])[groups]
-        problem = Quadratics.of(A, -model.m[n][groups], covariance=covariance, start=values["start"][n])
-        exact = of_agent_0(problem, groups, values["weight"][n], T=values["T"][n], eta=float(eta[n]))
-        np.testing.assert_allclose(measured[n], exact, rtol=1e-9)
-
-
-def test_all_for_one_with_different_curvatures_agrees_with_the_simulator():
-    values = weak.claims()[0].families[0].draw(6, seed=6)
-    values["count"], values["T"] = SIZES.astype(float), np.minimum(values["T"], 20)
-    evidence = weak.claims()[0].families[0].evidence(values)
-    mu = values["beta"] / values["kappa"]
-    for n in range(6):
-        groups = np.repeat(range(3), SIZES[n])
-        h = (mu[n] * values["kappa"][n] ** values["bend"][n])[groups]
-        m = (values["spread"][n] * np.append(0, values["place"][n]))[groups]
-        problem = Quadratics.of(
-            h[:, None, None] / 2,
-            -m[:, None],
-            sigma2=values["sigma2"][n][groups],
-            start=np.full((len(groups), 1), values["start"][n]),
-        )
-        eta = float(evidence.arguments["eta"][n])
-        exact = of_agent_0(problem, groups, values["weight"][n], T=values["T"][n], eta=eta)
-        np.testing.assert_allclose(evidence.measured[n], exact, rtol=1e-9)
-
-
-def test_growing_noise_agrees_with_the_simulator():
-    values = family("theorem-2-least-squares").draw(6, seed=7)
-    values["count"], values["T"] = SIZES.astype(float), np.minimum(values["T"], 12)
-    evidence = growing.growing().families[0].evidence(values)
-    for n in range(6):
-        groups = np.repeat(range(3), SIZES[n])
-        H = np.diag([values["beta"][n] / values["kappa"][n], values["beta"][n]])
-        m = values["spread"][n] * np.vstack([np.zeros(2), values["place"][n]])[groups]
-        noise = np.sqrt(values["tau2"][n] / 2)[groups]
-        problem = StreamingLeastSquares.of(H / 2, m, label_noise=noise, start=values["start"][n])
-        eta = float(evidence.arguments["eta"][n])
-        exact = of_agent_0(problem, groups, values["weight"][n], T=values["T"][n], eta=eta)
+        alpha = values["weight"][n][groups] / values["weight"][n][groups].sum()
+        rule = FixedWeights(alpha=torch.from_numpy(np.tile(alpha, (len(groups), 1))))
+        T, eta = int(values["T"][n]), float(evidence.arguments["eta"][n])
+        exact = expected_excess(problem(values, n, groups), rule, iterations=T, eta=eta)[-1, 0]
         np.testing.assert_allclose(evidence.measured[n], exact, rtol=1e-9)
 
 
@@ -295,16 +280,3 @@ def test_the_samples_that_still_fail():
         return norm.cdf(-gap[0] / 2 / deviation) - norm.cdf(-3 * gap[0] / 2 / deviation)
 
     assert alike(S) > 1e-3 >= alike(S + 1)
-
-
-def test_simulated_evidence_counts_every_agent_and_step():
-    for make, key in (
-        (simulated.all_for_one, "theorem-2"),
-        (simulated.least_squares, "theorem-2-least-squares"),
-        (simulated.all_for_all, "theorem-3-sharp"),
-    ):
-        evidence = make(3, 4)
-        assert evidence.counted(find(KEY + key)).all()
-        started = (evidence.arguments["T"] == 0) & (evidence.measured > 0)
-        assert started.any()
-        np.testing.assert_allclose(evidence.ratio(find(KEY + key))[started], 1, rtol=1e-12)

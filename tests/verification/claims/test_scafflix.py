@@ -109,15 +109,6 @@ def test_the_constraint_stays_exactly_where_it_is():
     assert (given.lyapunov(moment)[values["C"].max(-1) == 0] < 1e-6).all()
 
 
-def test_probed_and_closed_form_moments_count_alike():
-    evidence = probed.simulated(6, 3)
-    theorem = find("scafflix/theorem-1")
-    ratio = evidence.ratio(theorem)
-    assert evidence.counted(theorem).all()
-    assert ratio.max() <= 1
-    assert ratio.min() > 0.05
-
-
 def test_the_last_iteration_above_the_target_is_found():
     kappa = 50.0
     values = complexity._rows(1, [{"spare": kappa, "relative": 0.01}], {"relative": 0.1, "p": 1.0})

@@ -20,9 +20,3 @@ def test_a_plan_with_fewer_rounds_in_one_stage_misses_the_precision(stage, share
         two_stages, "plan", lambda known: (found := made(known)) | {stage: np.floor(share * found[stage])}
     )
     assert rounds().verify().outcome is Outcome.VIOLATED
-
-
-def test_the_plan_as_it_is_holds_without_a_survivor():
-    verdict = rounds().verify()
-    assert verdict.outcome is Outcome.HOLDS
-    assert verdict.survivors == ()

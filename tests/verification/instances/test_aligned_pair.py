@@ -90,12 +90,3 @@ def test_path_probabilities_are_below_those_of_simulated_paths(case):
         assert lower[0] <= draws.mean() + 6 * draws.std() / np.sqrt(len(e)) + 1e-12
     z = (e[:, -1].mean() - batch.excess()[0]) / (e[:, -1].std() / np.sqrt(len(e)))
     assert abs(z) < 6
-
-
-def test_similarity_of_the_pair_is_r_along_the_whole_path():
-    from suffice.simulate.similarity_ratio import exact
-
-    theta = torch.from_numpy(np.random.default_rng(50).normal(size=(20, 2, D)))
-    for r in (0.05, 0.5, 0.9, 1.0):
-        ratio = exact(as_problem(one(r=r)), theta)[:, 0, 1]
-        np.testing.assert_allclose(ratio, r, rtol=1e-13)

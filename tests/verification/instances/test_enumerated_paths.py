@@ -15,12 +15,7 @@ from suffice.verification.instances import enumerated_paths, one_step, renewal
 from suffice.verification.instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Paths, uncorrelated
 from suffice.verification.instances.one_step import OneStep
 from suffice.verification.instances.renewal import Renewal
-from suffice.verification.instances.scheduled import (
-    BestDecreasing,
-    Decreasing,
-    Horizon,
-    decreasing_steps,
-)
+from suffice.verification.instances.scheduled import BestDecreasing, Decreasing, Horizon, decreasing_steps
 
 FAMILY = enumerated_paths.family(Paths.excess)
 

@@ -8,8 +8,8 @@ import pytest
 from suffice.verification.family import Domain, Family
 from suffice.verification.instances.aligned_pair import Aligned
 from suffice.verification.instances.growing import Growing, GrowingHorizon
-from suffice.verification.instances.recursions import affine, by_length, followed, matrices_of, powers, repeated
-from suffice.verification.instances.scheduled import Decreasing, Horizon
+from suffice.verification.instances.recursions import affine, by_length, followed, powers
+from suffice.verification.instances.scheduled import Horizon
 
 RNG = np.random.default_rng(5)
 
@@ -33,19 +33,7 @@ def test_one_factor_serves_all_steps(size):
     np.testing.assert_allclose(followed(factor, added, start), alike, rtol=1e-13)
     T = np.array([0.0, 1.0, size])
     np.testing.assert_allclose(affine(factor[0], added[0], start, T), alike[T.astype(int), range(3)], rtol=1e-12)
-
-
-def test_powers_of_a_map():
-    step, state, T = RNG.uniform(-1, 1, (4, 3, 3)), RNG.uniform(-1, 1, (4, 3)), np.array([0.0, 1.0, 6.0, 13.0])
-    before = state.copy()
-    found = repeated(step, state, T)
-    expected = [np.linalg.matrix_power(each, int(t)) @ x for each, x, t in zip(step, state, T)]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
-    np.testing.assert_array_equal(state, before)
-    images = matrices_of(lambda states: np.einsum("nij,...nj->...ni", step, states), state)
-    np.testing.assert_array_equal(images, step)
-    x = np.array([0.0, 1.0, 0.3, 0.9999])
-    np.testing.assert_allclose(powers(x, 500), x ** np.arange(501)[:, None], rtol=1e-13)
+    np.testing.assert_allclose(powers(factor[0], size), factor ** np.arange(size + 1)[:, None], rtol=1e-13)
 
 
 def test_pieces_are_of_like_length_and_hold_every_instance_once():
@@ -78,14 +66,3 @@ def test_nothing_is_left_of_a_path_whose_mean_is_below_the_precision(kind):
     for measure in ("running", "hitting", "stopped", "last_running", "last_above"):
         found, expected = getattr(short, measure)(), getattr(whole, measure)()
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15, err_msg=measure)
-
-
-def test_decreasing_steps_reach_the_end_of_their_path():
-    values = Family(
-        name="pairs", domains={**SHORT, "C": Domain(low=1.01, high=3), "extra": Domain(low=0, high=2)}
-    ).draw(40, seed=4)
-    batch = Decreasing.of(values)
-    signal, noise = batch._path
-    at = batch.T.astype(int), np.arange(40)
-    np.testing.assert_allclose(batch.excess(), signal[at] + noise[at], rtol=1e-11)
-    assert (noise[at] > 1e-3 * batch.excess()).any()

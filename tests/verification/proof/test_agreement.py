@@ -110,11 +110,12 @@ def test_where_a_formula_and_its_function_differ_at_an_end_alone_it_is_refused()
     assert "where it is itself" in proof(at_once, direction="lower").says
 
 
+def rate(*, eta, mu, beta, e0, sigma2, T):
+    return (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)
+
+
 @pytest.mark.parametrize(("least", "most"), [(40, 40), (1001, 2000), (0, 0), (5, 5)])
 def test_a_function_that_is_another_at_some_T_is_not_the_formula(least, most):
-    def rate(*, eta, mu, beta, e0, sigma2, T):
-        return (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)
-
     theorem = record(rate)
     symbolic = normalised(theorem, "excess", {})
     domain = domain_of(symbolic, {}, None)
@@ -131,9 +132,6 @@ def test_a_function_that_is_another_at_some_T_is_not_the_formula(least, most):
 def test_conditions_that_decide_are_not_read():
     def limits(*, eta, mu, beta):
         return {"step": (eta, (2 if mu == 0.3 * beta else 1) / beta)}
-
-    def rate(*, eta, mu, beta, e0, sigma2, T):
-        return (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)
 
     found = proof(rate, limits)
     assert found.outcome == "not of this kind"

@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from shorter_steps import Steps
 
 import suffice as sf
 from suffice.simulate import Local, StreamingLeastSquares
@@ -32,17 +33,6 @@ def theorem_2(*, eta, mu, beta, e0, sigma2, T):
 def rounds(*, eta, mu, beta, e0, sigma2, N, T, period):
     drift = eta**2 * beta * (period - 1) * sigma2 / 2
     return (1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / (2 * mu * N) + drift
-
-
-@dataclass(frozen=True, kw_only=True)
-class Decreasing(Local):
-    """Steps 4 eta/(t + 3): the first is eta."""
-
-    def step(self, problem, state, draw, eta):
-        return super().step(problem, state, draw, eta * 4 / (draw.iteration + 3))
-
-    def phase(self, iteration):
-        return iteration
 
 
 def proof(bound, conditions=limit, algorithm=None, direction="upper", box=None):
@@ -71,11 +61,12 @@ def momentum(*, eta, mu, beta, e0, sigma2, T):
     return 8 * (1 - eta * mu / 2) ** T * e0 + 40 * eta * beta * sigma2 / mu
 
 
+SHORTER = Steps(size=lambda t: 4 / (t + 3))
 BOX = {"eta beta": (Fraction(2, 5), Fraction(1)), "mu/beta": (Fraction(1, 2), Fraction(1))}
 TRUE = {
     "theorem 2": (theorem_2, limit, None, "upper", None),
     "lower": (lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0, limit, None, "lower", None),
-    "decreasing": (decreasing, steep, Decreasing(name="decreasing"), "upper", None),
+    "decreasing": (decreasing, steep, SHORTER, "upper", None),
     "heavy ball": (heavy_ball, limit, Momentum(weight=0.3), "upper", BOX),
     "heavy ball, short steps": (momentum, half, Momentum(weight=0.3), "upper", None),
     "Nesterov, short steps": (momentum, half, Momentum.nesterov(weight=0.3), "upper", None),

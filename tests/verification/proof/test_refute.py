@@ -9,7 +9,7 @@ from suffice.simulate.algorithms.local_sgd import LocalSGD
 from suffice.simulate.algorithms.momentum import Momentum
 from suffice.verification import recheck
 
-from .test_prove import BOX, Decreasing, limit, proof, steep
+from .test_prove import BOX, SHORTER, limit, proof, steep
 
 
 def sgd(a=1.0, b=1.0, power=1, offset=0, floor=True, rate=1.0):
@@ -77,8 +77,8 @@ OTHERS = {
     "shared, no drift": (shared(c=0.0), limit, LocalSGD(period=4)),
     "shared, half the drift": (shared(b=0.5, c=0.5), limit, LocalSGD(period=2)),
     "shared, power 3": (shared(power=3), limit, LocalSGD(period=2)),
-    "falling, start": (falling(a=0.25), steep, Decreasing(name="decreasing")),
-    "falling, floor": (falling(b=0.5), steep, Decreasing(name="decreasing")),
+    "falling, start": (falling(a=0.25), steep, SHORTER),
+    "falling, floor": (falling(b=0.5), steep, SHORTER),
     "ball, start": (ball(a=0.5), limit, Momentum(weight=0.3), BOX),
     "ball, rate": (ball(q=0.25), limit, Momentum(weight=0.3), BOX),
     "ball, floor": (ball(b=0.4), limit, Momentum(weight=0.3), BOX),

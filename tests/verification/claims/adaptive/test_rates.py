@@ -10,10 +10,7 @@ import pytest
 
 from suffice.bounds.theorems.adaptive import corollary_1 as hitting_records
 from suffice.verification import Outcome
-from suffice.verification.claims.adaptive import (
-    hitting,
-    least_squares,
-)
+from suffice.verification.claims.adaptive import hitting, least_squares
 from suffice.verification.instances.scheduled import Decreasing
 
 CLAIMS = {claim.theorem.key: claim for claim in least_squares.claims()}

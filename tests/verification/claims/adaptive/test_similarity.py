@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import collaboration_weights, evaluate, find
+from suffice.bounds import collaboration_weights
 from suffice.simulate.problems import additive
 from suffice.verification import Outcome
 from suffice.verification.claims.adaptive import similarity
@@ -74,14 +74,3 @@ def test_mixed_criteria_are_those_of_definition_1():
     assert (np.diff(phi, axis=1) >= 0).all()
     assert (phi <= x * (1 + 1e-13)).all()
     assert (np.abs(np.diff(phi, axis=1)).max(1) > 0.1).any()  # jumps among them
-
-
-def test_sharp_instances_of_the_threshold_gap_are_many_balanced_peers():
-    family = peers.threshold_gap()
-    assert family.sharp is not None
-    values = family.sharp()
-    ratio = family.evidence(values).ratio(find("adaptive/best-threshold-gap"))
-    np.testing.assert_allclose(ratio, 1, rtol=0, atol=3e-3)  # of the order of the step, 2e-3
-    rho, a = values["r"][-1], 1 / values["sigma2"][-1]
-    np.testing.assert_allclose(rho * np.cumsum(a * rho), 1, rtol=1e-9)
-    assert evaluate(find("adaptive/best-threshold-gap"), share=1 / a.sum()) > 8
