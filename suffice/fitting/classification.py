@@ -35,7 +35,7 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
     units = replace(units, mean=np.append(units.mean[:-1], 0.0), scale=np.append(units.scale[:-1], 1.0))
     rows = []
     for (X, y, fold), by in zip(given, moved):
-        standard = (X @ encoding.matrix - units.mean[:-1]) / units.scale[:-1]
+        standard = (encoding.encoded(X) - units.mean[:-1]) / units.scale[:-1]
         standard[:, units.constant[:-1]] = 0.0
         Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
         rows.append((np.column_stack((np.ones(len(X)), standard)), Y.astype(float), (fold + by) % FOLDS))

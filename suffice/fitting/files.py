@@ -90,7 +90,8 @@ def _wrong(fit: SiteModels) -> str:
         return "its rule speaks of sites that have no model"
     if not gaps or list(encoding.columns) != columns or list(encoding.means) != columns:
         return "its columns do not fit together"
-    if encoding.matrix.shape != (len(design.names), len(columns)) or not design.ranges.keys() <= fit.needed:
+    shape = (len(columns),) * 2 if encoding.matrix is None else encoding.matrix.shape
+    if shape != (len(design.names), len(columns)) or not design.ranges.keys() <= fit.needed:
         return "its columns do not fit together"
     for name in (None, *names):
         model = fit.population if name is None else fit[name]

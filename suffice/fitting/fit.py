@@ -156,7 +156,7 @@ def _looked_at(
         place = share = times = None
         if sites.again is not None and (left or heavy[k]) and len(entries) < LOOKED_AT:
             X, y, places = sites.again(sites.names[k])
-            squares = (y - found.intercepts[k] - (X @ encoding.matrix) @ found.slopes[k]) ** 2
+            squares = (y - found.intercepts[k] - encoding.encoded(X) @ found.slopes[k]) ** 2
             if len(y) >= 2 * FOLDS and squares.max() > 0.5 * squares.sum() > 0:
                 place, share = places[int(squares.argmax())], float(squares.max() / squares.sum())
         if left:

@@ -75,7 +75,7 @@ class _Collaborative(BaseEstimator):
         X, sites = self._divided(X, client, reset=False)
         if client is None and self.client_column is None and len(self.fit_) > 1:
             sites[:] = POPULATION
-        return self.fit_.scores(X @ self.fit_.encoding.matrix, sites)
+        return self.fit_.scores(self.fit_.encoding.encoded(X), sites)
 
 
 class CollaborativeRegressor(RegressorMixin, _Collaborative):

@@ -27,7 +27,7 @@ def encoded(sites: Sites) -> tuple[Encoding, list[np.ndarray], list[np.ndarray]]
     for site in sites.sites:
         X, y, _ = site.rows()
         site.pieces.clear()  # its memory serves for what is made of it
-        kept.append((X if encoding.columns == design.names else X @ encoding.matrix, y))
+        kept.append((encoding.encoded(X), y))
     return encoding, [X for X, _ in kept], [y for _, y in kept]
 
 

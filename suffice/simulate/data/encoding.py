@@ -21,11 +21,11 @@ since it is a difference of such squares: where it varies by less than some 3e-7
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """`matrix` (p, q) from the columns of the sites to `columns`, those that models have coefficients for; `means` of
-    these over all rows, none where they are not known."""
+    """`matrix` (p, q) from the columns of the sites to `columns`, those that models have coefficients for, None where
+    they are the same; `means` of these over all rows, none where they are not known."""
 
     columns: tuple[str, ...]
-    matrix: np.ndarray
+    matrix: np.ndarray | None
     gaps: Mapping[str, float]
     references: Mapping[str, str]
     means: Mapping[str, float]
@@ -43,6 +43,9 @@ class Encoding:
             for source, columns in categories.items()
         }
         kept = [name for name in names if name not in references.values()]
+        if len(kept) == len(names) and not gaps:
+            means = dict(zip(kept, mean.tolist()))
+            return cls(columns=tuple(kept), matrix=None, gaps={}, references=references, means=means)
         matrix = np.zeros((len(names), len(kept)))
         for j, name in enumerate(kept):
             matrix[at[name], j] = 1.0
@@ -54,17 +57,23 @@ class Encoding:
         means = dict(zip(kept, (mean @ matrix).tolist()))
         return cls(columns=tuple(kept), matrix=matrix, gaps=filled, references=references, means=means)
 
+    def encoded(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (n, p) without gaps in `columns`."""
+        return X if self.matrix is None else X @ self.matrix
+
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Rows X (n, p) in `columns`. NaN, a gap where the column had none to learn from, becomes the mean."""
         gone = np.isnan(X)
-        rows = np.where(gone, 0.0, X) @ self.matrix
+        rows = self.encoded(np.where(gone, 0.0, X))
         if gone.any():
             means = [self.means[name] for name in self.columns]
-            rows = np.where(gone @ (self.matrix != 0), means, rows)
+            rows = np.where(gone if self.matrix is None else gone @ (self.matrix != 0), means, rows)
         return rows
 
     def folds(self, sites: Sequence[Sequence[Fold]]) -> list[list[Fold]]:
         """Messages (x, y) of all sites in `columns`."""
+        if self.matrix is None:
+            return [list(site) for site in sites]
         size, kept = self.matrix.shape
         whole = np.zeros((size + 1, kept + 1))
         whole[:-1, :-1] = self.matrix
