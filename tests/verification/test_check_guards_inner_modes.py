@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from suffice.simulate import LocalSGD
+from suffice.simulate.algorithms import Momentum
 from suffice.verification import Outcome, check
 from suffice.verification.families import quadratics
-
-from .bounds_of_strangers.cases import HeavyBall
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -70,5 +69,5 @@ def test_momentum_forgets_the_start_elsewhere(q):
     def bound(*, eta, beta, e0, T):
         return (1e-3 * (1 - eta * beta) ** 2) ** T * e0
 
-    verdict = check(bound, direction="lower", conditions=below(0.9), algorithm=HeavyBall(q=q))
+    verdict = check(bound, direction="lower", conditions=below(0.9), algorithm=Momentum(weight=q))
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)

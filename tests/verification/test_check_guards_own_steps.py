@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from shorter_steps import Steps
 
 from suffice.simulate import Local
+from suffice.simulate.algorithms import Momentum
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.effective_step import reach
 from suffice.verification.hessian_eigenvalues import late
 from suffice.verification.problem_measure import measures
 
-from .bounds_of_strangers.cases import Averaged, HeavyBall, Steps
+from .bounds_of_strangers.cases import Averaged
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -22,7 +24,7 @@ HARMONIC = Steps(size=lambda t: 1 / t)
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "times"), [(Local(), 1), (SLOW, 21), (WARM, 5), (HALF, 2), (HARMONIC, 1), (HeavyBall(q=0.5), 1)]
+    ("algorithm", "times"), [(Local(), 1), (SLOW, 21), (WARM, 5), (HALF, 2), (HARMONIC, 1), (Momentum(weight=0.5), 1)]
 )
 def test_how_far_eta_is_from_the_step(algorithm, times):
     assert reach(algorithm, 2, 40) == times

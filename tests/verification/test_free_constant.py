@@ -51,6 +51,7 @@ def test_the_least_constant_is_found_and_stands():
         assert check(partial(noise, C=C), conditions=step).valid == stands
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("bound", "options", "says"),
     [
