@@ -19,8 +19,8 @@ from .frame import Frame, missing
 from .suspicion import Copies, named, suspicions
 from .table import MOST_CLIENTS
 
-_TOGETHER = 2**21
-"""So many numbers of X at once, 16 MiB."""
+_TOGETHER = 2**17
+"""So many rows at once: pieces of wide tables have few rows, those of narrow ones as many by themselves."""
 FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
@@ -110,7 +110,7 @@ def _numbers(
     for frame in frames:
         held.append((frame.texts(client), design.apply(frame), _targets(frame, target, label)))
         rows += frame.rows
-        if rows * len(design.columns) >= _TOGETHER:
+        if rows >= _TOGETHER:
             yield map(np.concatenate, zip(*held))
             held, rows = [], 0
     if held:
