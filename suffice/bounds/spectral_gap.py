@@ -1,4 +1,4 @@
-"""The spectral gap of W = Lambda Lambda^T: its extreme non-zero eigenvalues. `GradientTracking` has that of graphs."""
+"""The spectral gap of a mixing matrix, and the extreme non-zero eigenvalues of W = Lambda Lambda^T."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import numpy as np
 
 RANK_TOLERANCE = 2.0**-44
 """Singular values of Lambda below this times N times the largest count as zero (a float SVD errs by N 2^-52)."""
+
+
+def spectral_gap(W) -> float:
+    """1 - |W - 11^T/N| of a mixing matrix W (N, N): 1 - |lambda_2| where W is symmetric."""
+    W = np.asarray(W, dtype=float)
+    return float(1 - np.linalg.norm(W - 1 / len(W), 2))
 
 
 class Spectrum(NamedTuple):

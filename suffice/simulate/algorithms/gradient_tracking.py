@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from suffice.bounds.spectral_gap import spectral_gap
 from suffice.support.errors import InputError
 
 from ..oracle import Oracle
@@ -50,7 +51,7 @@ class GradientTracking(Algorithm):
     @property
     def spectral_gap(self) -> float:
         """1 - |W - 11^T/N|."""
-        return float(1 - torch.linalg.matrix_norm(self.W - 1 / len(self.W), 2))
+        return spectral_gap(self.W)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         W = pairwise("W", self.W, problem)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from suffice.bounds import Constants, QuadraticCertificate, labelled, positive_definite
+from suffice.bounds.smoothness_and_strong_convexity import quadratic_constants
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_numbers
 
@@ -134,10 +135,10 @@ class Quadratics(AdditiveNoise):
 
     def constants(self) -> Constants:
         A, xi = self.A.double().cpu().numpy(), self.xi.double().cpu().numpy()
-        eigenvalues = np.linalg.eigvalsh(A)
+        mu, beta = quadratic_constants(A)
         return Constants(
-            mu=2 * eigenvalues[:, 0],
-            beta=2 * eigenvalues[:, -1],
+            mu=mu,
+            beta=beta,
             sigma2=self.sigma2.double().cpu().numpy(),
             excess=self.excess(self.start[None])[0].double().cpu().numpy(),
             heterogeneity=QuadraticCertificate(A=A, xi=xi),

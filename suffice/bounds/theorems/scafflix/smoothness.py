@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from ...smoothness import (
+from ...smoothness_and_strong_convexity import (
     least_squares_sample_smoothness,
     least_squares_smoothness,
     least_squares_smoothness_released,

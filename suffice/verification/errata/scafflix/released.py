@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.bounds.scafflix_settings import released_steps
-from suffice.bounds.smoothness import (
+from suffice.bounds.smoothness_and_strong_convexity import (
     least_squares_smoothness,
     least_squares_smoothness_released,
     logistic_smoothness,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds import evaluate, find
-from suffice.bounds.smoothness import logistic_smoothness, logistic_smoothness_by_trace
+from suffice.bounds.smoothness_and_strong_convexity import logistic_smoothness, logistic_smoothness_by_trace
 
 from ...claims.scafflix.assumption import sampled
 from ..erratum import Finding

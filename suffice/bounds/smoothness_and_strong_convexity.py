@@ -1,4 +1,6 @@
-"""Smoothness constants of regularised least squares and logistic losses from the features alone.
+"""Smoothness and strong convexity: of quadratics both, of least squares and logistic losses beta from features alone.
+
+mu I <= Hessian <= beta I everywhere: a loss is mu-strongly convex and beta-smooth, in [loss / theta^2].
 
 Least squares: f(x) = (1/(2 n)) |A x - y|^2 + (r/2) |x|^2. Logistic: f(x) = (1/n) sum_j log(1 + exp(-y_j a_j^T x))
 + (r/2) |x|^2, a pure number. Features are (..., n, d), the regularisation r is (...).
@@ -7,6 +9,12 @@ Least squares: f(x) = (1/(2 n)) |A x - y|^2 + (r/2) |x|^2. Logistic: f(x) = (1/n
 from __future__ import annotations
 
 import numpy as np
+
+
+def quadratic_constants(A) -> tuple[np.ndarray, np.ndarray]:
+    """mu and beta (...,) of (theta + xi)^T A (theta + xi), A (..., d, d) symmetric: the Hessian is 2 A."""
+    eigenvalues = 2 * np.linalg.eigvalsh(np.asarray(A, dtype=float))
+    return eigenvalues[..., 0], eigenvalues[..., -1]
 
 
 def _second_moment(features) -> np.ndarray:
