@@ -132,7 +132,7 @@ def test_no_bound_is_called_exceeded_where_none_is_printed():
 FACTOR = re.compile(r"by a factor of ([^ (;:$`]+)")
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("row", [row for row in kept() if row["key"] and row["kind"] != "loose"], ids=lambda r: r["id"])
 def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
     computed = next(entry for entry in ERRATA if entry.id == row["id"]).to_dict()

@@ -132,18 +132,15 @@ def test_second_order_statement_where_every_term_is_known():
 
 def test_the_noisiest_clients_do_not_listen_to_each_other():
     """One law, noise of .05 to 3: errors against those of everybody's model, which are .74 by symmetric distances."""
-    ratios = []
-    for seed in range(1):
-        rng, truth = np.random.default_rng(seed), np.random.default_rng(100 + seed).normal(size=4)
-        X = [rng.normal(size=(20, 4)) for _ in range(6)]
-        y = [x @ truth + noise * rng.normal(size=20) for x, noise in zip(X, np.geomspace(0.05, 3, 6))]
-        problem = linear(X, y, batch=5)
-        found = sf.collaborators(problem, eta=0.1, iterations=50, seed=seed)
-        rules = (found.algorithm(together=25), sf.algorithms.FedAvg())
-        runs = [sf.run(problem, rule, iterations=100, eta=0.1, seeds=1, models=True).models[0] for rule in rules]
-        scouts, everybody = (((models - truth) ** 2).sum(1).mean() for models in runs)
-        ratios.append(scouts / everybody)
-    assert np.exp(np.log(ratios).mean()) < 0.6
+    rng, truth = np.random.default_rng(0), np.random.default_rng(100).normal(size=4)
+    X = [rng.normal(size=(20, 4)) for _ in range(6)]
+    y = [x @ truth + noise * rng.normal(size=20) for x, noise in zip(X, np.geomspace(0.05, 3, 6))]
+    problem = linear(X, y, batch=5)
+    found = sf.collaborators(problem, eta=0.1, iterations=50)
+    rules = (found.algorithm(together=25), sf.algorithms.FedAvg())
+    runs = [sf.run(problem, rule, iterations=100, eta=0.1, seeds=1, models=True).models[0] for rule in rules]
+    scouts, everybody = (((models - truth) ** 2).sum(1).mean() for models in runs)
+    assert scouts < 0.6 * everybody
 
 
 def test_clients_of_one_law_are_at_distance_zero_in_the_mean():
