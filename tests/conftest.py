@@ -43,18 +43,25 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
-def brief(monkeypatch):
-    """Few random instances beside the sharp ones, of few clients and features, where these decide the verdict of
-    `check` or its words are the point, fewer paths, and violations as they were found, not simplified; the tests of
-    what a search finds have the effort of the users."""
-    from suffice.verification import counterexample, problem_measure, sampled_check, shapes
+def few(monkeypatch):
+    """Few random instances beside the sharp ones, where these decide the verdict of `check` or its words are the
+    point, and violations as they were found, not simplified; the tests of what a search finds have the effort of the
+    users."""
+    from suffice.verification import counterexample
     from suffice.verification.claim import EFFORTS
 
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=4, restarts=1, ascents=1))
+    monkeypatch.setattr(counterexample, "shrink", lambda theorem, family, values, margin: values)
+
+
+@pytest.fixture
+def brief(few, monkeypatch):
+    """Few of them, of few clients and features, and fewer paths."""
+    from suffice.verification import problem_measure, sampled_check, shapes
+
     monkeypatch.setitem(problem_measure.SHAPES, "quick", ((1, 2), (3, 2), (8, 1)))
     monkeypatch.setattr(shapes, "PAIRS", ((1, 1), (1, 2), (2, 2), (3, 2), (8, 8)))
     monkeypatch.setattr(sampled_check, "_CERTIFIED", (2**11, 2**13))
-    monkeypatch.setattr(counterexample, "shrink", lambda theorem, family, values, margin: values)
 
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -40,28 +40,20 @@ def campaign(
             session = conduct(plan, jobs=processes, scheduler=scheduler, progress=bar)
     except KeyboardInterrupt as stop:
         echo(f"suffice: {stop}", err=True)
-        raise typer.Exit(130) from None
-    failures = [{"cell": cell, "error": error} for cell, error in session.failed]
+        raise
     if as_json:
-        about = {"name": plan.name, "cells": len(plan.cells), "out": str(plan.out)}
-        print_json(about | vars(session) | {"failed": len(failures), "failures": failures})
+        about = {"name": plan.name, "cells": len(plan.cells), "out": str(plan.out), "failed": len(session.failed)}
+        failures = [{"cell": cell, "error": error} for cell, error in session.failed]
+        print_json(session._asdict() | about | {"failures": failures})
     else:
-        cells = f"{len(plan.cells)} cells: {session.computed} computed, {session.found} found done"
-        failed = f", {len(failures)} failed" if failures else ""
+        told = f"{session.computed} computed, {session.found} found done, {len(session.failed)} failed"
         ratio = lambda value: "-" if value is None else ratio_text(value, 6)  # noqa: E731
-        columns, ends = ("claim", "edition", "instances", "worst", "median"), ("worst_ratio", "median_ratio")
-        rows = [
-            (row["key"], row["edition"], f"{row['instances']:,}", *(ratio(row[end]) for end in ends))
-            for row in summary(plan)
-        ]
-        Table(
-            title="Measured/bound",
-            columns=columns,
-            numeric=columns[2:],
-            rows=rows,
-            lines=[f"{cells}{failed}; {session.seconds:.1f} s; results in {plan.out}"],
-        ).show()
+        found = [(row, ratio(row["worst_ratio"]), ratio(row["median_ratio"])) for row in summary(plan)]
+        rows = [(row["key"], row["edition"], f"{row['instances']:,}", *ends) for row, *ends in found]
+        columns = ("claim", "edition", "instances", "worst", "median")
+        lines = [f"{len(plan.cells)} cells: {told}; {session.seconds:.1f} s; results in {plan.out}"]
+        Table(title="Measured/bound", columns=columns, numeric=columns[2:], rows=rows, lines=lines).show()
     for cell, error in session.failed:
         echo(f"suffice: failed: {', '.join(f'{name} = {value}' for name, value in cell.items())}: {error}", err=True)
-    if failures:
+    if session.failed:
         raise typer.Exit(1)

@@ -30,14 +30,14 @@ def sharpness(
     instances: int = option("random draws of each family of a corrected statement", default=100),
     progress: Progress,
 ) -> Content:
-    from suffice.verification.campaign import Sharpness
+    from suffice.verification.campaign.cells import sharpness as computed
     from suffice.verification.claims import all_claims
 
     theorems = [claim.theorem for claim in all_claims()]
     keys = [theorem.key for theorem in theorems if theorem.edition == "corrected" and not theorem.superseded_by]
     rows = []
     for done, key in enumerate(keys):
-        rows.append({"key": key, "edition": "corrected"} | Sharpness(key=key, instances=instances, root=0).compute())
+        rows.append({"key": key, "edition": "corrected"} | computed(key=key, instances=instances, root=0))
         progress(done + 1, len(keys))
     return _content(rows, {"instances per family": instances})
 

@@ -54,7 +54,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("line", LINES)
 def test_it_begins_with_its_answer_and_what_stands_next_runs(line, command, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -105,7 +105,7 @@ MET += [
 ]
 
 
-@pytest.mark.share(7)
+@pytest.mark.share(10)
 @pytest.mark.parametrize(("name", "build", "kind"), MET, ids=[f"{name}, {kind}" for name, _, kind in MET])
 def test_no_iteration_waits_for_the_device_or_meets_another_one(name, build, kind):
     problem = problem_of(kind)
@@ -120,7 +120,7 @@ RULES = {
 }
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("kind", KINDS[:4])
 @pytest.mark.parametrize("sizes", [(40, 7), (3, 2)])
 def test_all_for_one_takes_at_most_seventy_operations_whatever_the_sizes(kind, sizes):

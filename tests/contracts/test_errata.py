@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
 from typing import get_args
 
 import pytest
 from pages import errata as page
-from pages import statements, theorems
+from pages import statements
 from pages.mathematics import typeset
 from pages.theorems import address
+from whole_pages import paper_pages, whole_content
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
 from suffice.bounds.describe import page as theorem_page
 from suffice.bounds.saved_errata import by_damage, errata_of, kept, said, wrong_in_print
 from suffice.bounds.saved_verdicts import known
 from suffice.cli.errata import errata_page
-from suffice.explorer.content import content
 from suffice.verification import errata
 from suffice.verification.claims import all_claims
 from suffice.verification.errata import ERRATA, WITHDRAWN, one
@@ -130,11 +129,10 @@ def test_no_bound_is_called_exceeded_where_none_is_printed():
         assert "bound" not in heading
 
 
-SHOWN, PAPERS_PAGES = cache(content), cache(theorems.pages)
 FACTOR = re.compile(r"by a factor of ([^ (;:$`]+)")
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("row", [row for row in kept() if row["key"] and row["kind"] != "loose"], ids=lambda r: r["id"])
 def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
     computed = next(entry for entry in ERRATA if entry.id == row["id"]).to_dict()
@@ -145,7 +143,7 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
     assert sum(line.startswith("printed ") for line in lines) == 1
     editions = [one for one in THEOREMS if one.key == row["key"]]
     assert (f"          suffice theorem {row['key']} --edition printed" in lines) == (len(editions) > 1)
-    shown = next(one for one in SHOWN()["errata"] if one["id"] == row["id"])
+    shown = next(one for one in whole_content()["errata"] if one["id"] == row["id"])
     assert (shown["said"], shown["correct"]) == (words, row["key"])
     for record in editions:
         assert row in errata_of("", [record.key])
@@ -155,7 +153,7 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
         assert f"suffice errata {worst['id']}" in second
         assert FACTOR.findall(second) == FACTOR.findall(said(worst))
     if editions:  # a definition has a section without facts
-        shown = PAPERS_PAGES()[address(row["key"]).removeprefix("theorems/").partition("#")[0]]
+        shown = paper_pages()[address(row["key"]).removeprefix("theorems/").partition("#")[0]]
         assert f"(../errata/{row['kind']}.md#{row['id']}): {typeset(words)}" in shown
 
 

@@ -63,7 +63,7 @@ def test_the_solution_for_beta_of_the_clients_is_within_its_conditions():
     assert not [beyond(theorem, point) for _, point in found if beyond(theorem, point)]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("theorem", SOLVED, ids=lambda theorem: theorem.key)
 def test_what_is_solved_for_meets_all_conditions(theorem):
     outside = [(name, beyond(theorem, point)) for name, point in solutions(theorem) if beyond(theorem, point)]

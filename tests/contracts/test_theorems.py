@@ -21,7 +21,7 @@ from suffice.bounds.plain_text import text_of
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None]
 CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
 SATISFIABLE = [theorem for theorem in EVALUABLE if (theorem.key, theorem.edition) not in VACUOUS]
-SHARE = pytest.mark.share(2)
+SHARE = pytest.mark.share(3)
 every_satisfiable = pytest.mark.parametrize("theorem", SATISFIABLE, ids=lambda t: f"{t.key}-{t.edition}")
 every = pytest.mark.parametrize("theorem", EVALUABLE, ids=lambda t: f"{t.key}-{t.edition}")
 

@@ -34,7 +34,7 @@ LONG = {
 }
 """Pages whose Python takes seconds."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
-PYTHON = [page for page in (*PAGES, DOCS / "quantities.md") if blocks(page, "python")]
+PYTHON = [page for page in (*PAGES, DOCS / "quantities.md", DOCS / "campaigns.md") if blocks(page, "python")]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md", DOCS / "questions.md") for entry in commands(page)]
 

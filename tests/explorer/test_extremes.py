@@ -6,10 +6,7 @@ import re
 import subprocess
 
 import pytest
-from chromium import browser, needs_chromium
-
-from suffice.explorer.content import content
-from suffice.explorer.page import page
+from chromium import needs_chromium
 
 pytestmark = needs_chromium
 WALK = """(() => {
@@ -75,49 +72,48 @@ WALK = """(() => {
 
 
 @pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    out = tmp_path_factory.mktemp("extremes") / "explore.html"
-    out.write_text(page(content()), encoding="utf-8")
-    with browser() as found:
-        found.call("Page.enable")
-        at_once = "window.requestAnimationFrame = draw => (draw(), 0)"
-        found.call("Page.addScriptToEvaluateOnNewDocument", source=at_once)
-        found.address = out.as_uri()
-        yield found
+def at_once(chromium):
+    """The browser, which draws without waiting for the next frame."""
+    chromium.call("Page.enable")
+    source = "window.requestAnimationFrame = draw => (draw(), 0)"
+    script = chromium.call("Page.addScriptToEvaluateOnNewDocument", source=source)["identifier"]
+    yield chromium
+    chromium.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    chromium.call("Page.disable")
 
 
 @pytest.mark.parametrize(("width", "every"), [(400, 20), pytest.param(1200, 1, marks=pytest.mark.slow)])
-def test_records_at_the_ends_of_their_sliders_say_and_draw_what_holds(chromium, width, every):
-    chromium.size(width)
-    chromium.open(chromium.address)
-    found = chromium.run(WALK.replace("EVERY", str(every)))
+def test_records_at_the_ends_of_their_sliders_say_and_draw_what_holds(at_once, address, width, every):
+    at_once.size(width)
+    at_once.open(address)
+    found = at_once.run(WALK.replace("EVERY", str(every)))
     assert found["wrong"] == []
     assert found["seen"]["states"] > 3600 / every
     assert found["seen"]["beyond"] > 1000 / every
     assert found["seen"]["certain"] >= (every == 1)
-    assert chromium.errors == []
+    assert at_once.errors == []
 
 
-def test_a_true_print_has_a_remark_and_no_fault(chromium):
-    chromium.open(f"{chromium.address}#key=adaptive/remark-3-binary&edition=printed")
-    assert chromium.run("[...document.querySelectorAll('dt')].map(o => o.textContent)") == ["Remark", "Hypotheses"]
-    assert chromium.run("[...document.querySelectorAll('.fault')].length") == 0
-    chromium.open(f"{chromium.address}#key=scafflix/theorem-2&edition=printed")
-    page = chromium.run("document.querySelector('main').textContent")
+def test_a_true_print_has_a_remark_and_no_fault(at_once, address):
+    at_once.open(f"{address}#key=adaptive/remark-3-binary&edition=printed")
+    assert at_once.run("[...document.querySelectorAll('dt')].map(o => o.textContent)") == ["Remark", "Hypotheses"]
+    assert at_once.run("[...document.querySelectorAll('.fault')].length") == 0
+    at_once.open(f"{address}#key=scafflix/theorem-2&edition=printed")
+    page = at_once.run("document.querySelector('main').textContent")
     assert "What holds instead" not in page
     assert "none kept" not in page
-    assert "min_iγ_iμ_i" in chromium.run("document.querySelector('.controls select').textContent")
+    assert "min_iγ_iμ_i" in at_once.run("document.querySelector('.controls select').textContent")
 
 
 @pytest.mark.parametrize("key", ["adaptive/lemma-1", "adaptive/remark-3-binary", "adaptive/corollary-1-best-step"])
-def test_brackets_grow_with_what_they_hold(chromium, key):
+def test_brackets_grow_with_what_they_hold(at_once, address, key):
     if not re.search("Math", subprocess.run(["fc-list"], capture_output=True, text=True, check=False).stdout):
         pytest.skip("no font of formulas is installed")
-    chromium.open(f"{chromium.address}#key={key}")
+    at_once.open(f"{address}#key={key}")
     heights = "o => [o.getBoundingClientRect().height, o.parentElement.getBoundingClientRect().height]"
-    found = chromium.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({heights})")
+    found = at_once.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({heights})")
     assert found
     assert all(bracket > 0.9 * held for bracket, held in found), found
     last = "o => [o.getBoundingClientRect().height, o.parentElement.lastElementChild.getBoundingClientRect().height]"
-    pairs = chromium.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({last})")
+    pairs = at_once.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({last})")
     assert all(abs(left - right) < 0.1 * left for left, right in pairs), pairs

@@ -6,29 +6,14 @@ import itertools
 import re
 
 import pytest
-from chromium import CONTROL, SHIFT, browser, needs_chromium
-
-from suffice.explorer.content import content
-from suffice.explorer.page import page
+from chromium import CONTROL, SHIFT, needs_chromium
+from whole_pages import whole_content
 
 pytestmark = needs_chromium
 BOUND = "document.querySelector('.value').dataset.bound"
 FOCUSED = "document.activeElement"
 REACHABLE = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary")].filter(one =>
   one.checkVisibility() && !one.closest("details:not([open]) > :not(summary)"))"""
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    out = tmp_path_factory.mktemp("keys") / "explore.html"
-    out.write_text(page(content()), encoding="utf-8")
-    return out.as_uri()
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as found:
-        yield found
 
 
 @pytest.fixture
@@ -266,8 +251,8 @@ def test_every_stop_of_the_tour_breaks_its_bound_where_its_sentence_says(open_at
     tab = open_at()
     tab.run(f"document.querySelectorAll('.tour button')[{place}].focus()")
     tab.press("Enter")
-    stop = content()["tour"][place]
-    erratum = next(row for row in content()["errata"] if row["id"] == stop["erratum"])
+    stop = whole_content()["tour"][place]
+    erratum = next(row for row in whole_content()["errata"] if row["id"] == stop["erratum"])
     said = tab.run("document.querySelector('.tour').textContent")
     assert said.startswith(f"{erratum['location']}: {erratum['said']}. Drag")
     for name, value in (erratum["at"] | stop["start"]).items():
@@ -295,7 +280,7 @@ def test_the_other_edition_keeps_the_values_that_both_take(open_at):
 def test_a_bound_of_parameters_that_nobody_set_is_not_drawn(open_at):
     """The corrected statement takes beta_max, which the printed one does not have."""
     tab = open_at("#key=cobo/lemma-4&edition=printed")
-    records = {row["edition"]: row for row in content()["records"] if row["key"] == "cobo/lemma-4"}
+    records = {row["edition"]: row for row in whole_content()["records"] if row["key"] == "cobo/lemma-4"}
     names = {edition: {one["name"] for one in row["parameters"]} for edition, row in records.items()}
     assert names["corrected"] - names["printed"]
     assert "corrected" not in tab.run("document.querySelector('.picture svg').getAttribute('aria-label')")

@@ -72,19 +72,19 @@ def test_settings_are_the_generators_one_per_seed():
 @pytest.mark.parametrize("edition", ["stated", "published"])
 def test_curves_are_those_of_run_on_every_seeds_own_problem(edition):
     """Also of rules that torch runs for all seeds together, and of models that are counted from their optima."""
-    setting, seeds = replace(TWO, clients=5, iterations=12), (3, 7)
+    setting, seeds = replace(TWO, clients=3, iterations=6), (3, 7)
     problems, eta = drawn(edition, setting, seeds), step_sizes(edition, setting, seeds)
     contenders = _contenders(edition, setting, UNSTATED)
     contenders["m=16"] = Contender(algorithm=all_for_one("m=16", "binary"), changes={"pairwise": False})
-    found = paths(contenders, problems, seeds=seeds, iterations=12, eta=eta, collaborators=True)
-    steps = eta.expand(2, 5).numpy()
+    found = paths(contenders, problems, seeds=seeds, iterations=6, eta=eta, collaborators=True)
+    steps = eta.expand(2, 3).numpy()
     for name, entry in contenders.items():
         for at, seed in enumerate(seeds):
             more: dict[str, Any] = {} if np.isnan(found[name].collaborators).all() else {"weights": [seed]}
-            trace = run(replace(problems[at], **entry.changes), entry.algorithm, iterations=13, eta=steps[at],
+            trace = run(replace(problems[at], **entry.changes), entry.algorithm, iterations=7, eta=steps[at],
                         seeds=range(seed, seed + 1), kernel="reference", **more)  # fmt: skip
             # optima of size 5 against distances of 1e-4 at the least
-            expected = np.log10(trace.excess[0, :13]).mean(-1)
+            expected = np.log10(trace.excess[0, :7]).mean(-1)
             np.testing.assert_allclose(found[name].values[:, at], expected, rtol=0, atol=1e-8, err_msg=name)
             if trace.weights is not None:
                 counted = (trace.weights[0, 1:] > 0).sum(-1).mean(-1)
@@ -138,12 +138,6 @@ def kept(saved, tmp_path):
     for path in saved:
         if path.suffix in (".csv", ".json"):
             (tmp_path / path.name).write_bytes(path.read_bytes())
-
-
-def test_saved_figures_are_drawn_again_from_their_files(saved, kept, tmp_path):
-    first = {path.name: path.read_bytes() for path in saved}
-    again = {path.name: path.read_bytes() for path in redraw("adaptive-2a", tmp_path).save(tmp_path)}
-    assert first == again
 
 
 def test_redrawing_needs_whole_files(stated, kept, tmp_path):

@@ -27,7 +27,7 @@ def drawn(seed, sizes, rows=50, noise=0.7):
 @pytest.mark.share(3)
 @pytest.mark.parametrize("rows", [15, 50])
 @pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
-@pytest.mark.parametrize("draws", [range(50), pytest.param(range(50, 200), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.parametrize("draws", [range(25), pytest.param(range(25, 200), marks=pytest.mark.slow)], ids=str)
 def test_no_site_of_a_group_is_suspected(sizes, rows, draws):
     """Nor any of its folds at fifty rows."""
     for seed in draws:

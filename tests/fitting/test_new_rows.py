@@ -101,7 +101,7 @@ def test_in_python(loss, route, tmp_path):
         assert len(lines) == (2 if shares is None else 4)  # once a call
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("options", [(), ("--keep",), ("--probabilities",), ("--keep", "--probabilities"), ("--json",)])
 @pytest.mark.parametrize("piece", [1, 50_000])

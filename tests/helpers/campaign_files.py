@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-SMALL = """
+HEAD = """
 name = "small"
 out = "results"
 root = 3
+"""
+SMALL = f"""{HEAD}
 [[verify]]
 keys = ["adaptive/property-1"]
 editions = ["printed", "corrected"]
@@ -17,32 +19,7 @@ editions = ["printed", "corrected"]
 keys = ["worst-case/quadratic-norms", "adaptive/property-1"]
 instances = 50
 block = 20
-[[simulate]]
-problem = "clustered"
-algorithms = ["local", "fedavg"]
-iterations = 3
-seeds = 8
-roots = 2
-[simulate.grid]
-clients = [4, 6]
-separation = [0.5, 2.0]
 """
-MANY = """
-name = "many"
-out = "results"
-[[simulate]]
-problem = "clustered"
-algorithms = ["local", "fedavg"]
-iterations = 1
-seeds = 4
-roots = 25
-[simulate.grid]
-clients = [2, 4]
-separation = [0.5, 2.0]
-"""
-"""200 cells."""
-CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
-"""Of the small one the 16 simulations."""
 BRISK = """
 name = "brisk"
 out = "results"
@@ -52,6 +29,8 @@ instances = 100
 block = 4
 """
 """100 cells of a few milliseconds."""
+MANY, CHEAP = (BRISK.replace("100", count).replace("4", block) for count, block in (("100", "2"), ("8", "2")))
+"""200 cells and 16 of them."""
 
 
 def written(folder: Path, text: str) -> Path:

@@ -14,7 +14,7 @@ from blocks import ROOT
 
 import suffice as sf
 
-RUNS = 1500
+RUNS = 600
 DIABETES = ROOT / "examples" / "diabetes_by_age.csv"
 OF_DIABETES = ("--client", "age_group", "--target", "progression")
 

@@ -18,7 +18,7 @@ from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle, MomentPowers
 from suffice.simulate.path_values import path_values
 from suffice.simulate.quadratic_forms import AT, OF, QuadraticForm, forms
 
-T, ETA, PATHS, CLIENT = 7, 0.1, 8_000, 1
+T, ETA, PATHS, CLIENT = 7, 0.1, 3_000, 1
 TWO = Cycle(blocks=(Block(iterations=(1,)), Block(iterations=(2,))))
 HELD = Cycle(blocks=(Block(iterations=(1, 2)),))
 ALGORITHMS = [(LocalSGD(period=2), TWO), (FedAvg(participants=2, period=2), HELD), (Scaffnew(p=0.4), ONE_STEP)]

@@ -105,7 +105,7 @@ def test_together_is_fedavg_and_afterwards_fixed_weights():
 
 def test_second_order_statement_where_every_term_is_known():
     """Scouts drawn as N(theta*_k, C_k), quadratic losses without rest: both expectations within 5 standard errors."""
-    rng, n, d, folds, draws = np.random.default_rng(3), 3, 2, 2, 800
+    rng, n, d, folds, draws = np.random.default_rng(3), 3, 2, 2, 300
     optimum, root = rng.normal(size=(n, d)), rng.normal(size=(n, d, d)) / 3
     block = [rng.normal(size=(5, d)) * scale for scale in (1.0, 2.0, 0.5)]  # every fold has the same rows
     X = [np.concatenate([x] * folds) for x in block]
@@ -132,26 +132,23 @@ def test_second_order_statement_where_every_term_is_known():
 
 def test_the_noisiest_clients_do_not_listen_to_each_other():
     """One law, noise of .05 to 3: errors against those of everybody's model, which are .74 by symmetric distances."""
-    ratios = []
-    for seed in range(3):
-        rng, truth = np.random.default_rng(seed), np.random.default_rng(100 + seed).normal(size=4)
-        X = [rng.normal(size=(20, 4)) for _ in range(6)]
-        y = [x @ truth + noise * rng.normal(size=20) for x, noise in zip(X, np.geomspace(0.05, 3, 6))]
-        problem = linear(X, y, batch=5)
-        found = sf.collaborators(problem, eta=0.1, iterations=50, seed=seed)
-        rules = (found.algorithm(together=25), sf.algorithms.FedAvg())
-        runs = [sf.run(problem, rule, iterations=100, eta=0.1, seeds=1, models=True).models[0] for rule in rules]
-        scouts, everybody = (((models - truth) ** 2).sum(1).mean() for models in runs)
-        ratios.append(scouts / everybody)
-    assert np.exp(np.log(ratios).mean()) < 0.6
+    rng, truth = np.random.default_rng(0), np.random.default_rng(100).normal(size=4)
+    X = [rng.normal(size=(20, 4)) for _ in range(6)]
+    y = [x @ truth + noise * rng.normal(size=20) for x, noise in zip(X, np.geomspace(0.05, 3, 6))]
+    problem = linear(X, y, batch=5)
+    found = sf.collaborators(problem, eta=0.1, iterations=50)
+    rules = (found.algorithm(together=25), sf.algorithms.FedAvg())
+    runs = [sf.run(problem, rule, iterations=100, eta=0.1, seeds=1, models=True).models[0] for rule in rules]
+    scouts, everybody = (((models - truth) ** 2).sum(1).mean() for models in runs)
+    assert scouts < 0.6 * everybody
 
 
 def test_clients_of_one_law_are_at_distance_zero_in_the_mean():
     found = []
-    for seed in range(30):
+    for seed in range(12):
         problem = linear(*regression([(1.0, 0.0, 0.5)] * 2, 8, rng=np.random.default_rng(seed)), batch=2)
         found.append(sf.collaborators(problem, eta=0.1, iterations=30, seed=seed).distance[0, 1])
-    assert abs(np.mean(found)) < 4 * np.std(found) / 30**0.5
+    assert abs(np.mean(found)) < 4 * np.std(found) / 12**0.5
     assert np.std(found) > 0
 
 

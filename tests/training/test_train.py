@@ -213,7 +213,7 @@ def test_other_rows_or_options_find_their_scouts_anew(tmp_path):
     data = write_folder(tmp_path / "data", clients=2)
     kept = []
     for seed in (0, 1):
-        sf.train(data, model=factory, out=tmp_path / "out", seed=seed, **QUICK)
+        sf.train(data, model=factory, out=tmp_path / "out", seed=seed, baselines=False, **QUICK)
         kept.append(json.loads((tmp_path / "out" / "scouts.json").read_text()))
     assert kept[0]["run"] != kept[1]["run"]
     assert kept[0]["held_out"] != kept[1]["held_out"]

@@ -192,6 +192,7 @@ def network() -> Quadratics:
     return Quadratics.of(H, [[0, 1.0], [2, 0.3], [-1, 0]], sigma2=[1.0, 2.0, 3.0], start=[1.0, 1.0])
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("algorithm", "blocks"),
     [

@@ -61,7 +61,7 @@ def one(h, sigma2, far, minimiser):
 EVERY_SECOND = Cycle(blocks=(Block(iterations=(1,)), Block(iterations=(2,))))
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize(("algorithm", "cycle"), [
     (Local(), ONE_STEP), (Scaffnew(p=1.0), ONE_STEP), (Scaffnew(p=0.3), ONE_STEP), (Scaffnew(p=0.02), ONE_STEP),
     (Scaffold(period=2), EVERY_SECOND), (Scaffold(period=1), ONE_STEP),
@@ -152,7 +152,7 @@ def test_tensors_in_place_and_seen_twice_are_exact():
     assert exact.rounded == 0
 
 
-@pytest.mark.parametrize("p", [0.13, 1.0])
+@pytest.mark.parametrize("p", [0.13, pytest.param(1.0, marks=pytest.mark.slow)])
 def test_an_exact_bound_at_small_steps_is_not_violated(p):
     def exact(share):
         def bound(*, eta, mu, e0, sigma2, T):

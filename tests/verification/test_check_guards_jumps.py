@@ -55,7 +55,7 @@ FORMS = {
 }
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(8)
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_a_bound_that_is_a_thousand_times_too_small_at_one_value_is_violated_there(name):
     setting = typical_setting(FAMILY)

@@ -54,7 +54,7 @@ def large(*, eta, mu, beta, e0, sigma2, T):
 LIMITS = (0.9, pytest.param(0.0005, marks=pytest.mark.slow), 1e-6)  # the middle one loses less than the last
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize("bound", [averaged, last, careful, of_floats, large], ids=lambda each: each.__name__)
 def test_a_true_bound_is_not_refuted_by_rounding(bound, limit):

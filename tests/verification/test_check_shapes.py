@@ -38,6 +38,7 @@ PLACES = {
 
 
 # Whoever finds a pair that is alone finds it among others too.
+@pytest.mark.usefixtures("few")
 def test_a_bound_that_is_false_on_one_pair_alone_is_violated_there():
     place = "(8, 8) alone"
     verdict = check(partial(shrunk, PLACES[place], 0.98), conditions=limit)
@@ -63,6 +64,7 @@ def test_pairs_are_tried_by_paths_too(monkeypatch):
     assert wrong.counterexample["arguments"]["d"] >= 3
 
 
+@pytest.mark.usefixtures("few")
 def test_only_pairs_that_were_tried_are_listed():
     weights = FixedWeights(alpha=np.full((3, 3), 1 / 3))
     verdict = check(lambda *, e0, sigma2, eta, beta, mu: e0 + eta * beta * sigma2 / mu, conditions=limit,
@@ -75,6 +77,7 @@ def test_only_pairs_that_were_tried_are_listed():
     assert few.met["5 identical quadratics in R^5"] == 0 < few.met["6 identical quadratics in R^5"]
 
 
+@pytest.mark.usefixtures("few")
 def test_pairs_that_are_too_expensive_are_named(monkeypatch):
     monkeypatch.setitem(shapes._NUMBERS, "quick", 2e3)
     verdict = check(right, conditions=limit, algorithm=FedAvg(period=2))

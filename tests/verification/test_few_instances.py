@@ -41,7 +41,7 @@ def test_a_bound_that_is_false_at_one_of_two_hundred_instances_is_violated():
     verdict = sf.check(expected, family=few)
     assert verdict.valid
     assert verdict.instances == 200
-    for T in (1, 7, 13, 20):
+    for T in (1, 13):
         assert sf.check(lower_at(T), family=few).outcome is Outcome.VIOLATED, T
 
 

@@ -42,6 +42,7 @@ def logarithm(*, eta, mu, beta, e0, sigma2, T, C):
     return (1 - eta * mu) ** (2 * T) * e0 + C * eta * beta * sigma2 / (mu * np.log(2 + T))
 
 
+@pytest.mark.usefixtures("brief")
 def test_the_least_constant_is_found_and_stands():
     found = check(noise, conditions=step, free="C")
     assert found.valid
@@ -52,6 +53,7 @@ def test_the_least_constant_is_found_and_stands():
 
 
 @pytest.mark.share(2)
+@pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(
     ("bound", "options", "says"),
     [
@@ -106,6 +108,7 @@ def test_growth_is_told_from_what_levels_off_late(key, top):
             assert seen.trend(key)[0] in kinds, (kinds, at, seen.trend(key))
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_keyword_with_a_value_of_its_own_is_a_constant():
     """By default argument, by partial and as a fraction; what the family gives is the family's."""
 
@@ -133,5 +136,9 @@ def test_a_keyword_with_a_value_of_its_own_is_a_constant():
 def test_constants_that_cannot_be_found_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         check(noise, **options)
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_constant_that_no_value_of_makes_the_bound_hold_is_none():
     with pytest.raises(InputError, match=r"^free = 'C': no constant makes the bound hold"):
         check(lambda *, e0, C: 0 * C - 1, free="C")

@@ -1,8 +1,14 @@
-"""A cell computes plain numbers from its description alone, whose fields are those of the three classes."""
+"""A campaign file (strict TOML) names cells; each computes plain numbers from its description alone."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cache
+from itertools import islice, product
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -10,107 +16,116 @@ import numpy as np
 from msgspec import Meta
 from threadpoolctl import ThreadpoolController
 
-from suffice.simulate import algorithm, generators, run
-from suffice.simulate.catalogue import ALGORITHMS
-from suffice.simulate.kernel_choice import kernel_for
+from suffice.simulate.data.memory import Memory, as_path
+from suffice.simulate.data.toml_file import read_toml
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_choice, plain
+from suffice.support.numbers import plain
 
-from ..claims import claim_of
+from ..claims import all_claims, claim_of
 
 Cell = dict[str, Any]
-Edition = Literal["printed", "corrected"]
-Root = Annotated[int, Meta(ge=0, lt=2**32)]
-Size = Annotated[int, Meta(ge=1, le=10_000)]
-Positive = Annotated[float, Meta(gt=0, lt=1e30)]
+MOST_CELLS = 100_000
 _libraries = cache(ThreadpoolController)  # finding the linear algebra that is loaded takes milliseconds
 
 
-class Verify(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="verify", kw_only=True):
-    key: str
-    edition: Edition = "corrected"
+class Entry(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Claims of a campaign file: those of an edition listed whose key fits a pattern listed, where * is anything."""
+
+    keys: Annotated[list[str], Meta(min_length=1)]
+    editions: Annotated[tuple[Literal["printed", "corrected"], ...], Meta(min_length=1)] = ("corrected",)
+
+    def claims(self) -> list[tuple[str, str]]:
+        known = dict.fromkeys((claim.theorem.key, claim.theorem.edition) for claim in all_claims())
+        for pattern in self.keys:
+            if not any(fnmatchcase(key, pattern) for key, _ in known):
+                raise InputError("keys", pattern, "no claim has such a key; * stands for anything")
+        fits = lambda key: any(fnmatchcase(key, pattern) for pattern in self.keys)  # noqa: E731
+        return [(key, edition) for key, edition in known if edition in self.editions and fits(key)]
+
+
+class Verify(Entry):
     effort: Literal["quick", "full"] = "quick"
-    root: Root
+    roots: Annotated[int, Meta(ge=1, le=10**9)] = 1
 
-    def compute(self) -> dict[str, Any]:
-        claim = claim_of(self.key, self.edition)
-        answer = claim.verify(effort=self.effort, root=self.root).to_dict()
-        if answer["worst_ratio"] == -np.inf:  # no instance counted, and JSON has no such number
-            answer["worst_ratio"] = None
-        names = ("verdict", "instances", "worst_ratio", "refuted_mutants", "mutants")
-        return {name: answer[name] for name in names} | {"instance": plain(answer["worst_instance"])}
+    def cells(self, root: int) -> Iterator[Cell]:
+        """One for each claim and root."""
+        for (key, edition), one in product(self.claims(), range(root, root + self.roots)):
+            yield dict(kind="verify", key=key, edition=edition, effort=self.effort, root=one)
 
 
-class Sharpness(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="sharpness", kw_only=True):
-    """So many random instances of each family, without the sharp instances and searches of `verify`."""
+class Sharpness(Entry):
+    instances: Annotated[int, Meta(ge=1, le=10**9)]
+    block: Annotated[int, Meta(ge=1, le=10_000)] = 500
 
-    key: str
-    edition: Edition = "corrected"
-    instances: Size
-    root: Root
-
-    def compute(self) -> dict[str, Any]:
-        """Worst and median measured/bound of those that meet the hypotheses, None where none does."""
-        claim = claim_of(self.key, self.edition)
-        pieces = [family.evidence(family.draw(self.instances, seed=self.root)) for family in claim.families]
-        counted = [piece.counted(claim.theorem) for piece in pieces]
-        ratios = [np.where(mask, piece.ratio(claim.theorem), -np.inf) for mask, piece in zip(counted, pieces)]
-        every = np.concatenate([np.empty(0), *(ratio[mask] for mask, ratio in zip(counted, ratios))])
-        if not len(every):
-            return {"instances": 0, "worst_ratio": None, "median_ratio": None, "instance": {}}
-        ratio, piece = max(zip(ratios, pieces), key=lambda pair: pair[0].max())
-        ends = {"worst_ratio": float(every.max()), "median_ratio": float(np.median(every))}
-        return {"instances": len(every), **ends, "instance": plain(piece.instance(int(ratio.argmax())))}
+    def cells(self, root: int) -> Iterator[Cell]:
+        """One for each claim and block of instances."""
+        end = root + self.instances
+        for (key, edition), one in product(self.claims(), range(root, end, self.block)):
+            yield dict(kind="sharpness", key=key, edition=edition, root=one, instances=min(self.block, end - one))
 
 
-class Simulate(msgspec.Struct, forbid_unknown_fields=True, tag_field="kind", tag="simulate", kw_only=True):
-    """Clients in clusters; the trace is kept at eleven iterations."""
-
-    problem: Literal["clustered"] = "clustered"
-    clients: Size = 8
-    features: Size = 2
-    clusters: Size = 2
-    separation: Positive = 1.0
-    sigma: Positive = 1.0
-    start: Positive = 1.0
-    eta: Positive | None = None
-    algorithm: str
-    iterations: Annotated[int, Meta(ge=1, le=10**7)]
-    seeds: Annotated[int, Meta(ge=1, le=10**6)] = 64
-    root: Root
-
-    def __post_init__(self) -> None:
-        as_choice("algorithm", self.algorithm, list(ALGORITHMS))
-        if self.clusters > self.clients:
-            raise InputError("clusters", self.clusters, f"give at most {self.clients}, the number of clients")
-
-    def compute(self) -> dict[str, Any]:
-        sizes = [self.clients // self.clusters + (k < self.clients % self.clusters) for k in range(self.clusters)]
-        about: dict[str, Any] = {"sigma2": self.sigma**2, "start": np.full(self.features, self.start)}
-        problem = generators.clustered(sizes, self.features, separation=self.separation, spread=0.0, **about)
-        eta = self.eta or 0.5 / float(problem.constants().beta.max())
-        chosen = algorithm(self.algorithm, problem, eta=eta)
-        grid = np.unique(np.linspace(0, self.iterations, 11).round().astype(int)).tolist()
-        setting: dict[str, Any] = {"eta": eta, "grid": grid, "kernel": kernel_for(problem, chosen)}
-        trace = run(problem, chosen, iterations=self.iterations, seeds=self.seeds, root=self.root, **setting)
-        mean = trace.mean().mean(1)
-        return {
-            "iteration": trace.iterations.tolist(),
-            "mean_excess": mean.tolist(),
-            "final_excess": float(mean[-1]),
-            "oracle_calls": float(trace.oracle_calls[-1]),
-            "vectors_sent": float(trace.vectors_sent[-1]),
-            "kernel": trace.kernel,
-        }
+class CampaignFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    name: str
+    out: Annotated[str, Meta(min_length=1)]
+    root: Annotated[int, Meta(ge=0, le=2**31)] = 0
+    verify: list[Verify] = []
+    sharpness: list[Sharpness] = []
 
 
-def read_cell(cell: Cell) -> Verify | Sharpness | Simulate:
-    """The cell, checked."""
-    return msgspec.convert(cell, Verify | Sharpness | Simulate)
+class Campaign(msgspec.Struct, frozen=True, kw_only=True):
+    """Cells in order, and the folder for their results."""
+
+    name: str
+    out: Path
+    cells: tuple[Cell, ...]
+
+
+def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaign:
+    """Read and check a campaign file. `out` replaces its folder, which is relative to it. Raises `InputError`."""
+    path = as_path("campaign", path)
+    try:
+        table = msgspec.convert(read_toml("campaign", path, Memory()), CampaignFile)
+    except msgspec.ValidationError as error:
+        reason = " ".join(str(error).replace("$.", "").replace("`", "").split())
+        raise InputError("campaign", path.name, reason) from None
+    every = (cell for entry in (*table.verify, *table.sharpness) for cell in entry.cells(table.root))
+    cells = {identity(cell): cell for cell in islice(every, MOST_CELLS + 1)}
+    if not 0 < len(cells) <= MOST_CELLS:
+        raise InputError("cells", f"over {MOST_CELLS}" if cells else 0, "give some entries; split a large campaign")
+    folder = path.parent / table.out if out is None else Path(out)
+    return Campaign(name=table.name, out=folder, cells=tuple(cells.values()))
+
+
+def identity(cell: Cell) -> str:
+    """The name of a cell's file: a hash of its description."""
+    return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def verify(*, key: str, edition: str, effort: str, root: int) -> dict[str, Any]:
+    answer = claim_of(key, edition).verify(effort=effort, root=root).to_dict()
+    if answer["worst_ratio"] == -np.inf:  # no instance counted, and JSON has no such number
+        answer["worst_ratio"] = None
+    names = ("verdict", "instances", "worst_ratio", "refuted_mutants", "mutants")
+    return {name: answer[name] for name in names} | {"instance": plain(answer["worst_instance"])}
+
+
+def sharpness(*, key: str, edition: str = "corrected", instances: int, root: int) -> dict[str, Any]:
+    """Worst and median measured/bound over so many random instances of each family, without the sharp instances and
+    searches of `verify`, among those that meet the hypotheses; None where none does."""
+    claim = claim_of(key, edition)
+    pieces = [family.evidence(family.draw(instances, seed=root)) for family in claim.families]
+    ratios = [np.where(piece.counted(claim.theorem), piece.ratio(claim.theorem), -np.inf) for piece in pieces]
+    every = np.concatenate([np.empty(0), *(ratio[ratio > -np.inf] for ratio in ratios)])
+    if not len(every):
+        return {"instances": 0, "worst_ratio": None, "median_ratio": None, "instance": {}}
+    ratio, piece = max(zip(ratios, pieces), key=lambda pair: pair[0].max())
+    ends = {"worst_ratio": float(every.max()), "median_ratio": float(np.median(every))}
+    return {"instances": len(every), **ends, "instance": plain(piece.instance(int(ratio.argmax())))}
 
 
 def compute(cell: Cell) -> dict[str, Any]:
     """The result of one cell, JSON-ready, on one thread, as cells are spread over processes. Raises what goes wrong."""
+    about = {name: value for name, value in cell.items() if name != "kind"}
     with one_thread(), _libraries().limit(limits=1):
-        return read_cell(cell).compute()
+        return {"verify": verify, "sharpness": sharpness}[cell["kind"]](**about)

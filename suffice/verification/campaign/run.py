@@ -13,34 +13,31 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, as_completed
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib.externals.loky import ProcessPoolExecutor
 
 from suffice.support.errors import InputError
 from suffice.support.files import unfinished, write_whole
+from suffice.support.numbers import as_whole
 from suffice.support.text import csv_text
 
-from .cells import Cell
+from .cells import Campaign, Cell, identity
 from .cells import compute as compute_cell
-from .definition import Campaign, identity
 
 Compute = Callable[[Cell], dict[str, Any]]
 Answer = tuple[Cell, dict[str, Any], str]
-"""A cell with its result, or with what went wrong."""
 _GO_ON = "results so far are kept, run again to resume"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Session:
+class Session(NamedTuple):
     """One run: how many cells it computed and found done, and those that `failed` with what went wrong in one line."""
 
     computed: int
     found: int
-    failed: tuple[tuple[Cell, str], ...]
+    failed: list[tuple[Cell, str]]
     seconds: float
 
 
@@ -63,8 +60,7 @@ def conduct(
     Results are the same for any number of workers. Raises `InputError` when the folder is held by another run or cannot
     be written, or when no scheduler answers; `KeyboardInterrupt`, with how far the campaign came, on SIGINT.
     """
-    if jobs < 1:
-        raise InputError("jobs", jobs, "give at least 1 process")
+    jobs = as_whole("jobs", jobs)
     began, failed, done = time.perf_counter(), list[tuple[Cell, str]](), 0
     with _held(campaign):
         todo = [cell for cell in campaign.cells if result(campaign.out, cell) is None]
@@ -81,8 +77,7 @@ def conduct(
         except KeyboardInterrupt:
             told = f"{found + done - len(failed)} of {len(campaign.cells)} cells done"
             raise KeyboardInterrupt(f"interrupted: {told}; run the same command again to resume") from None
-    seconds = time.perf_counter() - began
-    return Session(computed=len(todo) - len(failed), found=found, failed=tuple(failed), seconds=seconds)
+    return Session(computed=len(todo) - len(failed), found=found, failed=failed, seconds=time.perf_counter() - began)
 
 
 def result(out: Path, cell: Cell) -> dict[str, Any] | None:
@@ -109,16 +104,17 @@ def summary(campaign: Campaign) -> list[dict[str, Any]]:
     `median_ratio` is the median over the sharpness cells of their medians: what a random instance shows. Ratios are
     measured/bound, inverted for lower bounds; None where no instance met the hypotheses.
     """
-    claims, rows = dict[tuple[str, str], list[dict[str, Any]]](), []
+    claims = dict[tuple[str, str], list[dict[str, Any]]]()
     for cell in campaign.cells:
-        if cell["kind"] != "simulate" and (row := result(campaign.out, cell)) is not None:
-            claims.setdefault((cell["key"], cell["edition"]), []).append(row)
+        if (found := result(campaign.out, cell)) is not None:
+            claims.setdefault((cell["key"], cell["edition"]), []).append(found)
+    rows = []
     for (key, edition), found in claims.items():
         worst = max(found, key=lambda row: -np.inf if row["worst_ratio"] is None else row["worst_ratio"])
         medians = [row["median_ratio"] for row in found if row.get("median_ratio") is not None]
-        about = {"key": key, "edition": edition, "instances": sum(row["instances"] for row in found)}
-        about |= {"worst_ratio": worst["worst_ratio"], "median_ratio": float(np.median(medians)) if medians else None}
-        rows.append(about | {"instance": worst["instance"]})
+        row = {"key": key, "edition": edition, "instances": sum(row["instances"] for row in found)}
+        row |= {"worst_ratio": worst["worst_ratio"], "median_ratio": float(np.median(medians)) if medians else None}
+        rows.append(row | {"instance": worst["instance"]})
     return rows
 
 
@@ -160,27 +156,25 @@ def _line(error: BaseException) -> str:
 
 
 def _answers(todo: list[Cell], jobs: int, scheduler: str | None, compute: Compute) -> Generator[Answer]:
-    """Yield answers as they come. A process that dies takes all cells without an answer with it. As cells go out in
-    order, those that were under way are the first of them: these are computed again one by one, and the rest after."""
-    if jobs == 1 and scheduler is None:
+    """Yield cells, each with its result, or with what went wrong, as they come. A process that dies takes all cells
+    without an answer with it. As cells go out in order, those that were under way are the first of them: these are
+    computed again one by one, and the rest after."""
+    if (jobs == 1 and scheduler is None) or not todo:
         yield from (_attempt(cell, compute) for cell in todo)
         return
-    parts = [todo]
-    while parts:
-        if not (cells := parts.pop(0)):
-            continue
-        with _workers(min(jobs, len(cells)), scheduler) as workers:
-            left = {workers.submit(_attempt, cell, compute): cell for cell in cells}
-            for future in as_completed(left):
-                error = future.exception()
-                if not isinstance(error, BrokenExecutor):  # Dask names a cell that took down worker after worker
-                    cell = left.pop(future)
-                    yield (cell, {}, _line(error)) if error else future.result()
-        lost = [*left.values()]
-        if len(cells) == len(lost) == 1:
-            yield lost[0], {}, "its process died, perhaps for lack of memory"
-        else:
-            parts += [*([cell] for cell in lost[:jobs]), lost[jobs:]]
+    with _workers(min(jobs, len(todo)), scheduler) as workers:
+        left = {workers.submit(_attempt, cell, compute): cell for cell in todo}
+        for future in as_completed(left):
+            error = future.exception()
+            if not isinstance(error, BrokenExecutor):  # Dask names a cell that took down worker after worker
+                cell = left.pop(future)
+                yield (cell, {}, _line(error)) if error else future.result()
+    lost = [*left.values()]
+    if len(todo) == len(lost) == 1:
+        yield lost[0], {}, "its process died, perhaps for lack of memory"
+        return
+    for part in (*([cell] for cell in lost[:jobs]), lost[jobs:]):
+        yield from _answers(part, jobs, scheduler, compute)
 
 
 @contextmanager
@@ -189,12 +183,11 @@ def _workers(jobs: int, scheduler: str | None) -> Generator[Executor]:
     that takes down worker after worker; joblib's waits for it."""
     if scheduler is None:
         ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}  # this process ends them
-        with ProcessPoolExecutor(jobs, timeout=60, **ignore) as pool:
-            try:
-                yield pool
-            except BaseException:
-                pool.shutdown(kill_workers=True)
-                raise
+        pool = ProcessPoolExecutor(jobs, timeout=60, **ignore)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(kill_workers=True)
         return
     try:
         from dask.distributed import Client

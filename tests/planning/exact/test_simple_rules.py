@@ -27,7 +27,7 @@ def whitened(moments):
     return moments.in_basis(vectors / np.sqrt(values) @ vectors.T)
 
 
-@pytest.mark.parametrize(("seed", "rho"), [(103, 0.99), (103, 0.999), (104, 0.999)])
+@pytest.mark.parametrize(("seed", "rho"), [(103, 0.99), (104, 0.999)])
 def test_no_plan_is_slower_than_equal_weights_in_the_pooled_whitening(seed, rho):
     moments = nearly_dependent(seed, rho)
     epsilon = 0.02 * moments.excess

@@ -10,11 +10,11 @@ import pytest
 from campaign_files import SMALL, written
 
 from suffice.verification.campaign import Campaign, conduct, read_campaign, summary, table
-from suffice.verification.campaign.definition import identity
+from suffice.verification.campaign.cells import identity
 from suffice.verification.campaign.run import result
 
-MIXED = SMALL.replace('"printed", "corrected"', '"corrected"').replace("roots = 2", "roots = 1")
-"""11 cells of the three kinds."""
+MIXED = SMALL.replace('"printed", "corrected"', '"corrected"')
+"""7 cells of both kinds."""
 
 
 @pytest.fixture(scope="module")

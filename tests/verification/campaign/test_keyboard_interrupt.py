@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from campaign_files import BRISK, CHEAP, MANY, start, written
+from campaign_files import BRISK, CHEAP, HEAD, start, written
 
 from suffice.bounds import InputError
 from suffice.support.files import write_whole
@@ -82,10 +82,10 @@ def test_ctrl_c_says_how_far_the_campaign_came_and_what_was_done_is_kept(tmp_pat
 
 @pytest.mark.slow
 def test_ctrl_c_ends_processes_and_all_at_once_with_one_line(tmp_path):
-    """As `timeout -s INT` does it: twice, to the whole group, while cells that take minutes are under way."""
-    brief = MANY.replace("[2, 4]", "[2]").replace("[0.5, 2.0]", "[0.5]").replace("roots = 25", "roots = 1")
-    long = brief[brief.index("[[simulate]]") :].replace("iterations = 1", "iterations = 1000000")
-    campaign = read_campaign(written(tmp_path, brief + long))
+    """As `timeout -s INT` does it: twice, to the whole group, while cells that take a minute are under way."""
+    entry = '[[sharpness]]\nkeys = ["{}"]\ninstances = {}\nblock = {}\n'
+    brief, long = entry.format("cobo/alignment", 2, 1), entry.format("adaptive/theorem-2-constant", 20_000, 10_000)
+    campaign = read_campaign(written(tmp_path, HEAD + brief + long))
     process = start(tmp_path / "campaign.toml", "--jobs", "2")
     began = time.monotonic()
     while finished_cells(campaign) < 2 and time.monotonic() - began < 120:
@@ -93,7 +93,7 @@ def test_ctrl_c_ends_processes_and_all_at_once_with_one_line(tmp_path):
     time.sleep(0.2)
     for _ in range(2):
         os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)  # a second or less where nothing else runs; the cells take minutes
+    _, err = process.communicate(timeout=60)  # a second or less where nothing else runs; the cells take a minute
     line = "suffice: interrupted: 2 of 4 cells done; run the same command again to resume\n"
     assert (process.returncode, err) == (130, line)
     ended = time.monotonic()

@@ -114,6 +114,7 @@ def rate(*, eta, mu, beta, e0, sigma2, T):
     return (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("least", "most"), [(40, 40), (1001, 2000), (0, 0), (5, 5)])
 def test_a_function_that_is_another_at_some_T_is_not_the_formula(least, most):
     theorem = record(rate)

@@ -186,6 +186,7 @@ def test_an_algorithm_for_four_clients_is_proved_for_four():
     assert proof(shared, algorithm=alone).outcome == "violated"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("quantity", "factor"), [("LAST_DISTANCE", "mu"), ("LAST_GRADIENT", "beta")])
 def test_distances_and_gradients_have_units_of_their_own(quantity, factor):
     def bound(*, eta, mu, beta, distance2, sigma2, T):
@@ -255,6 +256,7 @@ def short(*, eta, mu, distance2, sigma2, T):
     return (1 - eta * mu) ** T * distance2 + eta * sigma2 / (2 * mu)
 
 
+@pytest.mark.usefixtures("brief")
 def test_what_is_proved_up_to_a_factor_is_not_proved(tmp_path):
     verdict = sf.check(
         short, conditions=lambda *, eta, beta: {"step": (eta, 1e-3 / beta)}, quantity="last_distance", prove=True
