@@ -153,6 +153,8 @@ _p("split", r"\kappa", DIMENSIONLESS, (0.01, 0.9), "share of the descent spent o
    upper=0.99)
 _p("noise_factor", "M", DIMENSIONLESS, (0.1, 100.0),
    "multiplicative noise, max_k M_k with Var[g_k] <= sigma_k^2 + M_k |grad R_k|^2")
+_p("noise_excess", "A", CURVATURE, (0.1, 10.0),
+   "noise that grows with the excess: Var[g_k] <= sigma^2 + M |grad R_k|^2 + 2 A (R_k - R_k*)")
 _p("peak", r"\phi(1)", DIMENSIONLESS, (0.05, 1.0), "criterion at similarity 1", positive=True, upper=1.0)
 _p("advantage", "K", DIMENSIONLESS, (0.05, 10.0),
    "largest max_{k != i} s_i^2 / s_k^2 of the reference variances in the weights")

@@ -225,11 +225,13 @@ def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
     reference = matrices_of(image[:, :, : states + 1])
     moved = image[:, :, states + 1 :].unflatten(2, (clients, scenarios, 2))
     grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ probes.states[-1])[:, :, None, None]
-    size = torch.maximum(reference.abs().amax((2, 3)), moved.abs().amax((2, 3, 4, 5)))[..., None, None, None]
+    # of each scenario: beside noise 1e8 times as large as its unit states another one has fewer digits
+    size = torch.maximum(reference.abs().amax((2, 3))[..., None, None], moved.abs().amax((4, 5)))
+    additive = (grown.abs().amax(-1) <= 1e-12 * states * size).all(1).all(0).flatten()
     noise = weights.new_zeros(count, states + 1, states + 1)
     kept: list[tuple[Tensor, Tensor]] = []
-    if bool((grown.abs() <= 1e-12 * states * size).all()):
-        origin = moved[..., 0, :]  # (B, R, N, J, n)
+    origin = moved[..., 0, :]  # (B, R, N, J, n)
+    if bool(additive.all()):
         middle = torch.einsum("bkj,brkja->brka", weights.mT, origin)
         mean = reference.clone()
         mean[..., :-1, -1] += (middle - reference[:, :, None, :-1, -1]).sum(2)
@@ -237,9 +239,12 @@ def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
         weighted = odds[..., None, None, None] * shares[:, None, ..., None] * column
         noise[:, :-1, :-1] = weighted.flatten(1, 3).mT @ column.flatten(1, 3)
     else:
-        unit = unit_states(states, weights)
-        maps = after(probes.points.repeat_interleave(len(unit), 1), unit.repeat(clients * scenarios, 1))
-        maps = matrices_of(maps.unflatten(2, (clients, scenarios, len(unit))))  # (B, R, N, J, m, m)
+        unit, rows = unit_states(states, weights), additive.logical_not().nonzero()[:, 0]
+        maps = reference[:, :, None].repeat(1, 1, clients * scenarios, 1, 1)
+        maps[..., :-1, -1] = origin.flatten(2, 3)
+        found = after(probes.points[:, rows].repeat_interleave(len(unit), 1), unit.repeat(len(rows), 1))
+        maps[:, :, rows] = matrices_of(found.unflatten(2, (len(rows), len(unit))))
+        maps = maps.unflatten(2, (clients, scenarios))  # (B, R, N, J, m, m)
         middle = torch.einsum("bkj,brkjac->brkac", weights.mT, maps)
         mean = reference + (middle - reference[:, :, None]).sum(2)
         kept.append(

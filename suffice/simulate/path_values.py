@@ -33,7 +33,8 @@ NUDGE = 2.0**-44
 
 def noiseless(problem: Problem) -> bool:
     """Whether stochastic gradients are the gradients themselves."""
-    return isinstance(problem, AdditiveNoise) and not bool(problem.sigma2.any())
+    grown = getattr(problem, "growth", problem.start * 0)  # of `GrowingNoise`
+    return isinstance(problem, AdditiveNoise) and not bool(problem.sigma2.any()) and not bool(grown.any())
 
 
 class _Coins(Exception):

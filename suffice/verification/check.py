@@ -26,7 +26,7 @@ from .families import ProblemFamily, own_scalar
 from .free_constant import with_constant
 from .loosened_conditions import loosened
 from .periods import over_periods
-from .problem_measure import APART, GIVEN, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
+from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
@@ -131,7 +131,7 @@ def check(
         own = {} if family is None else family.own()
         own |= {free: own_scalar(free, "the bound")} if free else {}
         meant = _names(names, bound, conditions, quantity)
-        given = GIVEN | APART if family is None else {"eta", *typical_setting(family).arguments}
+        given = GIVEN | APART | GROWING if family is None else {"eta", *typical_setting(family).arguments}
 
         def read(function: Callable[..., Any]) -> Callable[..., Any]:
             known = lambda name: name in given or own_number(chosen, ROUNDS.get(name, name)) is not None  # noqa: E731

@@ -16,6 +16,7 @@ from suffice.simulate.mean_loss import minimiser as minimiser_of_mean
 from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.simulate.problem import Problem
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
+from suffice.simulate.problems.growing_noise import GrowingNoise
 from suffice.simulate.problems.nonconvex import Profile, Well
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
@@ -37,12 +38,13 @@ FLATTEST = 2.0**-20
 
 
 def _problems(
-    A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray, along: np.ndarray, end: np.ndarray
-) -> Quadratics:
+    A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray, along: np.ndarray, end: np.ndarray,
+    growth: np.ndarray | None,
+) -> Quadratics:  # fmt: skip
     """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance.
 
     A (n, N, d, d), xi (n, N, d), sigma2 (n,), start (n, d); the share `along` (n,) of the noise's variance is along the
-    unit vectors `end` (n, N, d), the rest in all directions alike.
+    unit vectors `end` (n, N, d), the rest in all directions alike. `growth` (n, N, d, d): see `GrowingNoise`.
     """
     _, clients, features = xi.shape
     even, once = (
@@ -50,7 +52,7 @@ def _problems(
     )
     identity = torch.eye(features, dtype=torch.float64).expand(clients, -1, -1)
     onto = torch.from_numpy(end[..., :, None] * end[..., None, :])
-    return Quadratics(
+    fields: dict[str, Any] = dict(
         A=torch.from_numpy(np.ascontiguousarray(A)),
         xi=torch.from_numpy(xi),
         noise=Additive(
@@ -60,6 +62,7 @@ def _problems(
         start=torch.from_numpy(np.repeat(start[:, None], clients, axis=1)),
         names=tuple(f"client {index}" for index in range(clients)),
     )
+    return Quadratics(**fields) if growth is None else GrowingNoise(**fields, growth=torch.from_numpy(growth))
 
 
 def quadratics(
@@ -79,7 +82,9 @@ def quadratics(
     along the steepest direction or the flattest one (none is with `check(assumptions={"isotropic"})`). Sharp instances
     have mu = beta or start along an end of the spectrum. Of a quantity of the clients' mean loss e0 and distance2 are
     that loss's, and the start is seen from its minimiser x*. A bound may take zeta2, sigma2_star, Gamma, hessian_gap,
-    G2 and B2 too. Raises `InputError`.
+    G2 and B2 too; of one that takes noise_factor or noise_excess the variance of a gradient is sigma2 +
+    noise_factor |grad R_k|^2 + 2 noise_excess (R_k - R_k*), along the gradient or turned away from it. Raises
+    `InputError`.
     """
     _check_numbers(steps, clients=clients, features=features, longest=longest)
     if identical not in (True, False, "hessian"):
@@ -103,6 +108,7 @@ class _Quadratics:
     identical: bool | str
     mean_loss: bool = False
     constants: bool = False
+    growing: frozenset[str] = frozenset()
 
     @property
     def kinds(self) -> int:
@@ -129,8 +135,9 @@ class _Quadratics:
             sharp=self.sharp,
             movable=MovableInstances(scalars=self.scalars, moved=self.moved),
             mean_loss=lambda own: replace(self, mean_loss=not own, constants=True).family(),
+            growing=lambda names: replace(self, growing=names).family(),
             outside=f"T > {self.longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that "
-            "is not additive",
+            f"is not additive{' or of this growth' if self.growing else ''}",
         )
 
     def domains(self) -> dict[str, Domain]:
@@ -144,6 +151,9 @@ class _Quadratics:
         }
         if self.features > 1:
             domains["along"] = Domain(low=-1, high=1, zero=0.4)
+        domains |= {name: Domain(low=2.0**-6, high=64, log=True, zero=0.3) for name in sorted(self.growing)}
+        if self.growing and self.features > 1:
+            domains["crossed"] = Domain(low=0, high=1, integer=True)
         if self.apart:
             domains["minimiser"] = Domain(low=-2, high=2, shape=(self.clients, self.features))
         if self.turning:
@@ -197,16 +207,20 @@ class _Quadratics:
         x = np.reshape(values["far"], (-1, 1)) * np.reshape(values["direction"], (-1, self.features))
         ones = np.ones(len(curvature))
         H, _, more = self.seen_from(values)
-        return more | {
-            "mu": curvature.min((1, 2)),
-            "beta": curvature.max((1, 2)),
-            "sigma2": np.reshape(values["sigma2"], -1) * ones,
-            "e0": np.einsum("nd,nde,ne->n", x, H, x) / 2,
-            "distance2": (x**2).sum(1),
-            "T": np.reshape(values["T"], -1) * ones,
-            "N": self.clients * ones,
-            "d": self.features * ones,
-        }
+        return (
+            more
+            | {name: np.reshape(values[name], -1) * ones for name in self.growing}
+            | {
+                "mu": curvature.min((1, 2)),
+                "beta": curvature.max((1, 2)),
+                "sigma2": np.reshape(values["sigma2"], -1) * ones,
+                "e0": np.einsum("nd,nde,ne->n", x, H, x) / 2,
+                "distance2": (x**2).sum(1),
+                "T": np.reshape(values["T"], -1) * ones,
+                "N": self.clients * ones,
+                "d": self.features * ones,
+            }
+        )
 
     def moved(self, values: Values, name: str, target: np.ndarray) -> Values:
         now = self.scalars(values)
@@ -232,7 +246,16 @@ class _Quadratics:
         arguments["eta"] = values["eta"] if "eta" in values else values["step"] * self.steps / arguments["beta"]
         along = np.reshape(values.get("along", 0.0), -1) * np.ones(shape[0])
         end = np.broadcast_to(self.ends(values, along), shape)
-        return _problems(H / 2, -minimiser, arguments["sigma2"], start, np.abs(along), end), arguments
+        growth = None if not self.growing else np.broadcast_to(self.growth(values, arguments), H.shape).copy()
+        return _problems(H / 2, -minimiser, arguments["sigma2"], start, np.abs(along), end, growth), arguments
+
+    def growth(self, values: Values, arguments: dict[str, np.ndarray]) -> np.ndarray:
+        """(n, kinds, d, d), W with W^T W = M H^2 + A H: with H = Q diag(h) Q^T it takes each eigenvector to itself or,
+        where it is crossed, to the one at the other end of the list, (M h^2 + A h)^(1/2) times as long."""
+        h, Q = self.curvatures(values), self.turns(values)
+        M, A = (arguments.get(name, 0 * arguments["T"])[:, None, None] for name in ("noise_factor", "noise_excess"))
+        image = np.where(np.reshape(values.get("crossed", 0.0), (-1, 1, 1, 1)) > 0.5, Q[..., ::-1], Q)
+        return (image * np.sqrt(M * h**2 + A * h)[..., None, :]) @ Q.swapaxes(-1, -2)
 
     def sharp(self) -> Values:
         """Equal curvatures; then spectra from narrow to wide, the start along the flat end, the steep one, or both."""
@@ -247,6 +270,10 @@ class _Quadratics:
         if self.apart:
             values["minimiser"] = np.zeros((len(rows), self.clients, self.features))
         values |= {"turn": np.zeros((len(rows), self.kinds))} if self.turning else {}
+        if self.growing:  # once more with noise that grows along the gradient, and much away from it
+            more = {name: np.repeat([0.0, 1.0, 16.0], len(rows)) for name in self.growing}
+            more |= {"crossed": np.repeat([0.0, 0.0, 1.0], len(rows))} if self.features > 1 else {}
+            values = {name: np.concatenate([value] * 3) for name, value in values.items()} | more
         if not (self.mean_loss and self.apart):
             return values
         # once more with minimisers at -1 and 1 by turns, the first client alone as steep

@@ -62,7 +62,7 @@ def measured(
         form == QuadraticForm(of="excess")
         and iterations <= LONGEST_BY_HAND
         and type(algorithm) in (Local, FixedWeights)
-        and isinstance(problem, Quadratics)
+        and type(problem) is Quadratics
         and not problem.shared_noise
     ):
         return _fixed_excess(problem, algorithm, iterations, eta, client), DIGITS

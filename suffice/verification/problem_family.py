@@ -108,7 +108,8 @@ class ProblemFamily:
     `outside` says in words what the family leaves out. `mean_loss(own)` gives the same family whose e0, distance2 and
     zeta2 are those of the clients' mean loss, or with `own` all but e0 and distance2, where more has to change.
     `parameters` declares scalars of its own that bounds may take, by name with their units, None where a unit does not
-    matter; each `Setting` has their values among its arguments.
+    matter; each `Setting` has their values among its arguments. `growing(names)` gives the family whose noise grows as
+    these scalars of `quantity.GROWING` say.
     """
 
     name: str
@@ -119,6 +120,7 @@ class ProblemFamily:
     outside: str = ""
     mean_loss: Callable[[bool], ProblemFamily] | None = None
     parameters: Mapping[str, Unit | None] = field(default_factory=dict)
+    growing: Callable[[frozenset[str]], ProblemFamily] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping) or not all(

@@ -26,7 +26,7 @@ from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadra
 from .family import Domain, Family, Values
 from .hessian_eigenvalues import LATE, late, scanned, scans
 from .measurement_cache import once, once_each
-from .quantity import APART, Composed, form_of, quadratic_at, scalars_of
+from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
 from .suspects import movable, moved, without_rounding
 
 SHAPES = {
@@ -35,7 +35,7 @@ SHAPES = {
     "full": (*((1, d) for d in range(1, 9)), (2, 1), (2, 3), (3, 2), (4, 1), (5, 2), (6, 1), (7, 2), (8, 1), (8, 4)),
 }
 """(clients, features) of the families that are drawn from unless one is given."""
-ZEROS = ("e0", "sigma2")
+ZEROS = ("e0", "sigma2", *sorted(GROWING))
 """What may be 0 in the families of the library."""
 GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "d", "delta"))
 """The scalars of the families of the library."""
@@ -45,7 +45,8 @@ LETTERS = {
     **dict.fromkeys(("D2", "R2", "r0", "dist2", "D", "x0"), "distance2"),
     **dict.fromkeys(("H", "E", "tau"), "K"), **dict.fromkeys(("gap", "Delta", "delta0", "f0", "F0"), "e0"),
     "kappa": "lambda *, beta, mu: beta / mu", "sigma": "lambda *, sigma2: sigma2**0.5", "zeta_star2": "zeta2",
-    "P": "participants", "S": "participants",
+    "P": "participants", "S": "participants", "M_V": "noise_factor", "A": "noise_excess",
+    **dict.fromkeys(("rho", "M_G", "B"), "lambda *, noise_factor: 1 + noise_factor"),
 }  # fmt: skip
 """What letters of papers often mean here."""
 _STEPPED = 200
@@ -363,6 +364,7 @@ def measures(
         if tested.periodic:
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
+            coins |= bool(forms.growing)
             longest = _STEPPED if forms.average or (coins and entries(size) > MOST_ENTRIES) else 10_000
             # squaring the maps of coins loses digits where modes neither grow nor decay
             last = _STEPPED_LATE if forms.average or coins else LATE[-1]
@@ -392,6 +394,8 @@ def with_forms(forms: Composed, family: ProblemFamily, scalars: Mapping[str, flo
     without noise that is not isotropic where that is not asked for."""
     if forms.mean_loss or forms.apart:
         family = of_mean_loss(family, *([] if forms.mean_loss else APART))
+    if forms.growing and family.growing is not None:
+        family = family.growing(forms.growing)
     sharp = family.sharp
     if forms.isotropic and family.movable is not None and "along" in family.domains and sharp is not None:
         domains = {**family.domains, "along": Domain(low=0, high=0)}
@@ -465,5 +469,6 @@ def typical_setting(family: ProblemFamily) -> Setting:
         drawn["curvature"] = np.clip(drawn["curvature"], 0.25, 4)
         for name in ("sigma2", "far"):
             drawn[name] = np.clip(drawn[name], 0.5, 2)
+        drawn |= {name: np.clip(drawn[name], 0, 0.5) for name in GROWING & drawn.keys()}  # else few paths have it all
         drawn["step"] = np.full(16, 0.05)
     return family.setting({name: value[3] for name, value in drawn.items()})

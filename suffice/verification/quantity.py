@@ -29,6 +29,8 @@ from .user_function import adapted, reading, renamed
 
 APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
 """Scalars that say how far clients are apart."""
+GROWING = frozenset(("noise_factor", "noise_excess"))
+"""Scalars by which noise grows with the distance: M and A of Var[g] <= sigma2 + M |grad R|^2 + 2 A (R - R*)."""
 _SUMS = 1e-9
 _REMEDY = 'give a quantity by name, or weights by name: {"excess": 1.0, "last_consensus": lambda *, eta: 1 / eta}'
 _OVER = 'give "last", "average", "mean iterate", ("suffix", T0), ("mean iterate", w) or weights w(t, T) that sum to 1'
@@ -39,11 +41,13 @@ _ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "ti
 @dataclass(frozen=True, kw_only=True)
 class Composed(Quantity):
     """Quadratic forms, each with the weight that it has: a number >= 0 or a function of scalars. `isotropic`: where
-    noise is. `apart`: whether the bound takes constants that say how far clients are apart."""
+    noise is. `apart`: whether the bound takes constants that say how far clients are apart; `growing`: which of those
+    by which noise grows."""
 
     parts: tuple[tuple[QuadraticForm, Any], ...]
     isotropic: bool = False
     apart: bool = False
+    growing: frozenset[str] = frozenset()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Composed._of, (vars(self),)  # not one that is known by its name
@@ -221,7 +225,9 @@ def words(form: QuadraticForm) -> str:
 
 def form_of(theorem: Theorem) -> Composed:
     """What its quantity is of second moments; `InputError` where they do not determine it."""
-    return replace(composed(theorem.quantity), apart=not APART.isdisjoint(each.name for each in theorem.parameters))
+    found = composed(theorem.quantity)
+    taken = {each.name for each in theorem.parameters} | {name for form, _ in found.parts for name in form.scalars}
+    return replace(found, apart=not APART.isdisjoint(taken), growing=GROWING & taken)
 
 
 def composed(given: Quantity) -> Composed:

@@ -98,6 +98,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         problem = cast(QuadraticProblem, setting.problem)
         size = origin(problem, algorithm)[2].numel()
         coins = max(len(algorithm.outcomes(problem, block.iterations[0])) for block in tested.cycle.blocks)
+        coins *= 2 if first.forms.growing else 1  # noise that depends on the state costs as much
         longest = 10_000
         if first.forms.average or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
             longest = max(2 * _STEPS // coins, _PROBED)
