@@ -113,21 +113,17 @@ def test_a_site_so_far_that_losses_have_no_digits_is_left_out_without_a_vote(see
 @pytest.mark.parametrize("route", ["rows", "messages"])
 @pytest.mark.parametrize("fault", IN_ROW)
 def test_a_mistyped_row_is_named_and_hurts_nobody(fault, route):
-    ratios, own = [], []
-    for seed in (1,):
-        sites = drawn(seed, fault=IN_ROW[fault])
-        fit, honest = fitted(sites, route), list(sites)[:-1]
-        ratios.append(excess(fit, honest) / excess(clean(seed, 4, route), honest))
-        own.append(excess(fit, ["s4"]) / excess(clean(seed, 5, route), ["s4"]))
-        (entry,) = fit.to_dict()["rule"]["suspects"]
-        assert (entry["site"], entry["left_out"], entry["folds"]) == ("s4", "fold", [SLIP % 5 + 1])
-        text = said(fit)
-        assert f"Fold {SLIP % 5 + 1} of s4 (its rows 3, 8, 13 and so on) is left out" in text
-        if route == "rows":
-            assert entry["row"] == f"row {4 * ROWS + SLIP + 1}"
-            assert f"row {4 * ROWS + SLIP + 1} has 99." in text
-    assert np.mean(ratios) < 1.1, ratios
-    assert np.mean(own) < 2.5, own  # without a fifth of its rows
+    sites = drawn(1, fault=IN_ROW[fault])
+    fit, honest = fitted(sites, route), list(sites)[:-1]
+    assert excess(fit, honest) < 1.1 * excess(clean(1, 4, route), honest)
+    assert excess(fit, ["s4"]) < 2.5 * excess(clean(1, 5, route), ["s4"])  # without a fifth of its rows
+    (entry,) = fit.to_dict()["rule"]["suspects"]
+    assert (entry["site"], entry["left_out"], entry["folds"]) == ("s4", "fold", [SLIP % 5 + 1])
+    text = said(fit)
+    assert f"Fold {SLIP % 5 + 1} of s4 (its rows 3, 8, 13 and so on) is left out" in text
+    if route == "rows":
+        assert entry["row"] == f"row {4 * ROWS + SLIP + 1}"
+        assert f"row {4 * ROWS + SLIP + 1} has 99." in text
 
 
 @pytest.mark.share(6)
