@@ -67,6 +67,7 @@ def test_escape_empties_the_search_and_the_list_is_whole_again(open_at):
     assert (tab.run("search.value"), tab.run(rows)) == ("", whole)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("typed", ["-3", "1e999", "two", "0,5", "", "  ", "0x"])
 def test_a_wrong_number_is_refused_and_escape_brings_back_the_one_before(open_at, typed):
     tab = open_at("#key=adaptive/theorem-2-constant")
@@ -96,6 +97,7 @@ def test_arrows_move_a_slider_and_the_hand_stays_on_it(open_at):
     assert tab.run(f"{FOCUSED}.type") == "range"
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("width", "hash_", "modifiers"),
     [
@@ -137,6 +139,7 @@ def test_the_contents_open_and_close_in_a_narrow_window(open_at):
     assert (tab.run("tree.checkVisibility()"), tab.run("menu.getAttribute('aria-expanded')")) == (True, "true")
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("words", ["learning rate", "scaffold", "non-iid", "theorem ii", "who should learn with whom"])
 def test_other_words_for_it_find_it_and_the_answers_are_counted(open_at, words):
     tab = open_at()

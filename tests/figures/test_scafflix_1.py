@@ -21,7 +21,7 @@ LIBSVM = DATA / "libsvm"
 ALPHAS, CLIENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4), 8
 
 
-@pytest.fixture(scope="module", params=["published", "stated"])
+@pytest.fixture(scope="module", params=["published", pytest.param("stated", marks=pytest.mark.slow)])
 def drawn(request):
     if not (LIBSVM / "mushrooms").is_file():
         pytest.skip(f"no {LIBSVM / 'mushrooms'}: set SUFFICE_DATA to the folder with the data files")

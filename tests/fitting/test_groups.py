@@ -38,6 +38,7 @@ def test_no_site_of_a_group_is_suspected(sizes, rows, draws):
         assert rows < 50 or not found.folds.any(), seed
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
 def test_groups_are_those_that_were_drawn(sizes):
     right = 0
@@ -51,6 +52,7 @@ def test_groups_are_those_that_were_drawn(sizes):
     assert right >= 40, right
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_is_named_with_what_tells_it_apart(seed):
     """Its coefficient and that of the others are least squares with a level for each site, by another route."""
@@ -93,7 +95,7 @@ def test_a_site_that_is_kept_has_a_name():
         sf.fit(table(drawn(0, (3,))[0]), keep=["s9"])
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("count", "rows"), [(10, 40), (59, 4)])
 def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed, count, rows):
@@ -109,6 +111,7 @@ def test_sites_of_counts_are_told_to_take_logarithms_and_not_to_check_units(seed
     assert "try log(1 + target)" not in str(sf.fit(table(drawn(seed, (7,))[0])))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_nobody_is_told_to_check_units_where_rows_are_few_or_a_share_hardly_varies(seed):
     """Ten states in seven years, of ten columns; one is a share that creeps, and far at one of them."""

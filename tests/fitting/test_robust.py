@@ -76,7 +76,7 @@ def excess(fit, names):
     return sum(((found[name] - [1.0, -1.0, 0.1 * int(name[1:])]) ** 2).sum() for name in names)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("route", ["rows", "messages"])
 @pytest.mark.parametrize("fault", AT_SITE)
 def test_a_faulty_site_is_named_and_the_others_get_what_they_get_without_it(fault, route):
@@ -95,6 +95,7 @@ def test_a_faulty_site_is_named_and_the_others_get_what_they_get_without_it(faul
     assert "s4" not in fit["s0"].collaborators
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", [3, 11, 13])
 def test_a_site_so_far_that_losses_have_no_digits_is_left_out_without_a_vote(seed):
     """In these draws the fit with all seemed to lose nothing, and the vote kept the site."""
@@ -108,28 +109,24 @@ def test_a_site_so_far_that_losses_have_no_digits_is_left_out_without_a_vote(see
     assert "A site with fewer than" not in text  # the site without a gain has forty rows
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("route", ["rows", "messages"])
 @pytest.mark.parametrize("fault", IN_ROW)
 def test_a_mistyped_row_is_named_and_hurts_nobody(fault, route):
-    ratios, own = [], []
-    for seed in (1, 2):
-        sites = drawn(seed, fault=IN_ROW[fault])
-        fit, honest = fitted(sites, route), list(sites)[:-1]
-        ratios.append(excess(fit, honest) / excess(clean(seed, 4, route), honest))
-        own.append(excess(fit, ["s4"]) / excess(clean(seed, 5, route), ["s4"]))
-        (entry,) = fit.to_dict()["rule"]["suspects"]
-        assert (entry["site"], entry["left_out"], entry["folds"]) == ("s4", "fold", [SLIP % 5 + 1])
-        text = said(fit)
-        assert f"Fold {SLIP % 5 + 1} of s4 (its rows 3, 8, 13 and so on) is left out" in text
-        if route == "rows":
-            assert entry["row"] == f"row {4 * ROWS + SLIP + 1}"
-            assert f"row {4 * ROWS + SLIP + 1} has 99." in text
-    assert np.mean(ratios) < 1.1, ratios
-    assert np.mean(own) < 2.5, own  # without a fifth of its rows
+    sites = drawn(1, fault=IN_ROW[fault])
+    fit, honest = fitted(sites, route), list(sites)[:-1]
+    assert excess(fit, honest) < 1.1 * excess(clean(1, 4, route), honest)
+    assert excess(fit, ["s4"]) < 2.5 * excess(clean(1, 5, route), ["s4"])  # without a fifth of its rows
+    (entry,) = fit.to_dict()["rule"]["suspects"]
+    assert (entry["site"], entry["left_out"], entry["folds"]) == ("s4", "fold", [SLIP % 5 + 1])
+    text = said(fit)
+    assert f"Fold {SLIP % 5 + 1} of s4 (its rows 3, 8, 13 and so on) is left out" in text
+    if route == "rows":
+        assert entry["row"] == f"row {4 * ROWS + SLIP + 1}"
+        assert f"row {4 * ROWS + SLIP + 1} has 99." in text
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("fault", AT_SITE)
 @pytest.mark.parametrize("seed", [1, 3, 9])
 def test_with_three_sites_faults_of_one_are_told_and_hurt_nobody(fault, seed):
@@ -140,7 +137,7 @@ def test_with_three_sites_faults_of_one_are_told_and_hurt_nobody(fault, seed):
         np.testing.assert_allclose(coefficients(fit)[name], model, rtol=1e-9)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("fault", AT_SITE)
 @pytest.mark.parametrize("seed", [102, 103])
 def test_of_two_sites_nobody_can_tell_which_is_wrong_and_each_is_fitted_by_itself(seed, fault):
@@ -151,6 +148,7 @@ def test_of_two_sites_nobody_can_tell_which_is_wrong_and_each_is_fitted_by_itsel
     assert {entry["site"] for entry in fit.rule["suspects"]} == {"s0", "s1"}
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_two_sites_that_fit_each_other_stay_together(seed):
     """Also with a slip in one row, and with levels that are a hundred deviations apart."""

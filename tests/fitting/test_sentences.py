@@ -28,7 +28,7 @@ def least_squares(X, y):
     return np.linalg.lstsq(np.column_stack((np.ones(len(y)), X)), y, rcond=None)[0]
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("fault", [(1.0, -1.0), (1.0, 1e3), (1e4, 1.0), (1e-3, 1.0)])
 def test_what_tells_a_site_apart_is_beside_sites_that_are_not_left_out(seed, fault):
@@ -52,13 +52,14 @@ def test_what_tells_a_site_apart_is_beside_sites_that_are_not_left_out(seed, fau
 def test_honest_sites_seldom_differ_beside_one_that_is_left_out():
     """Beside seven rows whose predictors have another unit they did in most."""
     found = []
-    for seed in range(15):
+    for seed in range(8):
         sites = drawn(seed)
         sites["s4"] = (1e4 * sites["s4"][0][:7], sites["s4"][1][:7])  # too few rows to differ itself
         found.append(bool(sf.fit(table(sites)).rule["groups"]))
     assert not any(found), found
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_gains_and_losses_beyond_chance_are_called_what_they_are(seed):
     """The gains of a fit are made ones of all signs: the sentence names each by its own."""
@@ -106,6 +107,7 @@ def test_rows_of_heavy_tails_are_told_and_nobody_is_accused(spread):
     assert not any("check its units" in text for text in texts)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_mistyped_number_is_named_and_nobody_s_units_are_doubted_for_a_filled_gap(seed):
     sites = {name: (X * [30, 1], y + 29 * X[:, 0]) for name, (X, y) in drawn(seed).items()}
@@ -124,7 +126,7 @@ def rounded_like(text, value):
     return abs(float(text) - value) <= 0.051 * abs(value)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_answer_is_the_record(seed):
     """Of alike and unlike sites, numbers and classes, one that is left out, or of two rows: verdict, sites, gain with

@@ -61,6 +61,7 @@ def few() -> Quadratics:
     return Quadratics.of([[[0.7]], [[0.3]]], [[1.0], [-0.5]], sigma2=[0.4, 2.0], start=[2.0])
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("algorithm", "cycle", "build"),
     [

@@ -25,6 +25,7 @@ from suffice.verification.identities.worst_case import (
 every = pytest.mark.parametrize("identity", IDENTITIES, ids=lambda entry: f"{entry.key}: {entry.says}")
 
 
+@pytest.mark.share(2)
 @every
 def test_a_step_is_certified_and_rests_on_each_of_its_hypotheses(identity):
     step = identity.step()

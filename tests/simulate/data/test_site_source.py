@@ -18,6 +18,7 @@ def rows(target):
     return {"client": [f"s{k % 4}" for k in range(count)], "x": x.tolist(), "target": target}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     "pair", [(0, 1), (-1, 1), (1, 2), (0.0, 1.0), (False, True), ("no", "yes"), ("3.7 mg", "9 mg")]
 )
@@ -32,6 +33,7 @@ def test_two_codes_and_two_texts_are_classes(pair):
     assert noted == (set(pair) in ({-1, 1}, {1, 2}))
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("pair", [(3.7, 12.2), (0, 2), (5, 6), (-1, 0), (1, 3), (0.1, 1)])
 def test_any_other_two_numbers_are_numbers_and_it_is_said(pair):
     table = rows([pair[k % 3 == 0] for k in range(40)])

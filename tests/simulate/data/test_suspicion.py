@@ -41,6 +41,7 @@ def test_nothing_is_asked_about_a_plain_table():
         assert notes(columns(seed)) == []
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("code", [0, -999, 999.0, -1])
 def test_a_number_that_stands_for_a_gap_at_one_site(code):
     table = columns()
@@ -63,6 +64,7 @@ def test_a_file_of_numbers_is_asked_about_as_a_table_is(tmp_path):
     assert [f"Note: {note}." for note in wanted] == list(sf.read(tmp_path / "t.npz").remarks)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("rising", [False, True])
 @pytest.mark.parametrize("count", [lambda day: day.toordinal() - 693594, lambda day: int(day.strftime("%Y%m%d"))])
 def test_dates_written_as_numbers_are_asked_about(count, rising):

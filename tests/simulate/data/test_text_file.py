@@ -178,6 +178,7 @@ def written(path, header, rows, separator=",", decimal="."):
     return path
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("separator", "decimal"), [(";", ","), (";", "."), ("\t", ","), ("\t", ".")])
 def test_every_dialect_is_the_same_table(tmp_path, separator, decimal):
     rows = ROWS * 5
@@ -259,7 +260,7 @@ AS_WRITTEN = {
 }
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", AS_WRITTEN)
 @pytest.mark.parametrize("piece", [1 << 22, 40])
 def test_files_as_programs_write_them_are_one_table(tmp_path, monkeypatch, name, piece):
@@ -299,6 +300,7 @@ BEFORE = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("name", BEFORE)
 def test_text_before_the_header_is_named_with_the_line_to_begin_with(tmp_path, name, separator):
@@ -363,6 +365,7 @@ DISGUISED = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", DISGUISED)
 def test_numbers_in_disguise_are_refused_with_the_two_ways_out(tmp_path, name):
     spelt, remedy = DISGUISED[name]

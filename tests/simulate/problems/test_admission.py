@@ -342,7 +342,7 @@ def by_hand(problem, criterion, steps=3, eta=0.1):
     return torch.stack(found)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", RUNS)
 def test_a_module_trains_as_a_plain_loop_does(name):
     build, rows = RUNS[name]
@@ -371,7 +371,7 @@ def test_a_module_that_does_not_is_refused_by_one_line(name):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", RUNS)
 def test_a_module_of_single_precision_is_admitted_too(name):
     build, rows = RUNS[name]

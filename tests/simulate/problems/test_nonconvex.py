@@ -84,6 +84,7 @@ def test_a_well_is_bounded_and_not_pl():
         problem.constants()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", PROFILES)
 @pytest.mark.parametrize(("w", "other"), [(1.0, 1.0), (2.0, 0.5)])
 def test_distance_of_slopes_is_bounded_and_where_claimed_attained(name, w, other):
