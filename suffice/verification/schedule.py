@@ -53,27 +53,24 @@ def series(field: str, function: Callable[..., Any], remedy: str) -> Callable[..
 _STEP = "give a function of t = 0, 1, ... (the step from theta_t), T and scalars that returns a number >= 0"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Scheduled(Wrapper):
     """An algorithm whose step from theta_t is `sizes` at t, T and scalars of the instance. It is given all of them in
     the place of eta, the last one for whatever comes later."""
 
     of: Algorithm
+    name: str
+    linear: bool
     sizes: Callable[..., np.ndarray]
     changing: bool
     """Whether it depends on t."""
 
     @classmethod
     def by(cls, algorithm: Algorithm, step: Callable[..., Any]) -> Scheduled:
-        return cls(of=algorithm, sizes=series("step", step, _STEP), changing="t" in inspect.signature(step).parameters)
-
-    @property
-    def name(self) -> str:
-        return f"{self.of.name} with its steps given"
-
-    @property
-    def linear(self) -> bool:
-        return self.of.linear
+        return cls(
+            of=algorithm, name=f"{algorithm.name} with its steps given", linear=algorithm.linear,
+            sizes=series("step", step, _STEP), changing="t" in inspect.signature(step).parameters,
+        )  # fmt: skip
 
     @property
     def scalars(self) -> list[str]:
