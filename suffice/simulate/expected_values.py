@@ -59,7 +59,7 @@ def expected_values(
                 together = False
         alone: Any = instances(part, len(eta)) if whole else part
         for at, problem in zip(rows, alone):
-            powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
+            powers = MomentPowers(problem, algorithm, eta=eta[at], cycle=cycle)
             own = {name: float(value[at]) for name, value in given.items()}
             values[at], errors[at] = powers.value(form, int(iterations[at]), client, own)
     return values, errors

@@ -255,7 +255,7 @@ def operator_powers(
 class MomentPowers:
     """Quantities of one problem, algorithm and step size at any T: each distinct step is probed once."""
 
-    def __init__(self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: float, cycle: Cycle) -> None:
+    def __init__(self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: Any, cycle: Cycle) -> None:
         self._problem, self._algorithm, self._cycle = problem, algorithm, cycle
         _, centre, z = origin(problem, algorithm)
         self._centre, self._start = centre, torch.outer(z, z)[None]

@@ -51,7 +51,7 @@ class _Fails(Exception):
     """An assumption that the engine rests on and that the algorithm does not meet."""
 
 
-def assumptions(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:
+def assumptions(problem: QuadraticProblem, algorithm: Algorithm, eta: Any) -> Assumptions:
     """Test `algorithm` on `problem`; `InputError` for faults of the algorithm itself."""
     step = torch.as_tensor(eta, dtype=problem.dtype)
     try:
@@ -67,7 +67,7 @@ def assumptions(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> 
         return Assumptions(cycle=Cycle(blocks=()), periodic=False, reason=str(failure))
 
 
-def paths_only(problem: Problem, algorithm: Algorithm, eta: float) -> str:
+def paths_only(problem: Problem, algorithm: Algorithm, eta: Any) -> str:
     """What simulated paths assume, tested: why they may not be used, "" where they may; `InputError` as above."""
     step = torch.as_tensor(eta, dtype=problem.dtype)
     with one_thread():
@@ -99,7 +99,7 @@ def _randomness(paths: int) -> Randomness:
     return Randomness(seeds=torch.arange(paths), root=0xA55)
 
 
-def steps_once(problem: Problem, algorithm: Algorithm, eta: float) -> None:
+def steps_once(problem: Problem, algorithm: Algorithm, eta: Any) -> None:
     """Raise `InputError` where the first step fails, or its outcomes are too many, as it does where an algorithm is not
     for so many clients."""
     algorithm.outcomes(problem, 1)
@@ -339,7 +339,8 @@ def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: l
 
     for t in range(1, APERIODIC + 1):
         kinds.append(kind(t))
-    for length in range(1, LONGEST_CYCLE + 1):
+    # where another instance's steps change is not known
+    for length in () if getattr(algorithm, "changing", False) else range(1, LONGEST_CYCLE + 1):
         repeated = all(
             kinds[t] == kinds[t + length] and held[t + length] == (held[t] or (t % length == 0 and held[length]))
             for t in range(APERIODIC - length)
@@ -371,7 +372,7 @@ def _simulated(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, fou
     """The mean over simulated paths against the moments, at a few t: what no other test has seen."""
     randomness = Randomness(seeds=torch.arange(_PATHS), root=0xA56)
     state = algorithm.init(problem, problem.start.expand(_PATHS, *problem.start.shape).clone())
-    powers = MomentPowers(problem, algorithm, eta=float(eta), cycle=found.cycle)
+    powers = MomentPowers(problem, algorithm, eta=eta, cycle=found.cycle)
     for t in range(1, 13):
         with torch.no_grad():
             state = algorithm.step(problem, state, algorithm.draw(problem, randomness, t), eta)

@@ -31,6 +31,7 @@ from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .satisfiable import explained
+from .schedule import Scheduled, with_steps
 from .shapes import sweep
 from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
@@ -43,6 +44,7 @@ def check(
     quantity: str | Quantity | Mapping[str, float | Callable[..., Any]] = Quantity.EXCESS,
     direction: str = "upper",
     algorithm: Algorithm | None = None,
+    step: Callable[..., Any] | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
     period: tuple[int, int] | None = None,
@@ -74,6 +76,8 @@ def check(
     algorithm    `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other
                  is simulated, and so is any on other losses: a false bound is called violated from sampled paths with
                  probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
+    step         a function of t = 0, 1, ... and scalars, the step from theta_t: lambda *, t, mu: 2 / (mu * (t + 1)); of
+                 T, say, but not of t it is a constant step, which is then the bound's eta. Unless given, steps are eta
     family       instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
                  up to the largest that `conditions` allow at each instance, at most 4/beta
     names        the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
@@ -112,8 +116,9 @@ def check(
     for name, function, remedy in (
         ("bound", bound, "give a function of scalars"),
         ("conditions", conditions, "give a function of scalars that returns {name: (lhs, rhs)}, meaning lhs <= rhs"),
+        ("step", step, "give a function of t and scalars, such as lambda *, t, mu: 2 / (mu * (t + 1))"),
     ):
-        if not callable(function) and (name, function) != ("conditions", None):
+        if not callable(function) and (name == "bound" or function is not None):
             raise InputError(name, function, remedy)
     if not isinstance(family, ProblemFamily | None):
         raise InputError("family", family, "give a ProblemFamily, such as families.quadratics()")
@@ -130,13 +135,16 @@ def check(
     with settings_kept(), one_thread(), bar as report:
         own = {} if family is None else family.own()
         own |= {free: own_scalar(free, "the bound")} if free else {}
-        meant = _names(names, bound, conditions, quantity)
+        meant = _names(names, bound, conditions, quantity, *([step] if step else []))
         given = GIVEN | APART | GROWING if family is None else {"eta", *typical_setting(family).arguments}
 
         def read(function: Callable[..., Any]) -> Callable[..., Any]:
             known = lambda name: name in given or own_number(chosen, ROUNDS.get(name, name)) is not None  # noqa: E731
             return renamed(function, meant, known)
 
+        if step is not None:
+            step = read(step)
+            meant = with_steps(step, meant, bound, conditions)
         bound, conditions = read(bound), None if conditions is None else read(conditions)
         asked = quantity_of(quantity, meant)
         asked = replace(composed(asked), isotropic=True) if assumptions else asked
@@ -145,6 +153,7 @@ def check(
             raise InputError("quantity", asked.name.lower(), remedy)
 
         def judged(chosen: Algorithm) -> Verdict:
+            chosen = chosen if step is None else Scheduled.by(chosen, step)
             theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
             theorem = theorem if delta is None else replace(theorem, mode="probability")
             judge = _Check(

@@ -73,7 +73,7 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[
         few = f"but for {', '.join(str(T) for T in LATE if last >= T)}: " if last else ""
         parts.append(f"T > {APERIODIC} ({few}the steps repeat in no cycle whose powers could be taken)")
     for name, (low, high) in verdict.ranges.items():
-        if low == high == getattr(measured[0].algorithm, name, None):
+        if low == high == own_number(measured[0].algorithm, name):
             parts.append(f"other values of the algorithm's {name} than {low:g}")
     beyond: dict[str, list[str]] = {}
     limited = [each for each in families if each.outside]

@@ -45,7 +45,7 @@ def measured(
     algorithm: Algorithm,
     *,
     iterations: int,
-    eta: float,
+    eta: Any,
     client: int,
     cycle: Cycle,
     form: QuadraticForm | None = None,
@@ -92,7 +92,7 @@ def _products(engine: MomentPowers, iterations: int, form: QuadraticForm) -> flo
 
 
 def _exactly(
-    problem: QuadraticProblem, algorithm: Algorithm, eta: float, cycle: Cycle, asked: Any, seed: int = 0
+    problem: QuadraticProblem, algorithm: Algorithm, eta: Any, cycle: Cycle, asked: Any, seed: int = 0
 ) -> tuple[Any, int]:
     """An mpmath number, and how many operations were known as their floats alone; `seed` moves those."""
     with torch.no_grad(), ExactTensors(seed) as exact:

@@ -31,6 +31,7 @@ from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, arguments_of, stated
 from .quantity import scalars_of
+from .schedule import steps
 from .suspects import without_rounding
 
 MOST_CERTIFIED = 4096
@@ -62,7 +63,7 @@ class PathMeasure(Measure):
         settings = self.problems.settings(given)
         self._check_client(settings[0].problem.clients)
         self._check_parameters(theorem, list(settings[0].arguments))
-        steps, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
+        eta, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
         # fresh paths for every batch, a pure function of its values: what led to a batch has not seen them
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
         drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
@@ -70,17 +71,18 @@ class PathMeasure(Measure):
         # paths cost, and outside of the conditions they tell nothing
         inside = Evidence(engine="", measured=np.zeros(len(settings)), arguments=arguments).counted(theorem)
         rows = np.flatnonzero(self.forms.check_iterates(arguments, inside))
-        problems, steps, T = [settings[at].problem for at in rows], steps[rows], T[rows]
+        eta = steps(self.algorithm, eta, arguments, int(T.max(initial=0)), lambda: inside)
+        problems, eta, T = [settings[at].problem for at in rows], eta[rows], T[rows]
         drawn, exact = [np.zeros(())] * len(rows), [False]
         shares = [np.broadcast_to(each, len(settings))[rows] for each in self.forms.weights(arguments)]
         for (form, _), weights in zip(self.forms.parts, shares):
             given = {name: value[rows] for name, value in scalars_of(form.scalars, arguments).items()}
             found, exact = path_values(
-                problems, self.algorithm, eta=steps, iterations=T, client=self.client, form=form, seeds=self.paths,
+                problems, self.algorithm, eta=eta, iterations=T, client=self.client, form=form, seeds=self.paths,
                 root=drawing % 2**32, scalars=given,
             )  # fmt: skip
             if self.held and self.delta is None:
-                self._replace_few(form, problems, found, exact, steps, T, given)
+                self._replace_few(form, problems, found, exact, eta, T, given)
             drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         measured, rounding = np.zeros((2, len(settings)))
         finite, certain = np.zeros((2, len(settings)), dtype=bool)
@@ -114,13 +116,13 @@ class PathMeasure(Measure):
 
     def _replace_few(
         self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],
-        steps: np.ndarray, T: np.ndarray, scalars: Mapping[str, np.ndarray],
+        eta: np.ndarray, T: np.ndarray, scalars: Mapping[str, np.ndarray],
     ) -> None:  # fmt: skip
         """Exact values in the place of paths where coins alone are drawn and their sequences can be counted."""
         few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
         if few:
             expected = expected_by_sequences(
-                [problems[at] for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
+                [problems[at] for at in few], self.algorithm, self.held, eta=eta[few], iterations=T[few],
                 client=self.client, form=form, scalars={name: value[few] for name, value in scalars.items()},
             )  # fmt: skip
             for at, value in expected.items():

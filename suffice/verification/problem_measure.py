@@ -27,6 +27,7 @@ from .family import Domain, Family, Values
 from .hessian_eigenvalues import LATE, late, scanned, scans
 from .measurement_cache import once, once_each
 from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
+from .schedule import Scheduled, steps
 from .suspects import movable, moved, without_rounding
 
 SHAPES = {
@@ -160,6 +161,8 @@ class Measure:
             clients = settings[0].problem.clients
         self._check_client(clients)
         self._check_parameters(theorem, list(arguments))
+        asked = Evidence(engine="", measured=np.zeros(len(T)), arguments=arguments)
+        eta = steps(self.algorithm, eta, arguments, int(T.max(initial=0)), lambda: asked.counted(theorem))
         measured, rounding = np.zeros((2, len(T)))
         for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
             value, error = expected_values(
@@ -200,12 +203,14 @@ class Measure:
         import mpmath
 
         total, good = mpmath.mpf(0), high_precision.DIGITS
+        eta = steps(self.algorithm, setting.eta, setting.arguments, setting.iterations)
+        eta = eta.ravel() if isinstance(self.algorithm, Scheduled) else eta
         for (form, _), weight in zip(self.forms.parts, self.forms.weights(setting.arguments)):
             value, digits_of = high_precision.measured(
                 cast(QuadraticProblem, setting.problem),
                 self.algorithm,
                 iterations=setting.iterations,
-                eta=setting.eta,
+                eta=eta,
                 client=self.client,
                 cycle=self.cycle(setting.iterations),
                 form=form,
@@ -269,10 +274,19 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
     zero = np.zeros(shape, dtype=bool)
     for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
-    # a condition that is meant as <, of a bound that is no number at equality alone
+    # a condition that is meant as <, of a bound that is no number at equality alone, or where 1/(b c - 1), to which
+    # rounding may give either sign, is hidden in a maximum
     edge = np.zeros(shape, dtype=bool)
-    for lhs, rhs in sides(theorem, arguments).values() if np.isnan(value).any() else ():
-        edge |= np.isnan(value) & np.isfinite(near) & (np.abs(rhs - lhs) <= 2.0**-40 * np.abs(rhs)) & (rhs != 0)
+    for lhs, rhs in sides(theorem, arguments).values():
+        edge |= (np.abs(rhs - lhs) <= 2.0**-40 * np.abs(rhs)) & (rhs != 0)
+    rows, less = np.flatnonzero(edge), np.isnan(value) & np.isfinite(near)
+    edge &= less
+    if len(rows):
+        some = {name: np.broadcast_to(entry, shape)[rows] for name, entry in given.items()}
+        with np.errstate(all="ignore"):
+            for side in (-1, 1):
+                one, two = (bound(**moved(some, movable(given), side * by * 2.0**-50)) for by in (1, 2))
+                edge[rows] |= np.abs(one - two) > 0.1 * np.maximum(np.abs(one), np.abs(two))
     return ~(edge | pole | (zero & (np.isnan(value) | np.isneginf(value)))), np.asarray(allowed)
 
 
@@ -305,6 +319,7 @@ def constants(
     own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
     taken = own if family is None else {"eta", *typical_setting(family).arguments}
     asked = [name for form, _ in form_of(theorem).parts for name in form.scalars]
+    asked += algorithm.scalars if isinstance(algorithm, Scheduled) else []
     names = [name for name in (*(each.name for each in theorem.parameters), *asked) if name not in taken]
     found = {name: own_number(algorithm, ROUNDS.get(name, name)) for name in names}
     for name in ROUNDS:
@@ -333,10 +348,11 @@ def measures(
     scalars = constants(theorem, algorithm, family)
     forms = form_of(theorem)
     if family is not None:
-        tested = tested_once(*typical(family, algorithm))
+        problems = with_forms(forms, _no_longer(family), scalars)
+        tested = tested_once(*typical(problems if _own_scalars(forms, algorithm) else family, algorithm))
         given = Measure(
-            problems=with_forms(forms, family, scalars), algorithm=algorithm, client=client,
-            tested=tested, forms=forms, scan=True, reach=reach_on(family, algorithm),
+            problems=problems, algorithm=algorithm, client=client,
+            tested=tested, forms=forms, scan=True, reach=reach_on(problems, algorithm),
         )  # fmt: skip
         return [given], tested.reason
     refused: InputError | None = None
@@ -347,6 +363,7 @@ def measures(
             continue
         given: dict[str, Any] = {"clients": clients, "features": features, "identical": alike(theorem)}
         problems = quadratics(**given)
+        problems = with_forms(forms, problems, scalars) if _own_scalars(forms, algorithm) else problems
         try:
             problem, _, eta = typical(problems, algorithm)
             size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
@@ -384,8 +401,29 @@ def measures(
     ], ""
 
 
+def _own_scalars(forms: Composed, algorithm: Algorithm) -> bool:
+    """Whether noise or steps depend on what the bound takes: elsewhere one instance tells of all."""
+    return bool(forms.growing) or isinstance(algorithm, Scheduled)
+
+
+def _no_longer(family: ProblemFamily) -> ProblemFamily:
+    """The family, no instance of which is moved beyond the T that somebody chose for it."""
+    movable = family.movable
+    if movable is None:
+        return family
+
+    def moved(values: Values, name: str, target: np.ndarray) -> Values:
+        return movable.moved(values, name, np.minimum(target, family.domains["T"].high) if name == "T" else target)
+
+    return replace(family, movable=replace(movable, moved=moved))
+
+
 def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
     """`effective_step.reach`, where the library sets the step of the family's instances."""
+    if isinstance(algorithm, Scheduled):
+        arguments = typical_setting(family).arguments
+        most = float(steps(algorithm, 0, arguments, APERIODIC).max())
+        return max(arguments["eta"] / most, 1.0) if "eta" in algorithm.scalars and most else 1.0
     return reach(algorithm, typical_setting(family).problem.clients, APERIODIC) if family.movable else 1.0
 
 
@@ -411,7 +449,7 @@ def alike(theorem: Theorem) -> bool:
     return not APART & {parameter.name for parameter in theorem.parameters}
 
 
-def tested_once(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:
+def tested_once(problem: QuadraticProblem, algorithm: Algorithm, eta: Any) -> Assumptions:
     """`assumptions`, as `once` says."""
     asked = ("assumptions", eta, *(each.numpy() for each in tensors(problem)))
     return once(algorithm, asked, lambda: assumptions(problem, algorithm, eta))
@@ -448,13 +486,15 @@ def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     return True
 
 
-def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, float]:
+def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, Any]:
     """An instance in the middle of the family, on which the algorithm's assumptions are tested."""
     setting = typical_setting(family)
+    eta = steps(algorithm, setting.eta, setting.arguments, APERIODIC)
+    eta = eta.ravel() if isinstance(algorithm, Scheduled) else eta
     if not hasattr(setting.problem, "A"):
-        return setting.problem, algorithm, setting.eta
+        return setting.problem, algorithm, eta
     beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
-    return setting.problem, algorithm, min(setting.eta, 0.3 / beta)
+    return setting.problem, algorithm, np.minimum(eta, 0.3 / beta)
 
 
 def plain_setting(family: ProblemFamily) -> Setting:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +24,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 from suffice.support.parse import nearest
 
-from .user_function import adapted, reading, renamed
+from .schedule import series
+from .user_function import reading, renamed
 
 APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
 """Scalars that say how far clients are apart."""
@@ -33,7 +33,7 @@ GROWING = frozenset(("noise_factor", "noise_excess"))
 """Scalars by which noise grows with the distance: M and A of Var[g] <= sigma2 + M |grad R|^2 + 2 A (R - R*)."""
 _SUMS = 1e-9
 _REMEDY = 'give a quantity by name, or weights by name: {"excess": 1.0, "last_consensus": lambda *, eta: 1 / eta}'
-_OVER = 'give "last", "average", "mean iterate", ("suffix", T0), ("mean iterate", w) or weights w(t, T) that sum to 1'
+_OVER = 'give "last", "average", "rounds", ("suffix", T0), ("mean iterate", w) or weights w(t, T) that sum to 1'
 _UNITS = {"excess": LOSS, "distance": THETA_SQUARED, "gradient": GRADIENT_SQUARED, "consensus": THETA_SQUARED}
 _ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "time": "until it is below its level"}
 
@@ -133,7 +133,8 @@ def quantity(
            its own loss); "mean model" (the mean of the clients' models, on the mean of their losses); "client on mean
            loss"; "clients on mean loss" (the mean over their models, each on the mean loss)
     over   "last" (T); "average" (over t < T); weights w(t, T), a function that may take scalars too and sums to 1 over
-           t = 0, ..., T; ("suffix", T0): the average over t = T0, ..., T, with T0 a number or a function of T;
+           t = 0, ..., T; "rounds": the average over the starts of rounds, t = 0, K, 2 K, ... < T with the algorithm's
+           period as K; ("suffix", T0): the average over t = T0, ..., T, with T0 a number or a function of T;
            ("mean iterate", w) with any of these: at the weighted mean of the models; "mean iterate": of all of them,
            t = 0, ..., T. With until="tau" also "while running" (q_T 1{tau >= T}), "still running" (P(tau > T)) and
            "time" (E[min(tau, T)])
@@ -180,31 +181,22 @@ def _iterates(over: Any, until: str) -> Any:
         if not callable(over[1]):
             as_whole("T0", over[1], least=0)
         return over
+    if over == "rounds":
+        over = starts_of_rounds
     if not callable(over):
-        _word("over", over, ("last", "average", "mean iterate", *(STOPPED if until == "tau" else ())), f"; {_OVER}")
+        _word(
+            "over",
+            over,
+            ("last", "average", "rounds", "mean iterate", *(STOPPED if until == "tau" else ())),
+            f"; {_OVER}",
+        )
         return over
-    served, own = adapted(over), inspect.signature(over).parameters
-    names = [name for name in own if name not in ("t", "T")]
+    return series("over", over, _OVER)
 
-    @lru_cache(maxsize=4096)
-    def row(T: int, scalars: tuple[float, ...]) -> np.ndarray:
-        t, given = np.arange(T + 1.0), dict(zip(names, scalars)) | ({"T": float(T)} if "T" in own else {})
-        try:
-            with np.errstate(all="ignore"):
-                try:
-                    found = served(t=t, **given)
-                except (TypeError, ValueError):  # it takes one t at a time
-                    found = [served(t=each, **given) for each in t]
-            return np.broadcast_to(np.asarray(found, dtype=float), t.shape)
-        except Exception as error:
-            raise InputError("over", getattr(over, "__name__", "w"), f"it fails ({error}); {_OVER}") from error
 
-    def weights(T: int, **scalars: float) -> np.ndarray:
-        return row(T, tuple(scalars[name] for name in names))
-
-    kind = inspect.Parameter.KEYWORD_ONLY
-    weights.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in ("T", *names)])
-    return weights
+def starts_of_rounds(*, t: Any, T: Any, K: Any) -> Any:
+    """Weights of theta_0, theta_K, theta_2K, ... before theta_T."""
+    return (t % K == 0) * (t < T) / np.ceil(T / K)
 
 
 def words(form: QuadraticForm) -> str:
@@ -218,7 +210,8 @@ def words(form: QuadraticForm) -> str:
         first = "T0" if callable(form.over[1]) else form.over[1]
         when = f"averaged over t >= {first}"
     else:
-        when = "weighted by w(t, T)" if callable(form.over) else _ITERATES.get(form.over, form.over)
+        own = getattr(form.over, "__name__", "<lambda>").replace("<lambda>", "w(t, T)")
+        when = f"weighted by {own}" if callable(form.over) else _ITERATES.get(form.over, form.over)
     when = f"at the mean iterate, {when}" if form.mean else when
     return f"E[{what}{whose}], {when}{', until tau' if form.until == 'tau' else ''}"
 

@@ -44,10 +44,15 @@ def _log(x: Any, base: Any = None) -> Any:
     return elementary.log(x) if base is None else elementary.log(x) / elementary.log(base)
 
 
+def _whole(name: str) -> Callable[[Any], Any]:
+    """`floor` or `ceil`: of symbols there is no formula."""
+    return lambda x: getattr(np if library_of(x) is None else math, name)(x)
+
+
 _SHARED: dict[str, Callable[..., Any]] = {
     "exp": _exp, "expm1": lambda x: np.expm1(x) if library_of(x) is None else _exp(x) - 1, "log": _log,
     "log1p": elementary.log1p, "log2": lambda x: _log(x, 2), "log10": lambda x: _log(x, 10), "sqrt": elementary.sqrt,
-    "pow": operator.pow, "fabs": abs,
+    "pow": operator.pow, "fabs": abs, "ceil": _whole("ceil"), "floor": _whole("floor"),
 }  # fmt: skip
 _NUMPY = _SHARED | {
     "maximum": elementary.maximum, "minimum": elementary.minimum, "fmax": elementary.maximum,
@@ -85,7 +90,7 @@ def renamed(
         meant = names.get(name, name)
         takes = tuple(inspect.signature(meant).parameters) if callable(meant) else None
         meanings.append((name, meant, takes))
-        keywords |= dict.fromkeys(takes or [meant])
+        keywords |= dict.fromkeys([meant] if takes is None else takes)
     meanings = tuple(meanings)
 
     def call(**values: Any) -> Any:

@@ -159,7 +159,7 @@ def test_what_is_no_quadratic_is_followed_on_paths():
         ({"over": ("sufix", 3)}, "^over = .*sufix.*: give \"last\""),
         ({"over": ("suffix", -1)}, "^T0 = -1: give a whole number"),
         ({"over": "mean iterate", "until": "tau"}, "^over = 'mean iterate': it is at the mean of the models until T"),
-        ({"over": "time"}, "^over = 'time': use last, average, mean iterate"),
+        ({"over": "time"}, "^over = 'time': use last, average, rounds, mean iterate"),
         ({"of": lambda state: state["models"]}, r"^of = '<lambda>': it returns \(\d+, 1, 2\): return one number"),
         ({"of": lambda state: state["h"].sum((1, 2))}, r"^of = '<lambda>': it fails on the state of local"),
         ({"of": lambda state: state["models"].sum((1, 2))}, "^of = '<lambda>': it is -.* never negative"),

@@ -28,7 +28,9 @@ from ..measurement_cache import once
 from ..problem_measure import constants as own_constants
 from ..problem_measure import tested_once, typical
 from ..proof_request import Box
+from ..quantity import form_of
 from ..recheck import refusal
+from ..schedule import Scheduled
 from ..verdict import Outcome, Verdict
 from .agreement import check_agreement, check_place, scalars_at
 from .algorithm_recursion import Recursion, read, read_changing, streams
@@ -125,6 +127,10 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
         raise NotOfThisKind("a bound that is met with some probability is no second moment")
     if not algorithm.linear:
         raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state")
+    if isinstance(algorithm, Scheduled):
+        raise NotOfThisKind("the steps are given by a function")
+    if form_of(theorem).growing:
+        raise NotOfThisKind("noise that grows with the distance")
     streamed = None if family is None else _streamed(family)
     alike = None if family is None or streamed else _alike(family)
     mixture = None

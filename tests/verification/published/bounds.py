@@ -155,9 +155,15 @@ def growing(*, t, T, eta, mu):
     return w / w.sum()
 
 
-def starts_of_rounds(*, t, T, K):
-    """w_t = 1/R at t = 0, K, ..., (R - 1) K."""
-    return (t % K == 0) * (t < T) * K / T
+def weak_growth(*, beta, noise_factor, noise_excess):
+    """The least rho with E|g - g*|^2 <= 2 rho L (f - f*), g* the same gradient at x*: expected smoothness is rho L."""
+    return 1 + noise_factor + noise_excess / beta
+
+
+def of_abc(*, t, T, gamma, L, A):
+    """w_t = (1 + L gamma^2 A)^-(t + 1), t < T, over their sum."""
+    w = (t < T) * (1 + L * gamma**2 * A) ** -(t + 1)
+    return w / w.sum()
 
 
 def mean_square(x):
@@ -184,27 +190,6 @@ def from_mixture(*, state, problem, best, alpha):
 def psi_of_mixture(*, state, problem, best, eta, p, alpha):
     """Scafflix's Psi over gamma."""
     return psi(state, problem, alpha * best + (1 - alpha) * problem.optimum, eta / p)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Steps(Algorithm):
-    """SGD whose t-th step is eta ((gamma + 1)/(gamma + t))^power."""
-
-    gamma: float = 0.0
-    power: float = 1.0
-    name: str = "sgd-of-shorter-steps"
-    linear: bool = True
-
-    def init(self, problem, models):
-        return {"models": models}
-
-    def step(self, problem, state, draw, eta):
-        size = eta * ((self.gamma + 1) / (self.gamma + draw.iteration)) ** self.power
-        x = state["models"]
-        return {"models": x - size[..., None] * problem.stochastic_gradient(x, None, draw.noise)}
-
-    def phase(self, iteration):
-        return iteration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,6 +257,9 @@ class OneOfTwo(Algorithm):
         g = problem.stochastic_gradient(x, None, draw.noise)
         return {"models": x - 2 * eta[..., None] * g * torch.cat((first, 1 - first), -1)}
 
+
+nocedal = {"L": "beta", "M": "sigma2", "M_G": lambda *, noise_factor: 1 + noise_factor, "gap": "e0"}
+abc = {"gamma": "eta", "L": "beta", "A": "noise_excess", "B": lambda *, noise_factor: 1 + noise_factor, "C": "sigma2"}
 
 # --- gradient descent
 
@@ -359,11 +347,60 @@ def garrigos_3_4(*, gamma, D2, t):
 @wrong({"2 * gamma * sigma2 / mu": "gamma * sigma2 / (2 * mu)", "** k": "** (3 * k)"})
 @asked(
     quantity="last_distance",
-    names={"gamma": "eta", "L": "beta", "r0": "distance2", "k": "T"},
-    conditions=lambda *, gamma, L: {"gamma <= 1/(2 L)": (gamma, 1 / (2 * L))},
+    names={"gamma": "eta", "L": "beta", "rho": weak_growth, "r0": "distance2", "k": "T"},
+    conditions=lambda *, gamma, rho, L: {"gamma <= 1/(2 rho L)": (gamma, 1 / (2 * rho * L))},
 )
 def gower_3_1(*, gamma, mu, sigma2, r0, k):
     return (1 - gamma * mu) ** k * r0 + 2 * gamma * sigma2 / mu
+
+
+@published("SGD", "Gower, Loizou, Qian et al. (2019)", "Theorem 3.2, steps that switch", 0.3333)
+@wrong({"8 / k": "1 / k", "16 * math.ceil(kappa) ** 2": "math.ceil(kappa)"})
+@asked(
+    quantity="last_distance",
+    names={"r0": "distance2", "k": "T", "kappa": lambda *, beta, mu: beta / mu},
+    step=lambda *, t, mu, beta, kappa: (
+        1 / (2 * beta) if t <= 4 * math.ceil(kappa) else (2 * t + 1) / ((t + 1) ** 2 * mu)
+    ),
+    conditions=lambda *, k, kappa: {"k >= 4 K": (4 * math.ceil(kappa), k)},
+)
+def gower_3_2(*, mu, sigma2, kappa, r0, k):
+    return sigma2 / mu**2 * 8 / k + 16 * math.ceil(kappa) ** 2 / (math.e**2 * k**2) * r0
+
+
+@published("SGD", "Vaswani, Bach, Schmidt (2019)", "Theorem 3, strong growth", 1.0, "holds")
+@wrong({"** k": "** (3 * k)", "rho * L": "L"})
+@asked(
+    names={"L": "beta", "rho": lambda *, noise_factor: 1 + noise_factor, "gap": "e0", "k": "T"},
+    step=lambda *, rho, L: 1 / (rho * L),
+    conditions=lambda *, sigma2: {"interpolation": (sigma2, 0)},
+)
+def vaswani_3(*, mu, L, rho, gap, k):
+    return (1 - mu / (rho * L)) ** k * gap
+
+
+@published("SGD", "Vaswani, Bach, Schmidt (2019)", "Theorem 6, weak growth", 1.0, "holds")
+@wrong({"** k": "** (3 * k)", "rho * L": "L"})
+@asked(
+    quantity="last_distance",
+    names={"L": "beta", "rho": weak_growth, "r0": "distance2", "k": "T"},
+    step=lambda *, rho, L: 1 / (rho * L),
+    conditions=lambda *, sigma2: {"interpolation": (sigma2, 0)},
+)
+def vaswani_6(*, mu, L, rho, r0, k):
+    return (1 - mu / (rho * L)) ** k * r0
+
+
+@published("SGD", "Vaswani, Bach, Schmidt (2019)", "Theorem 8, not convex", 1.0, "holds")
+@wrong({"2 * rho": "rho", "rho * L": "L"})
+@asked(
+    quantity="average_gradient",
+    names={"L": "beta", "rho": lambda *, noise_factor: 1 + noise_factor, "gap": "e0", "k": "T"},
+    step=lambda *, rho, L: 1 / (rho * L),
+    conditions=lambda *, sigma2: {"interpolation": (sigma2, 0)},
+)
+def vaswani_8(*, L, rho, gap, k):
+    return 2 * rho * L / k * gap
 
 
 @published("SGD", "Needell, Srebro, Ward (2014)", "Theorem 2.1", 1.0)
@@ -391,25 +428,28 @@ def moulines_bach(*, gamma, mu, L, sigma2, delta0, n):
     return q**n * delta0 + 2 * sigma2 * gamma**2 * (1 - q**n) / (1 - q)
 
 
-@published("SGD", "Bottou, Curtis, Nocedal (2018)", "Theorem 4.6", 1.0)
-@wrong({"alpha * L * M / (2 * c)": "alpha * L * M / (4 * c)", "** (k - 1)": "** (3 * (k - 1))"})
+@published("SGD", "Bottou, Curtis, Nocedal (2018)", "Theorem 4.6", 1.0, "holds")
+@wrong({"alpha * L * M / (2 * c)": "alpha * L * M / (4 * c)", "** (k - 1)": "** (1.2 * (k - 1))"})
 @asked(
-    names={"alpha": "eta", "L": "beta", "c": "mu", "M": "sigma2", "gap": "e0", "k": lambda *, T: T + 1},
-    conditions=lambda *, alpha, L: {"alpha <= 1/L": (alpha, 1 / L)},
+    names=nocedal | {"c": "mu", "alpha": "eta", "k": lambda *, T: T + 1},
+    conditions=lambda *, alpha, L, M_G: {"alpha <= 1/(L M_G)": (alpha, 1 / (L * M_G))},
 )
 def bottou_4_6(*, alpha, L, c, M, gap, k):
     floor = alpha * L * M / (2 * c)
     return floor + (1 - alpha * c) ** (k - 1) * (gap - floor)
 
 
-@published("SGD", "Bottou, Curtis, Nocedal (2018)", "Theorem 4.7", 0.96)
-@wrong({"(2 * (b * c - 1))": "(4 * (b * c - 1))", "b**2": "b"})
+@published("SGD", "Bottou, Curtis, Nocedal (2018)", "Theorem 4.7", 0.96, "holds")
+@wrong({"(2 * (b * c - 1))": "(4 * (b * c - 1))", "(gamma + 1) * gap": "gap"})
 @asked(
-    algorithm=Steps(gamma=4.0),
-    names={"a1": "eta", "L": "beta", "c": "mu", "M": "sigma2", "gap": "e0", "k": lambda *, T: T + 1},
-    conditions=lambda *, a1, gamma, c, L: {"beta > 1/c": (1 / c, a1 * (gamma + 1)), "alpha_1 <= 1/L": (a1, 1 / L)},
+    names=nocedal | {"c": "mu", "a1": "eta", "k": lambda *, T: T + 1},
+    step=lambda *, t, a1, gamma=4: a1 * (gamma + 1) / (gamma + 1 + t),
+    conditions=lambda *, a1, L, M_G, c, gamma=4: {
+        "beta > 1/c": (1 / c, a1 * (gamma + 1)),
+        "alpha_1 <= 1/(L M_G)": (a1, 1 / (L * M_G)),
+    },
 )
-def bottou_4_7(*, a1, gamma, L, c, M, gap, k):
+def bottou_4_7(*, a1, L, c, M, gap, k, gamma=4):
     b = a1 * (gamma + 1)
     nu = max(b**2 * L * M / (2 * (b * c - 1)), (gamma + 1) * gap)
     return nu / (gamma + k)
@@ -419,8 +459,8 @@ def bottou_4_7(*, a1, gamma, L, c, M, gap, k):
 @wrong({"alpha * L * M": "alpha * L * M / 2", "2 * gap": "gap"})
 @asked(
     quantity="average_gradient",
-    names={"alpha": "eta", "L": "beta", "M": "sigma2", "gap": "e0", "K": "T"},
-    conditions=lambda *, alpha, L: {"alpha <= 1/L": (alpha, 1 / L)},
+    names=nocedal | {"alpha": "eta", "K": "T"},
+    conditions=lambda *, alpha, L, M_G: {"alpha <= 1/(L M_G)": (alpha, 1 / (L * M_G))},
 )
 def bottou_4_8(*, alpha, L, M, gap, K):
     return alpha * L * M + 2 * gap / (K * alpha)
@@ -453,31 +493,29 @@ def ghadimi_lan_b(*, gamma, L, sigma2, D2, N):
 @asked(
     quantity="average_gradient",
     names={"L": "beta", "gap": "e0", "N": "T"},
-    conditions=lambda *, eta, L, gap, sigma2, N: {
-        "step": (max(eta * L, eta * math.sqrt(sigma2 * N * L / (2 * gap))), 1),
-        "and no less": (1, max(eta * L, eta * math.sqrt(sigma2 * N * L / (2 * gap)))),
-    },
+    step=lambda *, L, sigma2, gap, N: min(1 / L, math.sqrt(2 * gap / (L * sigma2 * N))),
+    conditions=lambda *, sigma2: {"noise": (1e-12, sigma2)},
 )
 def ghadimi_lan_2_2(*, L, sigma2, gap, N):
     return L * (2 * gap / N + 2 * math.sqrt(2 * gap / L * sigma2 / N))
 
 
-@published("SGD", "Khaled, Richtarik (2023)", "Theorem 2, noise of bounded variance", 1.0, "holds")
-@wrong({"L * C * gamma": "L * C * gamma / 2", "2 * gap": "gap"})
+@published("SGD", "Khaled, Richtarik (2023)", "Theorem 2", 1.0, "holds")
+@wrong({"L * C * gamma": "L * C * gamma / 2", "(1 + L * gamma**2 * A) ** K * ": ""})
 @asked(
-    quantity="average_gradient",
-    names={"gamma": "eta", "L": "beta", "C": "sigma2", "gap": "e0", "K": "T"},
-    conditions=lambda *, gamma, L: {"gamma <= 1/L": (gamma, 1 / L)},
+    quantity=sf.quantity(of="gradient", over=of_abc),
+    names=abc | {"gap": "e0", "K": "T"},
+    conditions=lambda *, gamma, L, B: {"gamma <= 1/(L B)": (gamma, 1 / (L * B))},
 )
-def khaled_richtarik_2(*, gamma, L, C, gap, K):
-    return L * C * gamma + 2 * gap / (gamma * K)
+def khaled_richtarik_2(*, gamma, L, A, C, gap, K):
+    return L * C * gamma + 2 * (1 + L * gamma**2 * A) ** K * gap / (gamma * K)
 
 
 @published("SGD", "Khaled, Richtarik (2023)", "Theorem 3 (PL)", 1.0)
-@wrong({"/ (2 * mu)": "/ (4 * mu)", "** K": "** (3 * K)"})
+@wrong({"/ (2 * mu)": "/ (4 * mu)", "gamma * mu)": "1.4 * gamma * mu)"})
 @asked(
-    names={"gamma": "eta", "L": "beta", "C": "sigma2", "gap": "e0", "K": "T"},
-    conditions=lambda *, gamma, L: {"gamma <= 1/L": (gamma, 1 / L)},
+    names=abc | {"gap": "e0", "K": "T"},
+    conditions=lambda *, gamma, L, mu, A, B: {"A": (2 * A * L * gamma, mu), "B": (2 * B * L * gamma, 1)},
 )
 def khaled_richtarik_3(*, gamma, mu, L, C, gap, K):
     return (1 - gamma * mu) ** K * gap + L * C * gamma / (2 * mu)
@@ -753,7 +791,7 @@ def khaled_local_descent(*, gamma, L, s2, H, r0, T):
 @asked(
     algorithm=LocalSGD(period=3),
     family=ONE_HESSIAN,
-    quantity=sf.quantity(of="gradient", at="mean model", over=starts_of_rounds),
+    quantity=sf.quantity(of="gradient", at="mean model", over="rounds"),
     names={"L": "beta", "m": "N", "gap": "e0", "sG2": "zeta2"},
     conditions=lambda *, eta, L, K: {"eta <= 1/(8 L K)": (eta, 1 / (8 * L * K))},
 )
@@ -763,18 +801,18 @@ def yang_1(*, eta, L, sigma2, sG2, m, gap, K, R):
     return gap / (c * eta * K * R) + noise / c
 
 
-@published("Local steps", "Li, Huang, Yang et al. (2020)", "Theorem 1, its proof, one local step a round", 1.0)
-@wrong({"sigma2 / N": "sigma2 / (4 * N**2)", "** T": "** (3 * T)"})
+@published("Local steps", "Li, Huang, Yang et al. (2020)", "Theorem 1, one local step a round", 0.633)
+@wrong({"2 * B / mu": "B / (4 * mu)", "gamma / 2 * r0": "r0 / 2"})
 @asked(
     algorithm=FedAvg(period=1),
     family=SEVERAL,
-    quantity="global_distance",
-    names={"L": "beta", "r0": "distance2"},
-    conditions=lambda *, eta, L: {"eta <= 1/(4 L)": (eta, 1 / (4 * L))},
+    quantity="global_excess",
+    names={"L": "beta", "r0": "distance2", "gamma": lambda *, beta, mu: 8 * beta / mu},
+    step=lambda *, t, mu, gamma: 2 / (mu * (gamma + t)),
 )
-def li_1(*, eta, mu, L, sigma2, N, Gamma, r0, T):
+def li_1(*, mu, L, sigma2, N, Gamma, gamma, r0, T):
     B = sigma2 / N + 6 * L * Gamma
-    return (1 - eta * mu) ** T * r0 + eta * B / mu
+    return L / mu / (gamma + T) * (2 * B / mu + mu * gamma / 2 * r0)
 
 
 # --- control variates
