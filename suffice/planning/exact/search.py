@@ -26,7 +26,7 @@ from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
 HORIZON = 100_000
-"""Steps after which a plan counts as never arriving, unless told otherwise."""
+"""Steps after which a plan counts as never arriving."""
 STEADY = 0.999
 """Of the step limit: rates that are best beyond it go so far."""
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
@@ -363,10 +363,9 @@ def scaled(
     return W.T @ M1 @ W, W.T @ M2 @ W, start @ W, loss @ W
 
 
-def modelled(model: GramModel, V: np.ndarray, most: int) -> Rates:
+def modelled(model: GramModel, V: np.ndarray, most: int = HORIZON) -> Rates:
     """The fastest rates found of a model, from directions V (F, N); if nothing arrives, the nearest to it."""
-    V = (np.minimum(model.limits(V), 1e300)[:, None, None] * SHARES[:, None] * V[:, None]).reshape(-1, V.shape[1])
-    found = zip(V, *model.arrivals(V, most))
-    best = min((Rates(v=v, time=t, lowest=e, when=int(at)) for v, t, e, at in found), key=lambda one: one.rank)
-    one = best if np.isinf(best.time) else replace(best, when=0)
-    return polished(model, one, best, most, {}, MODELLED)
+    V = model.limits(V)[:, None] * V
+    (tried,), _ = _starts({"": (V, (*model.expansion(V), model.start, model.loss))}, SHARES, most, Rates(v=V[0]))
+    best = min(tried, key=lambda one: one.rank)
+    return polished(model, best, best, most, {}, MODELLED)

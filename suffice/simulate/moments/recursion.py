@@ -35,8 +35,50 @@ ACCURATE = 1e-10
 """Of what iterations find."""
 
 
+class LinearRecursion:
+    """Moments z+ = M(v) z from z_0 = `start` on, M of second degree in the rates v, with the excess `loss` . z."""
+
+    start: np.ndarray
+    loss: np.ndarray
+
+    def matrices(self, V: np.ndarray) -> np.ndarray:
+        """M(v), (K, n, n), of several rates (K, N)."""
+        raise NotImplementedError
+
+    def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
+        """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n)."""
+        raise NotImplementedError
+
+    @property
+    def excess(self) -> float:
+        """Of the start."""
+        return float(self.loss @ self.start)
+
+    def matrix(self, v: np.ndarray) -> np.ndarray:
+        """M(v), (n, n)."""
+        return self.matrices(v[None])[0]
+
+    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
+        forth, back = self.matrices(V), self.matrices(-V)
+        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
+
+    def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
+        """E e_t for t = 0..steps, (steps + 1,)."""
+        return self.loss @ orbit(self.matrix(v), self.start, steps)
+
+    def arrival(self, v: np.ndarray, most: int) -> float:
+        """When E e_t first is at most 1, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
+        return arrival(self.matrix(v), self.start, self.loss, most)
+
+    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+        """E e_t after so many steps and its derivatives by the rates (N,)."""
+        G, end = orbit_sum(self.matrix(v), self.start, self.loss, steps)
+        return float(self.loss @ end), self.contract(v, G)
+
+
 @dataclass(frozen=True, kw_only=True)
-class ExactRecursion:
+class ExactRecursion(LinearRecursion):
     """Client i's model under the gradients of all clients of `moments`; its excess in units of so much loss."""
 
     moments: GradientMoments
@@ -63,11 +105,6 @@ class ExactRecursion:
     def loss(self) -> np.ndarray:
         """The functional of z that is the excess loss."""
         return np.concatenate((np.zeros(1 + self.features), pack(self.moments.A[self.client]) / self.unit))
-
-    @property
-    def excess(self) -> float:
-        """Of the start."""
-        return float(self.loss @ self.start)
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -119,29 +156,9 @@ class ExactRecursion:
         )
         return ExactRecursion(moments=pair, client=0, unit=self.unit)
 
-    def matrices(self, V: np.ndarray, noises: np.ndarray | None = None) -> np.ndarray:
-        """M(v), (K, n, n), of several rates (K, N)."""
+    def matrices(self, V: np.ndarray) -> np.ndarray:
         B = np.eye(self.features) - 2 * np.tensordot(V, self.moments.A, 1)
-        return step_matrix(B, V @ self.h, self.noises(V) if noises is None else noises)
-
-    def matrix(self, v: np.ndarray) -> np.ndarray:
-        """M(v), (1 + d + d(d+1)/2) squared."""
-        return self.matrices(v[None])[0]
-
-    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
-        noises = self.noises(V)
-        forth, back = self.matrices(V, noises), self.matrices(-V, noises)
-        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
-
-    def arrival(self, v: np.ndarray, most: int) -> float:
-        """When E e_t first is at most 1, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
-        return arrival(self.matrix(v), self.start, self.loss, most)
-
-    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
-        """E e_t after so many steps and its derivatives by the rates (N,)."""
-        G, end = orbit_sum(self.matrix(v), self.start, self.loss, steps)
-        return float(self.loss @ end), self.contract(v, G)
+        return step_matrix(B, V @ self.h, self.noises(V))
 
     def stable(self, v: np.ndarray) -> bool:
         """Whether the second moment contracts, or rests where no row sees anything."""
@@ -153,7 +170,7 @@ class ExactRecursion:
         return True
 
     def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
-        """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n): each part of M contracted with its own part of G.
+        """Each part of M contracted with its own part of G.
 
         With G = sum_t p_t z_t', p = (k, l, pack(L)), z = (1, m, pack(S)), these are sum_t of tr(L B S B'), 4 m'B'L h,
         4 h'L h, l'(B m + 2 h) and <4 L, sum u_k C_k>.
@@ -171,10 +188,6 @@ class ExactRecursion:
             by_noise += G[1 + d :, : 1 + d] @ self._shift.T
         noise = moments.noise.reshape(moments.clients, -1) @ by_noise.ravel()
         return 8 * v / moments.batch * noise + self.h @ by_h - 2 * np.tensordot(moments.A, by_B)
-
-    def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
-        """E e_t for t = 0..steps, (steps + 1,)."""
-        return self.loss @ orbit(self.matrix(v), self.start, steps)
 
     def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
