@@ -144,8 +144,8 @@ def _pairs(
     for at, (i, single) in enumerate(zip(clients, singles)):
         choices, only = given.joint(i), everybody[[i]]
         own = _described(plans[i], single, alone[at], only)
-        rates, noise = joint[at] if joint else (fastest(choices, faster[at], alone[at]), None)
-        together = own if rates.steps is None else _described(plans[i], choices, rates, everybody, noise)
+        rates = joint[at] if joint else fastest(choices, faster[at], alone[at])
+        together = own if rates.steps is None else _described(plans[i], choices, rates, everybody)
         # peers are followed only where this saves a step
         followed = (together.iterations or HORIZON) < (own.iterations or HORIZON + 1)
         if schedule and own.iterations:
@@ -171,16 +171,15 @@ def _described(
     choices: Choices,
     rates: Rates,
     peers: np.ndarray,
-    noise: np.ndarray | None = None,
 ) -> ConstantPlan:
-    """peers  (n, N), which of all clients the n rates are of; noise  as `merged` takes it"""
+    """peers  (n, N), which of all clients the n rates are of"""
     if rates.steps is None:
         return plan.noted(NEVER.format(HORIZON))
     name, v, eta = rates.choice, rates.v, float(rates.v.sum())
-    basis, merged, one = choices[name].moments.basis, choices[name].merged(v, noise), np.array([0.0, 1.0])
+    basis, merged, one = choices[name].moments.basis, rates.merged or choices[name].merged(v), np.array([0.0, 1.0])
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
-        return _described(plan, choices, replace(rates, v=(1 - 1e-3) * limit * v), peers)
+        return _described(plan, choices, replace(rates, v=(1 - 1e-3) * limit * v, merged=None), peers)
     time = merged.arrival(one, HORIZON)  # a search in single precision knows times to about one in a million
     if not np.isfinite(time):
         return plan.noted(NEVER.format(HORIZON))

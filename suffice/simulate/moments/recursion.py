@@ -116,12 +116,6 @@ class ExactRecursion(LinearRecursion):
         """With some of the clients, this one among them."""
         return replace(self, moments=self.moments.only(clients), client=list(clients).index(self.client))
 
-    def about_minimiser(self, noise: np.ndarray) -> np.ndarray:
-        """Matrices (..., D, n) of z -> pack(C_k) about the moments' centre, overwritten by those about theta_i*."""
-        if self.moments.optimum[self.client].any():
-            noise[..., : 1 + self.features] = noise @ self._shift
-        return noise
-
     @cached_property
     def _shift(self) -> np.ndarray:
         return recentred(self.moments.optimum[self.client])
@@ -131,20 +125,22 @@ class ExactRecursion(LinearRecursion):
         u, flat = V**2 / self.moments.batch, self.moments.noise.reshape(self.moments.clients, -1)
         kept = np.flatnonzero(V.any(0))
         total = u[:, kept] @ flat[kept] if 2 * len(kept) < len(flat) else u @ flat  # few are read by themselves
-        return self.about_minimiser(total.reshape(len(V), *self.moments.noise.shape[1:]))
+        total = total.reshape(len(V), *self.moments.noise.shape[1:])
+        if self.moments.optimum[self.client].any():  # moments are about their centre, and this about theta_i*
+            total[..., : 1 + self.features] = total @ self._shift
+        return total
 
     def _noise(self, v: np.ndarray) -> np.ndarray:
         return self.noises(v[None])[0]
 
-    def merged(self, v: np.ndarray, noise: np.ndarray | None = None) -> ExactRecursion:
+    def merged(self, v: np.ndarray) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
 
-        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*. `noise` is the matrix
-        of z -> pack(sum u_k C_k), where it is known.
+        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*.
         """
         i, kept, nought = self.client, np.flatnonzero(v), np.zeros((2, self.features))
         A = np.tensordot(v[kept], self.moments.A[kept], 1)
-        noise = self.moments.batch * (self._noise(v) if noise is None else noise)
+        noise = self.moments.batch * self._noise(v)
         start = self.start[1 : 1 + self.features]
         pair = replace(
             self.moments,
