@@ -28,7 +28,7 @@ GRADIENTS = "Gradients to average: preconditioned (multiplied by a matrix if tha
 CRITERION = "Criterion that weighs peers: binary, continuous or sharp (default: that of the setup file)."
 SCHEDULE = "Look for a three-stage schedule that is faster than a constant step."
 METHODS = "Measure other methods beside the plan, each at its best step."
-NUMBERS = "Show each client's constants and how reliable they are (needs no --epsilon)."
+NUMBERS = "Show each client's constants and how reliable they are, and no plan."
 OUT = "Write plan.json, weights.csv and a trainer, train.py, to this folder."
 SEEDS = 256
 
@@ -90,23 +90,22 @@ def plan(
     data: DataOptions,
 ) -> None:
     """Plan who should collaborate with whom, at which step size, and how much faster that is."""
+    from suffice.planning.client_statistics import statistics
     from suffice.planning.constant_prediction import started
     from suffice.planning.plan import plan as make
     from suffice.planning.tables.columns import write_csv
 
     runs = planning.runs()
     source, asked = _request(setup, target, planning, output, data)
-    if output.numbers and not asked["epsilon"]:
-        _statistics_alone(started(source, planning.start), output.as_json)
+    if output.numbers:
+        numbers = statistics(started(source, planning.start))
+        print_json({"clients": [], "numbers": numbers.to_dict()}) if output.as_json else numbers.table().show()
         return
     how: dict[str, Any] = {name: getattr(planning, name) for name in ("schedule", "start", "gradients")}
     with progress("planning", patience=PATIENCE) as report:
         result = make(source, **(asked | memory_limit(data) | how), progress=report)
     _hint(result, source)
-    beside: dict[str, Any] = _beside(result, planning, runs) | (
-        {"numbers": result.statistics()} if output.numbers else {}
-    )
-    written = []
+    beside, written = _beside(result, planning, runs), []
     if output.save_csv is not None:
         written.append(write_csv(output.save_csv, result.rows, measured=beside.get("measured")))
     if output.plot is not None:
@@ -116,8 +115,7 @@ def plan(
     if output.as_json:
         told = {name: [one.to_dict() for one in found] if name == "measured" else found.to_dict()
                 for name, found in beside.items()}  # fmt: skip
-        even = result.break_even()
-        print_json(result.to_dict() | ({"break_even": even} if even else {}) | told)
+        print_json(result.to_dict() | told)
         return
     for table in _tables(result, beside, scheduled=bool(asked["horizon"] or asked["confidence"])):
         table.show()
@@ -145,7 +143,7 @@ def _next(result: Plan, setup: str, data: DataOptions, output: OutputOptions) ->
 def _request(
     setup: str, target: TargetOptions, planning: PlanningOptions, output: OutputOptions, data: DataOptions
 ) -> tuple[Any, dict[str, Any]]:
-    """What is planned for, and arguments of `suffice.plan`; rows need no precision, nor do `numbers` alone."""
+    """What is planned for, and arguments of `suffice.plan`; rows need no precision, nor do `numbers`."""
     import numpy as np
 
     from suffice.planning.precision import Precision
@@ -158,6 +156,9 @@ def _request(
     if setup.lower().endswith(".json"):
         remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: "
         raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
+    shown = replace(output, numbers=False, as_json=False), target, replace(planning, start=None)
+    if output.numbers and shown != (OutputOptions(), TargetOptions(), PlanningOptions()):
+        raise InputError("numbers", "True", "nothing is planned beside them: leave out the options of a plan")
     confidence = None if target.confidence is None else parse_number("confidence", target.confidence)
     for entry in target.epsilon or ():  # a large table is not read before a slip is told
         Precision.parse(entry, clients=1, excess=np.ones(1), noise=lambda: np.ones(1))
@@ -172,30 +173,7 @@ def _request(
             read_setup(setup, **memory_limit(data))  # says what is missing
         asked = {name: getattr(chosen, name) if value is None else value for name, value in asked.items()}
         asked["epsilon"] = target.epsilon or chosen.epsilon or (None if rows else [])
-    if output.numbers and not asked["epsilon"]:
-        given = {"horizon": target.horizon, "confidence": confidence, "criterion": planning.criterion,
-                 "csv": output.save_csv, "plot": output.plot, "out": output.out, "simulate": planning.simulate or None,
-                 "schedule": planning.schedule or None, "methods": planning.methods or None}  # fmt: skip
-        for name, value in given.items():
-            if value is not None:
-                raise InputError("epsilon", "missing", f"--{name} needs a plan: give --epsilon 0.1, for example")
     return source, asked
-
-
-def _statistics_alone(source: Any, as_json: bool) -> None:
-    """`--numbers` without a precision: nothing is planned."""
-    from suffice.bounds import Constants
-    from suffice.planning.client_statistics import statistics
-    from suffice.support.errors import InputError
-
-    if isinstance(source, Constants):
-        raise InputError("numbers", "constants", "a setup without data has no rows; give client data")
-    found = statistics(source)
-    if as_json:
-        print_json({"clients": [], "numbers": found.to_dict()})
-        return
-    found.table().show()
-    typer.echo("To plan, name a precision below the initial excess by --epsilon.")
 
 
 def _hint(result: Plan, source: Any) -> None:
@@ -237,10 +215,6 @@ def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Ta
         tables += plans.weights_tables(result.precisions)
     if scheduled:
         tables.append(plans.schedules_table(result.rows))
-    if not result.starts_meet_precision:
-        tables += trials.break_even_tables(result.break_even())
     if "methods" in beside:
         tables += beside["methods"].tables()
-    if "numbers" in beside:  # the plan has said its notes
-        tables.append(replace(beside["numbers"], notes=()).table())
     return tables

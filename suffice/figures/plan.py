@@ -39,7 +39,7 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
     for epsilon, there in (groups[at] for at in picked):
         known = there[0].schedules is not None and constants is not None and constants.excess is not None
         shown = _shown(there) if known else []
-        last = PATIENCE * max((row.times()[2] or 1.0 for row in shown), default=1.0)
+        last = PATIENCE * max((row.local.iterations or 1.0 for row in shown), default=1.0)
         T = np.unique(np.concatenate(([0], np.geomspace(1, max(last, 2.0), POINTS).round())))
         for row in shown:
             assert row.schedules is not None

@@ -124,8 +124,8 @@ def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
     Without constants mu and beta of least squares are about the directions that rows see, and pairs unknown. Raises
     `InputError`, also for a problem without rows.
     """
-    if problem.row_counts is None:
-        raise InputError("problem", type(problem).__name__, "its numbers are not those of rows; give client data")
+    if getattr(problem, "row_counts", None) is None:
+        raise InputError("numbers", type(problem).__name__, "they are those of rows; give client data")
     from suffice.simulate.problems.population import QuadraticPopulation
 
     unknown = ""

@@ -19,7 +19,6 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .break_even import break_even
 from .constant_prediction import coarse, started
 from .federated import matrices, rounds
 from .guaranteed.fixed_weights import everybody
@@ -34,8 +33,6 @@ from .tables.notes import sentence
 if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.data.standardisation import Coordinates
-
-    from .client_statistics import ClientStatistics
 
     Fitted = Any  # `suffice.Fit`, whose `quadratics` can be planned for
 
@@ -239,16 +236,6 @@ class Plan:
             return []
         means = [float(np.mean([row.epsilon for row in rows])) for rows in self.precisions.values()]
         return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
-
-    def break_even(self) -> list[dict[str, Any]]:
-        """For each client the smallest of the plan's precisions at which peers help; none where there is only one."""
-        return break_even(self.precisions)
-
-    def statistics(self) -> ClientStatistics:
-        """Constants of each client and pair and their reliability; for plans from data, else `InputError`."""
-        from .client_statistics import statistics
-
-        return statistics(planned_for(self.problem, "numbers"))
 
     def simulate(
         self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None

@@ -128,28 +128,22 @@ class Row:
         return "guaranteed" if self.exact is None else "exact"
 
     collaborators = property(lambda row: row.peers(row.recommended))
-    recommended_speedup = property(lambda row: row.gain(row.recommended))
 
     @property
     def speedup(self) -> float | None:
         """Of the guaranteed times, or of the exact ones where nothing is guaranteed."""
         return self.exact_speedup if self.schedules is None else self.guaranteed_speedup
 
-    def times(self) -> tuple[str, float | None, float | None, float | None]:
-        """What the plan recommends: a sign ("" exact, "<= " guaranteed), step, iterations alone and together."""
-        together, alone = self.both(self.recommended)
-        if together is None:
-            return "", None, None, None
-        return "<= " if self.exact is None else "", together.eta, alone.iterations, together.iterations
-
     def __repr__(self) -> str:
         peers = ", ".join(self.collaborators[:SHOWN]) + (", ..." if len(self.collaborators) > SHOWN else "")
-        sign, eta, alone, together = self.times()
-        known = together is not None and alone is not None
-        times = f"together {sign}{together:.4g}, alone {sign}{alone:.4g}" if known else "iterations unknown"
-        ratio = self.recommended_speedup
+        sign, (together, alone) = "" if self.exact else "<= ", self.both(self.recommended)
+        known = together is not None and None not in (together.iterations, alone.iterations)
+        times = "iterations unknown"
+        if known:
+            times = f"together {sign}{together.iterations:.4g}, alone {sign}{alone.iterations:.4g}"
+        ratio = self.gain(self.recommended)
         gain = "" if ratio is None else f", speed-up {ratio:.3g}"
-        step = "no step" if eta is None else f"step {eta:.3g}"
+        step = "no step" if together is None else f"step {together.eta:.3g}"
         return printable(f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})")
 
     def to_dict(self) -> dict[str, Any]:

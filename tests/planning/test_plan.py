@@ -231,5 +231,5 @@ def test_the_dictionary_of_a_plan_is_the_json_of_the_command(tmp_path, command):
     assert answer["clients"][0]["step_ratio"] is None
     printed = json.loads(command("plan", path, "--epsilon", "10%", "--json").stdout)
     assert json.loads(json.dumps(answer, allow_nan=False)) == {name: printed[name] for name in answer}
-    statistics = plan.statistics().to_dict()
+    statistics = sf.statistics(plan.problem).to_dict()
     assert json.loads(json.dumps(statistics, allow_nan=False)) == statistics

@@ -50,14 +50,12 @@ def exact_plans(
     *,
     precondition: bool = True,
     schedule: bool = False,
-    horizon: int = HORIZON,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[tuple[ConstantPlan, ConstantPlan]]:
     """Of every client together with peers and alone, at precisions (N,) of its own [loss].
 
     precondition  let every client choose its coordinates, the same choice for both; else all take those of the problem
     schedule      look for three stages that are faster than constant rates, too; not by rows
-    horizon       steps after which a plan counts as never arriving
     """
     from threadpoolctl import threadpool_limits
 
@@ -66,11 +64,11 @@ def exact_plans(
     pairs, todo = [(plan, plan) for plan in plans], [i for i, plan in enumerate(plans) if not plan.note]
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
         if isinstance(moments, GradientRows):
-            found = _pairs_by_rows(moments, todo, plans, horizon)
+            found = _pairs_by_rows(moments, todo, plans)
         else:
             given = _Coordinates(moments, epsilon, precondition=precondition)
             parts = [todo[first : first + TOGETHER] for first in range(0, len(todo), TOGETHER)]
-            found = (pair for part in parts for pair in _pairs(given, part, plans, horizon, schedule))
+            found = (pair for part in parts for pair in _pairs(given, part, plans, schedule))
         for i, pair in zip(todo, found):
             pairs[i] = pair
             if progress is not None:
@@ -78,9 +76,7 @@ def exact_plans(
     return pairs
 
 
-def plain_plans(
-    moments: GradientMoments, alone: Sequence[ConstantPlan], *, horizon: int = HORIZON
-) -> list[ConstantPlan | None]:
+def plain_plans(moments: GradientMoments, alone: Sequence[ConstantPlan]) -> list[ConstantPlan | None]:
     """Of every client its plan alone with gradients as they are, beside the one that `exact_plans` found: what its
     matrix is worth. Where there are more than `SAMPLED`, so many have one, which is enough for a median, and the others
     None."""
@@ -92,7 +88,7 @@ def plain_plans(
     with threadpool_limits(1):
         given = _Coordinates(moments, np.array([plan.epsilon for plan in alone]), precondition=False)
         for i in [i for i in some if alone[i].matrix is not None]:
-            found, plan = fastest_single(given.own(i), horizon), start_of_plan(N, alone[i].epsilon, alone[i].start)
+            found, plan = fastest_single(given.own(i), HORIZON), start_of_plan(N, alone[i].epsilon, alone[i].start)
             if found.steps is not None:
                 plan = replace(plan, weights=np.eye(N)[i], eta=float(found.v[0]), iterations=found.steps)
             plans[i] = plan
@@ -134,24 +130,24 @@ class _Coordinates:
 
 
 def _pairs(
-    given: _Coordinates, clients: Sequence[int], plans: Sequence[ConstantPlan], horizon: int, schedule: bool
+    given: _Coordinates, clients: Sequence[int], plans: Sequence[ConstantPlan], schedule: bool
 ) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
     """Of clients that need a plan; `plans`, of all, are to be completed."""
     singles, alone, everybody = [], [], np.eye(len(plans))
     for i in clients:
         singles.append(given.own(i))
-        alone.append(fastest_single(singles[-1], horizon))
+        alone.append(fastest_single(singles[-1], HORIZON))
         given.suited.append(alone[-1].choice)
-    faster, joint = [horizon if one.steps is None else one.steps - 1 for one in alone], None
+    faster, joint = [HORIZON if one.steps is None else one.steps - 1 for one in alone], None
     if given.many:
         joint = fastest_of_many([next(iter(given.joint(i).values())) for i in clients], faster)
     for at, (i, single) in enumerate(zip(clients, singles)):
         choices, only = given.joint(i), everybody[[i]]
-        own = _described(plans[i], single, alone[at], horizon, only)
-        rates, noise = joint[at] if joint else (fastest(choices, faster[at], alone[at]), None)
-        together = own if rates.steps is None else _described(plans[i], choices, rates, horizon, everybody, noise=noise)
+        own = _described(plans[i], single, alone[at], only)
+        rates = joint[at] if joint else fastest(choices, faster[at], alone[at])
+        together = own if rates.steps is None else _described(plans[i], choices, rates, everybody)
         # peers are followed only where this saves a step
-        followed = (together.iterations or horizon) < (own.iterations or horizon + 1)
+        followed = (together.iterations or HORIZON) < (own.iterations or HORIZON + 1)
         if schedule and own.iterations:
             own = in_stages(own, single[own.preconditioner], only)
         if schedule and followed:
@@ -174,30 +170,21 @@ def _described(
     plan: ConstantPlan,
     choices: Choices,
     rates: Rates,
-    horizon: int,
     peers: np.ndarray,
-    *,
-    noise: np.ndarray | None = None,
 ) -> ConstantPlan:
-    """peers  (n, N), which of all clients the n rates are of; noise  as `merged` takes it"""
+    """peers  (n, N), which of all clients the n rates are of"""
     if rates.steps is None:
-        return plan.noted(NEVER.format(horizon))
-    name, v, steps, eta = rates.choice, rates.v, rates.steps, float(rates.v.sum())
-    basis, merged, one = choices[name].moments.basis, choices[name].merged(v, noise), np.array([0.0, 1.0])
+        return plan.noted(NEVER.format(HORIZON))
+    name, v, eta = rates.choice, rates.v, float(rates.v.sum())
+    basis, merged, one = choices[name].moments.basis, rates.merged or choices[name].merged(v), np.array([0.0, 1.0])
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
-        slower = (1 - 1e-3) * limit
-        time = merged.arrival(slower * one, horizon)
-        return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
-    M, floor = merged.matrix(one), merged.floor(one, limit)
-    # a search in single precision knows times to about one in a million
-    path = orbit(M, merged.start, steps + 1 + steps // 50)[:, 1:]
-    below = np.flatnonzero(merged.loss @ path <= 1)
-    if not below.size:
-        time = merged.arrival(one, horizon)
-        later = replace(rates, time=time if time > path.shape[1] else np.inf)
-        return _described(plan, choices, later, horizon, peers, noise=noise)
-    steps, end = int(below[0]) + 1, path[:, below[0]]
+        return _described(plan, choices, replace(rates, v=(1 - 1e-3) * limit * v, merged=None), peers)
+    time = merged.arrival(one, HORIZON)  # a search in single precision knows times to about one in a million
+    if not np.isfinite(time):
+        return plan.noted(NEVER.format(HORIZON))
+    M, floor, steps = merged.matrix(one), merged.floor(one, limit), int(np.ceil(time))
+    end = orbit(M, merged.start, steps)[:, -1]
     return replace(
         plan,
         note=rates.note,
@@ -229,15 +216,15 @@ def _stays(M: np.ndarray, z: np.ndarray, loss: np.ndarray, floor: float, steps: 
 
 
 def _pairs_by_rows(
-    rows: GradientRows, clients: Sequence[int], plans: Sequence[ConstantPlan], horizon: int
+    rows: GradientRows, clients: Sequence[int], plans: Sequence[ConstantPlan]
 ) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
     """The same of large models; no descent on the exact curve, which would take many times as long."""
     models, A, optimum = rows.models(), rows.grams + rows.penalty, rows.optimum @ rows.inverse.T
     for i in clients:
         model, own = models[i].over(plans[i].epsilon), np.eye(len(plans))[i]
-        single = modelled(model.only(i), np.ones((1, 1)), horizon)
-        joint = modelled(model, start_directions(optimum, A[i], i), horizon)
-        likely = horizon if single.steps is None else min(horizon, 4 * single.steps + 10)
+        single = modelled(model.only(i), np.ones((1, 1)))
+        joint = modelled(model, start_directions(optimum, A[i], i))
+        likely = HORIZON if single.steps is None else min(HORIZON, 4 * single.steps + 10)
         alone = _by_rows(plans[i], rows, i, single.v * own, likely)
         together = _by_rows(plans[i], rows, i, joint.v, (alone.iterations or likely + 1) - 1)
         yield alone if together.iterations is None else together, alone

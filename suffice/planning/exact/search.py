@@ -26,7 +26,7 @@ from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
 HORIZON = 100_000
-"""Steps after which a plan counts as never arriving, unless told otherwise."""
+"""Steps after which a plan counts as never arriving."""
 STEADY = 0.999
 """Of the step limit: rates that are best beyond it go so far."""
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
@@ -91,6 +91,7 @@ class Rates:
     choice  the name of the coordinates that they are for
     lowest  of a start, the least E e_t before any start arrives, and when that is
     note    what has not been done for them
+    merged  the recursion merged at these rates, where it is known
     """
 
     v: np.ndarray
@@ -99,6 +100,7 @@ class Rates:
     lowest: float = np.inf
     when: int = 0
     note: str = ""
+    merged: ExactRecursion | None = None
 
     @property
     def steps(self) -> int | None:
@@ -323,30 +325,27 @@ def fastest_single(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
     return best
 
 
-def fastest_of_many(recursions: Sequence[ExactRecursion], most: Sequence[int]) -> list[tuple[Rates, np.ndarray | None]]:
-    """The same of clients too many for a search each, all in the same coordinates, with the noise of the rates as
-    `ExactRecursion.merged` takes it.
+def fastest_of_many(recursions: Sequence[ExactRecursion], most: Sequence[int]) -> list[Rates]:
+    """The same of clients too many for a search each, all in the same coordinates.
 
     A model with identity Hessians tells where to start. That direction is followed exactly at several lengths, and
     polished as far as WORK allows: what is found is exact; that nothing is faster has been looked for less.
     """
-    moments = recursions[0].moments
-    models, flat, N = GramModel.of(moments), moments.noise.reshape(moments.clients, -1), moments.clients
-    guesses = []
-    for i, unit, T in [(one.client, one.unit, T) for one, T in zip(recursions, most)]:
-        guesses.append(modelled(models[i].over(unit), start_directions(moments.optimum, moments.A[i], i), T))
-    noises = np.stack([one.v for one in guesses]) ** 2 / moments.batch @ flat  # one product for all
-    found = []
-    for recursion, T, one, noise in zip(recursions, most, guesses, noises):
-        merged = recursion.merged(one.v, recursion.about_minimiser(noise.reshape(moments.noise.shape[1:])))
+    moments, found = recursions[0].moments, []
+    models = GramModel.of(moments)
+    for recursion, T in zip(recursions, most):
+        i = recursion.client
+        one = modelled(models[i].over(recursion.unit), start_directions(moments.optimum, moments.A[i], i), T)
+        merged = recursion.merged(one.v)
         (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, T)
         c = LENGTHS[np.argmin(times)]
-        best = Rates(v=(v := c * one.v), time=float(times.min()), choice=POOLED)
-        each = 8.0 * flat.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
-        rounds = min(ROUNDS, int(WORK / (each * N)))
+        merged = merged.merged(np.array([0.0, c]))
+        best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED, merged=merged)
+        each = 8.0 * moments.noise.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
+        rounds = min(ROUNDS, int(WORK / (each * moments.clients)))
         if best.time > 1:
             best = polished(recursion, best, best, T, {}, rounds) if rounds >= LEAST else replace(best, note=UNPOLISHED)
-        found.append((best, c**2 * merged.moments.noise[0] / moments.batch if best.v is v else None))
+        found.append(best)
     return found
 
 
@@ -363,10 +362,9 @@ def scaled(
     return W.T @ M1 @ W, W.T @ M2 @ W, start @ W, loss @ W
 
 
-def modelled(model: GramModel, V: np.ndarray, most: int) -> Rates:
+def modelled(model: GramModel, V: np.ndarray, most: int = HORIZON) -> Rates:
     """The fastest rates found of a model, from directions V (F, N); if nothing arrives, the nearest to it."""
-    V = (np.minimum(model.limits(V), 1e300)[:, None, None] * SHARES[:, None] * V[:, None]).reshape(-1, V.shape[1])
-    found = zip(V, *model.arrivals(V, most))
-    best = min((Rates(v=v, time=t, lowest=e, when=int(at)) for v, t, e, at in found), key=lambda one: one.rank)
-    one = best if np.isinf(best.time) else replace(best, when=0)
-    return polished(model, one, best, most, {}, MODELLED)
+    V = model.limits(V)[:, None] * V
+    (tried,), _ = _starts({"": (V, (*model.expansion(V), model.start, model.loss))}, SHARES, most, Rates(v=V[0]))
+    best = min(tried, key=lambda one: one.rank)
+    return polished(model, best, best, most, {}, MODELLED)

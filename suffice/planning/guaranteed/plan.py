@@ -105,7 +105,7 @@ def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
-    if row.times()[3] == 0:
+    if row.schedules.iterations == 0:
         warnings.append("the start is already below this precision: 0 iterations, alone or together")
     if constants.excess is None:
         warnings.append("no initial excess given: bounds and iterations cannot be computed")

@@ -35,8 +35,50 @@ ACCURATE = 1e-10
 """Of what iterations find."""
 
 
+class LinearRecursion:
+    """Moments z+ = M(v) z from z_0 = `start` on, M of second degree in the rates v, with the excess `loss` . z."""
+
+    start: np.ndarray
+    loss: np.ndarray
+
+    def matrices(self, V: np.ndarray) -> np.ndarray:
+        """M(v), (K, n, n), of several rates (K, N)."""
+        raise NotImplementedError
+
+    def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
+        """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n)."""
+        raise NotImplementedError
+
+    @property
+    def excess(self) -> float:
+        """Of the start."""
+        return float(self.loss @ self.start)
+
+    def matrix(self, v: np.ndarray) -> np.ndarray:
+        """M(v), (n, n)."""
+        return self.matrices(v[None])[0]
+
+    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
+        forth, back = self.matrices(V), self.matrices(-V)
+        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
+
+    def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
+        """E e_t for t = 0..steps, (steps + 1,)."""
+        return self.loss @ orbit(self.matrix(v), self.start, steps)
+
+    def arrival(self, v: np.ndarray, most: int) -> float:
+        """When E e_t first is at most 1, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
+        return arrival(self.matrix(v), self.start, self.loss, most)
+
+    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+        """E e_t after so many steps and its derivatives by the rates (N,)."""
+        G, end = orbit_sum(self.matrix(v), self.start, self.loss, steps)
+        return float(self.loss @ end), self.contract(v, G)
+
+
 @dataclass(frozen=True, kw_only=True)
-class ExactRecursion:
+class ExactRecursion(LinearRecursion):
     """Client i's model under the gradients of all clients of `moments`; its excess in units of so much loss."""
 
     moments: GradientMoments
@@ -64,11 +106,6 @@ class ExactRecursion:
         """The functional of z that is the excess loss."""
         return np.concatenate((np.zeros(1 + self.features), pack(self.moments.A[self.client]) / self.unit))
 
-    @property
-    def excess(self) -> float:
-        """Of the start."""
-        return float(self.loss @ self.start)
-
     @cached_property
     def sizes(self) -> np.ndarray:
         """About how large the clients' rates may be beside one another, (N,): the inverse of their curvature."""
@@ -79,12 +116,6 @@ class ExactRecursion:
         """With some of the clients, this one among them."""
         return replace(self, moments=self.moments.only(clients), client=list(clients).index(self.client))
 
-    def about_minimiser(self, noise: np.ndarray) -> np.ndarray:
-        """Matrices (..., D, n) of z -> pack(C_k) about the moments' centre, overwritten by those about theta_i*."""
-        if self.moments.optimum[self.client].any():
-            noise[..., : 1 + self.features] = noise @ self._shift
-        return noise
-
     @cached_property
     def _shift(self) -> np.ndarray:
         return recentred(self.moments.optimum[self.client])
@@ -94,20 +125,22 @@ class ExactRecursion:
         u, flat = V**2 / self.moments.batch, self.moments.noise.reshape(self.moments.clients, -1)
         kept = np.flatnonzero(V.any(0))
         total = u[:, kept] @ flat[kept] if 2 * len(kept) < len(flat) else u @ flat  # few are read by themselves
-        return self.about_minimiser(total.reshape(len(V), *self.moments.noise.shape[1:]))
+        total = total.reshape(len(V), *self.moments.noise.shape[1:])
+        if self.moments.optimum[self.client].any():  # moments are about their centre, and this about theta_i*
+            total[..., : 1 + self.features] = total @ self._shift
+        return total
 
     def _noise(self, v: np.ndarray) -> np.ndarray:
         return self.noises(v[None])[0]
 
-    def merged(self, v: np.ndarray, noise: np.ndarray | None = None) -> ExactRecursion:
+    def merged(self, v: np.ndarray) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
 
-        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*. `noise` is the matrix
-        of z -> pack(sum u_k C_k), where it is known.
+        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*.
         """
         i, kept, nought = self.client, np.flatnonzero(v), np.zeros((2, self.features))
         A = np.tensordot(v[kept], self.moments.A[kept], 1)
-        noise = self.moments.batch * (self._noise(v) if noise is None else noise)
+        noise = self.moments.batch * self._noise(v)
         start = self.start[1 : 1 + self.features]
         pair = replace(
             self.moments,
@@ -119,29 +152,9 @@ class ExactRecursion:
         )
         return ExactRecursion(moments=pair, client=0, unit=self.unit)
 
-    def matrices(self, V: np.ndarray, noises: np.ndarray | None = None) -> np.ndarray:
-        """M(v), (K, n, n), of several rates (K, N)."""
+    def matrices(self, V: np.ndarray) -> np.ndarray:
         B = np.eye(self.features) - 2 * np.tensordot(V, self.moments.A, 1)
-        return step_matrix(B, V @ self.h, self.noises(V) if noises is None else noises)
-
-    def matrix(self, v: np.ndarray) -> np.ndarray:
-        """M(v), (1 + d + d(d+1)/2) squared."""
-        return self.matrices(v[None])[0]
-
-    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
-        noises = self.noises(V)
-        forth, back = self.matrices(V, noises), self.matrices(-V, noises)
-        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
-
-    def arrival(self, v: np.ndarray, most: int) -> float:
-        """When E e_t first is at most 1, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
-        return arrival(self.matrix(v), self.start, self.loss, most)
-
-    def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
-        """E e_t after so many steps and its derivatives by the rates (N,)."""
-        G, end = orbit_sum(self.matrix(v), self.start, self.loss, steps)
-        return float(self.loss @ end), self.contract(v, G)
+        return step_matrix(B, V @ self.h, self.noises(V))
 
     def stable(self, v: np.ndarray) -> bool:
         """Whether the second moment contracts, or rests where no row sees anything."""
@@ -153,7 +166,7 @@ class ExactRecursion:
         return True
 
     def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
-        """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n): each part of M contracted with its own part of G.
+        """Each part of M contracted with its own part of G.
 
         With G = sum_t p_t z_t', p = (k, l, pack(L)), z = (1, m, pack(S)), these are sum_t of tr(L B S B'), 4 m'B'L h,
         4 h'L h, l'(B m + 2 h) and <4 L, sum u_k C_k>.
@@ -171,10 +184,6 @@ class ExactRecursion:
             by_noise += G[1 + d :, : 1 + d] @ self._shift.T
         noise = moments.noise.reshape(moments.clients, -1) @ by_noise.ravel()
         return 8 * v / moments.batch * noise + self.h @ by_h - 2 * np.tensordot(moments.A, by_B)
-
-    def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
-        """E e_t for t = 0..steps, (steps + 1,)."""
-        return self.loss @ orbit(self.matrix(v), self.start, steps)
 
     def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
