@@ -115,7 +115,8 @@ def plan(
     if output.as_json:
         told = {name: [one.to_dict() for one in found] if name == "measured" else found.to_dict()
                 for name, found in beside.items()}  # fmt: skip
-        print_json(result.to_dict() | told)
+        even = result.break_even()
+        print_json(result.to_dict() | ({"break_even": even} if even else {}) | told)
         return
     for table in _tables(result, beside, scheduled=bool(asked["horizon"] or asked["confidence"])):
         table.show()
@@ -215,6 +216,8 @@ def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Ta
         tables += plans.weights_tables(result.precisions)
     if scheduled:
         tables.append(plans.schedules_table(result.rows))
+    if not result.starts_meet_precision:
+        tables += trials.break_even_tables(result.break_even())
     if "methods" in beside:
         tables += beside["methods"].tables()
     return tables

@@ -19,6 +19,7 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
+from .break_even import break_even
 from .constant_prediction import coarse, started
 from .federated import matrices, rounds
 from .guaranteed.fixed_weights import everybody
@@ -236,6 +237,10 @@ class Plan:
             return []
         means = [float(np.mean([row.epsilon for row in rows])) for rows in self.precisions.values()]
         return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
+
+    def break_even(self) -> list[dict[str, Any]]:
+        """For each client the smallest of the plan's precisions at which peers help; none where there is only one."""
+        return break_even(self.precisions)
 
     def simulate(
         self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None

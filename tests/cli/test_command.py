@@ -40,6 +40,7 @@ def test_a_precision_far_below_the_start_is_asked_about_and_the_table_of_bounds_
     lines = done.stdout.splitlines()
     assert lines[2].startswith("client      ")
     assert all(line.startswith("Strasbour") for line in lines[3:30])
+    assert "Peers save no client an iteration at any of these precisions." in done.stdout
 
 
 def test_theorems_are_shown_and_evaluated_and_an_erratum_is_shown_by_its_id(command):

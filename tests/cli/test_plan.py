@@ -118,8 +118,9 @@ def test_horizon_and_confidence_reach_the_plan_and_the_command_adds_keys(command
     setup = sf.read_setup(EXAMPLES / "constants.toml")
     asked = {"horizon": setup.horizon, "confidence": setup.confidence} | more
     plan = sf.plan(setup.source, setup.epsilon, **asked)
-    assert (done.returncode, set(answer)) == (0, {"all_for_all", "clients", "notes"})
+    assert (done.returncode, set(answer)) == (0, {"all_for_all", "break_even", "clients", "notes"})
     assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
+    assert [entry["name"] for entry in answer["break_even"]] == ["0", "1", "2"]
     assert (tmp_path / "p.csv").read_text().startswith("epsilon [loss],method,client")
     shown = command(*given).stdout
     for text in ("decreasing", "2/(mu (t + ", "Collaboration matrix at 0.5") if more else ():

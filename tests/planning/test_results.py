@@ -1,4 +1,4 @@
-"""Results of a plan: one class for constant plans, exact, measured and in stages."""
+"""Results of a plan: one class for constant plans, exact, measured and in stages, and one for break-evens."""
 
 from __future__ import annotations
 
@@ -66,6 +66,38 @@ def test_a_measured_plan_claims_nothing_that_is_known_of_its_model_alone(logisti
         assert found.step_limit is found.floor is found.holds is None
         assert found.model.step_limit > 0
         assert 0 < found.excess_se < found.excess
+
+
+@pytest.mark.parametrize("kind", ["exact", "guaranteed"])
+def test_a_break_even_is_read_off_the_rows_of_the_plan(kind):
+    precisions = ["50%", "5%", "1%", "0.1%"]
+    if kind == "exact":
+        rng = np.random.default_rng(1)
+        X = [rng.normal(size=(20, 2)) for _ in range(3)]
+        y = [x @ [1.0, 2.0 + 0.3 * i] + rng.normal(size=20) for i, x in enumerate(X)]
+        plan = sf.plan(sf.from_arrays(X, y), precisions)
+    else:
+        plan = sf.plan(_constants(), precisions)
+    found = plan.break_even()
+    assert {entry["name"] for entry in found} == {row.name for row in plan}
+    for entry in found:
+        rows = sorted(plan[entry["name"]], key=lambda row: row.epsilon)
+        both = [(row.epsilon, *row.both(row.recommended)) for row in rows]
+        faster = [epsilon for epsilon, together, alone in both if alone.iterations - together.iterations >= 1]
+        assert entry["helped"] == (min(faster) if faster else None)
+        smaller = [row.epsilon for row in rows if faster and row.epsilon < min(faster)]
+        assert entry["stopped"] == (max(smaller) if smaller else None)
+    assert any(entry["helped"] for entry in found)
+    assert any(entry["stopped"] for entry in found)
+    assert sf.plan(_constants(), 0.1).break_even() == []
+
+
+def _constants():
+    b2 = 0.01 * (1 - np.eye(3))
+    heterogeneity = sf.GradientDissimilarity(b2=b2, c=np.zeros((3, 3)))
+    return sf.Constants(
+        mu=np.ones(3), beta=np.ones(3), sigma2=np.ones(3), heterogeneity=heterogeneity, excess=np.ones(3)
+    )
 
 
 def test_a_precision_is_parsed_once_at_the_door(monkeypatch):

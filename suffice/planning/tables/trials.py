@@ -1,15 +1,15 @@
-"""Tables of what a plan was tried by: simulated paths."""
+"""Tables of what a plan was tried by: simulation, and several precisions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.support.tables import Column, Table, number
 
-from .notes import first_rows
+from .notes import first_rows, sentence
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..simulated import Measured, SimulatedPlan
@@ -25,6 +25,13 @@ HITTING = (
     Column("together", lambda entry: _time(entry.together)),
     Column("/bound ", lambda entry: entry.together.ratio, digits=2, optional=True),
     Column("speed-up", lambda entry: entry.alone.time / entry.together.time if entry.together.time else None),
+)
+
+
+BREAK_EVEN = (
+    Column("client", lambda one: one["name"], numeric=False),
+    Column("help at eps", lambda one: one["helped"]),
+    Column("no longer at", lambda one: one["stopped"]),
 )
 
 
@@ -63,6 +70,14 @@ def _ends(measured: Sequence[Measured]) -> list[Table]:
     )
     title = f"Mean excess at the plan's T over {measured[0].seeds} seeds (standard error)"
     return [first_rows(columns, measured, len({entry.client for entry in measured}), title=title, lines=lines)]
+
+
+def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
+    """At which of the plan's precisions peers help each client last; nothing of a plan at one precision."""
+    if all(entry["helped"] is None for entry in entries):
+        return sentence("Peers save no client an iteration at any of these precisions." if entries else "")
+    title = "Break-even: the smallest of these precisions at which peers save an iteration"
+    return [first_rows(BREAK_EVEN, entries, len(entries), title=title, lines=())]
 
 
 def _time(plan: SimulatedPlan) -> str:
