@@ -20,10 +20,9 @@ A quantity is four words: `sf.quantity(of=..., at=..., over=..., until=...)`, an
 * `at`: `"client"` (that of `client=`, on its own loss), `"clients"` (their mean, each on its own loss), `"mean model"`
   (on the mean loss $f$), `"client on mean loss"`, `"clients on mean loss"`.
 * `over`: `"last"`, `"average"` (over $t < T$), `"rounds"` (over the starts $0, K, 2 K, \\dots$ of rounds),
-  `("suffix", T0)` (the average over $t = T_0, \\dots, T$; `T0` may be a
-  function of T), weights such as `lambda t, T: 2 * (t + 1) / ((T + 1) * (T + 2))` that sum to 1 over
-  $t = 0, \\dots, T$ and may take scalars too (`eta`, `mu`), or `("mean iterate", w)`: the value at the mean of the
-  models with these weights.
+  `("suffix", T0)` (the average over $t = T_0, \\dots, T$; `T0` may be a function of T), weights such as
+  `lambda t, T: 2 * (t + 1) / ((T + 1) * (T + 2))` that sum to 1 over $t = 0, \\dots, T$ and may take scalars too, or
+  `("mean iterate", w)`: the value at the mean of the models with these weights.
 * `until`: `"T"`, or `"tau"`, the first $t$ where the excess is below `eps` or the squared gradient below `G`.
 
 *Exact* means by second moments, for linear algorithms on quadratics, a function of the state included where it is a
