@@ -56,7 +56,7 @@ def test_moments_and_paths_of_the_transcriptions_agree(name):
         assert_array_less(abs(values.mean() - flat - 0.5 * noisy), error, err_msg=quantity)
 
 
-@pytest.mark.share(8)
+@pytest.mark.share(12)
 @pytest.mark.parametrize(("cell", "direction"), DRAWN, ids=[f"{cell} {direction}" for cell, direction in DRAWN])
 def test_drawn_cells(cell, direction, brief, monkeypatch):
     """Every instance of a cell is tried at once, as its bound is attained on each: there is nothing to search for."""
