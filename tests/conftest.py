@@ -56,12 +56,13 @@ def few(monkeypatch):
 
 @pytest.fixture
 def brief(few, monkeypatch):
-    """Few of them, of few clients and features, and fewer paths."""
-    from suffice.verification import problem_measure, sampled_check, shapes
+    """Few of them, of few clients and features, fewer paths, and digits of long runs as floats keep them."""
+    from suffice.verification import high_precision, problem_measure, sampled_check, shapes
 
     monkeypatch.setitem(problem_measure.SHAPES, "quick", ((1, 2), (3, 2), (8, 1)))
     monkeypatch.setattr(shapes, "PAIRS", ((1, 1), (1, 2), (2, 2), (3, 2), (8, 8)))
     monkeypatch.setattr(sampled_check, "_CERTIFIED", (2**11, 2**13))
+    monkeypatch.setattr(high_precision, "_MOST_EXACT", 1e4)
 
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]

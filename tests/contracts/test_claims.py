@@ -58,7 +58,7 @@ FEW_MUTANTS = {
 }  # fmt: skip
 
 
-@pytest.mark.share(5)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("name", CURRENT)
 def test_its_verdict_is_the_kept_one_whatever_the_random_numbers(name):
     """Kept are those of full effort at root 0; here the effort is quick and the root is another."""

@@ -33,22 +33,25 @@ UNREACHED = {
 """Conditions that no instance meets with equality, and why."""
 
 
-def assert_at_limits(**how):
+def assert_at_limits(claims=CLAIMS, **how):
     unreached, beyond = set(), {}
-    for claim in CLAIMS:
+    for claim in claims:
         known = [name for key, name in UNREACHED if key == claim.theorem.key and not how.get("always")]
         found = at_limits(claim, unreached=known, **how)
         unreached |= {(claim.theorem.key, name) for name in found.missing()}
         if found.worst > EXACT:
             beyond[claim.theorem.key] = found.worst, found.at
     assert not beyond
-    assert unreached == UNREACHED.keys()
+    keys = {claim.theorem.key for claim in claims}
+    assert unreached == {(key, name) for key, name in UNREACHED if key in keys}
 
 
-def test_no_bound_is_below_the_truth_where_a_condition_holds_with_equality():
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_no_bound_is_below_the_truth_where_a_condition_holds_with_equality(part):
+    """Of every second claim each time."""
     assert len(CLAIMS) >= 121
     assert sum(len(claim.theorem.condition_names()) for claim in CLAIMS) >= 282
-    assert_at_limits(rows=6, tries=3)
+    assert_at_limits(CLAIMS[part::2], rows=6, tries=3)
 
 
 @pytest.mark.slow

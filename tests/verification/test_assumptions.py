@@ -225,6 +225,7 @@ def test_a_step_that_never_repeats_is_probed_at_each_iteration(algorithm):
         assert gap < 6 * trace.standard_error()[9, client]
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("algorithm", "named"),
     [

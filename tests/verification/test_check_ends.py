@@ -52,7 +52,7 @@ def one_point(*, spread, sigma2, eta, mu):
     return {"equal": (spread, 0), "no noise": (sigma2, 0), "at most": (eta * mu, 0.37), "at least": (0.37, eta * mu)}
 
 
-@pytest.mark.parametrize(("share", "true"), [(1, True), (0.98, False)])
+@pytest.mark.parametrize(("share", "true"), [pytest.param(1, True, marks=pytest.mark.slow), (0.98, False)])
 def test_conditions_that_hold_with_equality_are_met(share, true):
     """Equal minimisers, no noise and one step size: no random instance meets all three."""
     verdict = check(scaffold(share), conditions=one_point, quantity="last_distance", algorithm=Scaffold(period=2),

@@ -20,6 +20,11 @@ from suffice.verification.families import quadratics
 pytestmark = pytest.mark.usefixtures("brief")
 
 
+@pytest.fixture
+def exactly(brief, monkeypatch):
+    monkeypatch.setattr(high_precision, "_MOST_EXACT", 1e6)
+
+
 # E|xbar_T - x*|^2 of Scaffnew (Mishchenko et al. 2022, Theorem 3.6, of the mean by convexity), gain min(eta mu, p^2),
 # and the control variates' distance eta^2/p^2 times the mean of |grad f_i(x*)|^2.
 def proxskip(p):
@@ -62,6 +67,7 @@ EVERY_SECOND = Cycle(blocks=(Block(iterations=(1,)), Block(iterations=(2,))))
 
 
 @pytest.mark.share(5)
+@pytest.mark.usefixtures("exactly")
 @pytest.mark.parametrize(("algorithm", "cycle"), [
     (Local(), ONE_STEP), (Scaffnew(p=1.0), ONE_STEP), (Scaffnew(p=0.3), ONE_STEP), (Scaffnew(p=0.02), ONE_STEP),
     (Scaffold(period=2), EVERY_SECOND), (Scaffold(period=1), ONE_STEP),
@@ -101,6 +107,7 @@ def by_hand(p, eta, h, minimiser, start, T):
 
 
 @pytest.mark.share(2)
+@pytest.mark.usefixtures("exactly")
 @pytest.mark.parametrize(("p", "eta", "T"), [(0.7, 1e-4, 150), (0.5, 0.25, 150), (0.3, 0.9, 400)])
 def test_clients_that_differ_are_measured_as_by_hand(p, eta, T):
     h, minimiser = (1.0, 0.5), (0.4, -1.1)

@@ -66,6 +66,7 @@ def by_hand(problem, eta, T, period, sigma2):
     return np.array(rows)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_of_clients_with_unequal_hessians_the_quantities_are_those_of_the_recursion_by_hand(quantity):
     given = quadratics(clients=3, features=2, longest=12)
@@ -122,6 +123,7 @@ def two_local_steps(drift, noise, *, eta, mu, beta, distance2, zeta2, sigma2, N,
     return (left * distance2**0.5 + bias) ** 2 + noise * eta * sigma2 / (N * mu * (2 - eta * mu))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize(("drift", "noise", "true"), [(1, 1, True), (0.5, 1, False), (1, 0.5, False)])
 def test_the_drift_of_clients_that_differ_is_judged(drift, noise, true):
     family = quadratics(clients=2, features=1, longest=100)

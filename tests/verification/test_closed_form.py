@@ -110,7 +110,7 @@ def test_the_record_is_what_is_proved():
     assert evaluate(record, e0=1, eta=0.5, mu=1, beta=1, sigma2=0, lambda2=1, bias=0, T=1) >= 0.5
 
 
-@pytest.mark.share(4)
+@pytest.mark.share(6)
 @pytest.mark.parametrize("key", FORMS)
 def test_the_conditions_of_the_theorem_give_the_hypothesis_that_the_factor_is_not_negative(key):
     """At no hundred points of the domain, or all of a thousand draws, is rho < 0, which the induction step forbids."""

@@ -52,14 +52,14 @@ def test_the_least_constant_is_found_and_stands():
         assert check(partial(noise, C=C), conditions=step).valid == stands
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(4)
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(
     ("bound", "options", "says"),
     [
         (by_clients, {}, "it grows with N (8 up to 16, 16 up to 32, 32 up to 64, 64 up to 128)"),
         (drift, {"quantity": "global_distance", "algorithm": LocalSGD(period=3)}, "it grows with kappa"),
-        (late, {}, "it does not grow with kappa, N or T"),
+        pytest.param(late, {}, "it does not grow with kappa, N or T", marks=pytest.mark.slow),
         (logarithm, {}, "whether it levels off with T (3.33 up to 771, "),
     ],
 )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from blocks import ROOT, blocks
-from hypothesis import find, given, settings
+from hypothesis import Phase, find, given, settings
 from one_line import one_line
 
 import suffice as sf
@@ -111,7 +111,8 @@ def test_every_instance_meets_the_conditions_and_knows_its_scalars(instance):
 def test_without_a_condition_steps_pass_2_over_beta_and_with_one_they_reach_it():
     too_long = find(sf.testing.instances(), lambda found: found.eta * found.arguments["beta"] > 2)
     assert too_long.problem.clients == 1
-    at_end = find(sf.testing.instances(conditions=limit), lambda found: found.eta * found.arguments["beta"] > 1 - 1e-9)
+    ends = lambda found: found.eta * found.arguments["beta"] > 1 - 1e-9  # noqa: E731
+    at_end = find(sf.testing.instances(conditions=limit), ends, settings=settings(phases=[Phase.generate]))
     np.testing.assert_allclose(at_end.eta * at_end.arguments["beta"], 1, rtol=1e-12)
 
 
@@ -146,7 +147,7 @@ def test_a_family_of_one_s_own_is_drawn_within_its_conditions_and_its_own_scalar
     }  # fmt: skip
     family = ProblemFamily(name="parabolas", build=build, domains=domains, parameters={"far": None})
 
-    @settings(max_examples=10, deadline=None, derandomize=True)
+    @settings(max_examples=5, deadline=None, derandomize=True)
     @given(
         sf.testing.instances(family, conditions=lambda *, far, eta, beta: {"far": (2, far), "step": (eta * beta, 1)})
     )

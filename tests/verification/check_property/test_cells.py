@@ -43,7 +43,7 @@ def test_each_algorithm_meets_every_shape():
         assert met == {(N, d) for N in range(least, 9) for d in range(1, 9)}, name
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("name", sorted(truth.LINEAR))
 def test_moments_and_paths_of_the_transcriptions_agree(name):
     """Both are ours: within five standard errors of 8192 paths."""
@@ -56,7 +56,7 @@ def test_moments_and_paths_of_the_transcriptions_agree(name):
         assert_array_less(abs(values.mean() - flat - 0.5 * noisy), error, err_msg=quantity)
 
 
-@pytest.mark.share(5)
+@pytest.mark.share(12)
 @pytest.mark.parametrize(("cell", "direction"), DRAWN, ids=[f"{cell} {direction}" for cell, direction in DRAWN])
 def test_drawn_cells(cell, direction, brief, monkeypatch):
     """Every instance of a cell is tried at once, as its bound is attained on each: there is nothing to search for."""
@@ -65,7 +65,7 @@ def test_drawn_cells(cell, direction, brief, monkeypatch):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.share(2)
+@pytest.mark.share(3)
 @pytest.mark.parametrize("edge", [each for each in EDGES if each.name in QUICK], ids=lambda each: each.name)
 def test_where_a_search_has_to_go(edge):
     assert edge.wrong() == ""
