@@ -190,6 +190,8 @@ def form_value(
         moment, share, F = moment[:, size:, size:], 1 / (iterations.double() + 1) ** 2, F[:, places][:, :, places]
     elif weights is None:
         moment, scale = moments_after(blocks, moment, iterations)
+    elif form.over == "average" and not form.mean and 2 * entries(size) <= MOST_ENTRIES:
+        moment, scale = averaged_moments(blocks, moment, iterations)
     else:
         moment, scale = summed_moments(blocks, moment, iterations, weights, form.mean)
     return share * (F * moment).sum((1, 2)), share * rounding(iterations.double()) * scale * F.abs().sum((1, 2))
@@ -226,21 +228,53 @@ def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tenso
     return moment, scale
 
 
+def cycle_operator(cycle: Sequence[Branches], like: Tensor) -> tuple[Tensor, Tensor]:
+    """What a cycle makes of the entries of M, (..., m, m), and the sum of what each of its iterations is given."""
+    K = torch.eye(entries(like.shape[-1]), dtype=like.dtype)
+    total = torch.zeros_like(K)
+    for block in cycle:
+        mixed = torch.zeros_like(K)
+        for share, steps in block:
+            after = K
+            for maps in steps:
+                total = total + share * after
+                after = of_entries(maps) @ after
+            mixed = mixed + share * after
+        K = mixed
+    return K, total
+
+
+def averaged_moments(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
+    """(1/T) sum_{t<T} E[z_t z_t^T], E[z_0 z_0^T] where T = 0, and the largest entries met.
+
+    With K what a cycle makes of the entries x of M, and C of it the sum within, C (1 + K + ... + K^(n-1)) x is the sum
+    over n cycles; sum_{i<2n} K^i = (1 + K^n) sum_{i<n} K^i."""
+    length, size = sum(len(block[0][1]) for block in blocks), moment.shape[-1]
+    scale, x, turns = moment.abs().amax((1, 2)), packed(moment), iterations // length
+    K, within = cycle_operator(blocks, moment)
+    passed, sums = torch.zeros_like(x), torch.eye(x.shape[-1]).to(x)
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            K, sums = K @ K, sums + K @ sums
+        odd = ((turns >> bit) & 1 == 1)[:, None]
+        passed = torch.where(odd, passed + (sums @ x[..., None])[..., 0], passed)
+        x = torch.where(odd, (K @ x[..., None])[..., 0], x)
+        scale = torch.maximum(scale, SQUARED * x.abs().amax(1))
+    total, now = unpacked((within @ passed[..., None])[..., 0], size), unpacked(x, size)
+    rest = iterations.clamp_min(1) - turns * length
+    for t, after in enumerate([now, *moments_of_steps(blocks, now, max(int(rest.max()) - 1, 0))]):
+        total = torch.where((rest > t)[:, None, None], total + after, total)
+        scale = torch.where(rest > t, torch.maximum(scale, after.abs().amax((1, 2))), scale)
+    return total / iterations.clamp_min(1)[:, None, None], scale
+
+
 def operator_powers(
     cycle: Sequence[Branches], moment: Tensor, turns: Tensor, which: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The same of any cycle, coins or not, by powers of the map of the entries of M; `which` (B,) is each instance's
     own of the cycle's maps where several have the same."""
     scale, entries = moment.abs().amax((1, 2)), packed(moment)
-    K = torch.eye(entries.shape[-1], dtype=moment.dtype)
-    for block in cycle:
-        mixed = torch.zeros_like(K)
-        for share, steps in block:
-            after = K
-            for maps in steps:
-                after = of_entries(maps) @ after
-            mixed = mixed + share * after
-        K = mixed
+    K, _ = cycle_operator(cycle, moment)
     for bit in range(int(turns.max()).bit_length()):
         if bit:
             K = K @ K

@@ -125,12 +125,8 @@ def prove(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, 
 def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, box: Box, budget: Budget) -> Proof:
     if theorem.mode != "expectation":
         raise NotOfThisKind("a bound that is met with some probability is no second moment")
-    if not algorithm.linear:
-        raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state")
-    if isinstance(algorithm, Scheduled):
-        raise NotOfThisKind("the steps are given by a function")
-    if form_of(theorem).growing:
-        raise NotOfThisKind("noise that grows with the distance")
+    if not algorithm.linear or isinstance(algorithm, Scheduled) or form_of(theorem).growing:
+        raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state, or noise or steps change")
     streamed = None if family is None else _streamed(family)
     alike = None if family is None or streamed else _alike(family)
     mixture = None
