@@ -102,9 +102,6 @@ the server control sums
 entries off the diagonal count once
   suffice/simulate/moment_powers.py: (c != d) * products => 0 * products
   tests/simulate/test_moment_powers.py
-parts have a constant each
-  suffice/simulate/expected_values.py: [:, 1:, -1, -1] = 0 => [:, 1:, -1, -1] *= 1
-  tests/simulate/test_moment_powers.py -k together
 sequences are equally likely
   suffice/simulate/outcome_sequences.py: np.outer(odds, chances) => np.outer(odds, 0 * chances + 1 / len(chances))
   tests/simulate/test_outcome_sequences.py

@@ -8,21 +8,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse.csgraph import connected_components
-from torch import Tensor
 from torch.func import vmap
 
 from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm
-from .moment_maps import Maps, origin, probe_batch, probes_of
+from .moment_maps import origin, probe_batch, probes_of
 from .moment_powers import Cycle, MomentPowers, branches, form_value
 from .problem import QuadraticProblem
 from .problem_batches import instances, stack, tensors, with_tensors
 from .quadratic_forms import QuadraticForm
-
-_LARGE = 8
-"""Size of a state from which it pays to look for parts that evolve apart."""
 
 
 def expected_values(
@@ -97,45 +92,6 @@ def _together(
     probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, probes))
     blocks = branches(first, algorithm, cycle.until(int(iterations.max())), probed)
     moment = torch.einsum("ba,bc->bac", z, z)
-    every = {id(maps): maps for block in blocks for _, taken in block for maps in taken}
-    parts = _uncoupled(list(every.values()), F) if z.shape[1] > _LARGE else None
-    copies = 1 if parts is None else len(parts)
-    if parts is not None:
-        shorter = {key: _restricted(maps, parts) for key, maps in every.items()}
-        blocks = [[(share, [shorter[id(maps)] for maps in taken]) for share, taken in block] for block in blocks]
-        moment, F = _square(moment, parts), _square(F, parts)
-        F.unflatten(0, (-1, copies))[:, 1:, -1, -1] = 0  # the constant, once
-    T = torch.from_numpy(iterations.astype(np.int64)).repeat_interleave(copies)
-    weights = torch.from_numpy(form.weights(iterations, scalars)).repeat_interleave(copies, 0) if form.stepped else None
-    found = form_value(form, F, blocks, moment, T, weights)
-    values, errors = (part.unflatten(0, (-1, copies)).sum(1).numpy() for part in found)
-    return values, errors
-
-
-def _uncoupled(maps: Sequence[Maps], F: Tensor) -> np.ndarray | None:
-    """Parts of the state that F asks for, that no step mixes and that F does not multiply with each other, (C, m)
-    places each with the constant last; None unless they are of one size and not all. Features apart have one each.
-
-    Moments within a part need no others: E[x_P x_P^T] of z = (x, 1), x_P+ = A_P x_P + b_P.
-    """
-    mixed = (F != 0).any(0)
-    asked = (mixed.any(0) | mixed.any(1))[:-1].numpy()
-    for each in maps:
-        mixed |= (each.mean != 0).any(0) | (each.deviations != 0).any(0).any(0)
-    _, part = connected_components(mixed[:-1, :-1].numpy(), directed=False)
-    places = [np.flatnonzero(part == each) for each in np.unique(part[asked])]
-    if len({len(each) for each in places}) != 1 or len(places[0]) == len(part):
-        return None
-    return np.column_stack((places, np.full(len(places), len(part))))
-
-
-def _square(matrices: Tensor, parts: np.ndarray) -> Tensor:
-    """The square blocks (B C, ..., m, m) of matrices (B, ..., s, s) at places (C, m)."""
-    found = matrices[..., parts[:, :, None], parts[:, None, :]]
-    return found.movedim(-3, 1).flatten(0, 1)
-
-
-def _restricted(maps: Maps, parts: np.ndarray) -> Maps:
-    mean, noise, deviations = (_square(each, parts) for each in (maps.mean, maps.noise, maps.deviations))
-    weights = maps.weights.repeat_interleave(len(parts), 0)
-    return Maps(mean=mean, weights=weights, deviations=deviations, noise=noise)
+    weights = torch.from_numpy(form.weights(iterations, scalars)) if form.stepped else None
+    value, error = form_value(form, F, blocks, moment, torch.from_numpy(iterations.astype(np.int64)), weights)
+    return value.numpy(), error.numpy()
