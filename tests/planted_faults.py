@@ -64,7 +64,7 @@ what was dropped is forgotten
   suffice/verification/measurement_cache.py: dropped=each(lambda piece: piece.dropped), =>
   tests/verification/test_measurement_cache.py -k comes_again
 late is not tried
-  suffice/verification/hessian_eigenvalues.py: range(10) => range(3)
+  suffice/verification/candidates.py: range(10) => range(3)
   tests/verification/test_check_guards_late.py -k 'reach and not inf'
 averages end at T = 200
   suffice/verification/problem_measure.py: _LATE = 1010 => _LATE = 40

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
-from .hessian_eigenvalues import LATE
+from .candidates import LATE
 from .problem_measure import ZEROS, Measure, own_number
 from .shapes import in_words
 from .verdict import Verdict

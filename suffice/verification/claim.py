@@ -15,7 +15,6 @@ from suffice.bounds import Theorem, find
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
 from .evidence_summary import EvidenceSummary
 from .family import Family
-from .family_ends import turned
 from .findings import Outcome, Variants
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
@@ -142,13 +141,6 @@ class Claim:
                 self.progress(done, len(self.families))
             if family.sharp is not None:
                 yield family.evidence(family.sharp())
-            if (whole := family.whole()) is not None:
-                yield family.evidence(whole)
-                continue
-            if family.arguments is not None:
-                values = turned(self.theorem, family, seed=root)
-                if len(next(iter(values.values()))):
-                    yield family.evidence(values)
             amounts = {"draws": spend.instances, "corners": spend.corners}
             amounts |= {"restarts": spend.restarts, "ascents": spend.ascents}
             yield from search(self.theorem, family, **amounts, root=root + 1)

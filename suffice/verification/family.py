@@ -151,13 +151,18 @@ class Family:
 
     def corners(self, count: int, *, seed: int) -> np.ndarray:
         """`count` random points of the unit cube (count, k) where simple things happen: each number is at an end of its
-        interval with probability 2/5; the entries of an array are all alike, of two values, or (with several axes)
-        differ from the rest in a block alone, some clients in some features, with 1/4 each."""
+        interval, or 0 where that lies inside, with probability 2/5; domains that are the same, such as one minimiser
+        for each client, have the same values with 1/4; the entries of an array are all alike, of two values, or (with
+        several axes) differ from the rest in a block alone, some clients in some features, with 1/4 each."""
         u, side = self.quantiles(count, seed=seed), self.quantiles(count, seed=seed + 0x10000)
         pick = self.quantiles(count, seed=seed + 0x20000)
         u = np.where(side < 0.4, (side < 0.2).astype(float), u)
+        same: dict[Domain, list[slice]] = {}
         for domain, columns in self.places.values():
+            same.setdefault(domain, []).append(columns)
             own, lots = u[:, columns], pick[:, columns]  # the first one is a view
+            if not domain.log and not domain.zero and domain.low < 0 < domain.high:
+                own[:] = np.where(side[:, columns] > 0.9, -domain.low / (domain.high - domain.low), own)
             if own.shape[1] > 1:
                 first, second, kind = own[:, :1], own[:, 1:2], lots[:, :1]
                 two = np.where(lots < 0.5, first, second)
@@ -165,6 +170,9 @@ class Family:
                     block = np.where(_block(lots, domain.shape), first, np.where(second < 0.5, 0.5, second))
                     own[:] = np.where((kind > 0.5) & (kind < 0.75), block, own)
                 own[:] = np.where(kind < 0.25, first, np.where(kind < 0.5, two, own))
+        for first, *others in same.values():
+            for columns in others:
+                u[:, columns] = np.where(pick[:, first.stop - 1 : first.stop] > 0.75, u[:, first], u[:, columns])
         return u
 
     def draw(self, count: int, *, seed: int) -> Values:

@@ -69,8 +69,8 @@ def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root
             return True
         met |= bool((evidence.counted(wider) & ~evidence.counted(theorem)).any())
     for measure in measured[:2]:
-        *_, found = search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8)
-        if violates_beyond(theorem, wider, found):
-            return True
-        met |= bool((found.counted(wider) & ~found.counted(theorem)).any())
+        for found in search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8):
+            if violates_beyond(theorem, wider, found):
+                return True
+            met |= bool((found.counted(wider) & ~found.counted(theorem)).any())
     return False if met else None

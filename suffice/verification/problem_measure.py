@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,11 +21,11 @@ from suffice.support.errors import InputError
 from . import high_precision
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
+from .candidates import LATE, inner_modes, late, scans
 from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
-from .hessian_eigenvalues import LATE, late, scanned, scans
 from .measurement_cache import once, once_each
 from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
 from .schedule import Scheduled, steps
@@ -65,7 +66,7 @@ _WIDE = 4.0
 class Measure:
     """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
 
-    `scan`: the sharp instances have eigenvalues where it is extreme, see `hessian_eigenvalues`; and T up to `late`.
+    `scan`: the sharp instances have eigenvalues where it is extreme, see `candidates`; and T up to `late`.
     `reach`: see `effective_step`.
     """
 
@@ -112,14 +113,8 @@ class Measure:
         assert self.problems.sharp is not None
         pieces = [self.problems.sharp()]
         if self.scan and self.problems.movable is not None and scans(domains):
-            pieces.append(
-                scanned(
-                    domains,
-                    lambda values: self._stepped(theorem, values),
-                    lambda values: self._scores(theorem, values),
-                    noise=not self.samples,
-                )
-            )
+            given = partial(self._stepped, theorem), partial(self._scores, theorem)
+            pieces.append(inner_modes(domains, *given, noise=not self.samples))
         pieces += [late(domains, self.late)] if self.late else []
         return {name: np.concatenate([piece[name] for piece in pieces]) for name in domains}
 
@@ -495,12 +490,6 @@ def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm
         return setting.problem, algorithm, eta
     beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
     return setting.problem, algorithm, np.minimum(eta, 0.3 / beta)
-
-
-def plain_setting(family: ProblemFamily) -> Setting:
-    """An instance of a family of the library with all curvatures 1, a start at distance 1 and some noise."""
-    values = {name: np.ones(domain.shape) for name, domain in family.domains.items()}
-    return family.setting(values | {"step": 0.05})
 
 
 def typical_setting(family: ProblemFamily) -> Setting:

@@ -2,8 +2,7 @@
 
 An instance is a point u of the unit cube (`Family.at`). Random draws rarely come close to the edge of a theorem;
 ascent does. Gradients are finite differences, evaluated as one batch together with several step lengths and with
-moves of one parameter to an end of its interval: bounds break at corners, which a gradient alone may pass by. Where a
-family says cheaply which instances the theorem covers, some starts are moved to the edge of what it covers.
+moves of one parameter to an end of its interval: bounds break at corners, which a gradient alone may pass by.
 An instance outside the hypotheses counts as ratio 0, so ascent stays within them.
 """
 
@@ -17,18 +16,15 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
+from .candidates import turned
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
-from .family_ends import pairs_of_ends
 from .measurement_cache import once_each
 
 _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
 _ENDS = 16
 """Parameters that one ascent tries at both ends; a family of more takes turns."""
-_EDGES = 40
-"""Starts that are moved to the edge of what the theorem covers."""
-_HALVINGS = 12
 _SPREAD = 8.0
 """beta/mu from which an instance counts as ill-conditioned."""
 
@@ -50,10 +46,12 @@ def search(
     u = family.quantiles(draws, seed=root)
     if corners:
         u = np.concatenate((u, family.corners(corners, seed=root)))
-        if family.arguments is not None:
-            u = np.concatenate((u, pairs_of_ends(family, root)))
+    if family.arguments is not None and theorem.condition_keywords:
+        values = turned(theorem, family, seed=root)
+        if len(next(iter(values.values()))):
+            yield family.evidence(values)
     climb = _Climb(theorem, family)
-    tried = climb.scored(np.concatenate((u, _edges(theorem, family, u))))
+    tried = climb.scored(u)
     yield climb.last
     best, half = [tried.rows(_starts(tried.score, restarts))], (restarts + 1) // 2
     if corners:
@@ -87,34 +85,6 @@ def _starts(scores: np.ndarray, restarts: int) -> np.ndarray:
     ranked, half = np.argsort(-scores, kind="stable"), (restarts + 1) // 2
     last = max(int((scores > 0).sum()), restarts) - 1
     return np.concatenate((ranked[:half], ranked[np.linspace(half, last, restarts - half).astype(int)]))
-
-
-def _edges(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
-    """Covered points moved along one number, a scalar on a scale, until the theorem covers them only just."""
-    if family.arguments is None:
-        return u[:0]
-    arguments = family.arguments
-    scalars = [at.start for domain, at in family.places.values() if domain.shape == () and not domain.integer]
-
-    def covered(points: np.ndarray) -> np.ndarray:
-        if not len(points):
-            return np.zeros(0, dtype=bool)
-        found = arguments(family.at(points))
-        return Evidence(engine="", measured=np.zeros(len(points)), arguments=found).counted(theorem)
-
-    inside = u[covered(u)]
-    inside = inside[np.unique(np.linspace(0, len(inside) - 1, min(_EDGES, len(inside))).astype(int))]
-    inside, moves = inside[:, None].repeat(2 * len(scalars), 1), inside[:, None].repeat(2 * len(scalars), 1)
-    for turn, (at, end) in enumerate((at, end) for at in scalars for end in (0.0, 1.0)):
-        moves[:, turn, at] = end
-    inside, outside = (each.reshape(-1, u.shape[1]) for each in (inside, moves))
-    leaves = ~covered(outside)
-    low, high = inside[leaves], outside[leaves]
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        good = covered(middle)[:, None]
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return low
 
 
 class _Climb:

@@ -24,7 +24,7 @@ from .assumptions import steps_once
 from .evidence import Evidence
 from .families import Setting, quadratics
 from .family import Family, Values
-from .problem_measure import Measure, alike, constants, plain_setting, shape_of, with_forms
+from .problem_measure import Measure, alike, constants, shape_of, typical_setting, with_forms
 
 LARGEST = 8
 PAIRS = tuple(sorted(((N, d) for N in range(1, LARGEST + 1) for d in range(1, LARGEST + 1)), key=lambda p: p[0] * p[1]))
@@ -88,7 +88,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
     def measure(pair: tuple[int, int]) -> tuple[Measure, int] | None:
         nonlocal left
         given: dict[str, Any] = {"clients": pair[0], "features": pair[1], "identical": alike(theorem)}
-        setting, algorithm = plain_setting(quadratics(**given)), first.algorithm
+        setting, algorithm = typical_setting(quadratics(**given)), first.algorithm
         if client >= pair[0] or not suits(algorithm, setting):
             return None
         if first.samples:

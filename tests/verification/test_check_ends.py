@@ -8,10 +8,10 @@ import pytest
 from suffice.simulate import Quadratics
 from suffice.simulate.algorithms import Scaffold
 from suffice.verification import Outcome, check
+from suffice.verification.candidates import turned
 from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting
 from suffice.verification.family import Domain, Family
-from suffice.verification.family_ends import pairs_of_ends, turned
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -71,7 +71,7 @@ def family_of(settings) -> Family:
 
 def test_every_two_ends_are_combined():
     family = family_of(FAMILY)
-    values = family.at(pairs_of_ends(family, 0))
+    values = family.at(family.corners(600, seed=0))
     alike = np.ptp(values["minimiser"], axis=1) == 0
     for name, end in (
         ("sigma2", 0),
@@ -94,7 +94,7 @@ def test_minimisers_are_alike_whether_they_are_rows_of_an_array_or_numbers_of_th
     family = Family(
         name="", domains={"rows": Domain(low=-2, high=2, shape=(3, 2)), "s": Domain(low=0, high=1), **apart}
     )
-    values = family.at(pairs_of_ends(family, 0))
+    values = family.at(family.corners(600, seed=0))
     rows = (values["rows"] == values["rows"][:, :1]).all((1, 2)) & (np.ptp(values["rows"][:, 0], axis=1) > 0)
     numbers = (values["m0"] == values["m1"]) & (values["m1"] == values["m2"])
     for alike in (rows, numbers):

@@ -13,8 +13,8 @@ from suffice.simulate.algorithms import Scaffold
 from suffice.simulate.algorithms.base import Draw
 from suffice.simulate.randomness import Stream
 from suffice.verification import Outcome, check
+from suffice.verification.candidates import LATE, late
 from suffice.verification.check import record
-from suffice.verification.hessian_eigenvalues import LATE, late
 from suffice.verification.problem_measure import measures
 
 pytestmark = pytest.mark.usefixtures("brief")

@@ -8,9 +8,9 @@ from shorter_steps import Steps
 from suffice.simulate import Local
 from suffice.simulate.algorithms import Momentum
 from suffice.verification import Outcome, check
+from suffice.verification.candidates import late
 from suffice.verification.check import record
 from suffice.verification.effective_step import reach
-from suffice.verification.hessian_eigenvalues import late
 from suffice.verification.problem_measure import measures
 
 from .bounds_of_strangers.cases import Averaged

@@ -1,11 +1,13 @@
 """Aligned clients: the instances where the stochastic theorems are sharp, with closed-form laws.
 
-R_i = (mu/2) |theta|^2 in R^d, one peer R_k = (1 - sqrt(1 - r)) R_i, isotropic noise. The
-similarity is r at every theta, so the weights of Definition 1 never change and
-    theta_t = (1 - eta mu m) theta_{t-1} + noise,   m = alpha_i + alpha_k (1 - sqrt(1 - r)),
-is Gaussian: mean and variance of e_t are closed forms. As sigma_k / sigma_i tends to 0 the contraction
-becomes 1 - eta mu exactly at eta = r/beta; as d grows e_t concentrates at its mean. Nothing is
-sampled: probabilities of paths are bounded from below by Chebyshev and a union over time.
+R_i = (mu/2) |theta|^2 in R^d, one peer R_k = (1 - sqrt(1 - r)) R_i, isotropic noise, Gaussian given the past, of total
+variance sigma_i^2 + M_i |grad R_i|^2 of client i's gradients. The similarity is r at every theta, so that the weights
+of Definition 1 never change and
+    theta_t = (1 - x m) theta_{t-1} + noise,   m = alpha_i + alpha_k (1 - sqrt(1 - r)),   x = eta mu:
+one step takes E[e] to ((1 - x m)^2 + x^2 Q) E[e] + eta^2 mu V/2, Q = alpha_i^2 M_i, and the variance of e_t has a
+recursion too. As sigma_k / sigma_i tends to 0 the contraction becomes 1 - eta mu exactly at eta = r/beta; as d grows
+e_t concentrates at its mean. Nothing is sampled: probabilities of paths are bounded from below by Chebyshev and a union
+over time.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import numpy as np
 from suffice.bounds import Continuous, tight_variance
 
 from ..family import Values
-from .recursions import powers
+from .recursions import followed
 
 CRITERION = Continuous()
 
@@ -37,6 +39,9 @@ class Aligned:
     `below` is what the theorem is given for P(e_{t-1} < eps). At below = 1 the precision is out of reach above every
     path, and peers are more similar there: r <= r_k <= 1 grows with e, so that V_max = V is attained and the sufficient
     variance is `gain` V < V. At below < 1 no path is below: s2 = V, and V_max = V / gain is never met.
+
+    `split` is the kappa of noise that grows with the gradient, which takes the share `fill` of it at the largest step
+    that the theorem allows or is given, and `limit` the q that the theorem is given over the true one.
     """
 
     beta: np.ndarray
@@ -54,6 +59,9 @@ class Aligned:
     gain: np.ndarray | float = 1.0
     side: np.ndarray | float = -1.0
     delta: np.ndarray | float = 1.0
+    split: np.ndarray | float = 0.0
+    limit: np.ndarray | float = 1.0
+    fill: np.ndarray | float = 1.0
 
     @classmethod
     def of(cls, values: Values) -> Self:
@@ -80,9 +88,9 @@ class Aligned:
 
     @property
     def q(self) -> np.ndarray:
-        """1 / sum alpha, attained here at every step (never below the criterion's guaranteed ratio)."""
+        """1 / sum alpha, attained here at every step (never below the criterion's guaranteed ratio), or less."""
         a, r = 1 / self._sigma2, self._similarity
-        return (a * r * r).sum(-1) / (a * r).sum(-1)
+        return self.limit * (a * r * r).sum(-1) / (a * r).sum(-1)
 
     @cached_property
     def eta(self) -> np.ndarray:
@@ -95,6 +103,21 @@ class Aligned:
     @property
     def mu(self) -> np.ndarray:
         return self.curvature / self.low
+
+    @property
+    def rate(self) -> np.ndarray:
+        """(1 - kappa) mu, which contracts, and of which the steps of the rows are made."""
+        return (1 - np.asarray(self.split)) * self.mu
+
+    @property
+    def _largest(self) -> np.ndarray:
+        """beta times the largest step."""
+        return self.eta * self.beta
+
+    @cached_property
+    def Q(self) -> np.ndarray:
+        largest = np.asarray(self._largest)  # 0 where the start is below the floor of a horizon's row
+        return np.where(largest > 0, self.fill * np.asarray(self.split) / np.where(largest > 0, largest, 1), 0)
 
     @cached_property
     def V(self) -> np.ndarray:
@@ -110,8 +133,10 @@ class Aligned:
         return np.where(np.equal(self.below, 1), self.V, self.V / self.gain)
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """The arguments of the theorems."""
-        return {
+        """The arguments of the theorems; Q and kappa where a family has noise that grows."""
+        one = np.ones_like(self.e0)
+        grows = {"Q": self.Q * one, "split": self.split * one} if np.ndim(self.split) else {}
+        return grows | {
             "eta": self.eta,
             "mu": self.mu,
             "beta": self.beta,
@@ -135,26 +160,13 @@ class Aligned:
 
     def _step(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The factor and the noise of E[e_t] = factor E[e_{t-1}] + noise at a step size (..., n)."""
-        m, V = self._pull
-        return (1 - eta * self.curvature * m) ** 2, eta**2 * self.curvature * V / 2
+        (m, V), x = self._pull, eta * self.curvature
+        return (1 - x * m) ** 2 + x**2 * self.Q, x * eta * V / 2
 
-    def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Squared mean (noiseless part) and noise part of E[e_t], each like t (..., n)."""
-        rest, _ = self._step(self.eta)
-        return self._signal_and_noise(t, rest**t)
-
-    def _signal_and_noise(self, t: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same, given what t steps leave of the noiseless part."""
-        rest, per_step = self._step(self.eta)
-        with np.errstate(all="ignore"):
-            geometric = np.where(rest == 1, t, (1 - kept) / (1 - rest))
-        return kept * self.e0, per_step * geometric
-
-    @cached_property
-    def _path(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same for t = 0, 1, ..., each (T + 1, n)."""
-        t = self._times
-        return self._signal_and_noise(t, powers(self._step(self.eta)[0], len(t) - 1))
+    @property
+    def _steps(self) -> np.ndarray:
+        """(1, n), or (T, n) where they change."""
+        return np.asarray(self.eta)[None]
 
     @cached_property
     def length(self) -> np.ndarray:
@@ -181,22 +193,41 @@ class Aligned:
 
     def excess(self) -> np.ndarray:
         """E[e_T]; also E[e_T 1{tau >= T}] when eps is so small that paths do not reach it."""
-        signal, noise = self._parts(self.T)
-        return signal + noise
+        return self._mean_at_last()
+
+    def _mean_at_last(self) -> np.ndarray:
+        rest, per_step = self._step(self.eta)
+        return rest**self.T * self.e0 + per_step * self._geometric()
 
     def mean_square(self) -> np.ndarray:
         """(1/T) sum_{t < T} E|grad R_i(theta_t)|^2 = (2 curvature/T) sum_{t < T} E[e_t]."""
         rest, per_step = self._step(self.eta)
+        geometric = self._geometric()
         with np.errstate(all="ignore"):
-            geometric = np.where(rest == 1, self.T, (1 - rest**self.T) / (1 - rest))
             noise = np.where(rest == 1, 0, (self.T - geometric) / (1 - rest))
         return 2 * self.curvature * (geometric * self.e0 + per_step * noise) / self.T
 
+    def _geometric(self) -> np.ndarray:
+        """The sum of the powers 0 to T - 1 of the factor of a constant step."""
+        rest, _ = self._step(self.eta)
+        with np.errstate(all="ignore"):
+            return np.where(rest == 1, self.T, (1 - rest**self.T) / (1 - rest))
+
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of e_t, each (T + 1, n)."""
-        signal, noise = self._path
-        return signal + noise, (2 * noise**2 + 4 * noise * signal) / self.d
+        """Mean and variance of e_t, each (T + 1, n).
+
+        With nu = eta^2 (V + 2 curvature Q e) the total variance of theta_t given e = e_{t-1}, e_t has the variance
+        (2 curvature (1 - x m)^2 e nu + curvature^2 nu^2/2)/d given e, and so on.
+        """
+        steps = self._steps
+        factor, noise = self._step(steps)
+        grown = (steps * self.curvature) ** 2 * self.Q
+        mean = followed(factor, np.broadcast_to(noise, (len(self._times) - 1, len(self.e0))), self.e0)
+        # d/2 times the variance, to which e and its square add at every t
+        e, by_e, by_square = mean[:-1], 2 * noise * factor, grown * (2 * factor - grown)
+        added = noise**2 + (by_e + by_square * e) * e
+        return mean, 2 / self.d * followed(factor**2 + 2 / self.d * by_square, added, np.zeros_like(self.e0))
 
     @cached_property
     def _below(self) -> np.ndarray:

@@ -49,13 +49,6 @@ def matrices_of(after: Callable[[np.ndarray], np.ndarray], like: np.ndarray) -> 
     return np.moveaxis(after(np.broadcast_to(np.eye(m)[:, None], (m, n, m))), 0, -1)
 
 
-def powers(x: np.ndarray, T: int) -> np.ndarray:
-    """x^t for t = 0, ..., T, (T + 1, n) of (n,): each is the product of two powers."""
-    size = int(T**0.5) + 1
-    t = np.arange(size, dtype=float)[:, None]
-    return (x ** (size * t)[:, None] * x**t).reshape(-1, len(x))[: T + 1]
-
-
 _LEAST = 1e-200
 
 

@@ -12,7 +12,6 @@ from ..evidence import Evidence
 from ..family import Values
 from .aligned_pair import Aligned, columns
 from .enumerated_paths import LONGEST, Arguments
-from .recursions import followed
 
 
 def horizon_step(arguments: Arguments, s2: np.ndarray) -> np.ndarray:
@@ -52,7 +51,7 @@ class Horizon(Aligned):
 
     @cached_property
     def eta(self) -> np.ndarray:
-        arguments = {"beta": self.beta, "mu": self.mu, "q": self.q, "e0": self.e0, "T": self.T}
+        arguments = {"beta": self.beta, "mu": self.rate, "q": self.q, "e0": self.e0, "T": self.T}
         return horizon_step(arguments, self.s2 + np.maximum(self.V_max - self.s2, 0) * self.below)
 
 
@@ -65,29 +64,25 @@ class Decreasing(Aligned):
 
     @cached_property
     def gamma(self) -> np.ndarray:
-        return (1 + self.extra) * self.C * self.beta / (self.mu * self.q) - 1
+        return (1 + self.extra) * self.C * self.beta / (self.rate * self.q) - 1
+
+    @property
+    def _largest(self) -> np.ndarray:
+        return self.C * self.beta / (self.rate * (1 + self.gamma))
+
+    @property
+    def _steps(self) -> np.ndarray:
+        return self.C / (self.rate * (self._times[1:] + self.gamma))
 
     def arguments(self) -> Arguments:
         return super().arguments() | {"C": self.C, "gamma": self.gamma}
-
-    def _course(self) -> tuple[np.ndarray, np.ndarray]:
-        """The factor and the noise of every step, (T, n) each."""
-        return self._step(self.C / (self.mu * (self._times[1:] + self.gamma)))
-
-    @cached_property
-    def _path(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both parts of E[e_t] by their own recursion."""
-        factor, added = self._course()
-        signal = np.cumprod(np.concatenate((self.e0[None], factor)), axis=0)
-        return signal, followed(factor, added, np.zeros_like(self.e0))
 
     def _falls(self) -> np.ndarray:
         """Not known in closed form."""
         return np.full(self.T.shape, np.inf)
 
-    def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        signal, noise = self._path
-        return self._at(signal, t), self._at(noise, t)
+    def _mean_at_last(self) -> np.ndarray:
+        return self._at(self._moments[0], self.T)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,7 @@ import pytest
 
 from suffice.verification.family import Domain, Family
 from suffice.verification.instances.aligned_pair import Aligned
-from suffice.verification.instances.growing import Growing, GrowingHorizon
-from suffice.verification.instances.recursions import affine, by_length, followed, powers
+from suffice.verification.instances.recursions import affine, by_length, followed
 from suffice.verification.instances.scheduled import Horizon
 
 RNG = np.random.default_rng(5)
@@ -33,7 +32,6 @@ def test_one_factor_serves_all_steps(size):
     np.testing.assert_allclose(followed(factor, added, start), alike, rtol=1e-13)
     T = np.array([0.0, 1.0, size])
     np.testing.assert_allclose(affine(factor[0], added[0], start, T), alike[T.astype(int), range(3)], rtol=1e-12)
-    np.testing.assert_allclose(powers(factor[0], size), factor ** np.arange(size + 1)[:, None], rtol=1e-13)
 
 
 def test_pieces_are_of_like_length_and_hold_every_instance_once():
@@ -54,7 +52,7 @@ SHORT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [Aligned, Horizon, Growing, GrowingHorizon])
+@pytest.mark.parametrize("kind", [Aligned, Horizon])
 def test_nothing_is_left_of_a_path_whose_mean_is_below_the_precision(kind):
     values = Family(name="pairs", domains=SHORT).draw(300, seed=3)
     batch = kind.of(values)

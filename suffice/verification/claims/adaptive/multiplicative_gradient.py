@@ -10,7 +10,6 @@ from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Family, Values
 from ...instances.aligned_pair import Aligned
-from ...instances.growing import Growing
 from ...instances.renewal import Renewal
 from . import gradient
 from .engines import UNSTOPPED, aligned, joined, unstopped
@@ -34,7 +33,7 @@ def _larger(family: Family) -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    mean = aligned(Aligned.mean_square, _sharp, Growing, **GROWING, **UNSTOPPED)
+    mean = aligned(Aligned.mean_square, _sharp, Aligned, **GROWING, **UNSTOPPED)
     own = {
         "adaptive/theorem-3-unconditional": replace(mean, name="clients whose own noise grows"),
         "adaptive/theorem-3-hitting-time": renewed(Renewal.time),

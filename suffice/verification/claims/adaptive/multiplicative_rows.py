@@ -17,9 +17,8 @@ from ...claim import Claim, Effort
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
 from ...instances.aligned_pair import Aligned, columns, sharp_values
-from ...instances.growing import Growing, GrowingDecreasing, GrowingHorizon
 from ...instances.renewal import Renewal
-from ...instances.scheduled import sharp_decreasing, sharp_horizon
+from ...instances.scheduled import Decreasing, Horizon, sharp_decreasing, sharp_horizon
 from . import hitting, rates, stopped
 from .engines import CONFIDENCE, DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, renewal, unstopped, wide
 
@@ -101,16 +100,16 @@ def _quieter(values: Values, factor: float) -> Values:
 class _Kind:
     """How the steps of a record are made, and where its row is nearly attained."""
 
-    of: type[Growing]
+    of: type[Aligned]
     sharp: Callable[[], Values]
     share: str
     more: Mapping[str, Domain]
 
 
-CONSTANT = _Kind(of=Growing, sharp=_constant_sharp, share=GROWTH, more={})
-HORIZON = _Kind(of=GrowingHorizon, sharp=_horizon_sharp, share=OF_HORIZON, more={})
-BEST = _Kind(of=Growing, sharp=_constant_sharp, share=SHARE, more={})
-DECREASES = _Kind(of=GrowingDecreasing, sharp=_decreasing_sharp, share=OF_FIRST_STEP, more=DECREASING)
+CONSTANT = _Kind(of=Aligned, sharp=_constant_sharp, share=GROWTH, more={})
+HORIZON = _Kind(of=Horizon, sharp=_horizon_sharp, share=OF_HORIZON, more={})
+BEST = _Kind(of=Aligned, sharp=_constant_sharp, share=SHARE, more={})
+DECREASES = _Kind(of=Decreasing, sharp=_decreasing_sharp, share=OF_FIRST_STEP, more=DECREASING)
 
 
 def _placed(kind: _Kind, reading: str, fill: float = 1.0) -> Values:
@@ -149,7 +148,7 @@ def _too_loud(family: Family, kind: _Kind, reading: str) -> Callable[[], Evidenc
 def _long_and_too_loud() -> Evidence:
     """The same on a way of 2000 steps without other noise, which the 1 beside the logarithm does not cover."""
     values = columns([(1.0, 1.0, 0.1, 1e-28, 1e-40, 1.0, 1.0, 2000, 1e-290, 1e14)])
-    values = at_precision(with_values(values, split=0.6, limit=1, fill=1.05), Growing)
+    values = at_precision(with_values(values, split=0.6, limit=1, fill=1.05), Aligned)
     return _growing(CONSTANT, Aligned.hitting, "running").evidence(values)
 
 

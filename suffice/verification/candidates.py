@@ -1,0 +1,220 @@
+"""Instances that random ones miss: where conditions turn, at eigenvalues where a quantity is extreme, and at a large T.
+
+`build` says nothing of how a scalar depends on a user's domains, so that random instances meet "eta = 1/(2 mu)" by luck
+alone, and a limit of the step hardly. Single numbers of corners are moved to where the two sides of a condition are
+equal, by the Illinois method (Dowell and Jarratt, BIT 11, 1971). Where few corners meet the conditions that is done to
+one number after the other, so that several conditions are met with equality; from there the other domains are set to
+their ends in turn.
+
+Of a linear algorithm on quadratics each eigenvalue has a recursion of its own. What is extreme over [mu, beta] is
+seldom at an end: a step forgets the start at once where eta lambda = 1, T steps with momentum at up to T places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Theorem
+
+from .evidence import Evidence, sides
+from .family import Domain, Family, Values
+
+_TRIED = 256
+"""Corners from which those are chosen that are moved."""
+_EDGES = 20
+"""Of those that meet the hypotheses, where many do."""
+_MOVED = 6
+"""Instances that are moved at a time."""
+_ROUNDS = 3
+_GRID = 9
+_STEPS = 14
+"""Steps of the Illinois method, whose error falls like a power 1.44: from 1/8 of an interval to rounding."""
+_MOST = 96
+"""Instances of those that were moved."""
+
+_MODES = [
+    (ratio, noise, start, share, T)
+    for ratio in (0.25, 2.0**-8)
+    for noise, start in ((0.0, 1.0), (1.0, 0.0))
+    for share, T in ((1.0, 1), (1.0, 2), (1.0, 30), (0.1, 3), (0.01, 10))
+]
+"""mu/beta, sigma2, the start's distance, the step's share of its largest (see `Steps.at`) and T."""
+_STEPS_OF_MODES = np.array([0.5, 1.0, 1.5])
+"""eta lambda."""
+_BETWEEN = np.array([0.02, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
+_NEAR = np.array([0.25, 0.5, 0.75])
+_CLOSER = 6
+"""How many times the best place is looked at four times as closely."""
+LATE = tuple(63 * 4**k + k for k in range(10))
+"""Values of T, up to 1.65e7: the next is four times as late, and no cycle of steps ends at them all."""
+
+
+def turned(theorem: Theorem, family: Family, *, seed: int) -> Values:
+    """Instances at which one condition turns, on the side that the theorem covers; where it covers few, those at which
+    several do, and the same with other numbers at their ends."""
+    rows = family.numbers(family.corners(_TRIED, seed=seed))
+    met, count = _met(theorem, family, rows)
+    if 4 * met.sum() >= len(met):
+        rows = np.concatenate((rows[:0], *_turned(theorem, family, _spread(rows[met], _EDGES))))
+        return family.split(rows[_met(theorem, family, rows)[0]])
+    rows = rows[_best(met, count)]
+    for _ in range(_ROUNDS):
+        rows = np.concatenate((rows, *_turned(theorem, family, rows)))
+        met, count = _met(theorem, family, rows)
+        if met.sum() >= _MOVED:
+            break
+        rows = rows[_best(met, count)]
+    inside = rows[_met(theorem, family, rows)[0]]
+    again = np.concatenate((inside[:0], *_with_ends(family, _spread(inside, _MOVED))))
+    again = again[_met(theorem, family, again)[0]]
+    return family.split(np.concatenate((_spread(inside, _MOST), _spread(again, _MOST))))
+
+
+def _simple(domain: Domain) -> list[float]:
+    """Quantiles of both ends of an interval, and of 0 where it lies inside."""
+    inside = not domain.log and not domain.zero and domain.low < 0 < domain.high
+    return [0.0, 1.0, *([-domain.low / (domain.high - domain.low)] if inside else [])]
+
+
+def _with_ends(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the instances with one domain at each of its ends, or with its entries alike."""
+    for domain, columns in family.places.values():
+        alike = [rows[:, columns.start :][:, :1]] if domain.shape else []
+        for value in (*(domain.at(np.array(quantile)) for quantile in _simple(domain)), *alike):
+            moved = rows.copy()
+            moved[:, columns] = value
+            yield moved
+
+
+def _margins(theorem: Theorem, family: Family, rows: np.ndarray) -> tuple[np.ndarray, Any]:
+    """rhs - lhs of every condition, (c, n), and the arguments."""
+    assert family.arguments is not None
+    arguments = family.arguments(family.split(rows))
+    with np.errstate(all="ignore"):
+        pairs = sides(theorem, arguments).values()
+        found = [np.broadcast_to(np.asarray(rhs, dtype=float) - lhs, (len(rows),)) for lhs, rhs in pairs]
+    return np.array(found).reshape(-1, len(rows)), arguments
+
+
+def _met(theorem: Theorem, family: Family, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which instances meet the hypotheses, and how many conditions each meets but for rounding."""
+    if not len(rows):
+        return np.zeros(0, dtype=bool), np.zeros(0)
+    margins, arguments = _margins(theorem, family, rows)
+    met = Evidence(engine="", measured=np.zeros(len(rows)), arguments=arguments).counted(theorem)
+    return met, (margins >= -1e-12 * np.abs(margins).max(initial=1e-300)).sum(0)
+
+
+def _spread(rows: np.ndarray, most: int) -> np.ndarray:
+    """Choose at most `most` of the rows, evenly spread."""
+    return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]
+
+
+def _best(met: np.ndarray, count: np.ndarray) -> np.ndarray:
+    return np.argsort(-(count + met), kind="stable")[:_MOVED]
+
+
+def _turned(theorem: Theorem, family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """The instances with one number moved to where a condition turns, on both sides of it."""
+    for domain, columns in family.places.values():
+        if domain.shape or domain.integer:
+            continue
+
+        def moved(at: np.ndarray, values: np.ndarray, column: int = columns.start) -> np.ndarray:
+            found = rows[at]
+            found[:, column] = values
+            return found
+
+        def margins(at: np.ndarray, values: np.ndarray) -> np.ndarray:
+            return _margins(theorem, family, moved(at, values))[0]
+
+        grid, every = domain.at(np.linspace(0, 1, _GRID)), np.arange(len(rows))
+        found = margins(np.repeat(every, _GRID), np.tile(grid, len(rows))).reshape(-1, len(rows), _GRID)
+        change = (found[..., :-1] < 0) != (found[..., 1:] < 0)
+        which, row = np.nonzero(change.any(2))
+        if not len(row):
+            continue
+        place = change.argmax(2)[which, row]
+        low, high = grid[place], grid[place + 1]
+        f_low, f_high = found[which, row, place], found[which, row, place + 1]
+        for _ in range(_STEPS):
+            with np.errstate(all="ignore"):
+                middle = high - f_high * (high - low) / (f_high - f_low)
+            middle = np.where(np.isfinite(middle), middle, (low + high) / 2)
+            f = margins(row, middle)[which, np.arange(len(row))]
+            across = (f < 0) != (f_high < 0)
+            # the end that stays counts half, so that it moves next time
+            low, f_low = np.where(across, high, low), np.where(across, f_high, f_low / 2)
+            high, f_high = middle, f
+        yield from (moved(row, low), moved(row, high))
+
+
+# --- quadratics --------------------------------------------------------------------------------------------------
+
+
+def scans(domains: Mapping[str, Domain]) -> bool:
+    """Whether instances have eigenvalues to move: those of `families.quadratics` in two dimensions or more."""
+    return {"curvature", "direction"} <= domains.keys() and domains["direction"].shape[0] > 1
+
+
+def inner_modes(
+    domains: Mapping[str, Domain],
+    stepped: Callable[[Values], tuple[Values, np.ndarray]],
+    ratio: Callable[[Values], np.ndarray],
+    *,
+    noise: bool,
+) -> Values:
+    """Each row of `_MODES` with its inner eigenvalues (the last one where there are two) from mu to beta, through
+    1/eta, and then around where they are worst; the start along one of them, as large a loss away as at beta.
+
+    Without `noise` only rows that have none. `stepped` moves values to where the theorem's conditions hold and says
+    their steps; `ratio` is measured/bound.
+    """
+    base, eta = stepped(_values(domains, [row for row in _MODES if noise or not row[1]]))
+    features = domains["direction"].shape[0]
+    low, high = (end(base["curvature"].reshape(len(eta), -1), 1)[:, None] for end in (np.min, np.max))
+    at_steps = np.clip(_STEPS_OF_MODES / np.maximum(eta, 1e-300)[:, None], low, high)
+    grid = np.sort(np.concatenate((at_steps, low + _BETWEEN * (high - low), low * (high / low) ** _BETWEEN), 1), 1)
+
+    def at(grid: np.ndarray) -> Values:
+        values = {name: np.repeat(value, grid.shape[1], axis=0) for name, value in base.items()}
+        values["curvature"][..., slice(1, max(features - 1, 2))] = grid.ravel()[:, None, None]
+        values["direction"] = np.zeros_like(values["direction"])
+        values["direction"][:, 1] = 1.0
+        return values | {"far": values["far"] * np.sqrt(4.0 / grid.ravel())}
+
+    for _ in range(_CLOSER):
+        best = ratio(at(grid)).reshape(grid.shape).argmax(1)[:, None] + np.arange(-1, 2)
+        left, top, right = np.take_along_axis(grid, best.clip(0, grid.shape[1] - 1), 1).T[..., None]
+        grid = np.concatenate((left + _NEAR * (top - left), top, top + _NEAR * (right - top)), 1)
+    return at(grid)
+
+
+def late(domains: Mapping[str, Domain], longest: int) -> Values:
+    """A few instances at each T of `LATE` up to `longest`: equal eigenvalues and far ones, the start along both, noise
+    or none."""
+    return _values(
+        domains,
+        [
+            (ratio, noise, start, share, T)
+            for ratio in (1.0, 2.0**-4, 2.0**-10)
+            for noise, start in ((0.0, 1e3), (1e6, 0.0), (1e5, 1e3))
+            for share in (1.0, 0.1, 1e-4)
+            for T in LATE
+            if longest >= T
+        ],
+    )
+
+
+def _values(domains: Mapping[str, Domain], rows: Sequence[tuple[float, ...]]) -> Values:
+    """Values of a family of quadratics: eigenvalues 4 and 4 `ratio`, the start along both."""
+    ratio, sigma2, far, step, T = (np.array(column, dtype=float) for column in zip(*rows))
+    values = {name: np.zeros((len(rows), *domain.shape)) for name, domain in domains.items()}
+    values |= {name: np.full(len(rows), 0.3) for name in ("share",) if name in domains}  # the level of what stops
+    values["curvature"][:] = 4.0
+    values["curvature"][..., -1] = (4 * ratio)[:, None]
+    values["direction"][:, [0, -1]] = 1.0
+    return values | {"sigma2": sigma2, "far": far, "step": step, "T": T}
