@@ -13,8 +13,8 @@ import numpy as np
 
 from suffice.fitting.gain import PER_COEFFICIENT, best_penalty
 from suffice.fitting.ridge import alone_models
-from suffice.fitting.robust import fitted_robustly, gained, held_out
-from suffice.simulate.data.folds import FOLDS, Fold, Units
+from suffice.fitting.robust import fitted_robustly, gained
+from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
 
 KINDS = ("identical", "scatter", "groups", "low rank", "outlier", "unrelated")
 POPULATIONS, DRAWS, AGAIN, LIMIT = 600, 4, 60, 1.05
@@ -66,24 +66,24 @@ class Population:
         level = (self.means * off).sum(1) + intercepts - self.levels
         return self.noise**2 + ((self.scales * off) ** 2).sum(1) + level**2
 
-    def folds(self, draw: int) -> list[list[Fold]]:
+    def sums(self, draw: int) -> Sums:
         rng, sites = np.random.default_rng([self.number, draw]), []
         for k, rows in enumerate(self.rows):
             X = self.means[k] + self.scales[k] * rng.normal(size=(rows, self.slopes.shape[1]))
             y = self.levels[k] + X @ self.slopes[k] + self.noise[k] * rng.normal(size=rows)
             sites.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
-        return sites
+        return Sums.of(sites)
 
 
 def once(population: Population, draw: int) -> tuple[float, float, list[bool]]:
     """Total risk of ours and of ridge alone, and whether each gain that is given holds the true one."""
-    folds, counts = population.folds(draw), population.rows
-    found, _, _ = fitted_robustly(folds, counts, np.zeros(len(folds), dtype=bool))
-    units = Units.pooled(folds)
-    made = units.messages(folds)
+    sums, counts = population.sums(draw), population.rows
+    found, _, _ = fitted_robustly(sums, counts, np.zeros(len(counts), dtype=bool))
+    units = Units.pooled(sums)
+    made = units.messages(sums)
     alone = population.risks(*units.given(alone_models(made.fits, best_penalty(made.fits, made.held_out))[0]))
     ours = population.risks(found.slopes, found.intercepts)
-    gain, scale = gained(found, held_out(folds), counts), found.units.scale[-1] ** 2
+    gain, scale = gained(found, sums.held_out, counts), found.units.scale[-1] ** 2
     given = np.isfinite(gain.gain) & np.isfinite(gain.error)
     given &= counts >= PER_COEFFICIENT * (population.slopes.shape[1] + 1)
     inside = np.abs(gain.gain * scale - (alone - ours)) <= 2 * gain.error * scale

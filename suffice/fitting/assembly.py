@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.simulate.data.encoding import Encoding, pooled_mean
-from suffice.simulate.data.folds import Fold, Units
+from suffice.simulate.data.encoding import Encoding
+from suffice.simulate.data.folds import Sums, Units
 
 from .candidates import Fitted
 from .fitted import Fit
@@ -27,27 +27,24 @@ NOTHING: dict[str, Any] = {
 """What a fit of classes does not look for."""
 
 
-def encode(
-    sites: Sites, folds: Sequence[Sequence[Fold]], trusted: Sequence[Sequence[Fold]]
-) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
+def encode(sites: Sites, sums: Sums, trusted: Sums) -> tuple[Encoding, Sums, Units, list[str]]:
     """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns."""
     levels, gaps = sites.design.categories
-    encoding = Encoding.of(sites.design.names, levels, gaps, pooled_mean(trusted)[:-1])
-    encoded = encoding.folds(folds)
+    encoding = Encoding.of(sites.design.names, levels, gaps, trusted.pooled[0][:-1])
+    encoded = encoding.sums(sums)
     units = Units.pooled(encoded)
     return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
 
 
-def typically_filled(sites: Sites, folds: Sequence[Sequence[Fold]]) -> list[list[Fold]]:
+def typically_filled(sites: Sites, sums: Sums) -> Sums:
     """Encoded messages in which gaps are filled with the median of the sites' means, which a wrong unit cannot move."""
     names, (levels, gaps) = sites.design.names, sites.design.categories
-    mean = pooled_mean(folds)[:-1]
-    each = np.array([pooled_mean([site])[:-1] for site in folds])
+    mean, each = sums.pooled[0][:-1].copy(), sums.sites[1][:, :-1]
     for name, gap in gaps.items():
         there = 1 - each[:, names.index(gap)]
         known = each[there > 0, names.index(name)] / there[there > 0]
         mean[names.index(name)] = (1 - mean[names.index(gap)]) * (np.median(known) if len(known) else 0.0)
-    return Encoding.of(names, levels, gaps, mean).folds(folds)
+    return Encoding.of(names, levels, gaps, mean).sums(sums)
 
 
 def assemble(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Fold, dealt
+from suffice.simulate.data.folds import FOLDS, Fold, Sums
 
 from .assembly import assemble, encode
 from .classifiers import fit_classes
@@ -26,10 +26,10 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
     """Logistic for two classes, multinomial with all at once for more. Labels that a site lacks are no difficulty."""
     classes = sites.classes
     given = [site.rows() for site in sites.sites]
-    folds = [[Fold.of(X, y)] for X, y, _ in given]
+    sums = Sums.of([[Fold.of(X, y)] for X, y, _ in given])
     counts = np.array([site.count for site in sites.sites])
-    moved = dealt(folds, counts)
-    encoding, _, units, notes = encode(sites, folds, folds)
+    moved = sums.dealt(counts)
+    encoding, _, units, notes = encode(sites, sums, sums)
     outputs = 1 if len(classes) == 2 else len(classes)
     # models are of log-odds, which have no unit
     units = replace(units, mean=np.append(units.mean[:-1], 0.0), scale=np.append(units.scale[:-1], 1.0))

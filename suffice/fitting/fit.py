@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.simulate.data.encoding import pooled_mean
-from suffice.simulate.data.folds import FOLDS
+from suffice.simulate.data.folds import FOLDS, Sums
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
 from suffice.support.parse import nearest
@@ -19,13 +18,12 @@ from suffice.support.parse import nearest
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
 from .groups import groups_of, spread_power
-from .robust import Network, fitted_robustly, gained, held_out, unsuspected
-from .suspects import Suspects, emptied
+from .robust import Network, fitted_robustly, gained, unsuspected
+from .suspects import Suspects
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
     from suffice.simulate.data.encoding import Encoding
-    from suffice.simulate.data.folds import Fold
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
 
@@ -102,15 +100,15 @@ def _least_squares(
     sites: Sites, client: str, keep: Sequence[str], progress: Callable[[int, int], None] | None, sent: Sequence[int]
 ) -> Fit:
     """`sent`: numbers in each site's message, none where there are rows."""
-    folds = [site.folds for site in sites.sites]
+    sums = Sums.of([site.folds for site in sites.sites])
     counts = np.array([site.count for site in sites.sites])
     for name in keep:
         if name not in sites.names:
             near = nearest(name, sites.names)
             raise InputError("keep", name, f"did you mean {near}?" if near else "name a site of the table")
     kept = np.isin(np.array(sites.names, dtype=object), list(keep))
-    suspected = Suspects.among(typically_filled(sites, folds), counts, kept)
-    encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
+    suspected = Suspects.among(typically_filled(sites, sums), counts, kept)
+    encoding, encoded, units, notes = encode(sites, sums, unsuspected(sums, suspected))
     if units.constant[-1]:
         remedy = (
             "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
@@ -118,16 +116,16 @@ def _least_squares(
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
     found, suspected, out = fitted_robustly(encoded, counts, kept, progress)
     columns, units, fitted = encoding.columns, found.units, replace(found.fitted, influences=found.influences)
-    trusted = [emptied(site, gone & (not gone.all())) for site, gone in zip(encoded, out)]
+    trusted = encoded.without(out & ~out.all(1, keepdims=True))
     models = found.slopes[None], found.intercepts[None]
     shared = units.given(fitted.population[None])
     if len(found.group) == 1:  # two sites that were fitted apart: no network has a population
         shared = found.slopes.mean(0)[None], found.intercepts.mean()[None]
     from suffice.simulate.data.message import numbers_of
 
-    rows = held_out(encoded)
+    rows = encoded.held_out
     noise = found.losses.sum(1) / np.maximum(rows.sum(1), 1.0)
-    power = spread_power(np.array([pooled_mean([site])[-1] for site in folds]), noise)
+    power = spread_power(sums.sites[1][:, -1], noise)
     distances = groups_of(trusted, sites.names, columns, found.group)
     rule = {
         "suspects": _looked_at(found, suspected, out, sites, encoding),
@@ -170,7 +168,7 @@ def _looked_at(
     return entries
 
 
-def _expected_losses(found: Network, folds: Sequence[Sequence[Fold]], names: Sequence[str]) -> Quadratics:
+def _expected_losses(found: Network, sums: Sums, names: Sequence[str]) -> Quadratics:
     """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
     second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
     gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.
@@ -178,7 +176,7 @@ def _expected_losses(found: Network, folds: Sequence[Sequence[Fold]], names: Seq
     from suffice.simulate import Quadratics
 
     units, network = found.units, found.messages
-    messages = units.messages(folds)
+    messages = units.messages(sums)
     second, rows = messages.second.sum(0), messages.rows.sum(0)
     size = messages.size
     A = (second + size * network.metric) / (rows + size)[:, None, None]

@@ -16,19 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from suffice.simulate.data.folds import Fold
+from suffice.simulate.data.folds import Sums
 
 from .gain import PER_COEFFICIENT
-from .suspects import Cells, judging, residual
+from .suspects import judging, residual, typically_scaled
 
 CHANCE, PRIOR = 0.001, 4.0
 STEEP, SURE, LEAST_SITES = 0.3, 4.0, 5
 """The spread grows where its power is steep and this many standard errors from 0, over so many sites at least."""
 
 
-def groups_of(
-    folds: Sequence[Sequence[Fold]], names: Sequence[str], columns: Sequence[str], group: np.ndarray
-) -> dict[str, Any]:
+def groups_of(sums: Sums, names: Sequence[str], columns: Sequence[str], group: np.ndarray) -> dict[str, Any]:
     """`distances` of the sites that are `compared`, in units of what chance explains; `groups`, where there are
     several, perhaps of a single site, the largest first, each with the column that tells it most apart from the other
     rows of `group` and both coefficients."""
@@ -37,10 +35,10 @@ def groups_of(
     from scipy.special import fdtri
 
     found: dict[str, Any] = {"compared": [], "distances": [], "groups": []}
-    cells = Cells.of(folds)
-    if cells is None or not columns:
+    scaled = typically_scaled(sums)
+    if scaled is None or not columns:
         return found
-    n, mean, second = cells.sites
+    (n, mean, second), units = scaled[0].sites, scaled[1]
     at = judging(n, n >= PER_COEFFICIENT * mean.shape[1])
     found["compared"] = [names[k] for k in at]
     if len(at) < 2:
@@ -64,7 +62,7 @@ def groups_of(
         others = np.setdiff1d(np.flatnonzero(np.isin(at, group)), each)
         if len(others):
             most, own, rest = _told_apart([(second[k].sum(0), n[k].sum()) for k in (each, others)])
-            unit = float(cells.unit[-1] / cells.unit[most])
+            unit = float(units[-1] / units[most])
             entry = {"sites": [names[k] for k in at[each]], "column": columns[most]}
             found["groups"].append(entry | {"own": unit * own, "others": unit * rest})
     return found

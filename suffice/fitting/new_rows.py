@@ -70,15 +70,15 @@ def new_rows(models: Any, table: Any, site: str | None) -> NewRows:
             rows.levels.setdefault(name, {}).update(dict.fromkeys(levels))
         X = models.design.apply(frame)
         for name, (least, most) in models.design.ranges.items():
-            values = frame.columns[name]
-            if frame.numeric(name) and least < most:
+            values = frame.numbers(name)
+            if values is not None and least < most:
                 away = np.abs(values - (least + most) / 2) > 1.5 * (most - least)  # NaN, a gap, is not
                 rows.far.setdefault(name, []).extend(values[away].tolist())
         rows.filled.update(_filled(models, frame, np.isnan(X)))
         X, sites = models.encoding.apply(X), sites_of(models, frame, site)
         scores.append(models.scores(X, sites))
         rows.sites += ["" if name is None else name for name in sites.tolist()]
-        rows.lines += frame.lines
+        rows.lines += frame.lines.tolist()
     rows.far = {name: values for name, values in rows.far.items() if values}
     rows.scores = np.concatenate(scores)
     return rows
@@ -91,10 +91,10 @@ def sites_of(models: Any, frame: Frame, site: str | None) -> np.ndarray:
             return np.full(frame.rows, str(site), dtype=object)
         except ValueError:  # a number of more digits than Python writes
             raise InputError("site", "a long number", "give the site's name") from None
-    if models.client not in frame.columns:
+    if models.client not in frame.cells.columns:
         remedy = "the table has no such column; name the column of sites by client, or the site of all rows by site"
         raise InputError("client", models.client, remedy)
-    return frame.texts(models.client)
+    return frame.texts(models.client).to_numpy()
 
 
 def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
@@ -104,9 +104,9 @@ def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
         if column.level is not None:
             known.setdefault(column.source, {None}).add(column.level)
     found = {
-        name: [text for text in dict.fromkeys(frame.texts(name).tolist()) if text not in levels]
+        name: [text for text in dict.fromkeys(frame.texts(name).to_list()) if text not in levels]
         for name, levels in known.items()
-        if name in frame.columns
+        if name in frame.cells.columns
     }
     return {name: levels for name, levels in found.items() if levels}
 

@@ -14,19 +14,18 @@ with all, where it loses less on the site's held-out rows, or half as much as th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Fold, Messages, Units, dealt
+from suffice.simulate.data.folds import FOLDS, Messages, Sums, Units
 
 from .candidates import Fitted, collaborate
 from .gain import PER_COEFFICIENT, Gains, sums_of
-from .suspects import Suspects, emptied
+from .suspects import Suspects
 
 FOLDS_OUT, SITES_IN, NO_DIGITS = 8.0, -4.0, 1e5
-Folds = Sequence[Sequence[Fold]]
 OF_SITES = ("slopes", "intercepts", "influences", "losses")
 
 
@@ -47,13 +46,13 @@ class Network:
 
     @classmethod
     def of(
-        cls, folds: Folds, counts: np.ndarray, out: np.ndarray, progress: Callable[[int, int], None] | None = None
+        cls, sums: Sums, counts: np.ndarray, out: np.ndarray, progress: Callable[[int, int], None] | None = None
     ) -> Network:
         """The network of all folds that are not `out` (N, F); of the first site where all are."""
         group = np.flatnonzero(~out.all(1)) if not out.all() else np.arange(1)
-        kept = [emptied(folds[k], out[k] & (not out.all())) for k in group]
-        moved, units, sites = dealt(kept, counts[group]), Units.pooled(kept), len(out)
-        messages = units.messages([_turned(site, by) for site, by in zip(kept, moved)])
+        kept = (sums if out.all() else sums.without(out))[group]
+        moved, units, sites = kept.dealt(counts[group]), Units.pooled(kept), len(out)
+        messages = units.messages(kept.turned(moved))
         fitted = collaborate(messages, progress=progress)
         slopes, intercepts = np.zeros((sites, len(units.mean) - 1)), np.zeros(sites)
         influences, losses = np.zeros((sites, sites)), np.zeros(out.shape)
@@ -67,52 +66,42 @@ class Network:
         )  # fmt: skip
 
 
-def _turned(site: Sequence[Fold], by: int) -> Sequence[Fold]:
-    """Fold f as fold f + by; a single one stays."""
-    return site if len(site) == 1 else [site[(f - by) % FOLDS] for f in range(FOLDS)]
-
-
-def unsuspected(folds: Folds, found: Suspects) -> list[list[Fold]]:
+def unsuspected(sums: Sums, found: Suspects) -> Sums:
     """The folds that settle gaps, reference levels and means: no suspected fold, and no suspected site unless all
     are."""
-    kept = [emptied(folds[k], found.folds[k]) for k in range(len(folds)) if found.sites.all() or not found.sites[k]]
-    return kept if any(fold.rows for site in kept for fold in site) else [list(site) for site in folds]
+    kept = sums.without(found.folds | (found.sites & ~found.sites.all())[:, None])
+    return kept if kept.rows.any() else sums
 
 
 def fitted_robustly(
-    folds: Folds, counts: np.ndarray, kept: np.ndarray, progress: Callable[[int, int], None] | None = None
+    sums: Sums, counts: np.ndarray, kept: np.ndarray, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Network, Suspects, np.ndarray]:
     """The answer for all sites' messages in the columns of an `Encoding`, of which those `kept` (N,) stay: the network
     with a model of every site, who was suspected, and what is left out (N, F)."""
-    found, rows = Suspects.among(folds, counts, kept), held_out(folds)
+    found, rows = Suspects.among(sums, counts, kept), sums.held_out
     out, sites = np.zeros(found.folds.shape, dtype=bool), np.broadcast_to(found.sites[:, None], found.folds.shape)
-    best = whole = Network.of(folds, counts, out, progress)
+    best = whole = Network.of(sums, counts, out, progress)
     tries = (found.folds, found.fold_times, FOLDS_OUT), (sites, found.site_times[:, None], SITES_IN)
     for more, times, limit in tries:
         tried = out | more
         if more.any() and (tried.all() or (rows * ~tried).any()):
-            part = Network.of(folds, counts, tried)
+            part = Network.of(sums, counts, tried)
             gain = vote(best.losses * ~tried, part.losses * ~tried, rows * ~tried).sum()
             if (times * more).max() > NO_DIGITS or gain > limit:
                 whole, best, out = best, part, tried
     for k in np.setdiff1d(np.arange(len(out)), best.group):
         if enough := counts[k] >= PER_COEFFICIENT * len(best.units.mean):
-            own = Network.of(folds, counts, (np.arange(len(out)) != k)[:, None] | found.folds)
+            own = Network.of(sums, counts, (np.arange(len(out)) != k)[:, None] | found.folds)
         else:
             own, shared, units = best, best.fitted.population, best.units
             own.influences[k] = own.influences[best.group].mean(0)
             own.slopes[k], own.intercepts[k] = units.given(shared)
-            own.losses[k] = units.messages([folds[k]]).held_out.loss(shared)[:, 0] * units.scale[-1] ** 2
+            own.losses[k] = units.messages(sums[[k]]).held_out.loss(shared)[:, 0] * units.scale[-1] ** 2
         most = own.losses[k].sum() * (1.0 if enough else 0.5)
         chosen = whole if k in whole.group and whole.losses[k].sum() < most else own
         for name in OF_SITES:
             getattr(best, name)[k] = getattr(chosen, name)[k]
     return best, found, out
-
-
-def held_out(folds: Folds) -> np.ndarray:
-    """Rows (N, F) that are held out."""
-    return np.array([[fold.rows for fold in site] if len(site) == FOLDS else [0.0] * FOLDS for site in folds])
 
 
 def vote(before: np.ndarray, after: np.ndarray, rows: np.ndarray) -> np.ndarray:

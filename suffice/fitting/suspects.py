@@ -21,14 +21,12 @@ where rows are few, or where levels are two thousand deviations apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
-from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
+from suffice.simulate.data.folds import CONSTANT, FOLDS, Sums
 
 from .gain import PER_COEFFICIENT
 
@@ -43,59 +41,35 @@ LEAST_SQUARE = 1e-10
 """A column of deviation 1 at half of the sites varies at one whose mean square is above this."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cells:
-    """Rows (N, F), means (N, F, p) and centred products (N, F, p, p) of the columns and the target of all sites, x =
-    centre + unit * (the number here)."""
+def typically_scaled(sums: Sums) -> tuple[Sums, np.ndarray] | None:
+    """The sums about the median of the sites' means, in units (p,) of the median of their deviations; None where half
+    of the sites have one value of the target."""
+    n, mean, second = (part[sums.rows.sum(1) > 1] for part in sums.sites)
+    if not len(n):
+        return None
+    squares = np.maximum(np.diagonal(second, axis1=1, axis2=2), 0.0) / n[:, None]
+    squares = np.where(squares > (CONSTANT * mean) ** 2, squares, 0.0)  # .3 as a mean of .3
+    # the lower median: of two sites the one of smaller deviations
+    unit, pooled = np.sqrt(np.sort(squares, axis=0)[(len(n) - 1) // 2]), np.sqrt(squares.mean(0) + mean.var(0))
+    if not unit[-1]:
+        return None
+    unit = np.where(unit > 0, unit, np.where(pooled > 0, pooled, 1.0))
+    products = sums.products / unit / unit[:, None]
+    return Sums(rows=sums.rows, mean=(sums.mean - np.median(mean, axis=0)) / unit, products=products), unit
 
-    rows: np.ndarray
-    mean: np.ndarray
-    products: np.ndarray
-    centre: np.ndarray
-    unit: np.ndarray
 
-    @classmethod
-    def of(cls, folds: Sequence[Sequence[Fold]]) -> Cells | None:
-        """None where half of the sites have one value of the target."""
-        size = len(folds[0][0].mean)
-        found = (np.zeros((len(folds), FOLDS, *shape)) for shape in ((), (size,), (size, size)))
-        cells = cls(**dict(zip(("rows", "mean", "products"), found)), centre=np.zeros(size), unit=np.ones(size))
-        for k, site in enumerate(folds):
-            for f, fold in enumerate(site):
-                cells.rows[k, f], cells.mean[k, f], cells.products[k, f] = fold.rows, fold.mean, fold.products
-        rows, mean, second = (part[cells.rows.sum(1) > 1] for part in cells.sites)
-        if not len(rows):
-            return None
-        squares = np.maximum(np.diagonal(second, axis1=1, axis2=2), 0.0) / rows[:, None]
-        squares = np.where(squares > (CONSTANT * mean) ** 2, squares, 0.0)  # .3 as a mean of .3
-        # the lower median: of two sites the one of smaller deviations
-        unit, pooled = np.sqrt(np.sort(squares, axis=0)[(len(rows) - 1) // 2]), np.sqrt(squares.mean(0) + mean.var(0))
-        if not unit[-1]:
-            return None
-        unit, centre = np.where(unit > 0, unit, np.where(pooled > 0, pooled, 1.0)), np.median(mean, axis=0)
-        products = cells.products / unit / unit[:, None]
-        return cls(rows=cells.rows, mean=(cells.mean - centre) / unit, products=products, centre=centre, unit=unit)
-
-    @cached_property
-    def sites(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows (N,), means (N, p) and products (N, p, p) about them of all folds together."""
-        n = self.rows.sum(1)
-        mean = (self.rows[..., None] * self.mean).sum(1) / np.maximum(n, 1.0)[:, None]
-        off = self.mean - mean[:, None]
-        return n, mean, self.products.sum(1) + (self.rows[..., None] * off).swapaxes(1, 2) @ off
-
-    @cached_property
-    def own(self) -> np.ndarray:
-        """Losses (N, F), summed, by own slopes without this fold and one more, the least over this."""
-        own = np.full(self.rows.shape, np.inf)
-        for pair in combinations(range(FOLDS), 2):
-            rest = [f for f in range(FOLDS) if f not in pair]  # no differences: a wrong row may be 1e9 times the others
-            slopes = residual(self.products[:, rest].sum(1), self.rows[:, rest].sum(1))[:, None]
-            off = (self.mean * slopes).sum(-1)
-            off = off - _median(off, self.rows > 0)[:, None]
-            loss = (slopes * (self.products @ slopes[..., None])[..., 0]).sum(-1) + self.rows * off**2
-            own[:, pair] = np.minimum(own, np.maximum(loss, 0.0))[:, pair]  # below 0 only by rounding
-        return own
+def own_losses(sums: Sums) -> np.ndarray:
+    """Losses (N, F), summed, by own slopes without this fold and one more, the least over this."""
+    rows, mean, products = (part[:, :FOLDS] for part in (sums.rows, sums.mean, sums.products))
+    own = np.full(rows.shape, np.inf)
+    for pair in combinations(range(FOLDS), 2):
+        rest = [f for f in range(FOLDS) if f not in pair]  # no differences: a wrong row may be 1e9 times the others
+        slopes = residual(products[:, rest].sum(1), rows[:, rest].sum(1))[:, None]
+        off = (mean * slopes).sum(-1)
+        off = off - _median(off, rows > 0)[:, None]
+        loss = (slopes * (products @ slopes[..., None])[..., 0]).sum(-1) + rows * off**2
+        own[:, pair] = np.minimum(own, np.maximum(loss, 0.0))[:, pair]  # below 0 only by rounding
+    return own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,29 +85,23 @@ class Suspects:
     units: np.ndarray
 
     @classmethod
-    def among(cls, folds: Sequence[Sequence[Fold]], counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
+    def among(cls, sums: Sums, counts: np.ndarray, kept: np.ndarray | bool = False) -> Suspects:
         """The suspects of all sites' messages in any units, but those `kept` (N,); `counts` (N,) are the sites'
         rows."""
-        ones, cells = np.ones((len(folds), FOLDS)), Cells.of(folds)
+        ones, found = np.ones((len(counts), FOLDS)), typically_scaled(sums)
         wild, far, apart, times, units = ones < 0, ones[:, 0] < 0, ones, ones[:, 0], ones[:, 0]
-        if cells is not None:
-            apart, wild = _folds(cells, counts >= 2 * FOLDS)
-            cells = Cells.of([emptied(site, out) for site, out in zip(folds, wild)])
-        if cells is not None:
-            n, mean, second = cells.sites
-            times, far = _sites(cells, counts >= PER_COEFFICIENT * mean.shape[1])
+        if found is not None:
+            apart, wild = _folds(found[0], counts >= 2 * FOLDS)
+            found = typically_scaled(sums.without(wild))
+        if found is not None:
+            n, mean, second = found[0].sites
+            times, far = _sites(found[0], counts >= PER_COEFFICIENT * mean.shape[1])
             ratio = np.diagonal(second, axis1=1, axis2=2) / np.maximum(n, 1.0)[:, None]
             units = np.exp(np.abs(np.log(ratio, where=ratio > LEAST**2, out=0 * ratio)).max(1) / 2)
         return cls(
             folds=wild & ~np.reshape(kept, (-1, 1)), sites=far & ~np.asarray(kept), fold_times=apart, site_times=times,
             units=np.where(counts >= 2 * FOLDS, units, 1.0),
         )  # fmt: skip
-
-
-def emptied(site: Sequence[Fold], out: np.ndarray) -> list[Fold]:
-    """The folds of a site, those `out` (F,) with no rows."""
-    nothing = Fold(rows=0.0, mean=np.zeros_like(site[0].mean), products=np.zeros_like(site[0].products))
-    return [nothing if gone else fold for fold, gone in zip(site, out)]
 
 
 def judging(n: np.ndarray, enough: np.ndarray) -> np.ndarray:
@@ -152,22 +120,23 @@ def residual(second: np.ndarray, n: np.ndarray) -> np.ndarray:
     return np.concatenate((-slopes, np.ones((*slopes.shape[:-1], 1))), axis=-1)
 
 
-def _folds(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _folds(sums: Sums, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By which factor each fold is farther than the median of its site's, and which are suspected (N, F)."""
-    n, there = cells.rows, (cells.rows > 0) & enough[:, None]
+    n, there, own = sums.held_out, (sums.held_out > 0) & enough[:, None], own_losses(sums)
     if not there.any():
         return np.ones(n.shape), there
-    typical = np.median(cells.own[enough].sum(1) / n[enough].sum(1))
-    logs = np.log((cells.own + 2 * typical) / (n + 2) + LEAST)
+    held = there.any(1)
+    typical = np.median(own[held].sum(1) / n[held].sum(1))
+    logs = np.log((own + 2 * typical) / (n + 2) + LEAST)
     apart = np.where(there, logs - _median(logs, there)[:, None], 0.0)
-    return np.exp(apart / 2), apart > max(np.log(FOLD), _beyond(apart[there], int(there.sum()) - int(enough.sum())))
+    return np.exp(apart / 2), apart > max(np.log(FOLD), _beyond(apart[there], int(there.sum()) - int(held.sum())))
 
 
-def _sites(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sites(sums: Sums, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By which factor each site is farther than others, and which are suspected (N,)."""
     from scipy.special import chdtri
 
-    n, mean, second = cells.sites
+    n, mean, second = sums.sites
     enough = enough if (enough & (n > 0)).sum() > 1 else n > 1
     at, two, size = judging(n, enough), len(n) == 2, mean.shape[1]
     far, times = np.zeros(len(n), bool), np.ones(len(n))
@@ -176,7 +145,7 @@ def _sites(cells: Cells, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         loss = second.reshape(len(n), -1) @ (slopes[:, :, None] * slopes[:, None]).reshape(len(at), -1).T
         off = mean @ slopes.T
         off = (off - off[at, column]) ** 2
-        own = cells.own.sum(1)[at] / n[at]
+        own = (own_losses(sums).sum(1) + sums.products[:, FOLDS, -1, -1])[at] / n[at]
         typical = (own.min() if two else np.median(own)) + LEAST
         share = typical / (typical + np.median(off[at][~np.eye(len(at), dtype=bool)]))
         loss = np.maximum(loss, 0.0) / np.maximum(n, 1.0)[:, None] + np.where(enough, 0.0, share)[:, None] * off

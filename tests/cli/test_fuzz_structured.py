@@ -147,8 +147,9 @@ def text_table(rng: random.Random, folder: Path, seen: Seen) -> None:
 def same(frames: list[Frame], rows: list[list[str]]) -> None:
     rows = [row for row in rows if row]
     assert sum(frame.rows for frame in frames) == len(rows)
-    for at, name in enumerate(frames[0].columns):
-        for read, cell in zip(np.concatenate([frame.columns[name] for frame in frames]).tolist(), rows, strict=True):
+    for at, name in enumerate(frames[0].cells.columns):
+        found = [frame.texts(name) if frame.numbers(name) is None else frame.numbers(name) for frame in frames]
+        for read, cell in zip(np.concatenate(found).tolist(), rows, strict=True):
             text = cell[at].strip()
             if isinstance(read, float) and read == read:
                 assert read == float(text), (name, text, read)

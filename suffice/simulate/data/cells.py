@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,6 @@ _MARKS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2013\ufe63", "-") | di
 _CURRENCY = re.compile(r"(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|kr\.?)(?=[\s\d])")
 _WRITTEN = re.compile(r"\d+([ '.,_]\d{2,3})*[ '.,_]\d{3}([.,]\d*)?|\d+(_\d+)*[.,]?\d*([eEdD][-+]?\d+)?|[.,]\d+")
 """A number with marks of thousands (or of lakhs), with decimals, or as Fortran writes it."""
-_WHOLE = re.compile(r"([-+]?\d+)\.0*")
 DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?|\d{4}-\d{2}|\d{1,2}/\d{1,2}/\d{2}"
     r"|(\d{1,2}[-. ]+)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|m\u00e4r|mai|okt|dez)[a-z]*"
@@ -35,51 +34,62 @@ DATE = re.compile(
 )
 
 
-Marks = dict[int, str]
-"""The texts, but for empty ones, that were read as missing, by row."""
+def series_of(name: str, column: Any, *, names: bool = False) -> Series:
+    """A column of a data frame or a mapping, in which None or NaN stands for what is missing: numbers, or texts, which
+    may be numbers as cells of a file may. Levels of a category, and `names`, are texts as they stand (Categorical),
+    also whole numbers of more digits than a float has."""
+    from polars import Categorical, Float64, Series, String
 
+    levels = names
+    if hasattr(column, "to_list"):
+        import narwhals
 
-def column_of(name: str, values: Any, *, parse: bool = True) -> tuple[np.ndarray, Marks]:
-    """Numbers (n,) or texts (n,) of a sequence in which None or NaN stands for what is missing. Texts are read as
-    cells of a file are; without `parse` they stay texts."""
-    if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str):
-        raise InputError(f"column {name}", values, "give a list or an array")
+        series = narwhals.from_native(column, allow_series=True, pass_through=True)
+        if isinstance(series, narwhals.Series):
+            if series.dtype.is_temporal():
+                raise date(name, type(series.dtype).__name__.lower())
+            if series.dtype.is_numeric() and not (names and _long(series.to_numpy())):
+                return Series(name, series.to_numpy().astype(float))
+            levels |= series.dtype in (narwhals.Categorical, narwhals.Enum)
+            column = [None if gone else cell for cell, gone in zip(series.to_list(), series.is_null().to_list())]
+        else:
+            column = column.to_list()
+    if not isinstance(column, Sequence | np.ndarray) or isinstance(column, str):
+        raise InputError(f"column {name}", column, "give a list or an array")
+    long = names and _long(column)
     try:
-        array = np.asarray(values)
+        array = np.asarray(column)
     except ValueError:  # rows of different lengths
-        raise InputError(f"column {name}", "nested values", "give one number or text per row") from None
-    if array.ndim == 1 and array.dtype.kind in "iufb":
-        return array.astype(float), {}
+        array = np.empty((0, 0))
+    if array.ndim == 1 and array.dtype.kind in "iufb" and not long:
+        return Series(name, array.astype(float))
     if array.dtype.kind == "c":
         raise InputError(
             f"column {name}", "complex numbers", "make real numbers or texts of it, or leave it out by drop"
         )
     if array.dtype.kind == "M":
         raise date(name, array[0] if len(array) else "")
-    cells = list(values)
-    if any(isinstance(cell, (list, tuple, dict, np.ndarray)) for cell in cells):
+    cells: list[Any] = list(column)
+    if array.ndim != 1 or any(isinstance(cell, (list, tuple, dict, np.ndarray)) for cell in cells):
         raise InputError(f"column {name}", "nested values", "give one number or text per row")
     gone = [cell is None or cell != cell for cell in cells]
-    if not any(isinstance(cell, str) for cell in cells):
+    if not long and not any(isinstance(cell, str) for cell in cells):
         try:
-            return np.array([np.nan if out else float(cell) for cell, out in zip(cells, gone)]), {}
+            return Series(name, [np.nan if out else float(cell) for cell, out in zip(cells, gone)], dtype=Float64)
         except (TypeError, ValueError, OverflowError):
             pass
     texts = ["" if out else str(cell) for cell, out in zip(cells, gone)]
     try:
-        "".join(texts).encode()
-    except UnicodeEncodeError:  # half of a character, which no file holds
-        parse = False
-    if not parse:
-        return _texts(texts)
-    from polars import Series, String
-
-    return numbers_or_texts(Series(texts, dtype=String))
+        return Series(name, texts, dtype=Categorical if levels else String)
+    except UnicodeEncodeError:
+        raise InputError(f"column {name}", "half of a character", "give texts of whole characters") from None
 
 
-def names_of(cells: Sequence[str]) -> tuple[np.ndarray, Marks]:
-    """Names of sites as they stand, or None; whole numbers without a decimal point, which a data frame may write."""
-    return _texts(cells, lambda cell: _WHOLE.sub(r"\1", cell) if _WHOLE.fullmatch(cell) else cell)
+def _long(values: Any) -> bool:
+    """Whether there are whole numbers of more digits than `as_text` writes."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        return bool((np.abs(values.astype(float)) >= 1e15).any())
+    return any(isinstance(cell, int | np.integer) and abs(int(cell)) >= 1e15 for cell in values)
 
 
 def is_word(cell: Any) -> bool:
@@ -108,23 +118,7 @@ def disguise(cell: str) -> str | None:
     return " ".join(left.replace("0", " ").split()) if known else None
 
 
-def numbers_or_texts(cells: Series) -> tuple[np.ndarray, Marks]:
-    """Texts as numbers with NaN, where all that are there are plain decimal numbers, or as texts with None. Where
-    there are but `WORDS` they are gaps, which `Frame.texts` and `ColumnFacts` make levels again."""
-    from polars import Float64
-
-    values = cells.cast(Float64, strict=False).to_numpy(writable=True)  # correctly rounded, and as Python reads
-    rows = np.flatnonzero(np.isnan(values))
-    odd = cells.gather(rows).to_list()
-    known = {cell: _number(cell) for cell in dict.fromkeys(odd)}
-    if None in known.values():
-        return _texts(cells.to_list())
-    values[rows] = [known[cell] for cell in odd]
-    marks = {row: cell.strip() for row, cell in zip(rows.tolist(), odd) if known[cell] != known[cell] and cell.strip()}
-    return values, marks
-
-
-def _number(cell: str) -> float | None:
+def number_of(cell: str) -> float | None:
     """The number in a cell with blanks around it, NaN where the cell says that it is missing; None for a text."""
     text = cell.strip()
     if text.lower() in MISSING or is_word(text):
@@ -135,10 +129,36 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _texts(cells: Sequence[str], named: Callable[[str], str] = str) -> tuple[np.ndarray, Marks]:
-    trimmed = {cell: cell.strip() for cell in dict.fromkeys(cells)}  # few: each is kept once
-    levels = {cell: None if text.lower() in MISSING else named(text) for cell, text in trimmed.items()}
-    found = np.array([*map(levels.__getitem__, cells), None], dtype=object)[:-1]  # of objects even when it is empty
-    gone = [cell for cell, level in levels.items() if level is None]
-    marks = {row: trimmed[cell] for row, cell in enumerate(cells) if levels[cell] is None} if gone else {}
-    return found, {row: mark for row, mark in marks.items() if mark}
+def numbers_of(cells: Series) -> np.ndarray | None:
+    """(n,) with NaN where a cell is missing; None where one is neither that nor a plain decimal number. `WORDS` are
+    gaps, which `ColumnFacts` makes levels again where there are texts."""
+    from polars import Categorical, Float64, String
+
+    if cells.dtype == Categorical:
+        return None if texts_of(cells).count() else np.full(len(cells), np.nan)
+    if cells.dtype != String:
+        return cells.to_numpy()
+    values = cells.cast(Float64, strict=False).to_numpy(writable=True)  # correctly rounded, and as Python reads
+    rows = np.flatnonzero(np.isnan(values))
+    odd = cells.gather(rows).to_list()
+    known = {cell: number_of(cell) for cell in dict.fromkeys(odd)}
+    if None in known.values():
+        return None
+    values[rows] = [known[cell] for cell in odd]
+    return values
+
+
+def texts_of(cells: Series) -> Series:
+    """Texts with None where one is missing; `WORDS` are texts, and whole numbers have no decimal point."""
+    from polars import Float64, Series, String
+
+    if cells.dtype == Float64:
+        return Series([as_text(value) if value == value else None for value in cells.to_list()], dtype=String)
+    found = cells.cast(String).str.strip_chars()
+    return found.set(found.str.to_lowercase().is_in(list(MISSING)), None)
+
+
+def as_text(value: float) -> str:
+    """A number as a text, whole ones without a decimal point."""
+    text = f"{value:.15g}"
+    return text if float(text) == value else repr(value)

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -21,11 +22,14 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
 from suffice.support.tables import some
 
-from .cells import DATE, NUMBER, date, disguise, is_word
+from .cells import DATE, NUMBER, as_text, date, disguise, is_word, number_of, texts_of
 from .encoding import Encoding
-from .frame import Frame, as_text, missing
+from .frame import Frame
 from .table import MOST_CLIENTS, no_column
 from .text_file import INDEXES
+
+if TYPE_CHECKING:
+    from polars import Series
 
 MOST_LEVELS = 100
 """A category has at most so many levels; texts with more values are names or remarks."""
@@ -71,9 +75,9 @@ class ColumnMinimum:
             self.beyond = min(self.beyond, beyond if least == self.value else least)
         if least == self.value < np.inf:
             self.count += int(at.sum())
-            if client in frame.columns and len(self.sites) < 2:
-                owners = Frame(columns={"": frame.columns[str(client)][np.flatnonzero(at)[:1000]]})
-                self.sites.update(name for name in owners.texts("").tolist() if name is not None)
+            if client in frame.cells.columns and len(self.sites) < 2:
+                owners = texts_of(frame.cells[client].gather(np.flatnonzero(at)[:1000]))
+                self.sites.update(owners.drop_nulls().to_list())
 
 
 @dataclass
@@ -98,10 +102,10 @@ class ColumnFacts:
     last: float = np.nan
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
-        values, counts = frame.columns[name], Counter[str]()
-        gone = missing(values)
-        if frame.numeric(name):
-            check_finite(name, frame, client, self.rows)
+        values, counts = frame.numbers(name), Counter[str]()
+        if values is not None:
+            gone = np.isnan(values)
+            check_finite(name, values, frame, client)
             for end, sign in zip(self.ends, (1, -1)):
                 end.see(sign * values, frame, client)
             steps = np.diff(values, prepend=self.last)
@@ -110,25 +114,21 @@ class ColumnFacts:
             self.steady += int((np.abs(steps - self.step) <= 4 * spacing).sum())
             self.last = float(values[-1]) if len(values) else self.last
         else:
-            counts = Counter(map(str, values[~gone].tolist()))
-            self.numeric = self.numeric and not counts
+            texts = frame.texts(name)
+            gone, self.numeric, counts = texts.is_null().to_numpy(), False, Counter(texts.drop_nulls().to_list())
             strays = {text: count for text, count in counts.items() if not (NUMBER.fullmatch(text) or is_word(text))}
-            if any("\0" in text for text in strays):
-                at = next(row for row, text in enumerate(values.tolist()) if text is not None and "\0" in text)
-                raise InputError(
-                    f"{name} in {frame.place(at, client, self.rows)}",
-                    values[at],
-                    "give a number or a text: is the file damaged?",
-                )
-            if strays and not self.text:
-                self.text = next(iter(strays))
-                self.place = frame.place(values.tolist().index(self.text), client, self.rows)
+            damaged = next((text for text in strays if "\0" in text), "")
+            if damaged or (strays and not self.text):
+                self.text = damaged or next(iter(strays))
+                self.place = frame.place(texts.to_list().index(self.text), client)
+            if damaged:
+                raise InputError(f"{name} in {self.place}", damaged, "give a number or a text: is the file damaged?")
             self.strays += sum(strays.values())
-        self.rows += len(values)
-        self.gaps += frame.gaps(name)
+        self.rows += frame.rows
+        self.gaps += frame.gaps(name, gone)
         most = MOST_CLIENTS if name == client else MOST_LEVELS
         if len(self.levels) <= most:
-            present = map(as_text, np.unique(values[~gone])) if frame.numeric(name) else sorted(counts)
+            present = sorted(counts) if values is None else map(as_text, np.unique(values[~gone]).tolist())
             self.levels.update(dict.fromkeys(islice(present, most + 1)))
 
     def settle(self) -> None:
@@ -244,38 +244,37 @@ class Design:
         """(n, p) numbers of the rows of a table, NaN for a gap in a column that no column marks the gaps of;
         `InputError` where a column is not there or a text where numbers were."""
         X = np.zeros((frame.rows, len(self.columns)))
-        texts: dict[str, np.ndarray] = {}
+        texts: dict[str, Series] = {}
         categories, _ = self.categories
         marked = {column.source for column in self.columns if column.gap}
         for at, column in enumerate(self.columns):
             name = column.source
-            if name not in frame.columns:
+            if name not in frame.cells.columns:
                 raise InputError("columns", name, "the models need this column; give it, with gaps if need be")
             if column.level is not None or name in categories:
-                if name not in texts:
-                    texts[name] = frame.texts(name)
-                wanted = None if column.gap else column.level
-                cells = texts[name].tolist()
-                X[:, at] = [np.nan if value is None and name not in marked else value == wanted for value in cells]
+                cells = texts[name] = texts[name] if name in texts else frame.texts(name)
+                X[:, at] = (cells.is_null() if column.gap else cells.eq_missing(column.level)).to_numpy()
+                if name not in marked:
+                    X[cells.is_null().to_numpy(), at] = np.nan
                 continue
-            values = frame.columns[name]
-            if not frame.numeric(name):
-                given = [value for value in values.tolist() if not (value is None or is_word(value))]
-                if given:
-                    raise InputError(f"column {name}", given[0], "give a number")
-                values = np.full(len(values), np.nan)
-            check_finite(name, frame, None, 0)
+            values = frame.numbers(name)
+            if values is None:
+                text = next(
+                    text for text in frame.texts(name).to_list() if text is not None and number_of(text) is None
+                )
+                raise InputError(f"column {name}", text, "give a number")
+            check_finite(name, values, frame)
             gone = np.isnan(values)
             X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
         return X
 
 
-def check_finite(name: str, frame: Frame, client: str | None, before: int) -> None:
-    """`InputError` where a number is infinite or too large, with its place; `before` rows came in earlier pieces."""
-    wrong = np.abs(frame.columns[name]) > LARGEST
+def check_finite(name: str, values: np.ndarray, frame: Frame, client: str | None = None) -> None:
+    """`InputError` where a number of a column (n,) is infinite or too large, with its place."""
+    wrong = np.abs(values) > LARGEST
     if wrong.any():
         row = int(np.argmax(wrong))
-        where, value = f"{name} in {frame.place(row, client, before)}", float(frame.columns[name][row])
+        where, value = f"{name} in {frame.place(row, client)}", float(values[row])
         finite = f"give numbers up to {LARGEST:g}; change units"
         raise InputError(where, value, "give a finite number, or leave the cell empty" if np.isinf(value) else finite)
 

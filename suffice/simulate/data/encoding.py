@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .folds import Fold
+from .folds import Sums
 
 LOST = 1e-13
 """A column with gaps has no digits where its variance is below this share of the square of the value that fills them,
@@ -70,34 +70,18 @@ class Encoding:
             rows = np.where(gone if self.matrix is None else gone @ (self.matrix != 0), means, rows)
         return rows
 
-    def folds(self, sites: Sequence[Sequence[Fold]]) -> list[list[Fold]]:
+    def sums(self, sums: Sums) -> Sums:
         """Messages (x, y) of all sites in `columns`."""
         if self.matrix is None:
-            return [list(site) for site in sites]
+            return sums
         size, kept = self.matrix.shape
         whole = np.zeros((size + 1, kept + 1))
         whole[:-1, :-1] = self.matrix
         whole[-1, -1] = 1.0
-        found = [[fold.mapped(whole) for fold in site] for site in sites]
+        found = sums.mapped(whole)
         for name, value in self.gaps.items():
             at = self.columns.index(name)
-            folds = [fold for site in found for fold in site]
-            rows, means, within = np.array([(fold.rows, fold.mean[at], fold.products[at, at]) for fold in folds]).T
-            spread = within.sum() + rows @ (means - rows @ means / rows.sum()) ** 2
-            if spread <= LOST * rows.sum() * value**2:
-                found = [[_same(fold, at, value) for fold in site] for site in found]
+            if found.pooled[1][at] <= LOST * value**2:  # it varies by no more than rounding makes of it
+                found.mean[..., at] = value
+                found.products[..., at, :] = found.products[..., at] = 0.0
         return found
-
-
-def _same(fold: Fold, at: int, value: float) -> Fold:
-    """With one `value` throughout a column, which varies by no more than rounding makes of it."""
-    others = np.arange(len(fold.mean)) != at
-    products = fold.products * np.outer(others, others)
-    return Fold(rows=fold.rows, mean=np.where(others, fold.mean, value), products=products)
-
-
-def pooled_mean(sites: Sequence[Sequence[Fold]]) -> np.ndarray:
-    """Mean (p,) of z over all rows."""
-    folds = [fold for site in sites for fold in site]
-    rows = np.array([fold.rows for fold in folds])
-    return rows @ np.array([fold.mean for fold in folds]) / rows.sum()

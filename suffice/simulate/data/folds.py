@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -107,24 +108,78 @@ class Rows:
         return X, y, f
 
 
-def dealt(sites: Sequence[Sequence[Fold]], counts: np.ndarray) -> np.ndarray:
-    """By how much each site's folds are moved on (N,), so that single rows of many sites do not all fall into the
-    first: by the rows of all sites before it, in an order that nothing but data decides. Sites are ordered by their
-    numbers of rows, then by the mean squared deviation of the target from its pooled mean, then by the columns'.
-    Single precision leaves out what rounding makes of another order of the sites, or of other units."""
-    whole = [reduce(Fold.joined, site) for site in sites]
-    rows, means = np.array([one.rows for one in whole]), np.array([one.mean for one in whole])
-    total = max(rows.sum(), 1e-300)
-    squares = (
-        np.array([np.diagonal(one.products) for one in whole]) + rows[:, None] * (means - rows @ means / total) ** 2
-    )
-    share = squares / np.maximum(rows, 1e-300)[:, None] / np.maximum(squares.sum(0) / total, 1e-300)
-    share = np.clip(share, 0.0, 1e30).astype(np.float32)
-    order = np.lexsort((*share[:, :-1].T, share[:, -1], counts))
-    before = np.cumsum([0, *counts[order][:-1]]) % FOLDS
-    answer = np.zeros(len(sites), int)
-    answer[order] = before
-    return answer
+@dataclass(frozen=True, kw_only=True)
+class Sums:
+    """The folds of all sites side by side: `rows` (N, F + 1), `mean` (N, F + 1, p), `products` (N, F + 1, p, p). The
+    last of the slots is never held out: it has the rows of sites that sent one message for all of them."""
+
+    rows: np.ndarray
+    mean: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def of(cls, sites: Sequence[Sequence[Fold]]) -> Sums:
+        p = len(sites[0][0].mean)
+        rows, mean, products = (np.zeros((len(sites), FOLDS + 1, *shape)) for shape in ((), (p,), (p, p)))
+        for k, site in enumerate(sites):
+            for f, fold in enumerate(site):
+                at = k, f if len(site) > 1 else FOLDS
+                rows[at], mean[at], products[at] = fold.rows, fold.mean, fold.products
+        return cls(rows=rows, mean=mean, products=products)
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """Rows (N, F) that are held out in turn."""
+        return self.rows[:, :FOLDS]
+
+    @cached_property
+    def sites(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows (N,), means (N, p) and centred products (N, p, p) of each site."""
+        n = self.rows.sum(1)
+        mean = (self.rows[..., None] * self.mean).sum(1) / np.maximum(n, 1.0)[:, None]
+        off = self.mean - mean[:, None]
+        return n, mean, self.products.sum(1) + (self.rows[..., None] * off).swapaxes(1, 2) @ off
+
+    @cached_property
+    def pooled(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means (p,) and mean squared deviations (p,) of the rows of all sites together."""
+        mean = np.einsum("ks,ksp->p", self.rows, self.mean) / self.rows.sum()
+        squares = np.einsum("kspp->p", self.products) + np.einsum("ks,ksp->p", self.rows, (self.mean - mean) ** 2)
+        return mean, np.maximum(squares, 0.0) / self.rows.sum()  # -1e-36 by rounding, of a constant that fills gaps
+
+    def without(self, out: np.ndarray) -> Sums:
+        """With no rows in the folds that are `out` (N, F)."""
+        kept = np.column_stack((~out, ~out.all(1)))
+        products = np.where(kept[..., None, None], self.products, 0.0)
+        return Sums(rows=kept * self.rows, mean=kept[..., None] * self.mean, products=products)
+
+    def __getitem__(self, at: Any) -> Sums:
+        """Of some sites, or sites and slots."""
+        return Sums(rows=self.rows[at], mean=self.mean[at], products=self.products[at])
+
+    def mapped(self, matrix: np.ndarray) -> Sums:
+        """The sums of the rows z'`matrix`, `matrix` (p, p')."""
+        return Sums(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+
+    def turned(self, by: np.ndarray) -> Sums:
+        """Fold f as fold f + `by` (N,)."""
+        moved = (np.arange(FOLDS) - by[:, None]) % FOLDS
+        return self[np.arange(len(by))[:, None], np.column_stack((moved, np.full(len(by), FOLDS)))]
+
+    def dealt(self, counts: np.ndarray) -> np.ndarray:
+        """By how much each site's folds are moved on (N,), so that single rows of many sites do not all fall into the
+        first: by the rows of all sites before it, in an order that nothing but data decides. Sites are ordered by
+        their numbers of rows, then by the mean squared deviation of the target from its pooled mean, then by the
+        columns'. Single precision leaves out what rounding makes of another order of the sites, or of other units."""
+        rows, means, products = self.sites
+        pooled, spread = self.pooled
+        squares = np.diagonal(products, axis1=1, axis2=2) + rows[:, None] * (means - pooled) ** 2
+        share = squares / np.maximum(rows, 1e-300)[:, None] / np.maximum(spread, 1e-300)
+        share = np.clip(share, 0.0, 1e30).astype(np.float32)
+        order = np.lexsort((*share[:, :-1].T, share[:, -1], counts))
+        answer = np.zeros(len(counts), int)
+        answer[order] = np.cumsum([0, *counts[order][:-1]]) % FOLDS
+        return answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,35 +256,24 @@ class Units:
     constant: np.ndarray
 
     @classmethod
-    def pooled(cls, sites: Sequence[Sequence[Fold]]) -> Units:
-        """Means and deviations of the rows of all sites together, from their messages."""
-        folds = [fold for site in sites for fold in site]
-        rows = np.array([fold.rows for fold in folds])
-        means = np.array([fold.mean for fold in folds])
-        mean = rows @ means / rows.sum()
-        squares = sum(np.diagonal(fold.products) for fold in folds) + rows @ (means - mean) ** 2
-        scale = np.sqrt(np.maximum(squares, 0.0) / rows.sum())  # -1e-36 by rounding, of a constant that fills gaps
-        constant = scale <= CONSTANT * np.maximum(np.abs(means).max(0), 1e-300)
+    def pooled(cls, sums: Sums) -> Units:
+        """Means and deviations of the rows of all sites together."""
+        mean, squares = sums.pooled
+        scale = np.sqrt(squares)
+        constant = scale <= CONSTANT * np.maximum(np.abs(sums.mean).max((0, 1)), 1e-300)
         return cls(mean=mean, scale=np.where(constant, 1.0, scale), constant=constant)
 
-    def messages(self, sites: Sequence[Sequence[Fold]]) -> Messages:
-        """Messages in standardised units with a first column of ones; a site with one `Fold` is never held out."""
-        p = len(self.mean)  # d predictors and the target; the column of ones takes the target's place in d
-        second, rows = np.zeros((FOLDS + 1, len(sites), p + 1, p + 1)), np.zeros((FOLDS + 1, len(sites)))
-        for k, site in enumerate(sites):
-            for f, fold in enumerate(site):
-                at = FOLDS if len(site) == 1 else f
-                shift = np.concatenate(([1.0], np.where(self.constant, 0.0, fold.mean - self.mean) / self.scale))
-                second[at, k] = fold.rows * np.outer(shift, shift)
-                varying = np.where(self.constant, 0.0, 1 / self.scale)
-                second[at, k, 1:, 1:] += fold.products * np.outer(varying, varying)
-                rows[at, k] = fold.rows
+    def messages(self, sums: Sums) -> Messages:
+        """Messages in standardised units with a first column of ones."""
+        varying = np.where(self.constant, 0.0, 1 / self.scale)
+        shift = np.pad((sums.mean - self.mean) * varying, ((0, 0), (0, 0), (1, 0)), constant_values=1.0)
+        second = sums.rows[..., None, None] * shift[..., None] * shift[..., None, :]
+        second[..., 1:, 1:] += sums.products * np.outer(varying, varying)
+        second = second.swapaxes(0, 1)  # of d predictors and the target; the column of ones takes its place in d
         return Messages(
-            second=second[..., :-1, :-1].copy(),
-            cross=second[..., :-1, -1].copy(),
-            square=second[..., -1, -1],
-            rows=rows,
-        )
+            second=second[..., :-1, :-1].copy(), cross=second[..., :-1, -1].copy(), square=second[..., -1, -1].copy(),
+            rows=sums.rows.T,
+        )  # fmt: skip
 
     def given(self, models: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients (..., d - 1) and intercepts (...,) in the units of the given columns."""

@@ -6,99 +6,94 @@ What is made of the columns is decided in `design`.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from io import BytesIO
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-import msgspec
 import numpy as np
 
 from suffice.support.errors import InputError
 
-from .cells import column_of, date, is_word
+from .cells import numbers_of, series_of, texts_of
+
+if TYPE_CHECKING:
+    from polars import DataFrame, Series
 
 FEW = 1 << 24
 """Pieces of so many bytes stay in memory."""
+LINES = "\n"
+"""The column of lines in a temporary file: no column of a table has this name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None. `marks` are
-    the texts that were read as missing, of each column by row, but for empty ones; `file` and the number of each row's
-    `lines` in it, where it is from one, or in the table, where some rows of it were left out."""
+    """`cells` are numbers with NaN for what is missing, texts of a file, which may be numbers, or texts as they stand
+    (Categorical); `lines` are the numbers of rows in `file`, or in the table where it is from none."""
 
-    columns: Mapping[str, np.ndarray]
-    marks: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    cells: DataFrame
+    lines: np.ndarray
     file: str = ""
-    lines: Sequence[int] = ()
 
     @property
     def rows(self) -> int:
-        return len(next(iter(self.columns.values()))) if self.columns else 0
+        return self.cells.height
 
-    def numeric(self, name: str) -> bool:
-        return self.columns[name].dtype.kind == "f"
+    def numbers(self, name: str) -> np.ndarray | None:
+        """A column (n,) with NaN for what is missing, or None where a cell is a text."""
+        return numbers_of(self.cells[name])
 
-    def place(self, row: int, client: str | None = None, before: int = 0) -> str:
-        """Where a row is, with its site: line 7 of a.csv (site Lyon); `before` rows came in earlier pieces."""
-        at = self.lines[row] if len(self.lines) else before + row + 1
-        where = f"line {at} of {self.file}" if self.file else f"row {at}"
-        owner = self.texts(client)[row] if client is not None and client in self.columns else None
+    def texts(self, name: str) -> Series:
+        """A column with None for what is missing, where `WORDS` are texts; whole numbers without a decimal point."""
+        return texts_of(self.cells[name])
+
+    def place(self, row: int, client: str | None = None) -> str:
+        """Where a row is, with its site: line 7 of a.csv (site Lyon)."""
+        where = place_of(self.file, self.lines[row])
+        owner = texts_of(self.cells[client].gather([row]))[0] if client in self.cells.columns else None
         return where if owner is None else f"{where} ({client} {owner})"
 
-    def gaps(self, name: str) -> Counter[str]:
-        """The texts of a column's cells that were read as missing, with the number of cells of each."""
-        marks = self.marks.get(name, {})
-        return Counter(marks.get(row, "empty") for row in np.flatnonzero(missing(self.columns[name])).tolist())
+    def gaps(self, name: str, gone: np.ndarray) -> Counter[str]:
+        """The texts of a column's cells that are `gone` (n,), with the number of cells of each."""
+        from polars import Float64, String
+
+        cells = self.cells[name].filter(gone)
+        texts = [""] * len(cells) if cells.dtype == Float64 else cells.cast(String).str.strip_chars().to_list()
+        return Counter(text or "empty" for text in texts)
 
     def part(self, rows: np.ndarray) -> Frame:
         """Some rows, in the order given."""
-        chosen = rows.tolist()
-        return replace(
-            self,
-            columns={name: values[rows] for name, values in self.columns.items()},
-            marks={
-                name: {at: marks[row] for at, row in enumerate(chosen) if row in marks}
-                for name, marks in self.marks.items()
-            },
-            lines=array("q", (self.lines[row] for row in chosen)) if len(self.lines) else (),
-        )
+        return replace(self, cells=self.cells[rows], lines=self.lines[rows])
 
     def of_client(self, column: str, name: str) -> Frame:
         """All rows as those of one client."""
-        return replace(self, columns={**self.columns, column: np.full(self.rows, name, dtype=object)})
+        from polars import Categorical, lit
 
-    def texts(self, name: str) -> np.ndarray:
-        """A column as texts with None, where `WORDS` are texts; whole numbers without a decimal point."""
-        values = self.columns[name]
-        if not self.numeric(name):
-            return values
-        found = [as_text(value) if value == value else None for value in values.tolist()]
-        for row, mark in self.marks.get(name, {}).items():
-            if is_word(mark):
-                found[row] = mark
-        return np.array([*found, None], dtype=object)[:-1]
+        return replace(self, cells=self.cells.with_columns(lit(name, Categorical).alias(column)))
+
+
+def place_of(file: str, line: int) -> str:
+    """Of a row."""
+    return f"line {line} of {file}" if file else f"row {line}"
 
 
 def joined(frames: Sequence[Frame]) -> Frame:
     """The rows of all pieces of a table. What is texts in one of them is texts in all."""
-    marks: dict[str, dict[int, str]] = {}
-    lines, before = array("q"), 0
-    for frame in frames:
-        for name, texts in frame.marks.items():
-            marks.setdefault(name, {}).update((before + row, mark) for row, mark in texts.items())
-        lines.extend(frame.lines)
-        before += frame.rows
-    columns = {}
-    for name in frames[0].columns:
-        numeric = all(frame.numeric(name) for frame in frames)
-        columns[name] = np.concatenate([frame.columns[name] if numeric else frame.texts(name) for frame in frames])
-    return Frame(columns=columns, marks=marks, file=frames[0].file, lines=lines)
+    from polars import Float64, String, concat
+
+    names = {name for frame in frames for name, kind in frame.cells.schema.items() if kind == String}
+    parts = [
+        frame.cells.with_columns(
+            texts_of(frame.cells[name]).fill_null("").alias(name)
+            for name in names
+            if frame.cells[name].dtype == Float64
+        )
+        for frame in frames
+    ]
+    return Frame(cells=concat(parts), file=frames[0].file, lines=np.concatenate([frame.lines for frame in frames]))
 
 
 class Replayed:
@@ -106,52 +101,35 @@ class Replayed:
     bytes, for those that follow; where the disk is full each makes them anew."""
 
     def __init__(self, frames: Callable[[], Iterator[Frame]]) -> None:
-        self.frames, self.whole, self.sizes = frames, False, list[int]()
+        self.frames, self.pieces = frames, list[tuple[str, int]]()
         self.file = SpooledTemporaryFile(FEW)  # noqa: SIM115
         finalize(self, self.file.close)
 
     def __call__(self) -> Iterator[Frame]:
+        from polars import read_ipc
+
         self.file.seek(0)
-        if self.whole:
-            for size, end in zip(self.sizes, accumulate(self.sizes)):
-                self.file.seek(end - size)
-                yield _unpacked(self.file.read(size))
+        for name, size in self.pieces:
+            cells = read_ipc(self.file.read(size))
+            yield Frame(lines=cells.drop_in_place(LINES).to_numpy(), cells=cells, file=name)
+        if self.pieces:
             return
-        self.sizes, room = [], True
+        pieces, room = [], True
         for frame in self.frames():
             try:
-                self.sizes += [self.file.write(_packed(frame))] if room else []
+                pieces.append((frame.file, self.file.write(_packed(frame)) if room else 0))
             except OSError:
                 room = False
             yield frame
-        self.whole = room
+        self.pieces = pieces if room else []
 
 
-def _packed(frame: Frame) -> bytes:
-    columns = {
-        name: values.tobytes() if values.dtype.kind == "f" else values.tolist()
-        for name, values in frame.columns.items()
-    }
-    return msgspec.msgpack.encode((columns, frame.marks, frame.file, array("q", frame.lines).tobytes()))
+def _packed(frame: Frame) -> memoryview:
+    from polars import Series
 
-
-def _unpacked(content: bytes) -> Frame:
-    cells, marks, file, lines = msgspec.msgpack.decode(content)
-    columns = {
-        name: np.frombuffer(values) if isinstance(values, bytes) else np.array([*values, None], dtype=object)[:-1]
-        for name, values in cells.items()
-    }
-    return Frame(columns=columns, marks=marks, file=file, lines=array("q", lines))
-
-
-def missing(values: np.ndarray) -> np.ndarray:
-    """Whether a column has no value (n,)."""
-    return np.isnan(values) if values.dtype.kind == "f" else np.equal(values, np.array(None)).astype(bool)
-
-
-def as_text(value: float) -> str:
-    """A number as a text, whole ones without a decimal point."""
-    return f"{value:.15g}"
+    packed = BytesIO()
+    frame.cells.with_columns(Series(LINES, frame.lines)).write_ipc(packed)
+    return packed.getbuffer()
 
 
 def is_frame(source: Any) -> bool:
@@ -163,21 +141,23 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
     """A `Frame` of a data frame (any that narwhals knows, or one with names in `columns`, each an item) or of a mapping
     of columns; `InputError`. Columns that are not to be `read`, which may be dates or of any kind, hold zeros. Texts
     are read as cells of a CSV are, but categories, and the columns `texts` (names of sites, say), as they stand."""
+    from polars import DataFrame, Series
+
     given = source if isinstance(source, Mapping) else _columns(source)
-    if len(set(map(str, given))) != len(given):
-        raise InputError("columns", [str(name) for name in given], "name every column, each once")
-    verbatim, texts, cells = set[str](), set(texts), dict[str, Any]()
-    for name, column in zip(map(str, given), given.values()):
-        cells[name] = [0.0] * (len(column) if hasattr(column, "__len__") else np.size(column))
-        if read(name):
-            cells[name], levels = _cells(name, column, name in texts)
-            verbatim |= {name} if levels or name in texts else set()
-    read_as = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
-    lengths = {len(values) for values, _ in read_as.values()}
+    names = list(map(str, given))
+    if len(set(names)) != len(names):
+        raise InputError("columns", names, "name every column, each once")
+    texts = set(texts)
+    cells = [
+        series_of(name, column, names=name in texts)
+        if read(name)
+        else Series(name, np.zeros(len(column) if hasattr(column, "__len__") else np.size(column)))
+        for name, column in zip(names, given.values())
+    ]
+    lengths = {len(column) for column in cells}
     if len(lengths) != 1 or 0 in lengths:
         raise InputError("table", f"columns of {sorted(lengths)} rows", "give columns of one length, at least one row")
-    marks = {name: found for name, (_, found) in read_as.items() if found}
-    return Frame(columns={name: values for name, (values, _) in read_as.items()}, marks=marks)
+    return Frame(cells=DataFrame(cells), lines=np.arange(1, 1 + lengths.pop()))
 
 
 def _columns(source: Any) -> Mapping[Any, Any]:
@@ -191,33 +171,3 @@ def _columns(source: Any) -> Mapping[Any, Any]:
         return {name: source[name] for name in source.columns}
     frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
     return {series.name: series for series in frame.iter_columns()}
-
-
-def _cells(name: str, column: Any, as_names: bool) -> tuple[Any, bool]:
-    """Numbers, or a list with None in the gaps, and whether they are levels of a category. Long whole numbers that are
-    names are texts, since 2^53 + 1 is no float."""
-    levels = False
-    if hasattr(column, "to_list"):
-        import narwhals
-
-        series = narwhals.from_native(column, allow_series=True, pass_through=True)
-        if isinstance(series, narwhals.Series):
-            levels = series.dtype in (narwhals.Categorical, narwhals.Enum)
-            if series.dtype.is_temporal():
-                raise date(name, type(series.dtype).__name__.lower())
-            if series.dtype.is_numeric() and not (as_names and _long(series.to_numpy())):
-                return series.to_numpy(), False
-            gaps = series.is_null().to_list()
-            column = [None if gone else value for value, gone in zip(series.to_list(), gaps)]
-        else:
-            column = column.to_list()
-    if as_names and isinstance(column, Sequence | np.ndarray) and not isinstance(column, str) and _long(column):
-        column = [str(cell) if isinstance(cell, int | np.integer) else cell for cell in column]
-    return column, levels
-
-
-def _long(values: Any) -> bool:
-    """Whether there are whole numbers of more digits than `as_text` writes."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        return bool((np.abs(values.astype(float)) >= 1e15).any())
-    return any(isinstance(cell, int | np.integer) and abs(int(cell)) >= 1e15 for cell in values)

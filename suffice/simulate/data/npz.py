@@ -52,7 +52,7 @@ def _array(field: str, path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipI
         return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def read_npz(path: Path, memory: Memory) -> tuple[Table, np.ndarray | None]:
+def read_npz(path: Path, memory: Memory) -> tuple[Table, list[str] | None]:
     """Arrays X (n, d), y (n,), perhaps columns (d,), and the client of each row (n,), where there is this array."""
     arrays = read_arrays("path", path, memory)
     unknown = sorted(set(arrays) - {"X", "y", "client", "columns"})
@@ -82,4 +82,4 @@ def read_npz(path: Path, memory: Memory) -> tuple[Table, np.ndarray | None]:
     names = [str(name).strip() for name in client.tolist()]
     if "" in names:
         raise InputError(f"client of {path.name}", "", "name the client of every row")
-    return table, np.array(names, dtype=object)
+    return table, names

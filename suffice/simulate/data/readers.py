@@ -13,9 +13,10 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
+from .cells import as_text, series_of
 from .client_partition import Split, divide, parse_split, parts_of
 from .embedded import PREFIX, embedded
-from .frame import Frame, Replayed, as_text, frame_of, is_frame, joined, missing
+from .frame import Frame, Replayed, frame_of, is_frame, joined
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
@@ -112,12 +113,11 @@ def _divided(whole: Table, rule: Split | None, seed: int, client: str, target: s
         return source_of_tables(divide(whole, rule, seed), client, target)
     if rule.column not in whole.columns:
         raise no_column("split", f"column:{rule.column}", whole.columns)
-    values = whole.frame(target).columns[rule.column].tolist()
+    values = whole.X[:, whole.columns.index(rule.column)].tolist()
     names = {value: f"{rule.column}={value:g}" for value in values}
     if len({*names.values()}) < len(names):
         names = {value: f"{rule.column}={as_text(value)}" for value in values}
-    owners = np.array([*map(names.__getitem__, values)], dtype=object)
-    return _owned(whole, owners, rule.column, target)
+    return _owned(whole, [*map(names.__getitem__, values)], rule.column, target)
 
 
 def _divided_frames(
@@ -127,17 +127,18 @@ def _divided_frames(
     first."""
     parts = []
     for frame in frames():
-        memory.take("the table that is divided", 8.0 * frame.rows * len(frame.columns))
+        memory.take("the table that is divided", 8.0 * frame.rows * frame.cells.width)
         parts.append(frame)
     whole = joined(parts)
-    if client in whole.columns and client not in unread:
+    if client in whole.cells.columns and client not in unread:
         remedy = f"{whole.file or 'the table'} has a column {client} that names clients; drop one of them"
         raise InputError("split", "given", remedy)
-    if target not in whole.columns:
-        raise no_column("target", target, list(whole.columns))
-    gone = missing(whole.columns[target])
+    if target not in whole.cells.columns:
+        raise no_column("target", target, whole.cells.columns)
+    values, texts = whole.numbers(target), whole.texts(target)
+    gone = texts.is_null().to_numpy() if values is None else np.isnan(values)
     known = np.flatnonzero(~gone)
-    y = (whole.columns[target] if whole.numeric(target) else whole.texts(target).astype(str))[known]
+    y = texts.gather(known).to_numpy().astype(str) if values is None else values[known]
     rows = [known[part] for part in parts_of(y, rule, seed)]
     rows[0] = np.concatenate((rows[0], np.flatnonzero(gone)))
     pieces = [whole.part(own).of_client(client, str(at)) for at, own in enumerate(rows)]
@@ -181,7 +182,7 @@ def _together(
     sources: Sequence[Frames], files: Sequence[str], names: Sequence[str], client: str
 ) -> tuple[Frames, tuple[str, ...]]:
     """The rows of all files; a column that a file lacks is missing in its rows, and a note says so."""
-    first = {file: list(next(source()).columns) for file, source in zip(files, sources)}
+    first = {file: next(source()).cells.columns for file, source in zip(files, sources)}
     every = list(dict.fromkeys(name for columns in first.values() for name in columns))
     if client in every:
         raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
@@ -197,10 +198,12 @@ def _together(
     ]
 
     def frames() -> Iterator[Frame]:
+        from polars import lit
+
         for name, source in zip(names, sources):
             for frame in source():
-                absent = {column: np.full(frame.rows, np.nan) for column in every if column not in frame.columns}
-                yield replace(frame, columns={**frame.columns, **absent}).of_client(client, name)
+                absent = [lit(np.nan).alias(column) for column in every if column not in frame.cells.columns]
+                yield replace(frame, cells=frame.cells.with_columns(absent)).of_client(client, name)
 
     return frames, tuple(notes)
 
@@ -217,14 +220,17 @@ def _of_problem(problem: Any) -> list[Table]:
 def source_of_tables(tables: Sequence[Table], client: str, target: str) -> Source:
     """The rows of tables of the same columns of numbers, one per client."""
     client, target = _roles(tables[0].columns, client, target)
-    frames = lambda: (table.frame(target).of_client(client, table.name) for table in tables)  # noqa: E731
+    starts = np.cumsum([0, *(len(table.y) for table in tables)]).tolist()
+    frames = lambda: (  # noqa: E731
+        table.frame(target, start).of_client(client, table.name) for table, start in zip(tables, starts)
+    )
     return Source(frames=frames, client=client, target=target)
 
 
-def _owned(whole: Table, owners: np.ndarray, client: str, target: str) -> Source:
+def _owned(whole: Table, owners: Sequence[str], client: str, target: str) -> Source:
     """The rows of a table, with the client of each."""
     frame = whole.frame(target)
-    frame = replace(frame, columns={**frame.columns, client: owners})
+    frame = replace(frame, cells=frame.cells.with_columns(series_of(client, owners, names=True)))
     return Source(frames=partial(iter, (frame,)), client=client, target=target)
 
 

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +17,12 @@ from suffice.support.memory import Memory
 
 from .design import MOST_LEVELS, ColumnFacts, Design, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
-from .frame import Frame, missing
+from .frame import Frame, place_of
 from .suspicion import Copies, named, suspicions
 from .table import MOST_CLIENTS
+
+if TYPE_CHECKING:
+    from polars import Series
 
 _TOGETHER = 2**17
 """So many rows at once: pieces of wide tables have few rows, those of narrow ones as many by themselves."""
@@ -58,7 +63,7 @@ def sites_of(
     facts, copies = dict[str, ColumnFacts](), Copies()
     for frame in frames():
         copies.see(frame, client)
-        for name in frame.columns:
+        for name in frame.cells.columns:
             facts.setdefault(name, ColumnFacts()).see(name, frame, client)
     for seen in facts.values():
         seen.settle()
@@ -73,12 +78,10 @@ def sites_of(
     without, siteless, done = 0, 0, 0
     for owners, X, y in _numbers(frames(), design, client, target, label):
         done += len(y)
-        sited = ~missing(owners)
-        siteless += int((~sited).sum())
-        owners, X, y = owners[sited], X[sited], y[sited]
+        siteless += owners.null_count()
         known = ~np.isnan(y)
-        without += int((~known).sum())
-        for name in dict.fromkeys(owners.tolist()):
+        without += int((~known & owners.is_not_null().to_numpy()).sum())
+        for name in owners.drop_nulls().unique(maintain_order=True):
             found.setdefault(name, Rows(name=name))
         for name, mine in rows_of_each(owners, known):
             _add(found[name], X[mine], y[mine], keep=keep)
@@ -104,42 +107,40 @@ def sites_of(
 
 def _numbers(
     frames: Iterator[Frame], design: Design, client: str, target: str, label: dict[str, float]
-) -> Iterator[Iterator[np.ndarray]]:
+) -> Iterator[tuple[Series, np.ndarray, np.ndarray]]:
     """Owners (n,), X (n, p), y (n,) of several frames together: a site's sums of many rows take as long as of few."""
+    from polars import concat
+
     held, rows = [], 0
-    for frame in frames:
-        held.append((frame.texts(client), design.apply(frame), _targets(frame, target, label)))
-        rows += frame.rows
-        if rows >= _TOGETHER:
-            yield map(np.concatenate, zip(*held))
+    for frame in chain(frames, (None,)):
+        if frame is not None:
+            held.append((frame.texts(client), design.apply(frame), _targets(frame, target, label)))
+            rows += frame.rows
+        if held and (frame is None or rows >= _TOGETHER):
+            owners, X, y = zip(*held)
+            yield concat(owners), np.concatenate(X), np.concatenate(y)
             held, rows = [], 0
-    if held:
-        yield map(np.concatenate, zip(*held))
 
 
 def _again(
     frames: Callable[[], Iterator[Frame]], design: Design, client: str, target: str, site: str
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """`Sites.again`, of numbers."""
-    parts, places, before = [], [], 0
+    parts, places = [], []
     for frame in frames():
         y = _targets(frame, target, {})
-        named = np.array([str(owner) == site for owner in frame.texts(client).tolist()])
-        chosen = np.flatnonzero(named & ~np.isnan(y))
-        parts.append((design.apply(frame.part(chosen)), y[chosen]))
-        places += [frame.place(row, None, before) for row in chosen.tolist()]
-        before += frame.rows
+        part = frame.part(np.flatnonzero(frame.texts(client).eq_missing(site).to_numpy() & ~np.isnan(y)))
+        parts.append((design.apply(part), _targets(part, target, {})))
+        places += [place_of(part.file, line) for line in part.lines.tolist()]
     X, y = (np.concatenate(values) for values in zip(*parts))
     return X, y, places
 
 
-def rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+def rows_of_each(owners: Series, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     """The known rows of each client, in order of appearance."""
-    rows = np.flatnonzero(known)
-    numbers: dict[str, int] = {}
-    codes = np.array([numbers.setdefault(name, len(numbers)) for name in owners[rows].tolist()], dtype=int)
-    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
-    yield from zip(numbers, np.split(rows[np.argsort(codes, kind="stable")], ends[:-1]))
+    rows = owners.alias("name").to_frame().with_row_index("row").filter(known).drop_nulls()
+    found = rows.group_by("name", maintain_order=True).agg("row")
+    return zip(found["name"], (own.to_numpy() for own in found["row"]))
 
 
 def _written(gaps: Counter[str]) -> str:
@@ -159,15 +160,11 @@ def _add(site: Rows, X: np.ndarray, y: np.ndarray, *, keep: bool) -> None:
 
 def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
     if label:
-        return np.array([np.nan if text is None else label[text] for text in frame.texts(target).tolist()])
-    values = frame.columns[target]
-    if not frame.numeric(target):
-        texts = [value for value in values.tolist() if value is not None]
-        if texts:
-            few = len(set(texts)) <= MOST_LEVELS
-            remedy = (
-                "for two classes use loss logistic, for more multinomial" if few else "name another column by target"
-            )
-            raise InputError(f"column {target}", texts[0], f"least squares needs numbers; {remedy}")
-        return np.full(frame.rows, np.nan)
+        return np.array([np.nan if text is None else label[text] for text in frame.texts(target).to_list()])
+    values = frame.numbers(target)
+    if values is None:
+        texts = frame.texts(target).drop_nulls()
+        few = texts.n_unique() <= MOST_LEVELS
+        remedy = "for two classes use loss logistic, for more multinomial" if few else "name another column by target"
+        raise InputError(f"column {target}", texts[0], f"least squares needs numbers; {remedy}")
     return values

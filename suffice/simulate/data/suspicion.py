@@ -14,7 +14,7 @@ import numpy as np
 
 from .design import FEW_LEVELS, MOST_LEVELS, Column, ColumnFacts, Design
 from .folds import Fold, Rows
-from .frame import Frame
+from .frame import Frame, place_of
 
 AWAY = 1 - 1e-5
 """A column whose squared correlation with the target is larger gives it away."""
@@ -63,20 +63,21 @@ class Copies:
 
     def __init__(self) -> None:
         self.hashes: list[np.ndarray] = []
-        self.places: list[Frame] = []
+        self.places: list[tuple[str, np.ndarray]] = []
         self.rows = 0
 
     def see(self, frame: Frame, client: str | None) -> None:
         if self.rows >= MOST_ROWS:
             return
         found = np.zeros(frame.rows, np.uint64)
-        for name, values in frame.columns.items():
+        for name in frame.cells.columns:
             if name != client:
-                kept = values if frame.numeric(name) else np.fromiter(map(hash, values.tolist()), np.int64, frame.rows)
-                found = (found ^ (kept + 0).view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+                values = frame.numbers(name)
+                kept = frame.texts(name).hash().to_numpy() if values is None else (values + 0).view(np.uint64)
+                found = (found ^ kept) * np.uint64(0x9E3779B97F4A7C15)
                 found ^= found >> np.uint64(29)
         self.hashes.append(found)
-        self.places.append(Frame(columns={"": np.empty(0)}, file=frame.file, lines=frame.lines))
+        self.places.append((frame.file, frame.lines))
         self.rows += frame.rows
 
     def notes(self, facts: Mapping[str, ColumnFacts], client: str | None) -> list[str]:
@@ -95,11 +96,8 @@ class Copies:
                 kinds *= max(1, different**2 / max(1, 2 * again) if again < different / 4 else levels)
         if self.rows**2 / 2 > 0.05 * kinds:
             return []
-        starts = np.cumsum([0, *map(len, self.hashes)])
-        pair = [int(copies[0]), int(first[owner[copies[0]]])]
-        pieces = [int(np.searchsorted(starts, row, "right")) - 1 for row in pair]
-        starts = starts.tolist()
-        place, origin = (self.places[k].place(row - starts[k], None, starts[k]) for row, k in zip(pair, pieces))
+        rows = [(file, line) for file, lines in self.places for line in lines]
+        place, origin = (place_of(*rows[at]) for at in (copies[0], first[owner[copies[0]]]))
         rows = "1 row is a copy" if len(copies) == 1 else f"{len(copies)} rows are copies"
         return [f"{rows} of another, such as {place.partition(' of ')[0]} of {origin}: entered twice?"]
 

@@ -11,6 +11,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 from suffice.support.parse import nearest
 
+from .cells import series_of
 from .frame import Frame
 
 MOST_CLIENTS = 4000
@@ -43,9 +44,13 @@ class Table:
         """The chosen rows, as client `name`."""
         return replace(self, name=name, X=self.X[chosen], y=self.y[chosen])
 
-    def frame(self, target: str) -> Frame:
-        y = self.y if self.y.dtype.kind == "f" else np.array(self.y.tolist(), dtype=object)
-        return Frame(columns={**dict(zip(self.columns, self.X.T)), target: y})
+    def frame(self, target: str, start: int = 0) -> Frame:
+        """The rows, of which the first has the number `start` + 1."""
+        from polars import DataFrame
+
+        cells = DataFrame(dict(zip(self.columns, self.X.T)))
+        y = series_of(target, self.y, names=self.y.dtype.kind == "U")
+        return Frame(cells=cells.with_columns(y), lines=np.arange(start + 1, start + len(self.y) + 1))
 
 
 def no_column(role: str, name: str, columns: Sequence[str], more: str = "") -> InputError:

@@ -17,7 +17,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .cells import MISSING, NUMBER, names_of, numbers_or_texts
+from .cells import MISSING, NUMBER
 from .frame import Frame
 from .memory import LONGEST_LINE, opened
 
@@ -30,7 +30,7 @@ INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
 INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
-PIECE = 1 << 23
+PIECE = 1 << 22
 """Characters that are read at a time."""
 BLANKS = " "
 HEAD = 20
@@ -223,20 +223,22 @@ class TextFile:
         return polars.DataFrame(rows, schema=schema, orient="row"), numbers
 
     def frames(self, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()) -> Iterator[Frame]:
-        """The rows in pieces, in each of which a column holds numbers or texts. Columns that are not to be `read` hold
-        zeros, those of `names` texts. Raises `InputError`."""
+        """The rows in pieces. Columns that are not to be `read` hold zeros, those of `names` texts as they stand, but
+        for the decimal point of a whole number. Raises `InputError`."""
+        from polars import Categorical, zeros
+
         empty = True
         for frame, lines in self.pieces():
-            columns, marks = {}, {}
+            cells = []
             for name in self.header:
                 if not read(name):
-                    columns[name] = np.zeros(len(lines))
+                    cells.append(zeros(len(lines)).alias(name))
                 elif name in names:
-                    columns[name], marks[name] = names_of(frame[name].to_list())
+                    whole = frame[name].str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
+                    cells.append(whole.cast(Categorical))
                 else:
-                    columns[name], marks[name] = numbers_or_texts(self._with_points(frame[name]))
-            marks = {name: found for name, found in marks.items() if found}
-            yield Frame(columns=columns, marks=marks, file=self.path.name, lines=lines)
+                    cells.append(_plainly(self._with_points(frame[name])).alias(name))
+            yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=np.array(lines))
             empty = False
         if empty:
             raise InputError("path", str(self.path), "give a header line and at least one row")
@@ -262,6 +264,15 @@ def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) 
     """The frames of a file for any number of passes."""
     found = TextFile.of(path, read)
     return lambda: found.frames(read, names)
+
+
+def _plainly(cells: Series) -> Series:
+    """As numbers, where all cells are, or are empty: others may be names of gaps, which are counted."""
+    from polars import Float64, Series
+
+    values = cells.cast(Float64, strict=False).to_numpy()
+    rows = np.flatnonzero(np.isnan(values))
+    return Series(values) if not len(rows) or (cells.gather(rows) == "").all() else cells
 
 
 def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:

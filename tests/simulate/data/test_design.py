@@ -29,7 +29,7 @@ def test_columns_of_texts_are_read_as_the_cells_of_a_file(tmp_path):
     rows = {name: cells for name, cells in columns.items() if name != "client"}
     assert sf.summarise(rows, site="a").design.names == ("x0", "x0=missing", "x1", "x1=missing")
     sites = frame_of({"client": ["01", "1", " NA"]}, texts=["client"]).texts("client")
-    assert sites.tolist() == ["01", "1", None]
+    assert sites.to_list() == ["01", "1", None]
 
 
 def test_words_for_missing_are_gaps_among_numbers_levels_among_texts_and_counted():

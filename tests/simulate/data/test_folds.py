@@ -8,7 +8,7 @@ from populations import draw, folded, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.simulate.data.folds import FOLDS, Fold, Units
+from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
 
 TRUTH = np.array([[1.0, 2.0], [1.1, 1.9], [0.9, 2.2]])
 
@@ -43,9 +43,9 @@ def test_joining_two_parts_is_the_whole_far_from_zero():
 
 def test_a_single_message_is_never_held_out():
     sites = draw(4, np.ones((2, 1)), 12)
-    folds = folded(sites)
-    folds[1] = [Fold.of(*sites[1])]
-    made = Units.pooled(folds).messages(folds)
+    (X, y), whole = sites[0], Fold.of(*sites[1])
+    sums = Sums.of([[Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)], [whole]])
+    made = Units.pooled(sums).messages(sums)
     assert made.held_out.rows[:, 1].tolist() == [0.0] * FOLDS
     assert made.fits.rows[:, 1].tolist() == [12.0] * (1 + FOLDS)
 

@@ -44,21 +44,21 @@ def test_every_kind_of_column_and_gap(library):
         category=(nw.Categorical(), ["2", None, "10"]),
     )
     found = frame_of(table)
-    np.testing.assert_array_equal(found.columns["float"], [1.5, np.nan, 3])
-    np.testing.assert_array_equal(found.columns["whole"], [1, -9, 3])
-    np.testing.assert_array_equal(found.columns["truth"], [1, 0, 1])
-    assert found.columns["text"].tolist() == ["a", None, "été"]
-    np.testing.assert_array_equal(found.columns["numbers"], [1, 2.5, np.nan])
-    assert found.columns["category"].tolist() == ["2", None, "10"]  # levels, even where they look like numbers
-    assert found.gaps("text") == {"NA": 1}
+    np.testing.assert_array_equal(found.numbers("float"), [1.5, np.nan, 3])
+    np.testing.assert_array_equal(found.numbers("whole"), [1, -9, 3])
+    np.testing.assert_array_equal(found.numbers("truth"), [1, 0, 1])
+    assert found.texts("text").to_list() == ["a", None, "été"]
+    np.testing.assert_array_equal(found.numbers("numbers"), [1, 2.5, np.nan])
+    assert found.texts("category").to_list() == ["2", None, "10"]  # levels, even where they look like numbers
+    assert found.gaps("text", np.array([False, True, False])) == {"NA": 1}
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_gaps_among_whole_numbers_and_truth_values(library):
     pytest.importorskip(library)
     table = frame(library, whole=(nw.Int64(), [1, None, 3]), truth=(nw.Boolean(), [True, None, False]))
-    np.testing.assert_array_equal(frame_of(table).columns["whole"], [1, np.nan, 3])
-    np.testing.assert_array_equal(frame_of(table).columns["truth"], [1, np.nan, 0])
+    np.testing.assert_array_equal(frame_of(table).numbers("whole"), [1, np.nan, 3])
+    np.testing.assert_array_equal(frame_of(table).numbers("truth"), [1, np.nan, 0])
 
 
 def test_gaps_of_pandas_own_kinds():
@@ -67,12 +67,12 @@ def test_gaps_of_pandas_own_kinds():
     table = pandas.DataFrame({"whole": whole, "truth": truth, "mixed": ["a", 1, None], "k": [BIG, BIG + 1, 0]})
     for given in (table, dict(table)):  # a mapping of columns, too
         found = frame_of(given, texts=["k"])
-        np.testing.assert_array_equal(found.columns["whole"], [1, np.nan, float(BIG)])
-        np.testing.assert_array_equal(found.columns["truth"], [1, np.nan, 0])
-        assert found.columns["mixed"].tolist() == ["a", "1", None]
-        assert found.columns["k"].tolist() == [str(BIG), str(BIG + 1), "0"]
+        np.testing.assert_array_equal(found.numbers("whole"), [1, np.nan, float(BIG)])
+        np.testing.assert_array_equal(found.numbers("truth"), [1, np.nan, 0])
+        assert found.texts("mixed").to_list() == ["a", "1", None]
+        assert found.texts("k").to_list() == [str(BIG), str(BIG + 1), "0"]
     categories = pandas.DataFrame({"x": pandas.Categorical([3, None, 1])})  # numbers, as a file would have them
-    np.testing.assert_array_equal(frame_of(categories).columns["x"], [3, np.nan, 1])
+    np.testing.assert_array_equal(frame_of(categories).numbers("x"), [3, np.nan, 1])
 
 
 def test_names_of_sites_that_are_long_whole_numbers_are_told_apart(library):
@@ -94,10 +94,10 @@ def test_dates_and_nested_cells_are_refused(library):
 
 
 def test_decimal_numbers_are_numbers():
-    np.testing.assert_array_equal(frame_of({"x": [Decimal("1.5"), None]}).columns["x"], [1.5, np.nan])
+    np.testing.assert_array_equal(frame_of({"x": [Decimal("1.5"), None]}).numbers("x"), [1.5, np.nan])
     table = polars.DataFrame({"x": polars.Series([Decimal("1.5"), None], dtype=polars.Decimal(10, 2))})
-    np.testing.assert_array_equal(frame_of(table).columns["x"], [1.5, np.nan])
-    np.testing.assert_array_equal(frame_of(table.lazy()).columns["x"], [1.5, np.nan])
+    np.testing.assert_array_equal(frame_of(table).numbers("x"), [1.5, np.nan])
+    np.testing.assert_array_equal(frame_of(table.lazy()).numbers("x"), [1.5, np.nan])
 
 
 def test_columns_of_one_name_are_refused():
@@ -117,8 +117,8 @@ def test_a_frame_of_an_unknown_library_is_read_by_its_names():
         to_list = list.copy
 
     found = frame_of(type("Table", (), {"columns": ["x"], "__getitem__": lambda self, name: Series([1.0, None])})())
-    np.testing.assert_array_equal(found.columns["x"], [1, np.nan])
-    np.testing.assert_array_equal(frame_of(Unknown(x=[2])).columns["x"], [2])
+    np.testing.assert_array_equal(found.numbers("x"), [1, np.nan])
+    np.testing.assert_array_equal(frame_of(Unknown(x=[2])).numbers("x"), [2])
 
 
 def test_columns_that_are_left_out_may_be_anything(library):

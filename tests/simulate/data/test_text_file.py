@@ -15,7 +15,7 @@ from polars import Series
 
 import suffice as sf
 from suffice.bounds import InputError
-from suffice.simulate.data.cells import column_of, numbers_or_texts
+from suffice.simulate.data.cells import numbers_of, series_of, texts_of
 from suffice.simulate.data.frame import Replayed
 from suffice.simulate.data.text_file import INDEX, TextFile
 
@@ -33,24 +33,24 @@ HEADER = ["client", "x", "target", "kind"]
     ],
 )
 def test_numbers(cells, numbers):
-    np.testing.assert_array_equal(numbers_or_texts(Series(cells))[0], numbers)
+    np.testing.assert_array_equal(numbers_of(Series(cells)), numbers)
 
 
 @pytest.mark.parametrize("cells", [["1", "two"], ["1_000", "2"], ["١", "2"], ["0x1", "2"]])
 def test_texts(cells):
-    assert numbers_or_texts(Series(cells))[0].tolist() == cells
-    assert numbers_or_texts(Series([*cells, "NA"]))[0].tolist() == [*cells, None]
+    assert numbers_of(Series(cells)) is None
+    assert texts_of(Series([*cells, "NA"])).to_list() == [*cells, None]
 
 
 def test_lists_of_python():
-    np.testing.assert_array_equal(column_of("x", [1, None, 2.5])[0], [1, np.nan, 2.5])
-    np.testing.assert_array_equal(column_of("x", [True, False])[0], [1, 0])
-    assert column_of("x", ["a", None, float("nan"), " b "])[0].tolist() == ["a", None, None, "b"]
-    for bad in ([[1], [2]], "abc", 3):
+    np.testing.assert_array_equal(series_of("x", [1, None, 2.5]), [1, np.nan, 2.5])
+    np.testing.assert_array_equal(series_of("x", [True, False]), [1, 0])
+    assert texts_of(series_of("x", ["a", None, float("nan"), " b "])).to_list() == ["a", None, None, "b"]
+    for bad in ([[1], [2]], "abc", 3, ["a", "\ud800"]):
         with pytest.raises(InputError):
-            column_of("x", bad)
+            series_of("x", bad)
     with pytest.raises(InputError, match="a date"):
-        column_of("x", np.array(["2020-01-01"], dtype="datetime64[D]"))
+        series_of("x", np.array(["2020-01-01"], dtype="datetime64[D]"))
 
 
 def test_pieces_and_an_index(tmp_path, monkeypatch):
@@ -59,9 +59,9 @@ def test_pieces_and_an_index(tmp_path, monkeypatch):
     path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
     frames = list(TextFile.of(path).frames())
     assert [frame.rows for frame in frames] == [1, 1, 1]
-    assert list(frames[0].columns) == [INDEX, "x", "a, b"]
-    assert [frame.texts("a, b").tolist() for frame in frames] == [["u"], ["v, w"], [None]]
-    assert [frame.texts("x").tolist() for frame in frames] == [["1"], [None], ["3"]]
+    assert frames[0].cells.columns == [INDEX, "x", "a, b"]
+    assert [frame.texts("a, b").to_list() for frame in frames] == [["u"], ["v, w"], [None]]
+    assert [frame.texts("x").to_list() for frame in frames] == [["1"], [None], ["3"]]
     path.write_bytes(b"x,y\n\xff,1\n")
     with pytest.raises(InputError, match="not UTF-8"):
         list(TextFile.of(path).frames())
@@ -141,7 +141,8 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
         x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
         assert x == [str(row) if row % 9 else None for row in range(40)]
         assert k == ["u" if row > 20 else str(row) for row in range(40)]
-        assert sum((frame.gaps("x") for frame in frames), Counter()) == {"NA": 5}
+        gaps = [frame.gaps("x", np.isnan(frame.numbers("x"))) for frame in frames]
+        assert sum(gaps, Counter()) == {"NA": 5}
         assert [line for frame in frames for line in frame.lines] == list(range(2, 42))
         assert len(frames) > 1 or piece == 50_000
 
@@ -160,9 +161,8 @@ def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_f
     assert len(passes) == (1 if room else 3)
     for found in others:
         for one, other in zip(wanted, found, strict=True):
-            assert (one.marks, one.file, [*one.lines]) == (other.marks, other.file, [*other.lines])
-            np.testing.assert_array_equal(one.columns["x"], other.columns["x"])
-            assert one.texts("k").tolist() == other.texts("k").tolist()
+            assert (one.file, [*one.lines]) == (other.file, [*other.lines])
+            assert one.cells.equals(other.cells)
 
 
 def dialect_of(path, read=lambda name: True):
@@ -328,8 +328,8 @@ def test_a_header_over_two_lines_and_lines_of_rows_behind_it(tmp_path):
     found = TextFile.of(tmp_path / "t.csv")
     assert found.header == ("site", "age (years, at entry)", "dose; mg")
     (frame,) = found.frames()
-    assert frame.columns["dose; mg"].tolist() == [2.5, 4, 5]
-    assert frame.columns["age (years, at entry)"].tolist() == ["1", "3.5", "n/k"]
+    assert frame.numbers("dose; mg").tolist() == [2.5, 4, 5]
+    assert frame.texts("age (years, at entry)").to_list() == ["1", "3.5", "n/k"]
     assert list(frame.lines) == [4, 5, 6]
 
 
@@ -344,9 +344,7 @@ def test_decimal_numbers_are_rounded_as_python_rounds_them():
     for _ in range(2000):  # halfway between two floats, to 20 digits
         one = Decimal(rng.uniform(0.1, 1) * 10 ** rng.randint(-5, 5))
         cells.append(f"{(one + Decimal(float(np.nextafter(float(one), np.inf)))) / 2:.20g}")
-    found, marks = numbers_or_texts(Series(cells))
-    assert marks == {}
-    np.testing.assert_array_equal(found, [float(cell) for cell in cells])
+    np.testing.assert_array_equal(numbers_of(Series(cells)), [float(cell) for cell in cells])
 
 
 DISGUISED = {
