@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from compiler import needs_compiler
 
 from suffice.bounds import InputError
 from suffice.figures import figure, redraw
@@ -26,9 +26,6 @@ from suffice.simulate import FedAvg, Local, Randomness, Stream, generators, run
 
 NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
 SETTINGS, CLIENTS = {2: TWO, 10: TEN}, 20
-needs_compiler = pytest.mark.skipif(
-    not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
-)
 
 
 @pytest.fixture(scope="module")
