@@ -74,6 +74,7 @@ def test_steps_beyond_the_limit_and_a_stage_of_no_weight_are_refused(change, fai
         evaluate(STAGES, **given | change)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_rounds_beyond_2_to_the_53_are_found_and_keep_the_promise(seed):
     """Whole numbers lie further apart than 1 there, so that no bisection ends at neighbours."""

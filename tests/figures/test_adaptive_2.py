@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from compiler import needs_compiler
 
 from suffice.bounds import InputError
 from suffice.figures import figure, redraw
@@ -23,12 +23,10 @@ from suffice.figures.regression import (
 )
 from suffice.figures.setting import UNSTATED
 from suffice.simulate import FedAvg, Local, Randomness, Stream, generators, run
+from suffice.support.text import csv_text
 
 NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
 SETTINGS, CLIENTS = {2: TWO, 10: TEN}, 20
-needs_compiler = pytest.mark.skipif(
-    not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
-)
 
 
 @pytest.fixture(scope="module")
@@ -127,23 +125,12 @@ def test_at_the_stated_step_local_diverges_with_batch_one_only():
     assert curves["Local"]["mean_log10_excess"][-1] < -5
 
 
-@pytest.fixture(scope="module")
-def saved(stated, tmp_path_factory):
-    return stated.save(tmp_path_factory.mktemp("figures"))
-
-
-@pytest.fixture
-def kept(saved, tmp_path):
-    """The CSV and the JSON alone, in a folder of their own."""
-    for path in saved:
-        if path.suffix in (".csv", ".json"):
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-
-
-def test_redrawing_needs_whole_files(stated, kept, tmp_path):
+def test_redrawing_needs_whole_files(stated, tmp_path):
     with pytest.raises(InputError, match="no such file"):
         redraw("adaptive-2a", tmp_path / "empty")
-    whole = {kind: (tmp_path / f"adaptive-2a.{kind}").read_text() for kind in ("csv", "json")}
+    whole = {"csv": csv_text(stated._rows()), "json": stated._json()}
+    for kind, text in whole.items():
+        (tmp_path / f"adaptive-2a.{kind}").write_text(text)
     for kind, text in (
         ("json", "{"),
         ("json", "{}"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from populations import folded, said, table
+from one_line import one_line as said
+from populations import folded, table
 
 import suffice as sf
 from suffice import InputError

@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from populations import said, table
+from one_line import one_line as said
+from populations import table
 
 import suffice as sf
 from suffice.fitting.suspects import Suspects

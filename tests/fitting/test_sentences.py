@@ -8,7 +8,8 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 import pytest
-from populations import said, table
+from one_line import one_line as said
+from populations import table
 
 import suffice as sf
 from suffice.fitting.gain import beyond_chance

@@ -54,8 +54,3 @@ def written(path: Path, columns: dict[str, Any]) -> Path:
     with path.open("w", newline="") as stream:
         csv.writer(stream).writerows([columns, *zip(*columns.values())])
     return path
-
-
-def said(fit: Any) -> str:
-    """The text of a fit in one line."""
-    return " ".join(str(fit).split())

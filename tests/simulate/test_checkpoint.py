@@ -181,7 +181,7 @@ def test_a_missing_folder_and_a_full_disk_name_the_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(4)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("moment", ["opened", "synced", "renamed", "between"])
 @pytest.mark.parametrize(("times", "rule"), [(1, "scaffold"), (7, "cobo")])

@@ -262,7 +262,7 @@ def own_problem(name: str, seed: int) -> Any:
     return StreamingLeastSquares.of(np.eye(D - 1) * best[0, 0] ** 2, best, label_noise=0.3, bias=True, batch=2)
 
 
-@pytest.mark.share(3)
+@pytest.mark.share(5)
 @pytest.mark.parametrize("rule", ["local", "ditto", "cobo released", "fixed", "two stages", "exact binary", "sampled"])
 @pytest.mark.parametrize("name", ["rows", "logistic", "quadratics", "stream with a bias"])
 def test_every_seed_runs_on_its_own_problem(name, rule):

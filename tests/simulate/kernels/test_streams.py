@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from compiler import needs_compiler
 
 from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.simulate import (
@@ -30,9 +30,6 @@ from suffice.simulate.kernel_choice import _warned
 from suffice.simulate.kernels import general_paths, general_refusal, library, tiled
 from suffice.simulate.kernels.library import _compiler, identity
 
-needs_compiler = pytest.mark.skipif(
-    not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
-)
 SAMPLED, RELEASED = SampledSimilarity(), ReleasedSimilarity()
 RULES: dict[str, Any] = {
     "local": lambda n: Local(),

@@ -11,11 +11,12 @@ import torch
 from shorter_steps import Steps
 
 import suffice as sf
-from suffice.simulate import Algorithm, Draw, Local, Stream
+from suffice.simulate import Algorithm, Local
 from suffice.simulate import algorithms as alg
 from suffice.verification import Domain
 from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
 
+from ..published.bounds import OneOfTwo
 from . import reference
 
 STEEPEST, LONGEST, FEATURES = 4.0, 60, 3
@@ -100,25 +101,6 @@ class Largest(Along):
 
     def direction(self, g, draw):
         return g * torch.nn.functional.one_hot(g.abs().argmax(-1), g.shape[-1])
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneOfTwo(Along):
-    """In R^2, one entry, drawn with a fair coin, times 2."""
-
-    linear: bool = True
-
-    def draw(self, problem, randomness, iteration):
-        u = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=problem.clients, features=1)
-        first = (u < 0.5).to(problem.dtype)
-        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra={"first": first})
-
-    def outcomes(self, problem, iteration):
-        return [(0.5, {"first": torch.full((1, problem.clients, 1), kept, dtype=problem.dtype)}) for kept in (1.0, 0.0)]
-
-    def direction(self, g, draw):
-        first = draw.extra["first"]
-        return 2 * g * torch.cat((first, 1 - first), -1)
 
 
 @dataclass(frozen=True, kw_only=True)
