@@ -29,8 +29,8 @@ A quantity is four words: `sf.quantity(of=..., at=..., over=..., until=...)`, an
 quadratic; other algorithms and losses are simulated, and *paths* are always simulated. $e_t$ is the excess loss of the
 client that `client=` says (0 unless given) after $t$ iterations, $\\tau = \\min\\{t \\ge 0: e_t < \\varepsilon\\}$ and
 $\\tau_G = \\min\\{t \\ge 0: \\|\\nabla R(\\theta_t)\\|^2 < G\\}$; a bound of what stops may take the scalar `eps` or
-`G`. Of a hitting time the check measures the smaller of it and T, so it tests bounds from above. A sum is given by
-weights: `quantity={"last_distance": 1.0, "last_consensus": 0.5}`; its keys may be quantities of four words.
+`G`. Of a hitting time the check measures the smaller of it and T, so it tests bounds from above. A sum is a
+function of the state.
 
 A bound that takes `R` is about whole rounds: $T = R K$ with the algorithm's period as `K`, which `period=(1, 10)`
 varies; `participants` are those of a round.

@@ -41,7 +41,7 @@ def check(
     bound: Callable[..., Any],
     *,
     conditions: Callable[..., Any] | None = None,
-    quantity: str | Quantity | Mapping[str, float | Callable[..., Any]] = Quantity.EXCESS,
+    quantity: str | Quantity = Quantity.EXCESS,
     direction: str = "upper",
     algorithm: Algorithm | None = None,
     step: Callable[..., Any] | None = None,
@@ -67,12 +67,11 @@ def check(
                  `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
                  keywords are varied, and the verdict says so
     conditions   a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
-    quantity     by name, see docs/quantities.md (excess, last_distance, average_gradient, hitting_time, ...); in four
-                 words, by `quantity`; or a sum of such, by weights that are numbers >= 0 or functions of scalars:
-                 {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}. Where it is of f, the mean of
-                 the clients' losses, with minimiser x*, e0 is f(xbar_0) - f* at the mean xbar_0 of the starts,
-                 distance2 is |xbar_0 - x*|^2, and there are zeta2, Gamma, hessian_gap, G2 and B2 of `PARAMETERS`: a
-                 bound that takes one of these is tried on clients that differ
+    quantity     by name, see docs/quantities.md (excess, last_distance, average_gradient, hitting_time, ...), or in
+                 four words, by `quantity`. Where it is of f, the mean of the clients' losses, with minimiser x*, e0 is
+                 f(xbar_0) - f* at the mean xbar_0 of the starts, distance2 is |xbar_0 - x*|^2, and there are zeta2,
+                 Gamma, hessian_gap, G2 and B2 of `PARAMETERS`: a bound that takes one of these is tried on clients that
+                 differ
     algorithm    `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other
                  is simulated, and so is any on other losses: a false bound is called violated from sampled paths with
                  probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
@@ -148,7 +147,7 @@ def check(
         bound, conditions = read(bound), None if conditions is None else read(conditions)
         asked = quantity_of(quantity, meant)
         asked = replace(composed(asked), isotropic=True) if assumptions else asked
-        if direction == "lower" and any(form.over == "time" for form, _ in composed(asked).parts):
+        if direction == "lower" and composed(asked).form.over == "time":
             remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
             raise InputError("quantity", asked.name.lower(), remedy)
 
@@ -224,7 +223,7 @@ class _Check:
 
     @property
     def _by_moments(self) -> bool:
-        exact = self.algorithm.linear and self.delta is None and not form_of(self.theorem).levels
+        exact = self.algorithm.linear and self.delta is None and not form_of(self.theorem).form.level
         return exact and quadratic(self.theorem, self.algorithm, self.family, self.client)
 
     def _on_instances(self, effort: str) -> Verdict:
@@ -296,10 +295,8 @@ def _names(names: Any, *given: Any) -> Mapping[str, Any]:
         raise InputError("names", names, remedy)
     if not names:
         return {}
-    functions = [each for one in given for each in (one.values() if isinstance(one, Mapping) else [one])]
-    quantities = [each for one in given for each in (one if isinstance(one, Mapping) else [one])]
-    forms = [form for each in quantities if isinstance(each, Composed) for form, _ in each.parts]
-    functions += [each for form in forms for each in (form.of, form.over)]
+    parts = [[one.form.of, one.form.over] if isinstance(one, Composed) else [one] for one in given]
+    functions = [each for part in parts for each in part]
     taken = {name for each in functions if callable(each) for name in inspect.signature(each).parameters}
     for name, meant in names.items():
         if not (isinstance(meant, str) or callable(meant)):

@@ -73,25 +73,22 @@ class PathMeasure(Measure):
         rows = np.flatnonzero(self.forms.check_iterates(arguments, inside))
         eta = steps(self.algorithm, eta, arguments, int(T.max(initial=0)), lambda: inside)
         problems, eta, T = [settings[at].problem for at in rows], eta[rows], T[rows]
-        drawn, exact = [np.zeros(())] * len(rows), [False]
-        shares = [np.broadcast_to(each, len(settings))[rows] for each in self.forms.weights(arguments)]
-        for (form, _), weights in zip(self.forms.parts, shares):
-            given = {name: value[rows] for name, value in scalars_of(form.scalars, arguments).items()}
-            found, exact = path_values(
-                problems, self.algorithm, eta=eta, iterations=T, client=self.client, form=form, seeds=self.paths,
-                root=drawing % 2**32, scalars=given,
-            )  # fmt: skip
-            if self.held and self.delta is None:
-                self._replace_few(form, problems, found, exact, eta, T, given)
-            drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
+        form = self.forms.form
+        given = {name: value[rows] for name, value in scalars_of(form.scalars, arguments).items()}
+        drawn, exact = path_values(
+            problems, self.algorithm, eta=eta, iterations=T, client=self.client, form=form, seeds=self.paths,
+            root=drawing % 2**32, scalars=given,
+        )  # fmt: skip
+        if self.held and self.delta is None:
+            self._replace_few(form, problems, drawn, exact, eta, T, given)
         measured, rounding = np.zeros((2, len(settings)))
         finite, certain = np.zeros((2, len(settings)), dtype=bool)
-        for at, problem, paths, quiet, weights in zip(rows, problems, drawn, exact, zip(*shares)):
+        for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
             if len(paths) == 0 or not np.isfinite(paths).all():  # beyond the range of floats nothing is concluded
                 continue
             finite[at], certain[at] = True, quiet
             scalars = {name: float(value[at]) for name, value in arguments.items()}
-            floor = self._floor(problem, weights, scalars)
+            floor = self._floor(problem, scalars)
             if quiet:
                 _check_quiet(paths, self.algorithm.name)
                 # a disturbance may cancel where the path ends at rest
@@ -128,7 +125,7 @@ class PathMeasure(Measure):
             for at, value in expected.items():
                 found[few[at]], exact[few[at]] = value, True
 
-    def _floor(self, problem: Any, weights: Sequence[float], scalars: Mapping[str, float]) -> float:
+    def _floor(self, problem: Any, scalars: Mapping[str, float]) -> float:
         """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no
         disturbed path tells. Elsewhere the last places are a share of the quantity, which `AGREEMENT` covers.
 
@@ -140,14 +137,12 @@ class PathMeasure(Measure):
         place = torch.arange(optima.shape[1])[:, None] + torch.arange(optima.shape[2])
         agreed = optima.mean(1, keepdim=True).expand_as(optima)
         states = torch.cat([at + move for at in (optima, agreed) for move in (0 * size, size, size * (-1.0) ** place)])
-        total = 0.0
-        for (form, _), weight in zip(self.forms.parts, weights):
-            given = {name: scalars[name] for name in form.scalars}
-            rest = self.algorithm.init(problem, states) if callable(form.of) else {}
-            value = form.value(problem, {**rest, "models": states}, self.client, given).reshape(2, 3)
-            at_rest = value[value[:, 0].argmin()]
-            total += weight * float((at_rest - at_rest[0]).abs().max())
-        return total
+        form = self.forms.form
+        rest = self.algorithm.init(problem, states) if callable(form.of) else {}
+        given = {name: scalars[name] for name in form.scalars}
+        value = form.value(problem, {**rest, "models": states}, self.client, given).reshape(2, 3)
+        at_rest = value[value[:, 0].argmin()]
+        return float((at_rest - at_rest[0]).abs().max())
 
     def _of_paths(self, paths: np.ndarray, upper: bool) -> float:
         alpha = FALSE_ALARMS / MOST_CERTIFIED

@@ -158,19 +158,17 @@ class Measure:
         self._check_parameters(theorem, list(arguments))
         asked = Evidence(engine="", measured=np.zeros(len(T)), arguments=arguments)
         eta = steps(self.algorithm, eta, arguments, int(T.max(initial=0)), lambda: asked.counted(theorem))
-        measured, rounding = np.zeros((2, len(T)))
-        for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
-            value, error = expected_values(
-                cast(Any, problems),
-                self.algorithm,
-                eta=eta,
-                iterations=T,
-                cycle=self.cycle(int(T.max())),
-                client=self.client,
-                form=form,
-                scalars=scalars_of(form.scalars, arguments),
-            )
-            measured, rounding = measured + weight * value, rounding + weight * error
+        form = self.forms.form
+        measured, rounding = expected_values(
+            cast(Any, problems),
+            self.algorithm,
+            eta=eta,
+            iterations=T,
+            cycle=self.cycle(int(T.max())),
+            client=self.client,
+            form=form,
+            scalars=scalars_of(form.scalars, arguments),
+        )
         says, own_rounding = stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         found = Evidence(
@@ -195,27 +193,17 @@ class Measure:
 
     def exactly(self, setting: Setting) -> tuple[Any, int]:
         """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good."""
-        import mpmath
-
-        total, good = mpmath.mpf(0), high_precision.DIGITS
         eta = steps(self.algorithm, setting.eta, setting.arguments, setting.iterations)
-        eta = eta.ravel() if isinstance(self.algorithm, Scheduled) else eta
-        for (form, _), weight in zip(self.forms.parts, self.forms.weights(setting.arguments)):
-            value, digits_of = high_precision.measured(
-                cast(QuadraticProblem, setting.problem),
-                self.algorithm,
-                iterations=setting.iterations,
-                eta=eta,
-                client=self.client,
-                cycle=self.cycle(setting.iterations),
-                form=form,
-                scalars=scalars_of(form.scalars, setting.arguments),
-            )
-            # a weight that is a function is a float: it has no more digits
-            good = min(good, digits_of if weight == 1 else high_precision.PROBED)
-            with mpmath.workdps(high_precision.DIGITS + 10):
-                total = total + mpmath.mpf(float(weight)) * value
-        return total, good
+        return high_precision.measured(
+            cast(QuadraticProblem, setting.problem),
+            self.algorithm,
+            iterations=setting.iterations,
+            eta=eta.ravel() if isinstance(self.algorithm, Scheduled) else eta,
+            client=self.client,
+            cycle=self.cycle(setting.iterations),
+            form=self.forms.form,
+            scalars=scalars_of(self.forms.form.scalars, setting.arguments),
+        )
 
     def _check_client(self, clients: int) -> None:
         if not 0 <= self.client < clients:
@@ -313,7 +301,7 @@ def constants(
     # where nothing is asked with probability 1 - delta, delta is free: the accuracy of a compressor
     own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
     taken = own if family is None else {"eta", *typical_setting(family).arguments}
-    asked = [name for form, _ in form_of(theorem).parts for name in form.scalars]
+    asked = [*form_of(theorem).form.scalars]
     asked += algorithm.scalars if isinstance(algorithm, Scheduled) else []
     names = [name for name in (*(each.name for each in theorem.parameters), *asked) if name not in taken]
     found = {name: own_number(algorithm, ROUNDS.get(name, name)) for name in names}
@@ -362,7 +350,7 @@ def measures(
         try:
             problem, _, eta = typical(problems, algorithm)
             size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
-            size += forms.larger * (problem.clients * problem.features + 1)
+            size += forms.form.mean * (problem.clients * problem.features + 1)
             steps_once(problem, algorithm, eta)
             tested = tested or tested_once(problem, algorithm, eta)
             if tested.reason:
@@ -377,9 +365,9 @@ def measures(
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
             coins |= bool(forms.growing)
-            longest = _STEPPED if forms.average or (coins and entries(size) > MOST_ENTRIES) else 10_000
+            longest = _STEPPED if forms.form.stepped or (coins and entries(size) > MOST_ENTRIES) else 10_000
             # squaring the maps of coins loses digits where modes neither grow nor decay
-            last = _STEPPED_LATE if forms.average or coins else LATE[-1]
+            last = _STEPPED_LATE if forms.form.stepped or coins else LATE[-1]
         problems = with_forms(forms, quadratics(**given, longest=longest), scalars)
         found.append(
             Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
@@ -434,9 +422,8 @@ def with_forms(forms: Composed, family: ProblemFamily, scalars: Mapping[str, flo
         domains = {**family.domains, "along": Domain(low=0, high=0)}
         family = replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
     family = with_scalars(family, scalars or {})
-    for level in sorted(forms.levels - typical_setting(family).arguments.keys() if forms.levels else ()):
-        family = with_level(family, level)
-    return family
+    level = forms.form.level
+    return with_level(family, level) if level and level not in typical_setting(family).arguments else family
 
 
 def alike(theorem: Theorem) -> bool:
@@ -467,17 +454,18 @@ def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
         if not hasattr(problem, "A"):
             return False
     forms = form_of(theorem)
-    parts = [form for form, _ in forms.parts if callable(form.of)]
+    if not callable(forms.form.of):
+        return True
     some = [family] if family is not None else [quadratics(clients=clients) for clients in range(client + 1, 9)]
-    scalars = constants(theorem, algorithm, family) if parts else {}
-    for problems in (with_forms(forms, each, scalars) for each in some if parts):
+    scalars = constants(theorem, algorithm, family)
+    for problems in (with_forms(forms, each, scalars) for each in some):
         setting, (problem, _, eta) = typical_setting(problems), typical(problems, algorithm)
         try:
             steps_once(problem, algorithm, eta)
         except InputError:  # it is not for so many clients
             continue
-        given = [scalars_of(form.scalars, setting.arguments) for form in parts]
-        return all(quadratic_at(form, problem, algorithm, client, each) for form, each in zip(parts, given))
+        given = scalars_of(forms.form.scalars, setting.arguments)
+        return quadratic_at(forms.form, problem, algorithm, client, given)
     return True
 
 

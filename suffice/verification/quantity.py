@@ -1,11 +1,7 @@
-"""Quantities as people give them: by name, as four words, or as a sum, sum_k c_k E[Y_k], of such.
-
-A Lyapunov function is a function of the state, or a sum as E|theta_T - theta*|^2 + c E[consensus] with c of eta and mu.
-"""
+"""Quantities as people give them: by name, or as four words. A Lyapunov function is a function of the state."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -21,18 +17,17 @@ from suffice.simulate.moment_maps import at_states, origin
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import AT, LEVELS, OF, STOPPED, QuadraticForm, forms
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_number, as_whole
+from suffice.support.numbers import as_whole
 from suffice.support.parse import nearest
 
 from .schedule import series
-from .user_function import reading, renamed
+from .user_function import renamed
 
 APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
 """Scalars that say how far clients are apart."""
 GROWING = frozenset(("noise_factor", "noise_excess"))
 """Scalars by which noise grows with the distance: M and A of Var[g] <= sigma2 + M |grad R|^2 + 2 A (R - R*)."""
 _SUMS = 1e-9
-_REMEDY = 'give a quantity by name, or weights by name: {"excess": 1.0, "last_consensus": lambda *, eta: 1 / eta}'
 _OVER = 'give "last", "average", "rounds", ("suffix", T0), ("mean iterate", w) or weights w(t, T) that sum to 1'
 _UNITS = {"excess": LOSS, "distance": THETA_SQUARED, "gradient": GRADIENT_SQUARED, "consensus": THETA_SQUARED}
 _ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "time": "until it is below its level"}
@@ -40,11 +35,10 @@ _ITERATES = {"last": "after T iterations", "average": "averaged over t < T", "ti
 
 @dataclass(frozen=True, kw_only=True)
 class Composed(Quantity):
-    """Quadratic forms, each with the weight that it has: a number >= 0 or a function of scalars. `isotropic`: where
-    noise is. `apart`: whether the bound takes constants that say how far clients are apart; `growing`: which of those
-    by which noise grows."""
+    """A quadratic form. `isotropic`: where noise is. `apart`: whether the bound takes constants that say how far
+    clients are apart; `growing`: which of those by which noise grows."""
 
-    parts: tuple[tuple[QuadraticForm, Any], ...]
+    form: QuadraticForm
     isotropic: bool = False
     apart: bool = False
     growing: frozenset[str] = frozenset()
@@ -57,57 +51,24 @@ class Composed(Quantity):
         return cls(**fields)
 
     @property
-    def average(self) -> bool:
-        """Whether it is asked at many iterates, one by one."""
-        return any(form.stepped for form, _ in self.parts)
-
-    @property
-    def levels(self) -> set[str]:
-        """The scalars below which something stops: second moments do not tell when."""
-        return {form.level for form, _ in self.parts if form.level}
-
-    @property
     def mean_loss(self) -> bool:
         """Whether e0 and distance2 are those of the clients' mean loss: what is of no loss follows the bound."""
-        of_none = all(form.of == "consensus" or callable(form.of) for form, _ in self.parts)
-        return any(form.mean_loss for form, _ in self.parts) or (self.apart and of_none)
-
-    @property
-    def larger(self) -> bool:
-        """Whether moments need the sum of the models besides the state."""
-        return any(form.mean for form, _ in self.parts)
-
-    def weights(self, arguments: Mapping[str, Any]) -> list[Any]:
-        """The weights (n,) at instances with these scalars (n,)."""
-        found = []
-        for form, weight in self.parts:
-            value = weight
-            if callable(weight):
-                value = weight(**scalars_of(inspect.signature(weight).parameters, arguments))
-                worst = float(np.nan_to_num(np.asarray(value, dtype=float), nan=-np.inf, posinf=-np.inf).min())
-                if worst < 0:
-                    raise InputError(
-                        f"quantity[{words(form)!r}]", worst, "give a weight that is finite and not negative"
-                    )
-            found.append(value)
-        return found
+        return self.form.mean_loss or (self.apart and (self.form.of == "consensus" or callable(self.form.of)))
 
     def check_iterates(self, arguments: Mapping[str, np.ndarray], inside: np.ndarray) -> np.ndarray:
         """`inside` (n,), or `InputError` where weights over iterates do not sum to 1 at such an instance."""
-        for form, _ in self.parts:
-            if isinstance(form.over, str) or form.over == ("suffix", 0) or not inside.any():
-                continue
-            given = scalars_of((*form.scalars, "T"), arguments)
-            T, given = given["T"][inside], {name: value[inside] for name, value in given.items()}
-            rows = form.weights(T, given)
-            wrong = (rows < 0).any(1) | ~(np.abs(rows.sum(1) - 1) <= _SUMS)
-            if wrong.any():
-                at = int(wrong.argmax())
-                how = (
-                    "are empty (a suffix needs T0 <= T)" if np.isnan(rows[at]).any() else f"sum to {rows[at].sum():.6g}"
-                )
-                remedy = f"its weights {how} at T = {T[at]:g}: let them be >= 0 and sum to 1 over t = 0, ..., T where "
-                raise InputError("over", words(form), f"{remedy}`conditions` hold")
+        form = self.form
+        if isinstance(form.over, str) or form.over == ("suffix", 0) or not inside.any():
+            return inside
+        given = scalars_of((*form.scalars, "T"), arguments)
+        T, given = given["T"][inside], {name: value[inside] for name, value in given.items()}
+        rows = form.weights(T, given)
+        wrong = (rows < 0).any(1) | ~(np.abs(rows.sum(1) - 1) <= _SUMS)
+        if wrong.any():
+            at = int(wrong.argmax())
+            how = "are empty (a suffix needs T0 <= T)" if np.isnan(rows[at]).any() else f"sum to {rows[at].sum():.6g}"
+            remedy = f"its weights {how} at T = {T[at]:g}: let them be >= 0 and sum to 1 over t = 0, ..., T where "
+            raise InputError("over", words(form), f"{remedy}`conditions` hold")
         return inside
 
 
@@ -162,7 +123,7 @@ def quantity(
         return getattr(Quantity, names[form].upper())
     text = words(form)
     unit = DIMENSIONLESS if callable(of) or over in ("time", "still running") else _UNITS[of]
-    return Composed(name="COMPOSED", expression=text, latex=rf"\text{{{text}}}", unit=unit, parts=((form, 1.0),))
+    return Composed(name="COMPOSED", expression=text, latex=rf"\text{{{text}}}", unit=unit, form=form)
 
 
 def _word(field: str, given: Any, known: Any, more: str = "") -> None:
@@ -219,64 +180,32 @@ def words(form: QuadraticForm) -> str:
 def form_of(theorem: Theorem) -> Composed:
     """What its quantity is of second moments; `InputError` where they do not determine it."""
     found = composed(theorem.quantity)
-    taken = {each.name for each in theorem.parameters} | {name for form, _ in found.parts for name in form.scalars}
+    taken = {each.name for each in theorem.parameters} | {*found.form.scalars}
     return replace(found, apart=not APART.isdisjoint(taken), growing=GROWING & taken)
 
 
 def composed(given: Quantity) -> Composed:
-    """A quantity as a sum of one."""
+    """A quantity with its form."""
     if isinstance(given, Composed):
         return given
-    form = forms()[_known(given)]
-    fields = {name: getattr(given, name) for name in ("name", "expression", "latex", "unit")}
-    return Composed(**fields, parts=((form, 1.0),))
-
-
-def _known(given: Any) -> str:
-    """The name of one that has a name."""
-    name = given.name.lower() if isinstance(given, Quantity) else str(given).lower().replace(" ", "_")
+    name = given.name.lower()
     _word("quantity", name, forms())
-    return name
-
-
-def _named(given: Any) -> Quantity:
-    return given if isinstance(given, Composed) else getattr(Quantity, _known(given).upper())
+    fields = {name: getattr(given, name) for name in ("name", "expression", "latex", "unit")}
+    return Composed(**fields, form=forms()[name])
 
 
 def quantity_of(given: Any, names: Mapping[str, Any] = MappingProxyType({})) -> Quantity:
-    """The quantity of a name, or the sum that weights by name say; `InputError` where it is none. `names`: see
-    `user_function.renamed`."""
-    if not isinstance(given, Mapping):
-        return _in_letters(_named(given), names)
-    if not given:
-        raise InputError("quantity", given, _REMEDY)
-    parts: list[tuple[QuadraticForm, Any]] = []
-    texts: list[str] = []
-    for key, weight in given.items():
-        term = _in_letters(_named(key), names)
-        if callable(weight):
-            keywords = ", ".join(inspect.signature(weight).parameters)
-            weight, word = reading(renamed(weight, names), None).bound, f"c({keywords}) "
-        else:
-            weight = as_number(f"quantity[{key!r}]", weight, least=0)
-            word = "" if weight == 1 else f"{weight:g} "
-        for form, one in composed(term).parts:
-            parts.append((form, weight if one == 1.0 else one))
-        texts.append(f"{word}{term.expression}")
-    text = " + ".join(texts)
-    return Composed(name="SUM", expression=text, latex=rf"\text{{{text}}}", unit=DIMENSIONLESS, parts=tuple(parts))
-
-
-def _in_letters(given: Quantity, names: Mapping[str, Any]) -> Quantity:
-    """The quantity whose functions take scalars by these names."""
-    if not isinstance(given, Composed):
-        return given
-
-    def own(each: Any) -> Any:
-        return renamed(each, names) if callable(each) else each
-
-    parts = tuple((replace(form, of=own(form.of), over=own(form.over)), weight) for form, weight in given.parts)
-    return replace(given, parts=parts)
+    """The quantity of a name, or one of four words whose functions take scalars by `names`, see
+    `user_function.renamed`; `InputError` where it is none."""
+    if isinstance(given, Composed):
+        own = {key: renamed(each, names) for key in ("of", "over") if callable(each := getattr(given.form, key))}
+        return replace(given, form=replace(given.form, **own))
+    if isinstance(given, Mapping):
+        remedy = "a sum is a function of the state: quantity(of=lambda *, state, best, eta: ...)"
+        raise InputError("quantity", ", ".join(map(str, given)), remedy)
+    name = given.name.lower() if isinstance(given, Quantity) else str(given).lower().replace(" ", "_")
+    _word("quantity", name, forms())
+    return getattr(Quantity, name.upper())
 
 
 def quadratic_at(

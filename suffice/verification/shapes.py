@@ -100,7 +100,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         coins = max(len(algorithm.outcomes(problem, block.iterations[0])) for block in tested.cycle.blocks)
         coins *= 2 if first.forms.growing else 1  # noise that depends on the state costs as much
         longest = 10_000
-        if first.forms.average or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
+        if first.forms.form.stepped or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
             longest = max(2 * _STEPS // coins, _PROBED)
         longest = longest if first.periodic else _PROBED
         problems = with_forms(first.forms, quadratics(**given, longest=longest), scalars)

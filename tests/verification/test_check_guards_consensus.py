@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import suffice as sf
 from suffice.simulate.algorithms import FedAMP
 from suffice.verification import Domain, Outcome, check
-from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting, quadratics
-from suffice.verification.quantity import quantity_of
-from suffice.verification.sampled_check import path_measures
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -55,15 +50,6 @@ def test_consensus_of_clients_that_differ_is_measured(distance):
     assert judged(1.001 * truth).valid
     assert judged(1.001 * truth).worst_ratio > 0.99
     assert judged(1.001 * truth, direction="lower").outcome is Outcome.VIOLATED
-
-
-def test_the_allowance_of_a_sum_has_its_weights():
-    theorem = replace(record(lambda *, T: T), quantity=quantity_of({"last_consensus": 1e12}))
-    (measure,), _ = path_measures(theorem, FedAMP(), apart(1.0), 0, effort="quick", root=0, delta=None)
-    problem = measure.settings(theorem, {"T": np.array([1.0])})[0].problem
-    one = measure._floor(problem, (1.0,), {})
-    assert 0 < one < 1e-20  # of models that agree up to 256 last places
-    assert measure._floor(problem, (1e12,), {}) == 1e12 * one
 
 
 @pytest.mark.share(2)
