@@ -29,10 +29,10 @@ from .gradient_moments import RANK, GradientMoments, moments_at, recentred
 from .orbits import arrival, orbit, orbit_sum
 from .packed import cross, pack, sandwich, sandwich_derivative, unpack
 
-DENSE = 150
-"""Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
-ACCURATE = 1e-10
+ACCURATE = 1e-12
 """Of what iterations find."""
+FEW = 8
+"""Directions that Lanczos's method keeps; smaller maps are decomposed."""
 
 
 class LinearRecursion:
@@ -197,9 +197,7 @@ class ExactRecursion(LinearRecursion):
             return 0.0
         values, U = self._range(v)
         root = np.sqrt(self._lyapunov(values))
-        if len(root) > DENSE:
-            return 1 / largest(self._scaled(v, U, root), pack(np.eye(len(values))) / root)
-        return 1 / float(np.linalg.eigvalsh(self._quadratic(v, U) / root[:, None] / root)[-1])
+        return 1 / largest(self._scaled(v, U, root), pack(np.eye(len(values))) / root)
 
     def _scaled(self, v: np.ndarray, U: np.ndarray, root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q."""
@@ -213,12 +211,6 @@ class ExactRecursion(LinearRecursion):
 
         return apply
 
-    def _quadratic(self, v: np.ndarray, U: np.ndarray) -> np.ndarray:
-        """Q in the packed basis U."""
-        to, A = sandwich(U.T), U.T @ np.tensordot(v, self.moments.A, 1) @ U
-        Q = sandwich(2 * A) + 4 * to @ self._noise(v)[:, 1 + self.features :] @ to.T
-        return (Q + Q.T) / 2
-
     @staticmethod
     def _lyapunov(values: np.ndarray) -> np.ndarray:
         """The diagonal of P in the packed basis of A's eigenvectors."""
@@ -231,6 +223,8 @@ class ExactRecursion(LinearRecursion):
         The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m,
         where sum v_k grad R_k vanishes.
         """
+        from scipy.sparse.linalg import cg
+
         if not v.any():
             return self.excess
         values, U = self._range(v)
@@ -240,17 +234,9 @@ class ExactRecursion(LinearRecursion):
         m = U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
         z = moments_at(m)
         source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
-        P = self._lyapunov(values)
-        if not source.any():
-            X = source
-        elif len(P) > DENSE:
-            from scipy.sparse.linalg import cg
-
-            root = np.sqrt(P)
-            apply = self._scaled(v, U, root)
-            X = cg(operator(lambda y: y - apply(y), len(P)), source / root, rtol=ACCURATE)[0] / root
-        else:
-            X = np.linalg.solve(np.diag(P) - self._quadratic(v, U), source)
+        root = np.sqrt(self._lyapunov(values))
+        apply = self._scaled(v, U, root)
+        X = cg(operator(lambda y: y - apply(y), len(root)), source / root, rtol=ACCURATE)[0] / root
         seen = U.T @ self.moments.A[self.client] @ U / self.unit
         return float(self.loss @ z + pack(seen) @ X)
 
@@ -273,9 +259,11 @@ def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, tolera
     """The largest eigenvalue of a symmetric map, to about the square of `tolerance`."""
     from scipy.sparse.linalg import eigsh
 
+    n = len(begin)
+    if n <= FEW:
+        return float(np.linalg.eigvalsh(np.stack([apply(one) for one in np.eye(n)]))[-1])
     # the error of an eigenvalue is of the second order in the residual; few directions, as each is a pass over rows
-    K, few = operator(apply, len(begin)), min(8, len(begin))
-    found = eigsh(K, 1, which="LA", v0=begin, tol=tolerance, ncv=few, return_eigenvectors=False)
+    found = eigsh(operator(apply, n), 1, which="LA", v0=begin, tol=tolerance, ncv=FEW, return_eigenvectors=False)
     return float(found[0])
 
 
