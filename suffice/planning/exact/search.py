@@ -333,16 +333,18 @@ def fastest_of_many(recursions: Sequence[ExactRecursion], most: Sequence[int]) -
     A model with identity Hessians tells where to start. That direction is followed exactly at several lengths, and
     polished as far as WORK allows: what is found is exact; that nothing is faster has been looked for less.
     """
-    moments, found = recursions[0].moments, []
+    moments, directions, found = recursions[0].moments, [], []
     models = GramModel.of(moments)
-    for recursion, T in zip(recursions, most):
-        i = recursion.client
-        one = modelled(models[i].over(recursion.unit), start_directions(moments.optimum, moments.A[i], i), T)
-        merged = recursion.merged(one.v)
+    for one, T in zip(recursions, most):
+        V = start_directions(moments.optimum, moments.A[one.client], one.client)
+        directions.append(modelled(models[one.client].over(one.unit), V, T).v)
+    totals = recursions[0].totals(np.stack(directions))  # one product for all
+    for recursion, T, v, total in zip(recursions, most, directions, totals):
+        merged = recursion.merged(v, total)
         (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, T)
         c = LENGTHS[np.argmin(times)]
         merged = merged.merged(np.array([0.0, c]))
-        best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED, merged=merged)
+        best = Rates(v=c * v, time=float(times.min()), choice=POOLED, merged=merged)
         each = 8.0 * moments.noise.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
         rounds = min(ROUNDS, int(WORK / (each * moments.clients)))
         if best.time > 1:

@@ -29,7 +29,7 @@ from .gradient_moments import RANK, GradientMoments, moments_at, recentred
 from .orbits import arrival, orbit, orbit_sum
 from .packed import cross, pack, sandwich, sandwich_derivative, unpack
 
-ACCURATE = 1e-12
+ACCURATE = 1e-10
 """Of what iterations find."""
 FEW = 8
 """Directions that Lanczos's method keeps; smaller maps are decomposed."""
@@ -60,7 +60,7 @@ class LinearRecursion:
 
     def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
-        forth, back = self.matrices(V), self.matrices(-V)
+        forth, back = np.split(self.matrices(np.concatenate((V, -V))), 2)
         return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
 
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
@@ -120,33 +120,37 @@ class ExactRecursion(LinearRecursion):
     def _shift(self) -> np.ndarray:
         return recentred(self.moments.optimum[self.client])
 
-    def noises(self, V: np.ndarray) -> np.ndarray:
-        """The matrices of z -> pack(sum u_k C_k), (K, D, n), of several rates (K, N)."""
+    def totals(self, V: np.ndarray) -> np.ndarray:
+        """The matrices of z -> pack(sum u_k C_k), (K, D, n), of several rates (K, N), z about the moments' centre."""
         u, flat = V**2 / self.moments.batch, self.moments.noise.reshape(self.moments.clients, -1)
         kept = np.flatnonzero(V.any(0))
         total = u[:, kept] @ flat[kept] if 2 * len(kept) < len(flat) else u @ flat  # few are read by themselves
-        total = total.reshape(len(V), *self.moments.noise.shape[1:])
-        if self.moments.optimum[self.client].any():  # moments are about their centre, and this about theta_i*
+        return total.reshape(len(V), *self.moments.noise.shape[1:])
+
+    def noises(self, V: np.ndarray, total: np.ndarray | None = None) -> np.ndarray:
+        """The same about theta_i*; `total`, where it is known, is overwritten."""
+        total = self.totals(V) if total is None else total
+        if self.moments.optimum[self.client].any():
             total[..., : 1 + self.features] = total @ self._shift
         return total
 
     def _noise(self, v: np.ndarray) -> np.ndarray:
         return self.noises(v[None])[0]
 
-    def merged(self, v: np.ndarray) -> ExactRecursion:
+    def merged(self, v: np.ndarray, total: np.ndarray | None = None) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
 
-        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*.
+        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*. `total` is that of v.
         """
         i, kept, nought = self.client, np.flatnonzero(v), np.zeros((2, self.features))
         A = np.tensordot(v[kept], self.moments.A[kept], 1)
-        noise = self.moments.batch * self._noise(v)
+        noise = self.moments.batch * (self._noise(v) if total is None else self.noises(v[None], total))
         start = self.start[1 : 1 + self.features]
         pair = replace(
             self.moments,
             A=np.stack((self.moments.A[i], A)),
             h=np.stack((nought[0], v @ self.h)),
-            noise=np.broadcast_to(noise, (2, *noise.shape)),
+            noise=np.broadcast_to(noise, (2, *noise.shape[-2:])),
             optimum=nought,
             start=np.stack((start, start)),
         )
