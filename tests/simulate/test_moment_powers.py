@@ -48,14 +48,6 @@ def test_squaring_gives_what_stepping_gives(algorithm, cycle):
             assert rounding <= 1e-9 * exact[0].max()  # far below what a violation needs
 
 
-def separable() -> Quadratics:
-    """Three features that no step mixes, of three clients each."""
-    rng = np.random.default_rng(6)
-    curvatures = rng.uniform(0.1, 0.9, size=(3, 3))
-    A = curvatures[:, :, None] * np.eye(3)
-    return Quadratics.of(A, rng.normal(size=(3, 3)), sigma2=[1.0, 0.5, 2.0], start=[1.0, 0.0, 2.0])
-
-
 def few() -> Quadratics:
     """Two clients on a line: with a server four states, whose map of moments is squared."""
     return Quadratics.of([[[0.7]], [[0.3]]], [[1.0], [-0.5]], sigma2=[0.4, 2.0], start=[2.0])
@@ -67,8 +59,6 @@ def few() -> Quadratics:
     [
         *((rule, cycle, network) for rule, cycle in RULES),
         (Scaffold(participants=1, period=3), HELD, few),
-        (Scaffnew(p=0.3), ONE_STEP, separable),
-        (FedAvg(participants=2, period=3), HELD, separable),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

@@ -22,7 +22,7 @@ import numpy as np
 from suffice.simulate.moments.gradient_moments import moments_at
 from suffice.simulate.moments.gram_model import GramModel
 from suffice.simulate.moments.orbits import arrivals, share_of_step
-from suffice.simulate.moments.recursion import DENSE, ExactRecursion
+from suffice.simulate.moments.recursion import ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
 HORIZON = 100_000
@@ -39,6 +39,8 @@ CLOSER, AGAIN = (0.86, 0.93, 0.98), 16
 """Factors on either side of the best single rate, the first as often as it leads to an end of what is tried."""
 SAFE = 0.97
 """Of the limit: no single rate beyond is tried."""
+LARGE = 150
+"""Numbers of moments from which on starts are followed in single precision, and single rates on subspaces."""
 SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
 """Of the limit, and of a model's rates, at which subspaces are found on which large maps are followed."""
 DIRECTIONS = 3
@@ -134,7 +136,7 @@ def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | Non
         M1, M2 = recursion.expansion(V)
         limits = step_limits(M1, M2, 1 + recursion.features)[:, None]
         M1, M2 = limits[..., None] * M1, limits[..., None] ** 2 * M2
-        if len(recursion.start) > DENSE:  # starts of large maps are told apart well enough in single precision
+        if len(recursion.start) > LARGE:  # starts of large maps are told apart well enough in single precision
             M1, M2 = M1.astype(np.float32), M2.astype(np.float32)
         known[name] = limits * V, (M1, M2, recursion.start, recursion.loss)
     for shares in (SHARES, SMALLER) if most > HORIZON / 10 else (SHARES,):
@@ -331,16 +333,18 @@ def fastest_of_many(recursions: Sequence[ExactRecursion], most: Sequence[int]) -
     A model with identity Hessians tells where to start. That direction is followed exactly at several lengths, and
     polished as far as WORK allows: what is found is exact; that nothing is faster has been looked for less.
     """
-    moments, found = recursions[0].moments, []
+    moments, directions, found = recursions[0].moments, [], []
     models = GramModel.of(moments)
-    for recursion, T in zip(recursions, most):
-        i = recursion.client
-        one = modelled(models[i].over(recursion.unit), start_directions(moments.optimum, moments.A[i], i), T)
-        merged = recursion.merged(one.v)
+    for one, T in zip(recursions, most):
+        V = start_directions(moments.optimum, moments.A[one.client], one.client)
+        directions.append(modelled(models[one.client].over(one.unit), V, T).v)
+    totals = recursions[0].totals(np.stack(directions))  # one product for all
+    for recursion, T, v, total in zip(recursions, most, directions, totals):
+        merged = recursion.merged(v, total)
         (times,), *_ = arrivals(*scaled(merged, np.array([0.0, 1.0]), SPANNED_MORE, T), LENGTHS, T)
         c = LENGTHS[np.argmin(times)]
         merged = merged.merged(np.array([0.0, c]))
-        best = Rates(v=c * one.v, time=float(times.min()), choice=POOLED, merged=merged)
+        best = Rates(v=c * v, time=float(times.min()), choice=POOLED, merged=merged)
         each = 8.0 * moments.noise.size + 4.0 * min(T, best.time) * len(merged.loss) ** 2  # of one gradient
         rounds = min(ROUNDS, int(WORK / (each * moments.clients)))
         if best.time > 1:
@@ -355,7 +359,7 @@ def scaled(
     """The expansion, start and loss along rates v as `arrivals` takes them; of large maps that may be followed for long
     on a subspace about the lengths `spanned`."""
     (M1, M2), start, loss = recursion.expansion(v[None]), recursion.start, recursion.loss
-    if len(start) <= DENSE or most <= len(start):
+    if len(start) <= LARGE or most <= len(start):
         return M1, M2, start, loss
     c = spanned[:, None, None]
     W = subspaces(np.eye(len(start)) + c * M1 + c**2 * M2, start, loss, recursion.features)

@@ -29,10 +29,10 @@ from .gradient_moments import RANK, GradientMoments, moments_at, recentred
 from .orbits import arrival, orbit, orbit_sum
 from .packed import cross, pack, sandwich, sandwich_derivative, unpack
 
-DENSE = 150
-"""Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
 ACCURATE = 1e-10
 """Of what iterations find."""
+FEW = 8
+"""Directions that Lanczos's method keeps; smaller maps are decomposed."""
 
 
 class LinearRecursion:
@@ -60,7 +60,7 @@ class LinearRecursion:
 
     def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (K, n, n) each."""
-        forth, back = self.matrices(V), self.matrices(-V)
+        forth, back = np.split(self.matrices(np.concatenate((V, -V))), 2)
         return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
 
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
@@ -120,33 +120,37 @@ class ExactRecursion(LinearRecursion):
     def _shift(self) -> np.ndarray:
         return recentred(self.moments.optimum[self.client])
 
-    def noises(self, V: np.ndarray) -> np.ndarray:
-        """The matrices of z -> pack(sum u_k C_k), (K, D, n), of several rates (K, N)."""
+    def totals(self, V: np.ndarray) -> np.ndarray:
+        """The matrices of z -> pack(sum u_k C_k), (K, D, n), of several rates (K, N), z about the moments' centre."""
         u, flat = V**2 / self.moments.batch, self.moments.noise.reshape(self.moments.clients, -1)
         kept = np.flatnonzero(V.any(0))
         total = u[:, kept] @ flat[kept] if 2 * len(kept) < len(flat) else u @ flat  # few are read by themselves
-        total = total.reshape(len(V), *self.moments.noise.shape[1:])
-        if self.moments.optimum[self.client].any():  # moments are about their centre, and this about theta_i*
+        return total.reshape(len(V), *self.moments.noise.shape[1:])
+
+    def noises(self, V: np.ndarray, total: np.ndarray | None = None) -> np.ndarray:
+        """The same about theta_i*; `total`, where it is known, is overwritten."""
+        total = self.totals(V) if total is None else total
+        if self.moments.optimum[self.client].any():
             total[..., : 1 + self.features] = total @ self._shift
         return total
 
     def _noise(self, v: np.ndarray) -> np.ndarray:
         return self.noises(v[None])[0]
 
-    def merged(self, v: np.ndarray) -> ExactRecursion:
+    def merged(self, v: np.ndarray, total: np.ndarray | None = None) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
 
-        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*.
+        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*. `total` is that of v.
         """
         i, kept, nought = self.client, np.flatnonzero(v), np.zeros((2, self.features))
         A = np.tensordot(v[kept], self.moments.A[kept], 1)
-        noise = self.moments.batch * self._noise(v)
+        noise = self.moments.batch * (self._noise(v) if total is None else self.noises(v[None], total))
         start = self.start[1 : 1 + self.features]
         pair = replace(
             self.moments,
             A=np.stack((self.moments.A[i], A)),
             h=np.stack((nought[0], v @ self.h)),
-            noise=np.broadcast_to(noise, (2, *noise.shape)),
+            noise=np.broadcast_to(noise, (2, *noise.shape[-2:])),
             optimum=nought,
             start=np.stack((start, start)),
         )
@@ -197,9 +201,7 @@ class ExactRecursion(LinearRecursion):
             return 0.0
         values, U = self._range(v)
         root = np.sqrt(self._lyapunov(values))
-        if len(root) > DENSE:
-            return 1 / largest(self._scaled(v, U, root), pack(np.eye(len(values))) / root)
-        return 1 / float(np.linalg.eigvalsh(self._quadratic(v, U) / root[:, None] / root)[-1])
+        return 1 / largest(self._scaled(v, U, root), pack(np.eye(len(values))) / root)
 
     def _scaled(self, v: np.ndarray, U: np.ndarray, root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q."""
@@ -213,12 +215,6 @@ class ExactRecursion(LinearRecursion):
 
         return apply
 
-    def _quadratic(self, v: np.ndarray, U: np.ndarray) -> np.ndarray:
-        """Q in the packed basis U."""
-        to, A = sandwich(U.T), U.T @ np.tensordot(v, self.moments.A, 1) @ U
-        Q = sandwich(2 * A) + 4 * to @ self._noise(v)[:, 1 + self.features :] @ to.T
-        return (Q + Q.T) / 2
-
     @staticmethod
     def _lyapunov(values: np.ndarray) -> np.ndarray:
         """The diagonal of P in the packed basis of A's eigenvectors."""
@@ -231,6 +227,8 @@ class ExactRecursion(LinearRecursion):
         The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m,
         where sum v_k grad R_k vanishes.
         """
+        from scipy.sparse.linalg import cg
+
         if not v.any():
             return self.excess
         values, U = self._range(v)
@@ -240,17 +238,9 @@ class ExactRecursion(LinearRecursion):
         m = U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
         z = moments_at(m)
         source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
-        P = self._lyapunov(values)
-        if not source.any():
-            X = source
-        elif len(P) > DENSE:
-            from scipy.sparse.linalg import cg
-
-            root = np.sqrt(P)
-            apply = self._scaled(v, U, root)
-            X = cg(operator(lambda y: y - apply(y), len(P)), source / root, rtol=ACCURATE)[0] / root
-        else:
-            X = np.linalg.solve(np.diag(P) - self._quadratic(v, U), source)
+        root = np.sqrt(self._lyapunov(values))
+        apply = self._scaled(v, U, root)
+        X = cg(operator(lambda y: y - apply(y), len(root)), source / root, rtol=ACCURATE)[0] / root
         seen = U.T @ self.moments.A[self.client] @ U / self.unit
         return float(self.loss @ z + pack(seen) @ X)
 
@@ -273,9 +263,11 @@ def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, tolera
     """The largest eigenvalue of a symmetric map, to about the square of `tolerance`."""
     from scipy.sparse.linalg import eigsh
 
+    n = len(begin)
+    if n <= FEW:
+        return float(np.linalg.eigvalsh(np.stack([apply(one) for one in np.eye(n)]))[-1])
     # the error of an eigenvalue is of the second order in the residual; few directions, as each is a pass over rows
-    K, few = operator(apply, len(begin)), min(8, len(begin))
-    found = eigsh(K, 1, which="LA", v0=begin, tol=tolerance, ncv=few, return_eigenvectors=False)
+    found = eigsh(operator(apply, n), 1, which="LA", v0=begin, tol=tolerance, ncv=FEW, return_eigenvectors=False)
     return float(found[0])
 
 

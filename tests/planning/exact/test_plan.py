@@ -58,7 +58,7 @@ def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
     rates = fastest({"none": recursion}, HORIZON)
     assert rates.steps > 4
     plan = start_of_plan(3, epsilon, moments.excess[0])
-    found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), 1000, np.eye(3))
+    found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), np.eye(3))
     assert found.iterations == rates.steps
     np.testing.assert_allclose(found.excess, epsilon * recursion.curve(rates.v, rates.steps)[-1], rtol=1e-12)
 
@@ -77,7 +77,7 @@ def test_a_choice_of_coordinates_keeps_every_loss_and_is_never_slower_than_none(
             assert chosen.iterations <= max(plain.iterations, int(1.05 * plain.iterations))
 
 
-def test_what_cannot_be_planned_is_said(problem):
+def test_what_cannot_be_planned_is_said(problem, monkeypatch):
     moments = problem.gradient_moments()
     (above, alone), (below, _), (ordinary, _) = exact_plans(
         moments, moments.excess * [2.0, 1e-15, 0.5], precondition=False
@@ -87,7 +87,8 @@ def test_what_cannot_be_planned_is_said(problem):
     assert (below.iterations, below.weights.sum()) == (None, 0)
     assert "below rounding" in below.note
     assert (ordinary.note, ordinary.iterations > 0) == ("", True)
-    (long, _), *_ = exact_plans(moments, 1e-6 * moments.excess, precondition=False, horizon=50)
+    monkeypatch.setattr("suffice.planning.exact.plan.HORIZON", 50)
+    (long, _), *_ = exact_plans(moments, 1e-6 * moments.excess, precondition=False)
     assert long.iterations is None
     assert "within 50 iterations" in long.note
 

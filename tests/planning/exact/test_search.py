@@ -254,7 +254,7 @@ def test_starts_in_single_precision_are_those_in_double(monkeypatch):
     monkeypatch.setattr(search, "_promising", lambda tried: [])
     recursion = ExactRecursion(moments=quadratics(5), client=1)
     double = best_rates(recursion, 0.1 * recursion.excess)
-    monkeypatch.setattr(search, "DENSE", 0)
+    monkeypatch.setattr(search, "LARGE", 0)
     single = best_rates(recursion, 0.1 * recursion.excess)
     assert single.steps == double.steps
     np.testing.assert_allclose(single.time, double.time, rtol=1e-5)

@@ -79,10 +79,3 @@ def test_one_merged_peer_stands_for_all(recursions):
         np.testing.assert_allclose(merged.curve(pair, 40), one.curve(c * v, 40), rtol=1e-11)
         np.testing.assert_allclose(merged.limit(pair), one.limit(c * v), rtol=1e-11)
         np.testing.assert_allclose(merged.floor(pair), one.floor(c * v), rtol=1e-10)
-
-
-def test_limits_and_floors_of_large_maps_are_found_by_iteration(recursions, monkeypatch):
-    one, v = recursions[1], np.array([0.01, 0.02, 0.0, 0.015])
-    dense = one.limit(v), one.floor(v)
-    monkeypatch.setattr("suffice.simulate.moments.recursion.DENSE", 1)
-    np.testing.assert_allclose([one.limit(v), one.floor(v)], dense, rtol=1e-7)
