@@ -26,7 +26,7 @@ from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
-from .measurement_cache import once, once_each
+from .measurement_cache import once
 from .quantity import APART, Composed, form_of, quadratic_at, scalars_of
 from .suspects import movable, moved, without_rounding
 
@@ -90,16 +90,10 @@ class Measure:
 
     def family(self, theorem: Theorem) -> Family:
         """The family with what it measures; instances are moved to where the theorem's conditions hold."""
-
-        def measure(values: Values) -> Evidence:
-            return self._evidence(theorem, values)
-
-        # what a user's `build` makes takes longer than to look whether it was made before
-        own = self.problems.movable is None and not self.samples
         return Family(
             name=self.problems.name,
             domains=self.problems.domains,
-            measure=once_each(measure) if own else measure,
+            measure=partial(self._evidence, theorem),
             sharp=self.problems.sharp and (lambda: self._sharp(theorem)),
             # the library's own families are moved inside the conditions, the step to its limit too
             arguments=None if self.problems.movable else lambda values: arguments_of(self.settings(theorem, values)),
