@@ -60,9 +60,6 @@ slack 5 %
 sign of |q| is not checked
   suffice/verification/proof/prove.py: if symbolic.absolute: => if False:
   tests/verification/proof/test_agreement.py -k 'true_rate and absolute'
-what was dropped is forgotten
-  suffice/verification/measurement_cache.py: dropped=each(lambda piece: piece.dropped), =>
-  tests/verification/test_measurement_cache.py -k comes_again
 late is not tried
   suffice/verification/candidates.py: range(10) => range(3)
   tests/verification/test_check_guards_late.py -k 'reach and not inf'

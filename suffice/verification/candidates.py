@@ -162,7 +162,7 @@ def scans(domains: Mapping[str, Domain]) -> bool:
 
 def inner_modes(
     domains: Mapping[str, Domain],
-    stepped: Callable[[Values], tuple[Values, np.ndarray]],
+    moved: Callable[[Values], tuple[Values, Values]],
     ratio: Callable[[Values], np.ndarray],
     *,
     noise: bool,
@@ -170,11 +170,11 @@ def inner_modes(
     """Each row of `_MODES` with its inner eigenvalues (the last one where there are two) from mu to beta, through
     1/eta, and then around where they are worst; the start along one of them, as large a loss away as at beta.
 
-    Without `noise` only rows that have none. `stepped` moves values to where the theorem's conditions hold and says
-    their steps; `ratio` is measured/bound.
+    Without `noise` only rows that have none. `moved` moves values to where the theorem's conditions hold and gives them
+    with their "eta" besides; `ratio` is measured/bound.
     """
-    base, eta = stepped(_values(domains, [row for row in _MODES if noise or not row[1]]))
-    features = domains["direction"].shape[0]
+    base, given = moved(_values(domains, [row for row in _MODES if noise or not row[1]]))
+    eta, features = given["eta"], domains["direction"].shape[0]
     low, high = (end(base["curvature"].reshape(len(eta), -1), 1)[:, None] for end in (np.min, np.max))
     at_steps = np.clip(_STEPS_OF_MODES / np.maximum(eta, 1e-300)[:, None], low, high)
     grid = np.sort(np.concatenate((at_steps, low + _BETWEEN * (high - low), low * (high / low) ** _BETWEEN), 1), 1)

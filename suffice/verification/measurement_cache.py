@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import wraps
 from hashlib import blake2b
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
 from torch import Tensor
 
 from suffice.simulate import Algorithm
-
-from .evidence import Evidence
-from .family import Values
 
 MOST = 512
 """Results that are kept at a time: the checks of a record and of its extension ask for several hundred."""
@@ -77,36 +72,3 @@ def once(algorithm: Algorithm, asked: tuple[Any, ...], make: Callable[[], Found]
     if key not in known:
         known[key] = make()
     return known[key]
-
-
-def once_each(measure: Callable[[Values], Evidence]) -> Callable[[Values], Evidence]:
-    """`measure`, one number an instance, that is asked once for each: a search comes back to ends and corners, and a
-    step of a whole number that is too short leads nowhere."""
-    seen: dict[bytes, tuple[Evidence, int]] = {}
-
-    def evidence(values: Values) -> Evidence:
-        count = len(next(iter(values.values())))
-        rows = np.column_stack([np.reshape(value, (count, -1)) for value in values.values()])
-        keys = [row.tobytes() for row in rows]
-        new = {key: at for at, key in enumerate(keys) if key not in seen}
-        if new:
-            chosen = list(new.values())
-            piece = measure({name: value[chosen] for name, value in values.items()})
-            seen.update((key, (piece, at)) for at, key in enumerate(new))
-        found = [seen[key] for key in keys]
-
-        def each(part: Callable[[Evidence], Any]) -> np.ndarray:
-            columns = {id(piece): np.broadcast_to(part(piece), piece.measured.shape) for piece, _ in found}
-            return np.array([columns[id(piece)][at] for piece, at in found])
-
-        return replace(
-            found[0][0],
-            measured=each(lambda piece: piece.measured),
-            rounding=each(lambda piece: piece.rounding),
-            dropped=each(lambda piece: piece.dropped),
-            hypothesis=each(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
-            arguments={name: each(lambda piece, name=name: piece.arguments[name]) for name in found[0][0].arguments},
-            values=values,
-        )
-
-    return evidence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
-from .measurement_cache import once, once_each
+from .measurement_cache import once
 from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
 from .schedule import Scheduled, steps
 from .suspects import movable, moved, without_rounding
@@ -92,16 +92,10 @@ class Measure:
 
     def family(self, theorem: Theorem) -> Family:
         """The family with what it measures; instances are moved to where the theorem's conditions hold."""
-
-        def measure(values: Values) -> Evidence:
-            return self._evidence(theorem, values)
-
-        # what a user's `build` makes takes longer than to look whether it was made before
-        own = self.problems.movable is None and not self.samples
         return Family(
             name=self.problems.name,
             domains=self.problems.domains,
-            measure=once_each(measure) if own else measure,
+            measure=partial(self._evidence, theorem),
             sharp=self.problems.sharp and (lambda: self._sharp(theorem)),
             # the library's own families are moved inside the conditions, the step to its limit too
             arguments=None if self.problems.movable else lambda values: arguments_of(self.settings(theorem, values)),
@@ -113,14 +107,10 @@ class Measure:
         assert self.problems.sharp is not None
         pieces = [self.problems.sharp()]
         if self.scan and self.problems.movable is not None and scans(domains):
-            given = partial(self._stepped, theorem), partial(self._scores, theorem)
+            given = partial(self._moved, theorem), partial(self._scores, theorem)
             pieces.append(inner_modes(domains, *given, noise=not self.samples))
         pieces += [late(domains, self.late)] if self.late else []
         return {name: np.concatenate([piece[name] for piece in pieces]) for name in domains}
-
-    def _stepped(self, theorem: Theorem, values: Values) -> tuple[Values, np.ndarray]:
-        values, given = self._moved(theorem, values)
-        return values, given["eta"]
 
     def _scores(self, theorem: Theorem, values: Values) -> np.ndarray:
         found = self._evidence(theorem, values)
@@ -338,28 +328,18 @@ def measures(
             tested=tested, forms=forms, scan=True, reach=reach_on(problems, algorithm),
         )  # fmt: skip
         return [given], tested.reason
-    refused: InputError | None = None
     tested: Assumptions | None = None
-    found: list[Measure] = []
-    for clients, features in sorted(SHAPES[effort], key=lambda shape: -shape[0] * shape[1] % 7):
-        if client >= clients:
-            continue
+
+    def measure(clients: int, features: int) -> Measure:
+        nonlocal tested
         given: dict[str, Any] = {"clients": clients, "features": features, "identical": alike(theorem)}
         problems = quadratics(**given)
         problems = with_forms(forms, problems, scalars) if _own_scalars(forms, algorithm) else problems
-        try:
-            problem, _, eta = typical(problems, algorithm)
-            size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
-            size += forms.form.mean * (problem.clients * problem.features + 1)
-            steps_once(problem, algorithm, eta)
-            tested = tested or tested_once(problem, algorithm, eta)
-            if tested.reason:
-                return [], tested.reason
-        except InputError as error:
-            if error.field == "algorithm" and not isinstance(error.__cause__, Exception):
-                raise
-            refused = error  # this algorithm is not for so many clients
-            continue
+        problem, _, eta = typical(problems, algorithm)
+        size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
+        size += forms.form.mean * (problem.clients * problem.features + 1)
+        steps_once(problem, algorithm, eta)
+        tested = tested or tested_once(problem, algorithm, eta)
         longest, last = APERIODIC, _STEPPED_LATE
         if tested.periodic:
             starts = [block.iterations[0] for block in tested.cycle.blocks]
@@ -369,11 +349,12 @@ def measures(
             # squaring the maps of coins loses digits where modes neither grow nor decay
             last = _STEPPED_LATE if forms.form.stepped or coins else LATE[-1]
         problems = with_forms(forms, quadratics(**given, longest=longest), scalars)
-        found.append(
-            Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
-        )
-    if not found:
-        raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
+        return Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
+
+    # what is assumed is tested on a shape in the middle
+    found = of_shapes(sorted(SHAPES[effort], key=lambda shape: -shape[0] * shape[1] % 7), client, measure)
+    if found[0].tested.reason:
+        return [], found[0].tested.reason
     found.sort(key=lambda each: SHAPES[effort].index(shape_of(each.problems)))
     some = [at for at, each in enumerate(found) if shape_of(each.problems)[1] in (2, 3)]
     some = some[: _SCANNED if found[0].periodic else 1]  # where no two steps are alike each is probed for itself
@@ -399,6 +380,27 @@ def _no_longer(family: ProblemFamily) -> ProblemFamily:
         return movable.moved(values, name, np.minimum(target, family.domains["T"].high) if name == "T" else target)
 
     return replace(family, movable=replace(movable, moved=moved))
+
+
+M = TypeVar("M", bound=Measure)
+
+
+def of_shapes(shapes: Iterable[tuple[int, int]], client: int, measure: Callable[[int, int], M]) -> list[M]:
+    """What measures the quantity of `client` in each shape (clients, features) that the algorithm is for."""
+    shapes, found, refused = list(shapes), [], None
+    for clients, features in shapes:
+        if client >= clients:
+            continue
+        try:
+            found.append(measure(clients, features))
+        except InputError as error:
+            if error.field == "algorithm" and not isinstance(error.__cause__, Exception):
+                raise
+            refused = error  # this algorithm is not for so many clients
+    if not found:
+        most = max(clients for clients, _ in shapes) - 1
+        raise refused if refused is not None else InputError("client", client, f"give 0 to {most}, or a family of more")
+    return found
 
 
 def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:

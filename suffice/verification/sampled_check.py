@@ -15,7 +15,6 @@ import numpy as np
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm
 from suffice.simulate.outcome_sequences import MOST_SEQUENCES
-from suffice.support.errors import InputError
 
 from .assumptions import listed, paths_only
 from .claim import Claim, Effort
@@ -28,6 +27,7 @@ from .path_measure import PathMeasure, untested
 from .problem_measure import (
     alike,
     constants,
+    of_shapes,
     reach_on,
     typical,
     with_forms,
@@ -68,34 +68,24 @@ def path_measures(
     """The families to draw from, and why nothing can be measured ("" where it can)."""
     forms = form_of(theorem)
     scalars = constants(theorem, algorithm, family, delta)
-    families = [family] if family is not None else [
-        quadratics(clients=clients, features=features, identical=alike(theorem), longest=LONGEST[effort])
-        for clients, features in SHAPES[effort]
-        if client < clients
-    ]  # fmt: skip
-    found: list[PathMeasure] = []
-    refused: InputError | None = None
-    for problems in (with_forms(forms, each, scalars) for each in families):
-        try:
-            problem, _, eta = typical(problems, algorithm)
-            reason = paths_only(problem, algorithm, eta)
-        except InputError as error:
-            if family is not None or (error.field == "algorithm" and not isinstance(error.__cause__, Exception)):
-                raise
-            refused = error  # this algorithm is not for so many clients
-            continue
-        if reason:
-            return [], reason
-        found.append(
-            PathMeasure(
-                problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=forms,
-                paths=LOOKED_AT[effort], root=root, delta=delta, held=(held := listed(problem, algorithm)),
-                scan=not held, reach=reach_on(problems, algorithm),
-            )
+    reasons: list[str] = []
+
+    def measure(given: ProblemFamily) -> PathMeasure:
+        problems = with_forms(forms, given, scalars)
+        problem, _, eta = typical(problems, algorithm)
+        reasons.append(reason := paths_only(problem, algorithm, eta))
+        held = () if reason else listed(problem, algorithm)
+        return PathMeasure(
+            problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=forms, scan=not held,
+            paths=LOOKED_AT[effort], root=root, delta=delta, held=held, reach=reach_on(problems, algorithm),
         )  # fmt: skip
-    if not found:
-        raise refused if refused is not None else InputError("client", client, "give 0 to 2, or a family of more")
-    return found, ""
+
+    given = {"identical": alike(theorem), "longest": LONGEST[effort]}
+    found = [measure(family)] if family is not None else of_shapes(
+        SHAPES[effort], client, lambda N, d: measure(quadratics(clients=N, features=d, **cast(Any, given)))
+    )  # fmt: skip
+    reason = next(filter(None, reasons), "")
+    return [] if reason else found, reason
 
 
 def sampled_verdict(

@@ -9,7 +9,6 @@ An instance outside the hypotheses counts as ratio 0, so ascent stays within the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ from suffice.bounds import Theorem
 from .candidates import turned
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
-from .measurement_cache import once_each
 
 _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
@@ -164,11 +162,10 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
     `values` hold one instance (leading axis 1) with measured/bound above 1 + margin. Where the bound is a number there,
     it stays one.
     """
-    assert family.measure is not None
-    family = replace(family, measure=once_each(family.measure))  # what was simplified comes again
     undefined = not _violates(theorem, family, values, margin)
     if undefined and not _violates(theorem, family, values, margin, undefined=True):
         raise ValueError("the instance does not violate the theorem")
+    known: dict[bytes, bool] = {}  # what was tried comes again
     for _ in range(2):  # what could not be simplified may be so once the rest is simple
         # a T beyond the family's comes first: until it is small each trial takes long
         for name, domain in sorted(
@@ -176,7 +173,10 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
         ):
             for candidate in domain.simpler(values[name]):
                 trial = {**values, name: candidate}
-                if _violates(theorem, family, trial, margin, undefined=undefined):
+                key = b"".join(value.tobytes() for value in trial.values())
+                if key not in known:
+                    known[key] = _violates(theorem, family, trial, margin, undefined=undefined)
+                if known[key]:
                     values = trial
                     break
     return values
