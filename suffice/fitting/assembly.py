@@ -14,7 +14,7 @@ from suffice.simulate.data.folds import Sums, Units
 from .candidates import Fitted
 from .fitted import Fit
 from .gain import PER_COEFFICIENT, Gains
-from .site_models import EASY, LEFT_OUT, POPULATION, SiteModel
+from .site_models import LEFT_OUT, POPULATION, SiteModel
 from .table import findings
 
 if TYPE_CHECKING:
@@ -61,11 +61,10 @@ def assemble(
     left_out: Sequence[str],
     rule: dict[str, Any],
     expected: Callable[[], Quadratics] | None = None,
-    easy: Sequence[bool] = (),
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`. `models` are slopes (K, N, q) and intercepts
     (K, N), K the classes or 1, `shared` those of the population, (K, q) and (K,); `rule` is what was exchanged and
-    found; at `easy` sites columns nearly tell the class."""
+    found."""
     names, kinds = sites.names, (encoding.columns, sites.classes)
     whole: Any = _averaged(fitted, found, names, scale) | NOTHING | rule
     apart = {entry["site"] for entry in whole["suspects"] if entry["left_out"] == "site"}
@@ -74,7 +73,6 @@ def assemble(
         influence = fitted.influences[at]
         # more than half of the equal share
         chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
-        notes = _site_notes(site.count, found, at, apart=site.name in apart)
         clients.append(
             SiteModel(
                 name=site.name,
@@ -86,7 +84,7 @@ def assemble(
                 expected_loss_constant=_number(found.constant[at], scale),
                 gain=_number(found.gain[at], scale),
                 gain_se=_number(found.error[at], scale),
-                notes=(*notes, EASY) if easy and easy[at] else notes,
+                notes=_site_notes(site.count, found, at, apart=site.name in apart),
                 **_model(*kinds, models[0][:, at], models[1][:, at]),
             )
         )
