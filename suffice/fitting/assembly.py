@@ -115,13 +115,16 @@ def _model(
 
 def _averaged(fitted: Fitted, found: Gains, names: Sequence[str], scale: float) -> dict[str, Any]:
     """The candidates that were averaged, and the gain of all sites."""
+    families = dict.fromkeys((family for family, *_ in fitted.candidates), 0.0)
+    for family, _, weight, _ in fitted.candidates:
+        families[family] += weight
     return {
         "name": "candidates from all alike to nobody alike, averaged by held-out folds",
         "candidates": [
             {"family": family, "setting": setting, "weight": weight, "score": score * scale}
             for family, setting, weight, score in sorted(fitted.candidates, key=lambda entry: -entry[2])
         ],
-        "families": _families(fitted),
+        "families": families,
         "network_gain": _number(found.network, scale),
         "network_gain_se": _number(found.network_error, scale),
         "network_gain_sites": found.among,
@@ -150,13 +153,6 @@ def _gain_of(group: Sequence[str], clients: Sequence[SiteModel]) -> dict[str, fl
         return {"gain": None, "gain_se": None}
     gain = sum(one.rows * (one.gain or 0.0) for one in known) / rows
     return {"gain": gain, "gain_se": sum((one.rows * (one.gain_se or 0.0)) ** 2 for one in known) ** 0.5 / rows}
-
-
-def _families(fitted: Fitted) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for family, _, weight, _ in fitted.candidates:
-        weights[family] = weights.get(family, 0.0) + weight
-    return weights
 
 
 def _number(value: float, scale: float) -> float | None:

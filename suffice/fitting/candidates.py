@@ -245,9 +245,7 @@ def average(
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    fixed = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL)
-    fixed += 3 if dispersion is None else len(PENALTIES_OF_CLASSES)
-    total = fixed + 2 + len(GROUPS)
+    total = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL) + 5 + len(GROUPS)  # of many sites
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:
