@@ -14,7 +14,7 @@ from suffice.simulate.data.folds import Sums, Units
 from .candidates import Fitted
 from .fitted import Fit
 from .gain import PER_COEFFICIENT, Gains
-from .site_models import EASY, LEFT_OUT, POPULATION, SiteModel
+from .site_models import LEFT_OUT, POPULATION, SiteModel
 from .table import findings
 
 if TYPE_CHECKING:
@@ -61,11 +61,10 @@ def assemble(
     left_out: Sequence[str],
     rule: dict[str, Any],
     expected: Callable[[], Quadratics] | None = None,
-    easy: Sequence[bool] = (),
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`. `models` are slopes (K, N, q) and intercepts
     (K, N), K the classes or 1, `shared` those of the population, (K, q) and (K,); `rule` is what was exchanged and
-    found; at `easy` sites columns nearly tell the class."""
+    found."""
     names, kinds = sites.names, (encoding.columns, sites.classes)
     whole: Any = _averaged(fitted, found, names, scale) | NOTHING | rule
     apart = {entry["site"] for entry in whole["suspects"] if entry["left_out"] == "site"}
@@ -74,7 +73,6 @@ def assemble(
         influence = fitted.influences[at]
         # more than half of the equal share
         chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
-        notes = _site_notes(site.count, found, at, apart=site.name in apart)
         clients.append(
             SiteModel(
                 name=site.name,
@@ -86,7 +84,7 @@ def assemble(
                 expected_loss_constant=_number(found.constant[at], scale),
                 gain=_number(found.gain[at], scale),
                 gain_se=_number(found.error[at], scale),
-                notes=(*notes, EASY) if easy and easy[at] else notes,
+                notes=_site_notes(site.count, found, at, apart=site.name in apart),
                 **_model(*kinds, models[0][:, at], models[1][:, at]),
             )
         )
@@ -117,13 +115,16 @@ def _model(
 
 def _averaged(fitted: Fitted, found: Gains, names: Sequence[str], scale: float) -> dict[str, Any]:
     """The candidates that were averaged, and the gain of all sites."""
+    families = dict.fromkeys((family for family, *_ in fitted.candidates), 0.0)
+    for family, _, weight, _ in fitted.candidates:
+        families[family] += weight
     return {
         "name": "candidates from all alike to nobody alike, averaged by held-out folds",
         "candidates": [
             {"family": family, "setting": setting, "weight": weight, "score": score * scale}
             for family, setting, weight, score in sorted(fitted.candidates, key=lambda entry: -entry[2])
         ],
-        "families": _families(fitted),
+        "families": families,
         "network_gain": _number(found.network, scale),
         "network_gain_se": _number(found.network_error, scale),
         "network_gain_sites": found.among,
@@ -152,13 +153,6 @@ def _gain_of(group: Sequence[str], clients: Sequence[SiteModel]) -> dict[str, fl
         return {"gain": None, "gain_se": None}
     gain = sum(one.rows * (one.gain or 0.0) for one in known) / rows
     return {"gain": gain, "gain_se": sum((one.rows * (one.gain_se or 0.0)) ** 2 for one in known) ** 0.5 / rows}
-
-
-def _families(fitted: Fitted) -> dict[str, float]:
-    weights: dict[str, float] = {}
-    for family, _, weight, _ in fitted.candidates:
-        weights[family] = weights.get(family, 0.0) + weight
-    return weights
 
 
 def _number(value: float, scale: float) -> float | None:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from .fitted import Fit
 
-SEPARATED = 0.01
-"""Log-loss of a model alone, below which its columns nearly tell one of two equal classes."""
-
 
 def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, int], None] | None) -> Fit:
     """Logistic for two classes, multinomial with all at once for more. Labels that a site lacks are no difficulty."""
@@ -47,15 +44,4 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
         sites, client, loss, fitted, gains, units.given(fitted.models),
         units.given(fitted.population), scale=1.0, encoding=encoding, left_out=notes,
         rule={"rounds": rounds, "numbers_per_site": numbers},
-        easy=[nearly_told(alone, Y) for alone, (_, Y, _) in zip(gains.alone, rows)],
     )  # fmt: skip
-
-
-def nearly_told(loss: float, Y: np.ndarray) -> bool:
-    """Whether columns nearly tell the class: the log-loss of a site's model alone is near 0, and small beside that of
-    the shares of its classes, which is near 0 itself at a site that has little else than one class. `Y` (n, K) ones and
-    zeros, of the second class alone for two."""
-    shares = Y.mean(0)
-    shares = np.array([1 - shares[0], shares[0]]) if len(shares) == 1 else shares
-    of_shares = -(shares * np.log(np.maximum(shares, 1e-300))).sum()
-    return loss < SEPARATED * min(1.0, of_shares / np.log(2))

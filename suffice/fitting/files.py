@@ -88,10 +88,9 @@ def _wrong(fit: SiteModels) -> str:
         return "its rule does not say of a site what it decides"
     if any(entry["site"] not in names for entry in fit.rule["suspects"]):
         return "its rule speaks of sites that have no model"
-    if not gaps or list(encoding.columns) != columns or list(encoding.means) != columns:
-        return "its columns do not fit together"
     shape = (len(columns),) * 2 if encoding.matrix is None else encoding.matrix.shape
-    if shape != (len(design.names), len(columns)) or not design.ranges.keys() <= fit.needed:
+    alike = list(encoding.columns) == list(encoding.means) == columns and shape == (len(design.names), len(columns))
+    if not (gaps and alike and design.ranges.keys() <= fit.needed):
         return "its columns do not fit together"
     for name in (None, *names):
         model = fit.population if name is None else fit[name]

@@ -74,7 +74,8 @@ def new_rows(models: Any, table: Any, site: str | None) -> NewRows:
             if values is not None and least < most:
                 away = np.abs(values - (least + most) / 2) > 1.5 * (most - least)  # NaN, a gap, is not
                 rows.far.setdefault(name, []).extend(values[away].tolist())
-        rows.filled.update(_filled(models, frame, np.isnan(X)))
+        gaps = np.isnan(X).sum(0).tolist()  # of a category's columns, all the same
+        rows.filled.update({one.source: count for one, count in zip(models.design.columns, gaps) if count})
         X, sites = models.encoding.apply(X), sites_of(models, frame, site)
         scores.append(models.scores(X, sites))
         rows.sites += ["" if name is None else name for name in sites.tolist()]
@@ -99,19 +100,9 @@ def sites_of(models: Any, frame: Frame, site: str | None) -> np.ndarray:
 
 def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
     """The levels of each category that no row had when the models were fitted."""
-    known: dict[str, set[str | None]] = {}
+    known: dict[str, list[str | None]] = {}
     for column in design.columns:
-        if column.level is not None:
-            known.setdefault(column.source, {None}).add(column.level)
-    found = {
-        name: [text for text in dict.fromkeys(frame.texts(name).to_list()) if text not in levels]
-        for name, levels in known.items()
-        if name in frame.cells.columns
-    }
-    return {name: levels for name, levels in found.items() if levels}
-
-
-def _filled(models: Any, frame: Frame, gone: np.ndarray) -> dict[str, int]:
-    """How many gaps (n, p) there are in columns that had none in the fit."""
-    found = {column.source: gone[:, at] for at, column in enumerate(models.design.columns) if gone[:, at].any()}
-    return {name: int(rows.sum()) for name, rows in found.items()}
+        if column.level is not None and column.source in frame.cells.columns:
+            known.setdefault(column.source, [None]).append(column.level)
+    found = {name: frame.texts(name).unique(maintain_order=True).to_list() for name in known}
+    return {name: new for name, texts in found.items() if (new := [text for text in texts if text not in known[name]])}

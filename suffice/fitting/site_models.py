@@ -28,7 +28,6 @@ POPULATION = "(a new site)"
 """What stands for a site that was not fitted: it gets the population's model."""
 
 
-EASY = "its columns nearly tell the class"
 LEFT_OUT = "it is left out of the other sites' models: see what the fit says of its data"
 
 

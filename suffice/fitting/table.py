@@ -11,7 +11,7 @@ from suffice.simulate.data.folds import FOLDS
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
 from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
-from .site_models import EASY, LEFT_OUT
+from .site_models import LEFT_OUT
 
 if TYPE_CHECKING:
     from .site_models import SiteModels
@@ -112,9 +112,6 @@ def _notes(fit: SiteModels) -> list[str]:
     said, more = findings(fit), []
     if len(fit.classes) == 2:
         more.append(f"A coefficient above 0 makes {fit.target}={fit.classes[1]} more probable.")
-    easy = [model.name for model in fit if EASY in model.notes]
-    if easy:
-        more.append(f"The log-loss alone is near 0 at {some(easy)}: check whether a column gives the target away.")
     sources = dict.fromkeys(column.source for column in fit.design.columns)
     more.append(f"Predictors: {some(list(sources))}.")
     most, least = fit.rule["numbers_per_site"], fit.rule["fewest_numbers"]

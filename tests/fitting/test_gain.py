@@ -6,12 +6,12 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from populations import collaborating, draw, folded, table
+from populations import collaborating, draw, table
 
 import suffice as sf
 from suffice.fitting.candidates import collaborate
 from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, Gains, beyond_chance, sums_of
-from suffice.simulate.data.folds import FOLDS, Units
+from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
 
 
 def gains(made, held_out, counts):
@@ -89,9 +89,9 @@ def test_errors_are_those_of_single_rows_gains():
 
 def test_nothing_is_said_of_small_sites():
     sites = [*draw(1, np.ones((2, 2)), 30), *draw(2, np.ones((1, 2)), 8)]
-    folds = folded(sites)
-    folds[1] = [folds[1][0].joined(folds[1][1])]
-    made = Units.pooled(folds).messages(folds)
+    folds = [[Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)] for X, y in sites]
+    sums = Sums.of([folds[0], [folds[1][0].joined(folds[1][1])], folds[2]])
+    made = Units.pooled(sums).messages(sums)
     found = gains(made, collaborate(made).held_out, np.array([30, 12, 8]))
     assert np.isfinite(found.gain).tolist() == [True, False, False]
     assert np.isfinite(found.together).tolist() == [True, False, True]  # the second was never held out

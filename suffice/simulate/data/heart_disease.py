@@ -8,13 +8,13 @@ patients train, drawn with FLamby's seed 43 and stratified where both classes ha
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.parse import parse_number
 
 from .memory import as_path, whole
 from .table import Table
@@ -71,19 +71,20 @@ def is_heart_disease(path: Any) -> bool:
 
 def complete_patients(path: Path) -> np.ndarray:
     """Patients without missing values, (n, 11): ten predictors and the diagnosis. Raises `InputError`."""
+    used = (*range(len(FIELDS)), COLUMNS - 1)
+    content = BytesIO(whole(path, field="path", most=LARGEST_FILE))
     try:
-        lines = whole(path, field="path", most=LARGEST_FILE).decode("ascii").splitlines()
-    except UnicodeDecodeError:
-        raise InputError("path", str(path), "not the text file of the UCI archive") from None
-    kept = []
-    for number, line in enumerate(lines, 1):
-        words = [word.strip() for word in line.split(",")]
-        place = f"line {number} of {path.name}"
-        if len(words) != COLUMNS:
-            raise InputError(place, f"{len(words)} fields", f"give {COLUMNS} fields")
-        words = [*words[: len(FIELDS)], words[-1]]
-        if "?" not in words:
-            kept.append([parse_number(place, word) for word in words])
-    if len(kept) < 6:
-        raise InputError(f"complete patients in {path.name}", len(kept), "too few to divide into training and test")
-    return np.array(kept)
+        rows = np.loadtxt(content, delimiter=",", converters=_number, ndmin=2, comments=None)
+    except ValueError as error:
+        raise InputError("path", str(path), f"not a file of the UCI archive: {error}") from None
+    if rows.shape[1] != COLUMNS:
+        raise InputError("path", str(path), f"{rows.shape[1]} fields; give {COLUMNS} fields")
+    rows = rows[:, used]
+    rows = rows[~np.isnan(rows).any(1)]
+    if len(rows) < 6:
+        raise InputError(f"complete patients in {path.name}", len(rows), "too few to divide into training and test")
+    return rows
+
+
+def _number(cell: str) -> float:
+    return np.nan if cell.strip() == "?" else float(cell)

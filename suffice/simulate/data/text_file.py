@@ -39,6 +39,8 @@ PLAIN = "thousands without a mark, or separate the columns by commas and write d
 _SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'("[^"]*")|[ \t]+')
 _DECIMAL = {mark: rf"^\s*[-+]?(\d+[{mark}]\d*|[{mark}]\d+)([eE][-+]?\d+)?\s*$" for mark in ".,"}
+COMMA = r"^(\s*[-+]?)(?:(\d+),(\d*)|,(\d+))((?:[eE][-+]?\d+)?\s*)$"
+"""A number whose decimals a comma separates."""
 _GROUPED = r"^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 """Either a number with three decimals or thousands."""
 _THOUSANDS = r"^\s*[-+]?\d{1,3}((\.\d{3})+(\.\d{3}|,\d*)|(,\d{3})+(,\d{3}|\.\d*))\s*$"
@@ -237,21 +239,12 @@ class TextFile:
                     whole = frame[name].str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
                     cells.append(whole.cast(Categorical))
                 else:
-                    cells.append(_plainly(self._with_points(frame[name])).alias(name))
+                    points = frame[name].str.replace(COMMA, "$1$2.$3$4$5") if self.decimal == "," else frame[name]
+                    cells.append(_plainly(points).alias(name))
             yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=np.array(lines))
             empty = False
         if empty:
             raise InputError("path", str(self.path), "give a header line and at least one row")
-
-    def _with_points(self, cells: Series) -> Series:
-        import polars
-
-        if self.decimal == "." or not cells.str.contains(",", literal=True).any():
-            return cells
-        frame = cells.to_frame("x")
-        points = polars.col("x").str.replace(",", ".", literal=True)
-        wanted = polars.when(polars.col("x").str.contains(_DECIMAL[","])).then(points).otherwise(polars.col("x"))
-        return frame.select(wanted)["x"]
 
     def rows(self) -> Iterator[Sequence[str]]:
         """The cells as they stand, the header first."""
