@@ -20,8 +20,8 @@ inverse second moment above draws all directions to the centre alike; where ther
 that has about as many rows as columns needs the directions in which its rows hardly vary drawn to 0 more than others.)
 *Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
 3, 6 groups, of little mass: with few rows some grouping always fits the folds by chance, and true groups win by far.
-They take the coefficients of columns that never vary at a site from the centre of the random coefficients (see
-`posterior`); influences leave this out.
+*All-for-one* with three precisions. Both take the coefficients of columns that never vary at a site from
+the centre of the random coefficients (see `posterior`); influences leave this out.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ import numpy as np
 
 from suffice.simulate.data.folds import Messages
 
+from .all_for_one import PRECISIONS, all_for_one
 from .clusters import clusters
 from .local_quadratics import LocalQuadratics
 from .posterior import posterior, root_of, with_centre
@@ -60,7 +61,8 @@ MASSES = {
     "same slopes": 0.5,
     "alone": 0.5,
     "random": 1.6,
-    "clusters": 0.15,
+    "clusters": 0.1,
+    "all-for-one": 0.3,
 }
 """A family has this weight before any row is seen; that of random coefficients is multiplied by N/(N + d)."""
 LEAST_START = 1.0
@@ -173,7 +175,7 @@ def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Ite
 def _learnt(
     fits: Messages, metric: np.ndarray, free: np.ndarray, noise: float, pair: Pair, dispersion: float | None
 ) -> Iterator[Candidate]:
-    """*Random*, which begins at the scatter `pair`, and *clusters*, which begin at its models."""
+    """*Random*, which begins at the scatter `pair`, *clusters* and *all-for-one*, which begin at its models."""
     sites, size, first = fits.sites, fits.size, _first(fits)
     scatter = np.zeros((size, size))
     scatter[0, 0] = noise * max(pair[0], LEAST_START)
@@ -193,12 +195,16 @@ def _learnt(
             shares=partial(_shares, first, root_of(omega), free[:1], variance),
         )
     start, middle = learnt[0][:2]
-    for groups in (count for count in GROUPS if count < sites):
-        models, shares = clusters(fits, start, metric, free, groups, least=LEAST_NOISE, dispersion=dispersion)
+    precise = all_for_one(fits, metric, free, dispersion) if sites > 1 else []
+    grouped = [("all-for-one", f"precision {precision:g}", models, shares) for precision, models, shares in precise]
+    for groups in (count for count in reversed(GROUPS) if count < sites):
+        found = clusters(fits, start, metric, free, groups, least=LEAST_NOISE, dispersion=dispersion)
+        grouped.insert(0, ("clusters", f"{groups} groups", *found))
+    for family, setting, models, shares in grouped:
         yield Candidate(
-            family="clusters",
-            setting=f"{groups} groups",
-            mass=MASSES["clusters"] / len(GROUPS),
+            family=family,
+            setting=setting,
+            mass=MASSES[family] / (len(GROUPS) if family == "clusters" else len(precise)),
             models=with_centre(fits, models, middle),
             shares=partial(np.asarray, shares),
         )
@@ -245,7 +251,7 @@ def average(
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    total = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL) + 5 + len(GROUPS)  # of many sites
+    total = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL) + 5 + len(GROUPS) + len(PRECISIONS)  # of many
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:

@@ -67,7 +67,7 @@ def weight(sites, *families):
 def test_groups_count_where_there_are_some_and_not_by_chance():
     """Ten times the mass gives sites that are alike groups of a tenth to a third of the weight."""
     truth = np.random.default_rng(0).normal(size=(3, 4))[np.arange(12) % 3]
-    assert weight(draw(10, truth, 30), "clusters") > 0.9
+    assert weight(draw(10, truth, 30), "clusters", "all-for-one") > 0.9
     assert max(weight(draw(50 + seed, np.ones((6, 3)), 8), "clusters") for seed in range(3)) < 0.06
 
 
@@ -95,7 +95,7 @@ def test_influences_add_to_one_and_weights_too():
     np.testing.assert_allclose(fitted.influences.sum(1), 1, rtol=1e-12)
     np.testing.assert_allclose(sum(weight for _, _, weight, _ in fitted.candidates), 1, rtol=1e-12)
     assert {family for family, *_ in fitted.candidates} == {
-        "pooled", "scatter", "ridge", "same slopes", "alone", "random", "clusters",
+        "pooled", "scatter", "ridge", "same slopes", "alone", "random", "clusters", "all-for-one",
     }  # fmt: skip
 
 
