@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,13 +35,14 @@ class Entry(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     keys: Annotated[list[str], Meta(min_length=1)]
     editions: Annotated[tuple[Literal["printed", "corrected"], ...], Meta(min_length=1)] = ("corrected",)
 
-    def claims(self) -> list[tuple[str, str]]:
+    def each(self, roots: range) -> Iterator[tuple[str, str, int]]:
         known = dict.fromkeys((claim.theorem.key, claim.theorem.edition) for claim in all_claims())
         for pattern in self.keys:
             if not any(fnmatchcase(key, pattern) for key, _ in known):
                 raise InputError("keys", pattern, "no claim has such a key; * stands for anything")
-        fits = lambda key: any(fnmatchcase(key, pattern) for pattern in self.keys)  # noqa: E731
-        return [(key, edition) for key, edition in known if edition in self.editions and fits(key)]
+        for key, edition in known:
+            if edition in self.editions and any(fnmatchcase(key, pattern) for pattern in self.keys):
+                yield from ((key, edition, root) for root in roots)
 
 
 class Verify(Entry):
@@ -50,7 +51,7 @@ class Verify(Entry):
 
     def cells(self, root: int) -> Iterator[Cell]:
         """One for each claim and root."""
-        for (key, edition), one in product(self.claims(), range(root, root + self.roots)):
+        for key, edition, one in self.each(range(root, root + self.roots)):
             yield dict(kind="verify", key=key, edition=edition, effort=self.effort, root=one)
 
 
@@ -61,7 +62,7 @@ class Sharpness(Entry):
     def cells(self, root: int) -> Iterator[Cell]:
         """One for each claim and block of instances."""
         end = root + self.instances
-        for (key, edition), one in product(self.claims(), range(root, end, self.block)):
+        for key, edition, one in self.each(range(root, end, self.block)):
             yield dict(kind="sharpness", key=key, edition=edition, root=one, instances=min(self.block, end - one))
 
 
@@ -87,8 +88,7 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
     try:
         table = msgspec.convert(read_toml("campaign", path, Memory()), CampaignFile)
     except msgspec.ValidationError as error:
-        reason = " ".join(str(error).replace("$.", "").replace("`", "").split())
-        raise InputError("campaign", path.name, reason) from None
+        raise InputError("campaign", path.name, str(error).replace("$.", "").replace("`", "")) from None
     every = (cell for entry in (*table.verify, *table.sharpness) for cell in entry.cells(table.root))
     cells = {identity(cell): cell for cell in islice(every, MOST_CELLS + 1)}
     if not 0 < len(cells) <= MOST_CELLS:
