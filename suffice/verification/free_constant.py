@@ -25,13 +25,15 @@ from .verdict import Outcome, Verdict
 
 _HALVINGS, _WIDEST = 60, 100.0
 _TIMES = 4
-_SCALES = 5
+_SCALES = 4
 """Of kappa and T, from 1 to the largest; those of N are powers of 2."""
 _LEVELS, _POWER = 0.55, 0.8
 """How many times what ln M gained it gains next, at most where M levels off and at least where it is like a power:
 ln(1 + s/100) is at .6, ln(s) at .78."""
 _NOTHING, _MUCH = 0.03, 0.1
 """What ln M gains on a scale where it has levelled off, and where it does not."""
+_SURE = 0.01
+"""The share of what is measured that rounding may be, of instances that say what is needed."""
 _WORST = 8
 """Instances that are brought to each scale."""
 
@@ -92,7 +94,8 @@ class _Seen:
     def add(self, piece: Evidence) -> None:
         """What is needed at the instances of a piece that meet the hypotheses."""
         needed, given = _needed(self.name, self.whole, piece), piece.arguments
-        rows = np.flatnonzero(piece.counted(self.one) & np.isfinite(needed))
+        known = piece.rounding <= _SURE * piece.measured
+        rows = np.flatnonzero(piece.counted(self.one) & np.isfinite(needed) & known)
         kappa = given["beta"] / given["mu"] if {"beta", "mu"} <= {*given} else np.full(len(needed), np.nan)
         for key, column in {"C": needed, "kappa": kappa, "N": given["N"], "T": given["T"]}.items():
             self.table[key] = np.append(self.table[key], column[rows])
@@ -135,7 +138,8 @@ def _brought(
         problems, pair = measure.problems, shape_of(measure.problems)
         if pair[0] != size if key == "N" else pair != ((1, 2) if alike(theorem) else (3, 2)):
             continue
-        longest = max([problems.domains["T"].high, *(each.late for each in measured)])
+        longest = problems.domains["T"].high  # of many clients powers take long
+        longest = longest if key == "N" else max([longest, *(each.late for each in measured)])
         domains = {**problems.domains, "T": replace(problems.domains["T"], high=longest)}
         if key == "kappa":
             domains["curvature"] = replace(domains["curvature"], low=domains["curvature"].high / size)

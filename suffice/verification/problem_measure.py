@@ -56,6 +56,8 @@ _STEPPED = 200
 _STEPPED_LATE = 1010
 """The same, and where no two steps are alike, of a few instances."""
 
+_LARGEST_STATE = 260
+"""Numbers of a state whose moments are powers of a matrix of as many rows, where clients are up to 128."""
 _SCANNED = 3
 """How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
 _WIDE = 4.0
@@ -338,6 +340,8 @@ def measures(
         problem, _, eta = typical(problems, algorithm)
         size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
         size += forms.form.mean * (problem.clients * problem.features + 1)
+        if effort == "order" and size > _LARGEST_STATE:
+            raise InputError("clients", clients, "give fewer, as powers of so large a map take long")
         steps_once(problem, algorithm, eta)
         tested = tested or tested_once(problem, algorithm, eta)
         longest, last = APERIODIC, _STEPPED_LATE

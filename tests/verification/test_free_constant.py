@@ -60,7 +60,7 @@ def test_the_least_constant_is_found_and_stands():
         (by_clients, {}, "it grows with N (8 up to 16, 16 up to 32, 32 up to 64, 64 up to 128)"),
         (drift, {"quantity": "global_distance", "algorithm": LocalSGD(period=3)}, "it grows with kappa"),
         pytest.param(late, {}, "it does not grow with kappa, N or T", marks=pytest.mark.slow),
-        (logarithm, {}, "whether it levels off with T (3.33 up to 771, "),
+        (logarithm, {}, "whether it levels off with T ("),
     ],
 )
 def test_an_order_is_told_by_what_its_constant_grows_with(bound, options, says):

@@ -33,6 +33,7 @@ from suffice.simulate.algorithms import (
 from suffice.verification.families import quadratics
 
 ONE = quadratics(features=2, longest=100)
+SHORT = quadratics(features=2, longest=40)
 ALIKE = quadratics(clients=3, features=1, longest=60, identical=True)
 SEVERAL = quadratics(clients=3, features=1, longest=60)
 ONE_HESSIAN = quadratics(clients=3, features=1, longest=60, identical="hessian")
@@ -158,6 +159,20 @@ def growing(*, t, T, eta, mu):
 def weak_growth(*, beta, noise_factor, noise_excess):
     """The least rho with E|g - g*|^2 <= 2 rho L (f - f*), g* the same gradient at x*: expected smoothness is rho L."""
     return 1 + noise_factor + noise_excess / beta
+
+
+def of_random_iterate(*, t, T, gamma, L):
+    """The share of 2 g_t - L g_t^2, g_t = gamma/(t + 1)^(1/2), t < T."""
+    g = gamma / (t + 1) ** 0.5
+    w = (t < T) * (2 * g - L * g**2)
+    return w / w.sum()
+
+
+def of_smooth(*, t, T, gamma, L):
+    """The share of g_t (1 - 2 L g_t), g_t = gamma/(t + 1)^(1/2), t < T."""
+    g = gamma / (t + 1) ** 0.5
+    w = (t < T) * g * (1 - 2 * L * g)
+    return w / w.sum()
 
 
 def of_abc(*, t, T, gamma, L, A):
@@ -368,6 +383,17 @@ def gower_3_2(*, mu, sigma2, kappa, r0, k):
     return sigma2 / mu**2 * 8 / k + 16 * math.ceil(kappa) ** 2 / (math.e**2 * k**2) * r0
 
 
+@published("SGD", "Schmidt, Le Roux (2013)", "Theorem 1, strong growth", 1.0, "holds")
+@wrong({"** k": "** (3 * k)", "L * B2": "L"})
+@asked(
+    names={"L": "beta", "B2": lambda *, noise_factor: 1 + noise_factor, "gap": "e0", "k": "T"},
+    step=lambda *, L, B2: 1 / (L * B2),
+    conditions=lambda *, sigma2: {"no other noise": (sigma2, 0)},
+)
+def schmidt_le_roux(*, mu, L, B2, gap, k):
+    return (1 - mu / (L * B2)) ** k * gap
+
+
 @published("SGD", "Vaswani, Bach, Schmidt (2019)", "Theorem 3, strong growth", 1.0, "holds")
 @wrong({"** k": "** (3 * k)", "rho * L": "L"})
 @asked(
@@ -466,6 +492,20 @@ def bottou_4_8(*, alpha, L, M, gap, K):
     return alpha * L * M + 2 * gap / (K * alpha)
 
 
+@published("SGD", "Ghadimi, Lan (2013)", "Theorem 2.1 (a), steps that fall", 1.0)
+@wrong({"2 * gap": "gap", "sigma2 * sum": "sigma2 / 4 * sum"})
+@asked(
+    family=SHORT,
+    quantity=sf.quantity(of="gradient", over=of_random_iterate),
+    names={"gamma": "eta", "L": "beta", "gap": "e0", "N": "T"},
+    step=lambda *, t, gamma: gamma / (t + 1) ** 0.5,
+    conditions=lambda *, gamma, L: {"gamma <= 1/L": (gamma, 1 / L)},
+)
+def ghadimi_lan_falling(*, gamma, L, sigma2, gap, N):
+    g = [gamma / math.sqrt(t + 1) for t in range(int(N))]
+    return L * (2 * gap / L + sigma2 * sum(x**2 for x in g)) / sum(2 * x - L * x**2 for x in g)
+
+
 @published("SGD", "Ghadimi, Lan (2013)", "Theorem 2.1 (a)", 1.0, "holds")
 @wrong({"N * sigma2 * gamma**2": "sigma2 * gamma**2", "2 * gap / L": "gap / L"})
 @asked(
@@ -533,6 +573,20 @@ def khaled_richtarik_3(*, gamma, mu, L, C, gap, K):
 )
 def garrigos_5_3(*, gamma, L, sigma2, D2, t):
     return (D2 / (2 * gamma * t) + gamma * sigma2) / (1 - 2 * gamma * L)
+
+
+@published("Averages", "Garrigos, Gower (2023)", "Theorem 5.5, steps that fall", 0.37)
+@wrong({"D2 +": "D2 / 8 +", "2 * sigma2": "sigma2 / 16"})
+@asked(
+    family=SHORT,
+    quantity=sf.quantity(over=("mean iterate", of_smooth)),
+    names={"gamma": "eta", "L": "beta", "D2": "distance2"},
+    step=lambda *, t, gamma: gamma / (t + 1) ** 0.5,
+    conditions=lambda *, gamma, L: {"gamma <= 1/(4 L)": (gamma, 1 / (4 * L))},
+)
+def garrigos_5_5(*, gamma, L, sigma2, D2, T):
+    g = [gamma / math.sqrt(t + 1) for t in range(int(T))]
+    return (D2 + 2 * sigma2 * sum(x**2 for x in g)) / (2 * sum(x * (1 - 2 * x * L) for x in g))
 
 
 @published("Averages", "Stich (2019)", "Lemma 2 at a constant step", 0.34)

@@ -37,9 +37,11 @@ def test_a_printed_bound_stands_and_its_wrong_variants_do_not(bound, at):
         assert verdict.worst_ratio == pytest.approx(bound.ratio, rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["vaswani_3", "vaswani_6", "vaswani_8", "khaled_richtarik_2", "khaled_richtarik_3"])
+@pytest.mark.parametrize(
+    "name", ["schmidt_le_roux", "vaswani_3", "vaswani_6", "vaswani_8", "khaled_richtarik_2", "khaled_richtarik_3"]
+)
 def test_only_noise_that_grows_refutes_the_second_variant(name):
     bound = BOUNDS[NAMES.index(name)]
-    none = {"rho": lambda: 1.0, "A": lambda: 0.0, "B": lambda: 1.0}
+    none = {"rho": lambda: 1.0, "B2": lambda: 1.0, "A": lambda: 0.0, "B": lambda: 1.0}
     names = {letter: none.get(letter, meant) for letter, meant in bound.call["names"].items()}
     assert sf.check(bound.variants()[1], **{"family": bound.family, **bound.call, "names": names}).valid
