@@ -31,7 +31,7 @@ from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .satisfiable import explained
-from .shapes import sweep
+from .shapes import Sweep
 from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
 
@@ -230,7 +230,7 @@ class _Check:
         spend = EFFORTS[effort]
         spend = replace(spend, corners=2 * spend.instances if exact else spend.instances)
         if self.family is None:
-            others = sweep(theorem, measured, self.client, effort=effort)
+            others = Sweep(theorem, measured, self.client, effort)
         else:  # as much for one as for all that are drawn from otherwise
             by, deeper = (5, 3) if exact else (3, 2)
             spend = Effort(by * spend.instances, deeper * spend.restarts, deeper * spend.ascents, by * spend.corners)
