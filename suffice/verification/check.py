@@ -32,7 +32,7 @@ from .quantity import Composed, composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .satisfiable import explained
 from .schedule import Scheduled, with_steps
-from .shapes import sweep
+from .shapes import Sweep
 from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
 
@@ -238,7 +238,7 @@ class _Check:
         spend = EFFORTS[effort]
         spend = replace(spend, corners=2 * spend.instances if exact else spend.instances)
         if self.family is None:
-            others = sweep(theorem, measured, self.client, effort=effort)
+            others = Sweep(theorem, measured, self.client, effort)
         else:  # as much for one as for all that are drawn from otherwise
             by, deeper = (5, 3) if exact else (3, 2)
             spend = Effort(by * spend.instances, deeper * spend.restarts, deeper * spend.ascents, by * spend.corners)

@@ -47,28 +47,30 @@ _CLIENTS = ("curvature", "minimiser", "turn")
 _FEATURES = ("curvature", "minimiser", "direction")
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Sweep:
-    """What brings instances to pairs. `measure(pair)` gives what measures the pair and how many instances of it may be
-    measured: fewer than one where that is too expensive, None where the algorithm is not for so many clients.
+    """What brings the worst instances of `measured` to the other pairs of clients and features.
 
-    `found` are those that were measured, `left_out` the pairs that were too expensive.
+    `found` are those that were measured, `left_out` the pairs that were too expensive, `spent` the numbers that their
+    steps hold.
     """
 
     theorem: Theorem
-    tried: Sequence[tuple[int, int]]
-    measure: Any
+    measured: Sequence[Measure]
+    client: int
+    effort: str
     found: list[Any] = field(default_factory=list)
     left_out: list[tuple[int, int]] = field(default_factory=list)
+    spent: float = 0.0
 
     def evidence(self, known: Sequence[Evidence], root: int) -> Iterator[Evidence]:
         """The instances of each pair, after `known` those of the shapes tried."""
         worst = _worst(self.theorem, [piece for piece in known if piece.values is not None])
-        for turn, pair in enumerate(pair for pair in PAIRS if pair not in self.tried):
-            given = self.measure(pair)
-            if given is None:
+        tried = [shape_of(each.problems) for each in self.measured]
+        for turn, pair in enumerate(pair for pair in PAIRS if pair not in tried):
+            measure, most = self._measure(pair)
+            if measure is None:
                 continue
-            measure, most = given
             if most < 1:
                 self.left_out.append(pair)
                 continue
@@ -78,21 +80,21 @@ class Sweep:
             self.found.append(measure)
             yield family.evidence({name: np.concatenate([part[name] for part in parts]) for name in family.domains})
 
-
-def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort: str) -> Sweep:
-    """What brings the worst instances of `measured` to the other pairs of clients and features."""
-    first, left = measured[0], _ALL * _NUMBERS[effort]
-    tested, scalars = first.tested, constants(theorem, first.algorithm, None, first.delta)
-    probed = tested.cycle.length if first.periodic else _PROBED
-
-    def measure(pair: tuple[int, int]) -> tuple[Measure, int] | None:
-        nonlocal left
-        given: dict[str, Any] = {"clients": pair[0], "features": pair[1], "identical": alike(theorem)}
-        setting, algorithm = typical_setting(quadratics(**given)), first.algorithm
-        if client >= pair[0] or not suits(algorithm, setting):
-            return None
+    def _measure(self, pair: tuple[int, int]) -> tuple[Measure | None, int]:
+        """What measures a pair, None where the algorithm is not for so many clients, and how many instances of it may
+        be measured: none where that is too expensive."""
+        first, numbers = self.measured[0], _NUMBERS[self.effort]
+        algorithm, tested, scalars = (
+            first.algorithm,
+            first.tested,
+            constants(self.theorem, first.algorithm, None, first.delta),
+        )
+        given: dict[str, Any] = {"clients": pair[0], "features": pair[1], "identical": alike(self.theorem)}
+        setting = typical_setting(quadratics(**given))
+        if self.client >= pair[0] or not suits(algorithm, setting):
+            return None, 0
         if first.samples:
-            longest, most = _PATHS[effort]
+            longest, most = _PATHS[self.effort]
             problems = with_forms(first.forms, quadratics(**given, longest=longest), scalars)
             return replace(first, problems=problems, held=()), most
         problem = cast(QuadraticProblem, setting.problem)
@@ -102,16 +104,14 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         longest = 10_000
         if first.forms.form.stepped or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
             longest = max(2 * _STEPS // coins, _PROBED)
-        longest = longest if first.periodic else _PROBED
+        longest, probed = (longest, tested.cycle.length) if first.periodic else (_PROBED, _PROBED)
         problems = with_forms(first.forms, quadratics(**given, longest=longest), scalars)
         # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
-        numbers = size * (size + 4 * pair[0] * pair[1]) * coins * probed
-        most = min(_MOST, max(int(_NUMBERS[effort] / numbers), _FEWEST))
-        most = most if numbers * most <= min(10 * _NUMBERS[effort], left) else 0
-        left -= numbers * most
+        each = size * (size + 4 * pair[0] * pair[1]) * coins * probed
+        most = min(_MOST, max(int(numbers / each), _FEWEST))
+        most = most if each * most <= min(10 * numbers, _ALL * numbers - self.spent) else 0
+        self.spent += each * most
         return replace(first, problems=problems, scan=False, late=False), most
-
-    return Sweep(theorem=theorem, tried=[shape_of(each.problems) for each in measured], measure=measure)
 
 
 def suits(algorithm: Algorithm, setting: Setting) -> bool:

@@ -15,7 +15,7 @@ from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS
 from suffice.verification.families import quadratics
 from suffice.verification.problem_measure import measures
-from suffice.verification.shapes import PAIRS, in_words, sweep
+from suffice.verification.shapes import PAIRS, Sweep, in_words
 
 
 def limit(*, eta, beta):
@@ -95,7 +95,7 @@ def test_an_instance_keeps_its_scalars_in_a_larger_problem(pair):
     theorem = record(right, limit)
     base = [each for each in measures(theorem, Local(), None, 0, effort="quick")[0] if "R^2" in each.problems.name][:1]
     known = [base[0].family(theorem).evidence(quadratics(features=2).sharp())]
-    pieces = sweep(theorem, base, 0, effort="quick").evidence(known, 0)
+    pieces = Sweep(theorem, base, 0, "quick").evidence(known, 0)
     found = next(piece for piece in pieces if piece.label == f"{pair[0]} identical quadratics in R^{pair[1]}")
     names = ("sigma2", "T") if pair[1] == 1 else ("mu", "beta", "sigma2", "e0", "T")
     before = {tuple(f"{known[0].arguments[name][at]:.12g}" for name in names) for at in range(len(known[0].measured))}
