@@ -49,11 +49,6 @@ class SimulatedPlan:
         """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
         return self.time / self.predicted if self.predicted and np.isfinite(self.time) else None
 
-    @property
-    def excess_ratio(self) -> float | None:
-        """Measured over exact."""
-        return self.excess / self.exact if self.exact and self.excess is not None and np.isfinite(self.excess) else None
-
 
 NUMBERS = {
     "{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio",
