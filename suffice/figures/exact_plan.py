@@ -1,4 +1,4 @@
-"""The figure of exact and measured plans: every client's expected excess, single paths, whose gradients it uses."""
+"""The figure of exact and measured plans: every client's expected excess, whose gradients it uses."""
 
 from __future__ import annotations
 
@@ -18,18 +18,15 @@ MOST_PANELS, MOST_NAMED = 12, 10
 BEYOND = 1.6
 """Curves end at this multiple of the longer plan of a panel."""
 POINTS = 241
-GREY, LIGHT = "0.45", "0.84"
-
-Curves = Mapping[str, tuple[np.ndarray, np.ndarray]]
+GREY = "0.45"
 
 
 def exact_plan_figure(
-    key: float | str, rows: Sequence[Row], bands: Curves | None = None, means: Curves | None = None, *, seeds: int = 0
+    key: float | str, rows: Sequence[Row], means: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
 ) -> Figure:
     """One panel per client at one precision, the twelve that gain most where there are more.
 
-    bands  by client the middle 80 % of simulated paths with peers at t = 0, 1, ..., of so many `seeds`
-    means  by client the mean of such paths with peers and alone, where plans are measured
+    means  by client the mean of simulated paths with peers and alone at t = 0, 1, ..., where plans are measured
     """
     began = time.perf_counter()
     kind: Kind = "measured" if means else "exact"
@@ -45,9 +42,6 @@ def exact_plan_figure(
         for how, curve in zip(("together", "alone"), both):
             kept = np.pad(curve, (0, max(0, last + 1 - len(curve))), constant_values=np.nan)  # paths may be shorter
             data[curve_key(key, row.name, how)] = {"iteration": t, "excess": kept[t]}
-        for how, values in zip(("low", "high"), (bands or {}).get(row.name, ())):
-            at = t[t < len(values)]
-            data[curve_key(key, row.name, how)] = {"iteration": at, "excess": values[at]}
         panels.append(
             {
                 "client": row.client,
@@ -69,7 +63,6 @@ def exact_plan_figure(
             "precision": key,
             "panels": panels,
             "names": list(rows[0].names),
-            "seeds": seeds,
             "simulated": bool(means),
         },
         seconds=time.perf_counter() - began,
@@ -100,15 +93,10 @@ def draw(figure: Figure, canvas: Any) -> None:
 
 
 def _curves(figure: Figure, axes: Any, panel: Any) -> None:
-    def curve(how: str) -> Mapping[str, np.ndarray] | None:
-        return figure.data.get(curve_key(figure.setup["precision"], panel["name"], how))
-
-    together, alone, low, high = (curve(how) for how in ("together", "alone", "low", "high"))
-    assert together is not None
-    assert alone is not None
+    together, alone = (
+        figure.data[curve_key(figure.setup["precision"], panel["name"], how)] for how in ("together", "alone")
+    )
     epsilon, T = panel["epsilon"], panel["iterations"]
-    if low is not None and high is not None:
-        axes.fill_between(low["iteration"], low["excess"], high["excess"], color=LIGHT, linewidth=0)
     axes.plot(alone["iteration"], alone["excess"], color=GREY, linestyle=(0, (4, 2)), linewidth=1.1)
     t, e = together["iteration"], together["excess"]
     kept = t <= (t[-1] if T is None else T)
@@ -159,8 +147,6 @@ def _legend(figure: Figure, canvas: Any, across: int) -> None:
         Line2D([], [], color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)), label="precision"),
         Patch(facecolor="0.7", edgecolor=BLACK, linewidth=0.4, label="weights (own: black)"),
     ]
-    if any(key.endswith("low") for key in figure.data):
-        handles.insert(3, Patch(facecolor=LIGHT, label=f"80 % of {figure.setup['seeds']} simulated paths"))
     said = "above each panel: iterations to the precision with peers, and alone"
     said += "" if len(panels) == total else f"; {len(panels)} of {total} clients, those that gain most"
     ncols = 3 if across > 1 else 1

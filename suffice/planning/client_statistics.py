@@ -38,11 +38,6 @@ class Estimate:
     trust: Trust
     region: str = ""
 
-    def __repr__(self) -> str:
-        where = f" on {self.region}" if self.region else ""
-        shape = " x ".join(map(str, self.value.shape))
-        return f"Estimate({shape} numbers, {self.trust}{where}; .value)"
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClientStatistics:
@@ -56,10 +51,8 @@ class ClientStatistics:
     b, c                          (N, N) |grad R_i - grad R_k|^2 <= b_ik^2 + c_ik |grad R_i|^2 (adaptive, Assumption 3);
                                   of quadratics the pair of Property 1
     entry                         (N, N) precision from which on peer k is similar to client i at all; inf: never
-    similar_pairs                 share of ordered pairs whose entry is below the initial excess: the others are never
-                                  similar by these numbers
-    unknown                       why entry and similar_pairs are not numbers where rows leave coefficients open; mu and
-                                  factor are then about what the rows see
+    unknown                       why entry, b and c are not numbers where rows leave coefficients open; mu and factor
+                                  are then about what the rows see
     notes                         what of the tables was left out
     """
 
@@ -77,7 +70,6 @@ class ClientStatistics:
     b: Estimate
     c: Estimate
     entry: Estimate
-    similar_pairs: float
     unknown: str = ""
     notes: tuple[str, ...] = ()
 
@@ -106,10 +98,7 @@ class ClientStatistics:
             lines=[
                 f"sigma^2 holds on {self.sigma2.region}, and mu on {self.mu.region}. At all models the variance is at "
                 "most floor + factor |grad R_i|^2. Optima and pairs are in --json.",
-                f"Which pairs are similar is not known: {self.unknown}"
-                if self.unknown
-                else "At some precision below the initial excess "
-                f"{100 * self.similar_pairs:.0f} % of the pairs are similar ({self.entry.trust}).",
+                *([f"Which pairs are similar is not known: {self.unknown}"] if self.unknown else ()),
                 *self.notes,
             ],
         )
@@ -147,8 +136,6 @@ def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
         "floor": floor,
         "factor": factor,
     }
-    n = len(problem.names)
-    useful = (values["entry"] < values["excess"][:, None]) & ~np.eye(n, dtype=bool)
     estimates: dict[str, Any] = {
         name: Estimate(value=value, trust=trust if name in certified else "exact", region=certified.get(name, ""))
         for name, value in values.items()
@@ -156,7 +143,6 @@ def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
     return ClientStatistics(
         names=problem.names,
         rows=problem.row_counts,
-        similar_pairs=float("nan") if unknown else float(useful.sum() / max(n * (n - 1), 1)),
         unknown=unknown,
         notes=problem.remarks,
         **estimates,

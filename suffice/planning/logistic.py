@@ -14,6 +14,7 @@ from suffice.support.memory import Memory
 
 from .constant_plan import ConstantPlan
 from .exact.plan import exact_plans
+from .plan_row import Row
 from .plan_rows import Grouped
 from .simulated import LONGEST_SIMULATION, still, weights_of
 
@@ -139,6 +140,15 @@ def _missed(excess: float, end: int, start: float) -> str:
 
 def _first(below: np.ndarray) -> int | None:
     return int(np.argmax(below)) if below.any() else None
+
+
+def measured_curves(problem: Problem, rows: Sequence[Row]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By client the mean excess with peers and alone at t = 0, 1, ..., to twice the longest plan."""
+    both = [list(plans) for plans in zip(*(row.both("measured") for row in rows))]
+    longest, seeds = (max(getattr(one, name) or 1 for one in (*both[0], *both[1])) for name in ("iterations", "seeds"))
+    steps = min(2 * longest, LONGEST_SIMULATION)
+    together, alone = (mean_excess(problem, plans, steps, seeds)[0] for plans in both)
+    return {row.name: (together[:, row.client], alone[:, row.client]) for row in rows}
 
 
 @np.errstate(over="ignore", invalid="ignore")  # steps that are not stable

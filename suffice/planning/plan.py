@@ -23,11 +23,11 @@ from .break_even import break_even
 from .constant_prediction import coarse, started
 from .federated import matrices, rounds
 from .guaranteed.fixed_weights import everybody
-from .logistic import with_measured
+from .logistic import measured_curves, with_measured
 from .plan_row import Row
 from .plan_rows import planned_rows
 from .precision import precisions
-from .simulated import Measured, measure, multiplications, path_work, paths
+from .simulated import Measured, measure, multiplications
 from .tables.answer import answer
 from .tables.notes import sentence
 
@@ -43,10 +43,6 @@ NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client
 THERE = "Nothing to plan: every start is there already (0 iterations)."
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
-
-
-DRAWN_WORK = 3e10
-"""The same of paths that are simulated for a picture."""
 
 
 def planned_for(problem: Problem | None, field: str) -> Any:
@@ -205,22 +201,19 @@ class Plan:
         """A row for each client and precision, as pandas' or polars' data frame, else a mapping of columns."""
         return to_frame({k: v for k, v in row.to_dict().items() if k != "labels"} for row in self.rows)
 
-    def plot(
-        self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256
-    ) -> Picture:
-        """A figure that a notebook shows: of exact plans every client's curves, simulated paths and weights.
+    def plot(self, path: str | Path | None = None, *, precision: float | str | None = None) -> Picture:
+        """A figure that a notebook shows: of exact plans every client's curves and weights.
 
         Measured plans have simulated means for exact curves; of constants: who collaborates with whom, and the bounds'
         curves. With `path`, also written there: one .pdf, .png
-        or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first); `seeds` paths
-        are simulated, 0 for none, unless that took a minute. Raises `InputError`.
+        or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first). Raises
+        `InputError`.
         """
         key, rows = self._key(precision), self._at(precision)
-        short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
-        known = rows[0].exact is not None or (rows[0].measured is not None and short)
-        if known:
-            simulated = paths(self.problem, rows, seeds=seeds) if short and self.problem is not None else ()
-            figure = draw("exact_plan", key, rows, *simulated, seeds=seeds)
+        if rows[0].exact is not None:
+            figure = draw("exact_plan", key, rows)
+        elif rows[0].measured is not None and any(row.measured.seeds for row in rows):
+            figure = draw("exact_plan", key, rows, measured_curves(planned_for(self.problem, "plot"), rows))
         else:
             figure = draw("plan", self.precisions, self.constants)
         if path is not None:

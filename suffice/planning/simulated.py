@@ -49,11 +49,6 @@ class SimulatedPlan:
         """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
         return self.time / self.predicted if self.predicted and np.isfinite(self.time) else None
 
-    @property
-    def excess_ratio(self) -> float | None:
-        """Measured over exact."""
-        return self.excess / self.exact if self.exact and self.excess is not None and np.isfinite(self.excess) else None
-
 
 NUMBERS = {
     "{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio",
@@ -171,46 +166,10 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     return found
 
 
-Curves = dict[str, tuple[np.ndarray, np.ndarray]]
-"""Two curves of each client, by its name."""
-
-
-def paths(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0) -> tuple[Curves, Curves]:
-    """By client the tenth and nine tenths of paths with peers at t = 0, 1, ..., to twice the longest plan, and the mean
-    excess with peers and alone where plans are measured; the mean of exact plans is known, and not simulated."""
-    from suffice.simulate import run
-
-    measured, excess = rows[0].measured is not None, []
-    for how in ("together", "alone") if measured else ("together",):
-        plans = _constant(rows, how)
-        etas = still([plan.eta for plan in plans])
-        many, rule = _fresh(rows, seeds), weights_of(problem, plans)
-        trace = run(problem, rule, iterations=followed(rows), eta=etas, seeds=many, root=root)
-        excess.append(trace.excess.astype(float))
-    ends = np.quantile(excess[0], [0.1, 0.9], axis=0)
-    bands = {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
-    if not measured:
-        return bands, {}
-    together, alone = (one.mean(0) for one in excess)
-    return bands, {row.name: (together[:, row.client], alone[:, row.client]) for row in rows}
-
-
 def _fresh(rows: Sequence[Row], seeds: int) -> range:
     """Seeds of paths other than those that chose the times of measured plans."""
     used = max((plan.seeds for row in rows for plan in row.both("measured") if plan), default=0)
     return range(used, used + seeds)
-
-
-def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
-    """Multiplications of `paths`."""
-    return float(seeds) * followed(rows) * problem.clients**2 * (problem.gradient_cost + problem.features)
-
-
-def followed(rows: Sequence[Row]) -> int:
-    """Twice the longest plan that is drawn."""
-    alone = ("alone",) if rows[0].measured is not None else ()  # drawn from paths, too
-    longest = max(plan.iterations or 1 for how in ("together", *alone) for plan in _constant(rows, how))
-    return min(2 * longest, LONGEST_SIMULATION)
 
 
 def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> float:

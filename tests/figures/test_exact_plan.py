@@ -1,4 +1,4 @@
-"""The picture of exact plans: curves, bands of simulated paths, weights, and text that can be read."""
+"""The picture of exact plans: curves, weights, and text that can be read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def plan():
 
 
 def test_a_panel_for_each_client_that_gains_most_with_the_curves_of_its_plan(plan):
-    figure = plan.plot(seeds=200)
+    figure = plan.plot()
     panels = figure.setup["panels"]
     assert len(panels) == MOST_PANELS < 14
     shown = {panel["name"] for panel in panels}
@@ -29,12 +29,11 @@ def test_a_panel_for_each_client_that_gains_most_with_the_curves_of_its_plan(pla
     assert min(gains[name] for name in shown) >= max(gain for name, gain in gains.items() if name not in shown)
     for row in plan.precisions["10%"]:
         if row.name in shown:
-            mine = {how: figure.data[f"10% | {row.name} | {how}"] for how in ("together", "alone", "low", "high")}
+            mine = {how: figure.data[f"10% | {row.name} | {how}"] for how in ("together", "alone")}
             at = mine["together"]["iteration"] == row.exact.iterations
             np.testing.assert_allclose(mine["together"]["excess"][at], row.exact.excess, rtol=1e-12)
-            assert (mine["low"]["excess"][1:] < mine["high"]["excess"][1:]).all()
-            np.testing.assert_allclose(mine["low"]["excess"][0], row.exact.start, rtol=1e-9)
-    assert plan.plot(precision=0.5, seeds=0).setup["precision"] == 0.5
+            np.testing.assert_allclose(mine["alone"]["excess"][0], row.exact.start, rtol=1e-9)
+    assert plan.plot(precision=0.5).setup["precision"] == 0.5
     with pytest.raises(sf.InputError, match="precision"):
         plan.plot(precision=0.7)
 
@@ -42,7 +41,7 @@ def test_a_panel_for_each_client_that_gains_most_with_the_curves_of_its_plan(pla
 def test_no_text_is_smaller_than_seven_points(plan):
     with style():
         canvas = Canvas()
-        draw(plan.plot(seeds=8), canvas)
+        draw(plan.plot(), canvas)
         canvas.canvas.draw()
         sizes = [text.get_fontsize() for text in canvas.findobj(matplotlib.text.Text) if text.get_text()]
     assert len(sizes) > 40

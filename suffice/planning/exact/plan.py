@@ -183,7 +183,7 @@ def _described(
     time = merged.arrival(one, HORIZON)  # a search in single precision knows times to about one in a million
     if not np.isfinite(time):
         return plan.noted(NEVER.format(HORIZON))
-    M, floor, steps = merged.matrix(one), merged.floor(one, limit), int(np.ceil(time))
+    M, floor, steps = merged.matrix(one), merged.floor(one), int(np.ceil(time))
     end = orbit(M, merged.start, steps)[:, -1]
     return replace(
         plan,

@@ -17,10 +17,7 @@ NOTES, LONGEST = 3, 320
 MOST_ROWS = 20
 """Clients up to which each has its line."""
 WITHOUT = "Iterations are exact means with gradients as they are, without any matrix."
-MATRIX = (
-    "Iterations are exact means. Multiply the averaged gradient by the client's matrix, which is in `matrices` of "
-    "--json and in --out DIR."
-)
+MATRIX = "Multiply the averaged gradient by the client's matrix, which is in `matrices` of --json and in --out DIR."
 NOTHING = "nothing to plan"
 MORE = ". More notes are in --json."
 
@@ -61,10 +58,9 @@ def few(lines: Sequence[str]) -> list[str]:
     return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
 
 
-def matrix_note(rows: Sequence[Row]) -> list[str]:
-    """What the iterations of exact plans are, and of which gradients."""
-    used = [plan.matrix is not None for row in to_be_planned(rows) for plan in (row.exact, row.exact_local)]
-    return [MATRIX if any(used) else WITHOUT] if used else []
+def with_matrix(rows: Sequence[Row]) -> bool:
+    """Whether some client that has something to do has a matrix."""
+    return any(plan.matrix is not None for row in to_be_planned(rows) for plan in row.constant())
 
 
 def starts_there(row: Row) -> bool:

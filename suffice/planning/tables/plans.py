@@ -12,7 +12,18 @@ from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_widt
 from ..plan_row import Kind, Row
 from ..schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import MOST_ROWS, few, first_rows, matrix_note, noted, over_known, sentence, to_be_planned
+from .notes import (
+    MATRIX,
+    MOST_ROWS,
+    WITHOUT,
+    few,
+    first_rows,
+    noted,
+    over_known,
+    sentence,
+    to_be_planned,
+    with_matrix,
+)  # fmt: skip
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
@@ -20,10 +31,6 @@ WHERE = "Who learns from whom, by name and weight, is in weights.csv of --out DI
 NO_EXACT_PLAN = "no exact plan"
 NAME = 14
 """Characters of a client's name in a note."""
-MATRIX = (
-    "The step is for averaged gradients multiplied by the client's matrix, "
-    "which is in `matrices` of --json and in --out DIR"
-)
 TAU_BOUND = (
     "Predictions bound E[tau], where tau = min{t: e_t < eps}. They hold up to tau; nothing is guaranteed after it."
 )
@@ -72,7 +79,8 @@ def exact_table(precisions: Precisions) -> Table:
         [column for column in known if plain or column.head != "no matrix"],
         [(key, there, to_be_planned(there)) for key, there in precisions.items()] if many else rows,
         title=f"Exact plan{', medians over clients' if many else ''}: iterations {reached}",
-        lines=[*matrix_note(rows), *(["The plan of every client is in --csv FILE and --json."] if many else ()),
+        lines=[f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT,
+               *(["The plan of every client is in --csv FILE and --json."] if many else ()),
                *_said(rows, "exact")],
         width=80,
     )  # fmt: skip
@@ -81,14 +89,11 @@ def exact_table(precisions: Precisions) -> Table:
 def measured_plan_table(precisions: Precisions) -> Table:
     """One line per client and precision; of many clients the first."""
     rows = [row for there in precisions.values() for row in there]
-    found = {row.name: row.measured.model.matrix is not None for row in rows}
-    names = [name for name, has in found.items() if has]
-    who = "" if len(names) == len(found) else f" ({_some(names)})"
     lines = [
         f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
         "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps.",
         *_said(rows, "measured"),
-        *([f"{MATRIX}{who}."] if names else ()),
+        *([MATRIX] if with_matrix(rows) else ()),
     ]
     title = "Measured: iterations until the mean excess is at most eps"
     return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)

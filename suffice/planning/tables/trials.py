@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from suffice.support.tables import Column, Table, number
 
 from .notes import first_rows, sentence
@@ -47,18 +45,11 @@ def measured_tables(measured: Sequence[Measured]) -> list[Table]:
 
 
 def _ends(measured: Sequence[Measured]) -> list[Table]:
-    known = {how: [getattr(entry, how) for entry in measured] for how in ("alone", "together")}
-    if all(plan.iterations is None for plans in known.values() for plan in plans):
+    plans = [plan for entry in measured for plan in (entry.alone, entry.together)]
+    if all(plan.iterations is None for plan in plans):
         return []
-    exact = any(plan.exact is not None for plan in known["together"])
+    exact = any(plan.exact is not None for plan in plans)
     lines = [] if exact else ["The plans ran on other paths than those that told their T."]
-    for how, plans in known.items():
-        ratios = [ratio for plan in plans if (ratio := plan.excess_ratio) is not None]
-        if ratios:
-            lines.append(
-                f"The mean excess at T, {how}, is {min(ratios):.3f} to {max(ratios):.3f} times the exact one, "
-                f"{np.median(ratios):.3f} in the median."
-            )
     over = f"measured/{'exact' if exact else 'eps'}"
     columns = (
         CLIENT,

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .gradient_moments import RANK
+from .gradient_moments import RANK, to_minimiser
 from .gram_model import GramModel
 from .orbits import DIVERGED, share_of_step
 from .packed import pack, unpack
@@ -60,13 +60,8 @@ class GradientRows:
         """Arguments as in `moments_of_rows`."""
         d = start.shape[1]
         mean = sum(x.T @ x / len(x) for x, _ in blocks) / len(blocks) + ridge * np.eye(d)
-        basis, optimum = SHARED["pooled"](mean), []
-        for (x, y), origin in zip(blocks, start):
-            n, r = len(x), y - x @ origin
-            if ridge:
-                x = np.concatenate((x, np.sqrt(n * ridge) * np.eye(d)))
-                r = np.concatenate((r, -np.sqrt(n * ridge) * origin))
-            optimum.append(origin + np.linalg.lstsq(x, r, rcond=None)[0])
+        basis = SHARED["pooled"](mean)
+        optimum = [at + to_minimiser(x, y - x @ at, at, ridge) for (x, y), at in zip(blocks, start)]
         seen = tuple((x @ basis, y) for x, y in blocks)
         return cls(blocks=seen, start=start, optimum=np.array(optimum), basis=basis, ridge=ridge, batch=batch)
 

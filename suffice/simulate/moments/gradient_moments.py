@@ -109,6 +109,14 @@ class GradientMoments:
         )
 
 
+def to_minimiser(x: np.ndarray, residuals: np.ndarray, theta: np.ndarray, ridge: float) -> np.ndarray:
+    """What leads from theta, with these residuals, to the minimiser of R_k, where several to the nearest one."""
+    if ridge:
+        root = np.sqrt(len(x) * ridge)
+        x, residuals = np.concatenate((x, root * np.eye(len(theta)))), np.concatenate((residuals, -root * theta))
+    return np.linalg.lstsq(x, residuals, rcond=None)[0]
+
+
 def moments_of_rows(
     blocks: Sequence[tuple[np.ndarray, np.ndarray]], *, start: np.ndarray, ridge: float = 0.0, batch: int = 1
 ) -> GradientMoments:
@@ -131,12 +139,9 @@ def moments_of_rows(
         noise[k, :, 0] = r**2 @ p / n - pack(np.outer(slope, slope))
         noise[k, :, 1 : 1 + d] = cross(gram, slope) - 2 * (p * r[:, None]).T @ x / n
         noise[k, :, 1 + d :] = p.T @ p / n - sandwich(gram)
-        if ridge:
-            x = np.concatenate((x, np.sqrt(n * ridge) * np.eye(d)))
-            r = np.concatenate((r, -np.sqrt(n * ridge) * centre))
         A.append(gram + ridge * np.eye(d))
         h.append(slope - ridge * centre)
-        optimum.append(origin + np.linalg.lstsq(x, r - x @ origin, rcond=None)[0])
+        optimum.append(origin + to_minimiser(x, r - x @ origin, start[k], ridge))
     full = GradientMoments(
         A=np.stack(A),
         h=np.stack(h),

@@ -189,57 +189,40 @@ class ExactRecursion(LinearRecursion):
         noise = moments.noise.reshape(moments.clients, -1) @ by_noise.ravel()
         return 8 * v / moments.batch * noise + self.h @ by_h - 2 * np.tensordot(moments.A, by_B)
 
-    def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
-        values, vectors = np.linalg.eigh(np.tensordot(v, self.moments.A, 1))
-        seen = values > RANK * values.max()
-        return values[seen], vectors[:, seen]
-
     def limit(self, v: np.ndarray) -> float:
-        """The factor c below which rates c v are stable, 1 / rho(P^-1 Q); 0 for v = 0."""
-        if not v.any():
-            return 0.0
-        values, U = self._range(v)
-        root = np.sqrt(self._lyapunov(values))
-        return 1 / largest(self._scaled(v, U, root), pack(np.eye(len(values))) / root)
+        """The factor c below which rates c v are stable, 1 / rho(P^-1 Q)."""
+        values, _, root, apply = self._scaled(v)
+        return 1 / largest(apply, pack(np.eye(len(values))) / root)
 
-    def _scaled(self, v: np.ndarray, U: np.ndarray, root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q."""
-        A = U.T @ np.tensordot(v, self.moments.A, 1) @ U
-        noise = 4 * self._noise(v)[:, 1 + self.features :]
+    def _scaled(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """Eigenvalues of A = sum v_k A_k above rounding, their vectors U, and in the packed basis U the diagonal of
+        P^1/2 and y -> P^-1/2 Q P^-1/2 y, without building Q."""
+        values, U = np.linalg.eigh(np.tensordot(v, self.moments.A, 1))
+        seen = values > RANK * values.max()
+        values, U, noise = values[seen], U[:, seen], 4 * self._noise(v)[:, 1 + self.features :]
+        row, column = np.triu_indices(len(values))
+        root = np.sqrt(2 * (values[row] + values[column]))
 
         def apply(y: np.ndarray) -> np.ndarray:
-            X = unpack(y.ravel() / root, len(A))
-            seen = unpack(noise @ pack(U @ X @ U.T), len(U))
-            return pack(4 * A @ X @ A + U.T @ seen @ U) / root
+            X = unpack(y.ravel() / root, len(values))
+            drawn = unpack(noise @ pack(U @ X @ U.T), len(U))
+            return pack(4 * values[:, None] * X * values + U.T @ drawn @ U) / root
 
-        return apply
+        return values, U, root, apply
 
-    @staticmethod
-    def _lyapunov(values: np.ndarray) -> np.ndarray:
-        """The diagonal of P in the packed basis of A's eigenvectors."""
-        row, column = np.triu_indices(len(values))
-        return 2 * (values[row] + values[column])
-
-    def floor(self, v: np.ndarray, limit: float | None = None) -> float:
-        """lim E e_t; inf beyond the step limit, which need not be found again if it is known.
+    def floor(self, v: np.ndarray) -> float:
+        """lim E e_t of rates below the step limit.
 
         The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m,
         where sum v_k grad R_k vanishes.
         """
         from scipy.sparse.linalg import cg
 
-        if not v.any():
-            return self.excess
-        values, U = self._range(v)
-        if (self.limit(v) if limit is None else limit) <= 1:
-            return float("inf")
+        values, U, root, apply = self._scaled(v)
         delta = self.start[1 : 1 + self.features]
         m = U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
         z = moments_at(m)
         source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
-        root = np.sqrt(self._lyapunov(values))
-        apply = self._scaled(v, U, root)
         X = cg(operator(lambda y: y - apply(y), len(root)), source / root, rtol=ACCURATE)[0] / root
         seen = U.T @ self.moments.A[self.client] @ U / self.unit
         return float(self.loss @ z + pack(seen) @ X)
