@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from suffice.simulate import Quadratics
     from suffice.simulate.data.site_rows import Sites
 
-NOTHING: dict[str, Any] = {
-    "suspects": [], "groups": [], "distances": None, "spread_power": None, "fewest_numbers": None,
-}  # fmt: skip
-"""What a fit of classes does not look for."""
-
 
 def encode(sites: Sites, sums: Sums, trusted: Sums) -> tuple[Encoding, Sums, Units, list[str]]:
     """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns."""
@@ -66,7 +61,7 @@ def assemble(
     (K, N), K the classes or 1, `shared` those of the population, (K, q) and (K,); `rule` is what was exchanged and
     found."""
     names, kinds = sites.names, (encoding.columns, sites.classes)
-    whole: Any = _averaged(fitted, found, names, scale) | NOTHING | rule
+    whole: Any = _averaged(fitted, found, names, scale) | rule
     apart = {entry["site"] for entry in whole["suspects"] if entry["left_out"] == "site"}
     clients = []
     for at, site in enumerate(sites.sites):

@@ -43,5 +43,6 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
     return assemble(
         sites, client, loss, fitted, gains, units.given(fitted.models),
         units.given(fitted.population), scale=1.0, encoding=encoding, left_out=notes,
-        rule={"rounds": rounds, "numbers_per_site": numbers},
+        rule={"suspects": [], "groups": [], "distances": None, "spread_power": None, "rounds": rounds,
+              "numbers_per_site": numbers, "fewest_numbers": None},
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from suffice.support.parse import nearest, parse_number
 
 from .table import MOST_CLIENTS, Table
 
+KINDS = ("contiguous", "iid", "dirichlet", "labels")
 USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"
 MOST_CLASSES = 1000
 FEWEST_ROWS = 2
@@ -35,8 +35,8 @@ def parse_split(text: str) -> Split:
     column = ":".join(words)
     if kind == "column" and column.strip():
         return Split(kind=kind, column=column)
-    if kind not in _KINDS or len(words) != (2 if kind == "dirichlet" else 1):
-        near = nearest(kind, (*_KINDS, "column")) if kind not in (*_KINDS, "column") else None
+    if kind not in KINDS or len(words) != (2 if kind == "dirichlet" else 1):
+        near = nearest(kind, (*KINDS, "column")) if kind not in (*KINDS, "column") else None
         raise InputError("split", text, f"did you mean {near}? {USAGE}" if near else USAGE)
     if not (words[0].isascii() and words[0].isdigit() and len(words[0]) < 10 and 2 <= int(words[0]) <= MOST_CLIENTS):
         raise InputError("split", text, f"give a whole number of clients from 2 to {MOST_CLIENTS}")
@@ -67,19 +67,15 @@ def parts_of(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
     rows, n = len(y), split.clients
     if n > rows:
         raise InputError("split", f"{split.kind}:{n}", f"the table has {rows} rows; use fewer clients")
-    parts = _KINDS[split.kind](y, split, seed)
+    if split.kind in ("contiguous", "iid"):
+        order = np.arange(rows) if split.kind == "contiguous" else _order(y, seed)
+        parts = [np.sort(part) for part in np.array_split(order, n)]
+    else:
+        parts = _dirichlet(y, split, seed) if split.kind == "dirichlet" else _labels(y, split, seed)
     for i, part in enumerate(parts):
         if not len(part):
             raise InputError("split", f"{split.kind}:{n}", f"leaves client {i} without rows; use fewer clients")
     return parts
-
-
-def _contiguous(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
-    return np.array_split(np.arange(len(y)), split.clients)
-
-
-def _iid(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
-    return [np.sort(part) for part in np.array_split(_order(y, seed), split.clients)]
 
 
 def _dirichlet(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
@@ -117,14 +113,6 @@ def _labels(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
         for i, part in zip(owners, np.array_split(members, len(owners))):
             parts[i] = np.sort(part)
     return parts
-
-
-_KINDS: dict[str, Callable[[np.ndarray, Split, int], list[np.ndarray]]] = {
-    "contiguous": _contiguous,
-    "iid": _iid,
-    "dirichlet": _dirichlet,
-    "labels": _labels,
-}
 
 
 def _order(y: np.ndarray, seed: int) -> np.ndarray:
