@@ -87,7 +87,7 @@ def is_setup(name: str) -> bool:
 
 def has_sites(setup: str, split: str | None) -> bool:
     """Whether the file itself names every row's site."""
-    from suffice.simulate.data.text_file import is_csv
+    from suffice.simulate.data.csv_file import is_csv
 
     path = Path(setup)
     return path.is_file() and is_csv(path) and (split is None or split.startswith("column:"))
@@ -131,8 +131,8 @@ def read_table(setup: str, data: DataOptions) -> Any:
 def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
     from suffice.simulate.data.client_partition import parse_split
+    from suffice.simulate.data.csv_file import is_csv
     from suffice.simulate.data.embedded import PREFIX
-    from suffice.simulate.data.text_file import is_csv
     from suffice.support.errors import InputError
 
     path = Path(setup)

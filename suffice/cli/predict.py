@@ -38,7 +38,7 @@ def predict(
     """Predict new rows with their clients' models; unknown clients get the population's model, or the mean of all
     networks' predictions."""
     from suffice.fitting.new_rows import new_rows
-    from suffice.simulate.data.text_file import TextFile
+    from suffice.simulate.data.csv_file import TextFile
     from suffice.support.files import make_folder, write_whole
     from suffice.support.text import csv_text
 
@@ -76,7 +76,7 @@ def predict(
 def _models(path: str, network: str | None) -> tuple[Any, str]:
     """The models of a file, and what predicts the rows of a client that has none."""
     if Path(path).suffix == ".npz":
-        from suffice.training.networks import read_networks
+        from suffice.training.saved_networks import read_networks
 
         return read_networks(path, network), "the mean of all networks"
     from suffice.fitting.fitted import load

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds import evaluate, find
-from suffice.bounds.theorems.sample_optimal.theorem_1 import best_level, signal
+from suffice.bounds.theorems.sample_optimal.lower_bound import best_level, signal
 from suffice.bounds.threshold_weights import precision_weights
 
 from .figure import SEPARATOR, Content, Figure

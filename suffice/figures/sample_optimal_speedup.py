@@ -166,7 +166,7 @@ def _for_all(setting: str, optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _least(optima: np.ndarray) -> np.ndarray:
     """Theorem 1 for agent 0 at the best of many levels of the start, per number of rounds."""
-    from suffice.bounds.theorems.sample_optimal.theorem_1 import signal
+    from suffice.bounds.theorems.sample_optimal.lower_bound import signal
 
     levels = np.geomspace(1e-7, BALL**2 / 2, 300)
     signal2 = signal(b=optima[None] - optima[0], mu=np.ones(len(levels)), e0=levels)

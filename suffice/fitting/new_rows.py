@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from suffice.simulate.data.csv_file import csv_source
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.frame import Frame, frame_of
 from suffice.simulate.data.memory import as_path
-from suffice.simulate.data.text_file import csv_source
 from suffice.support.errors import InputError
 from suffice.support.tables import some
 

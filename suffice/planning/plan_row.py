@@ -13,7 +13,7 @@ from suffice.support.numbers import plain
 from suffice.support.text import printable
 
 from .precision import Precision
-from .schedules import Schedules
+from .step_size_schedules import Schedules
 
 SHOWN = 6
 """Collaborators that the short text of a row names."""

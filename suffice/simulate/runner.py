@@ -19,7 +19,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
-from .algorithms.optimised import Optimised
+from .algorithms.optimiser import Optimised
 from .checkpoint import Checkpoint, fingerprint
 from .kernel_choice import Kernel, attempt, cannot_record, record
 from .oracle import Oracle, check_problem

@@ -18,8 +18,8 @@ from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
-from suffice.simulate.data.readers import UNDIVIDED
 from suffice.simulate.data.site_source import read_sites
+from suffice.simulate.data.source import UNDIVIDED
 from suffice.simulate.randomness import Stream, single
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory

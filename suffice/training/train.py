@@ -24,8 +24,8 @@ from suffice.support.files import check_regular, make_folder, write_whole
 from suffice.support.memory import MAX_MEMORY
 from suffice.support.numbers import as_whole
 
+from .architectures import module_of
 from .client_arrays import ClientArrays, client_arrays
-from .models import module_of
 from .training import Training, tested
 
 JUDGED = 0.2

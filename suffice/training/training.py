@@ -23,7 +23,7 @@ from suffice.support.tables import Table, number
 from suffice.support.text import csv_text
 
 from .client_arrays import Reading
-from .networks import NAMES, RECORD, Record
+from .saved_networks import NAMES, RECORD, Record
 
 MOST = 40
 """So many clients are shown; all are in the JSON."""

@@ -9,7 +9,7 @@ import sympy
 from scipy.integrate import quad
 
 from suffice.bounds.bayes_risk import inverse_risk, risk
-from suffice.bounds.theorems.sample_optimal.theorem_1 import HALF
+from suffice.bounds.theorems.sample_optimal.lower_bound import HALF
 
 
 def by_definition(u):

@@ -202,7 +202,7 @@ def predict(rng: random.Random, folder: Path, seen: Seen) -> None:
             seen.read = shown is not None
             finite(json.loads(shown or "{}", parse_constant=float))
             return
-        from suffice.simulate.data.text_file import TextFile
+        from suffice.simulate.data.csv_file import TextFile
 
         source, *_ = TextFile.of(source, fitted.needed.__contains__).frames()
     elif rng.random() < 0.1:

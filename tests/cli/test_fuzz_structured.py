@@ -22,9 +22,9 @@ import suffice as sf
 from suffice.bounds import THEOREMS, check_conditions
 from suffice.simulate.data.cells import MISSING
 from suffice.simulate.data.cells import WORDS as WORDS_OF_GAPS
+from suffice.simulate.data.csv_file import TextFile
 from suffice.simulate.data.frame import Frame
 from suffice.simulate.data.site_source import read_sites
-from suffice.simulate.data.text_file import TextFile
 from suffice.verification.campaign import conduct, read_campaign
 
 

@@ -10,7 +10,7 @@ from suffice.bounds import Constants, GradientDissimilarity, Quantity, find
 from suffice.bounds.all_for_all_plan import ONE, TWO
 from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
 from suffice.planning.plan_row import LABELS
-from suffice.planning.schedules import HITTING
+from suffice.planning.step_size_schedules import HITTING
 from suffice.planning.tables.plans import plan_table
 
 REACHED = {

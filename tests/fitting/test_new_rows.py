@@ -107,7 +107,7 @@ def test_in_python(loss, route, tmp_path):
 @pytest.mark.parametrize("piece", [1, 50_000])
 def test_by_the_command(loss, options, piece, tmp_path, command, refused, monkeypatch):
     """In pieces of one row too: what is said is said once, with the count of all."""
-    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
     table = rows(loss)
     fit = sf.fit(table)
     model, new = fit.save(tmp_path / "m.json"), written(tmp_path / "new.csv", NEW)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds.evaluate import evaluate
-from suffice.bounds.theorems.sample_optimal.theorem_1 import OPTIMISED, best_level, signal
+from suffice.bounds.theorems.sample_optimal.lower_bound import OPTIMISED, best_level, signal
 
 
 def needed_rounds(*, b: Any, mu: Any, sigma2: Any, eps: Any, ball: Any) -> Any:

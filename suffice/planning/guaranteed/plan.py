@@ -20,7 +20,7 @@ from suffice.support.numbers import as_numbers, as_whole
 
 from ..plan_row import Row, rows_of
 from ..precision import Precision
-from ..schedules import schedules
+from ..step_size_schedules import schedules
 from .fixed_weights import fixed_rounds
 
 

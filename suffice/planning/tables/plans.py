@@ -10,7 +10,7 @@ import numpy as np
 from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_width, shortened
 
 from ..plan_row import Kind, Row
-from ..schedules import Schedules
+from ..step_size_schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
 from .notes import (
     MATRIX,

@@ -28,7 +28,7 @@ from .local import Local as Local
 from .local_sgd import LocalSGD as LocalSGD
 from .minibatch import MinibatchSGD as MinibatchSGD
 from .momentum import Momentum as Momentum
-from .optimised import Optimised as Optimised
+from .optimiser import Optimised as Optimised
 from .reshuffling import RandomReshuffling as RandomReshuffling
 from .scafflix import Scaffnew as Scaffnew
 from .scaffold import Scaffold as Scaffold

@@ -23,10 +23,10 @@ from suffice.support.numbers import LARGEST
 from suffice.support.tables import some
 
 from .cells import DATE, NUMBER, as_text, date, disguise, is_word, number_of, texts_of
+from .csv_file import INDEXES
 from .encoding import Encoding
 from .frame import Frame
 from .table import MOST_CLIENTS, no_column
-from .text_file import INDEXES
 
 if TYPE_CHECKING:
     from polars import Series

@@ -14,8 +14,8 @@ from suffice.support.memory import Memory
 from .cells import NUMBER
 from .design import CHANGED, MOST_LEVELS, NOTE, ColumnFacts
 from .encoding import Encoding
-from .readers import Source
 from .site_rows import Sites, sites_of
+from .source import Source
 from .table import Table
 
 

@@ -1,6 +1,6 @@
 """A table as people have it: named columns of numbers or texts, with gaps.
 
-`frame_of` takes a mapping of columns or any library's data frame (by narwhals); `text_file` reads a file in pieces.
+`frame_of` takes a mapping of columns or any library's data frame (by narwhals); `csv_file` reads a file in pieces.
 What is made of the columns is decided in `design`.
 """
 

@@ -12,8 +12,8 @@ from suffice.support.numbers import as_choice
 from .design import MOST_LEVELS, ColumnFacts
 from .loss import loss_of
 from .memory import MAX_MEMORY, Memory
-from .readers import source_of
 from .site_rows import Sites, sites_of
+from .source import source_of
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
 ROWS_PER_CLASS = 3

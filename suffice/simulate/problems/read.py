@@ -15,7 +15,7 @@ from ..data.encoded import encoded_tables
 from ..data.heart_disease import is_heart_disease, patients
 from ..data.loss import loss_of_a_problem
 from ..data.memory import MAX_MEMORY, Memory
-from ..data.readers import source_of, source_of_tables
+from ..data.source import source_of, source_of_tables
 from ..data.table import Table
 from . import LeastSquares, Logistic
 from .from_arrays import LOSSES, of_tables

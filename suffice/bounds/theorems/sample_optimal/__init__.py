@@ -17,8 +17,8 @@ from . import (
     growing_noise,
     last_iterate,
     loss_contraction,
+    lower_bound,
     peer_excess,
-    theorem_1,
     theorem_2,
     theorem_3,
     two_stages,
@@ -27,7 +27,7 @@ from .statements import STATEMENTS as STATEMENTS
 
 THEOREMS = (
     *peer_excess.THEOREMS,
-    *theorem_1.THEOREMS,
+    *lower_bound.THEOREMS,
     *theorem_2.THEOREMS,
     *best_weights.THEOREMS,
     *last_iterate.THEOREMS,
@@ -39,4 +39,4 @@ THEOREMS = (
     *growing_noise.THEOREMS,
     *estimated_rows.THEOREMS,
 )
-DEFINITIONS = (*peer_excess.DEFINITIONS, *theorem_1.DEFINITIONS, *definitions.DEFINITIONS)
+DEFINITIONS = (*peer_excess.DEFINITIONS, *lower_bound.DEFINITIONS, *definitions.DEFINITIONS)

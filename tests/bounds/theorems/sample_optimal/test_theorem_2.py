@@ -8,7 +8,7 @@ from needed_rounds import needed_rounds
 from records import bound_of, definition_of  # tests/helpers
 
 from suffice.bounds.bayes_risk import inverse_risk
-from suffice.bounds.theorems.sample_optimal.theorem_1 import HALF, signal
+from suffice.bounds.theorems.sample_optimal.lower_bound import HALF, signal
 
 bound, definition = bound_of("sample-optimal"), definition_of("sample-optimal")
 

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 import suffice as sf
-from suffice.training.models import MODELS, module_of
+from suffice.training.architectures import MODELS, module_of
 
 
 @pytest.mark.parametrize("shape", [(28, 28), (1, 12, 12), (3, 13, 32)])

@@ -1,5 +1,5 @@
-"""Readers of rows, whatever is made of them: a CSV, a folder, .npz and LIBSVM files, MNIST, a set of scikit-learn, a
-data frame, a mapping of columns, a problem. Each format has one reader here."""
+"""The source of rows, whatever is made of them: a CSV, a folder, .npz and LIBSVM files, MNIST, a set of scikit-learn, a
+data frame, a mapping of columns, a problem. Which it is, is decided here; each format has a file of its own."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from suffice.support.errors import InputError
 
 from .cells import as_text, series_of
 from .client_partition import Split, divide, parse_split, parts_of
+from .csv_file import csv_source, is_csv, is_named_csv
 from .embedded import PREFIX, embedded
 from .frame import Frame, Replayed, frame_of, is_frame, joined
 from .heart_disease import is_heart_disease, patients
@@ -24,7 +25,6 @@ from .mnist import mnist, mnist_part
 from .npz import read_npz
 from .suspicion import alike, named
 from .table import Table, no_column
-from .text_file import csv_source, is_csv, is_named_csv
 
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"

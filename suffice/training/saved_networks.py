@@ -19,8 +19,8 @@ from suffice.simulate.data.npz import read_arrays
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY, Memory
 
+from .architectures import MODELS, module_of
 from .client_arrays import Reading
-from .models import MODELS, module_of
 
 RECORD, NAMES = "suffice", "client names"
 """Entries of the file beside those of the modules' `state_dict`."""

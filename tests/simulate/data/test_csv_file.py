@@ -16,8 +16,8 @@ from polars import Series
 import suffice as sf
 from suffice.bounds import InputError
 from suffice.simulate.data.cells import numbers_of, series_of, texts_of
+from suffice.simulate.data.csv_file import INDEX, TextFile
 from suffice.simulate.data.frame import Replayed
-from suffice.simulate.data.text_file import INDEX, TextFile
 
 ROWS = [["a", "0.5", "1e-1", "u, v"], ["b", "-1.25", "2", "w"], ["a", "", ".5", "w"], ["b", "NA", "4.", "u, v"]]
 HEADER = ["client", "x", "target", "kind"]
@@ -54,7 +54,7 @@ def test_lists_of_python():
 
 
 def test_pieces_and_an_index(tmp_path, monkeypatch):
-    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", 9)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 9)
     path = tmp_path / "t.csv"
     path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
     frames = list(TextFile.of(path).frames())
@@ -79,7 +79,7 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
     path = tmp_path / "t.csv"
     path.write_text("\n".join(",".join(row) for row in (columns, *zip(*columns.values()))))
     for piece in (50_000, 30):
-        monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
         fit = sf.fit(path, loss="least-squares")
         assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
         said = " | ".join((*fit.left_out, *fit.notes))
@@ -136,7 +136,7 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
     path = tmp_path / "t.csv"
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
     for piece in (50_000, 50, 7, 1):
-        monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
         frames = list(TextFile.of(path).frames())
         x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
         assert x == [str(row) if row % 9 else None for row in range(40)]
@@ -152,7 +152,7 @@ def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_f
     """With gaps, texts and lines; where there is no `room` at all the file is read again."""
     path, passes = tmp_path / "t.csv", []
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{row if row % 5 else ''}u\n" for row in range(40)))
-    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", 50)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 50)
     monkeypatch.setattr("suffice.simulate.data.frame.FEW", room)
     if not room:
         monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", lambda *given: (_ for _ in ()).throw(OSError()))
@@ -264,7 +264,7 @@ AS_WRITTEN = {
 @pytest.mark.parametrize("name", AS_WRITTEN)
 @pytest.mark.parametrize("piece", [1 << 22, 40])
 def test_files_as_programs_write_them_are_one_table(tmp_path, monkeypatch, name, piece):
-    monkeypatch.setattr("suffice.simulate.data.text_file.PIECE", piece)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
     (tmp_path / "plain.csv").write_text(plainly())
     (tmp_path / "t.csv").write_bytes(AS_WRITTEN[name].encode())
     how = {"client": "site", "target": "y"}

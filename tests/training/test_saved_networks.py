@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import suffice as sf
 from suffice.cli import load
 from suffice.cli.app import app
-from suffice.training.networks import read_networks
+from suffice.training.saved_networks import read_networks
 
 load("predict")
 rng = np.random.default_rng(3)
@@ -78,15 +78,17 @@ def test_predictions_are_those_of_the_module_in_the_files_units(tmp_path, target
 
 
 def test_a_network_of_ones_own_is_imported_only_where_it_is_named(tmp_path, monkeypatch):
-    trained(tmp_path, dose, "tests.training.test_networks:Own")
+    trained(tmp_path, dose, "tests.training.test_saved_networks:Own")
     models, rows = tmp_path / "out" / "models.npz", tmp_path / "rows.csv"
     imported = []
-    monkeypatch.setattr("suffice.training.models.import_module", lambda name: imported.append(name) or __import__(name))
+    monkeypatch.setattr(
+        "suffice.training.architectures.import_module", lambda name: imported.append(name) or __import__(name)
+    )
     code, text = predict(models, rows)
     assert (code, imported) == (2, [])
-    assert "--network tests.training.test_networks:Own" in " ".join(text.split())
+    assert "--network tests.training.test_saved_networks:Own" in " ".join(text.split())
     monkeypatch.undo()
-    code, text = predict(models, rows, "--network", "tests.training.test_networks:Own")
+    code, text = predict(models, rows, "--network", "tests.training.test_saved_networks:Own")
     assert code == 0
     assert len(text.splitlines()) == 91
 
