@@ -92,7 +92,7 @@ def sites_of(models: Any, frame: Frame, site: str | None) -> np.ndarray:
             return np.full(frame.rows, str(site), dtype=object)
         except ValueError:  # a number of more digits than Python writes
             raise InputError("site", "a long number", "give the site's name") from None
-    if models.client not in frame.cells.columns:
+    if models.client not in frame.columns:
         remedy = "the table has no such column; name the column of sites by client, or the site of all rows by site"
         raise InputError("client", models.client, remedy)
     return frame.texts(models.client).to_numpy()
@@ -102,7 +102,7 @@ def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
     """The levels of each category that no row had when the models were fitted."""
     known: dict[str, list[str | None]] = {}
     for column in design.columns:
-        if column.level is not None and column.source in frame.cells.columns:
+        if column.level is not None and column.source in frame.columns:
             known.setdefault(column.source, [None]).append(column.level)
     found = {name: frame.texts(name).unique(maintain_order=True).to_list() for name in known}
     return {name: new for name, texts in found.items() if (new := [text for text in texts if text not in known[name]])}

@@ -22,7 +22,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
 from suffice.support.tables import some
 
-from .cells import DATE, NUMBER, as_text, date, disguise, is_word, number_of, texts_of
+from .cells import DATE, NUMBER, as_text, date, disguise, is_word, number_of
 from .csv_file import INDEXES
 from .encoding import Encoding
 from .frame import Frame
@@ -75,9 +75,8 @@ class ColumnMinimum:
             self.beyond = min(self.beyond, beyond if least == self.value else least)
         if least == self.value < np.inf:
             self.count += int(at.sum())
-            if client in frame.cells.columns and len(self.sites) < 2:
-                owners = texts_of(frame.cells[client].gather(np.flatnonzero(at)[:1000]))
-                self.sites.update(owners.drop_nulls().to_list())
+            if (owners := frame.owners(client)) and len(self.sites) < 2:
+                self.sites.update(owner for row in np.flatnonzero(at)[:1000] if (owner := owners[row]) is not None)
 
 
 @dataclass
@@ -249,7 +248,7 @@ class Design:
         marked = {column.source for column in self.columns if column.gap}
         for at, column in enumerate(self.columns):
             name = column.source
-            if name not in frame.cells.columns:
+            if name not in frame.columns:
                 raise InputError("columns", name, "the models need this column; give it, with gaps if need be")
             if column.level is not None or name in categories:
                 cells = texts[name] = texts[name] if name in texts else frame.texts(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from io import BytesIO
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -42,27 +43,43 @@ class Frame:
     def rows(self) -> int:
         return self.cells.height
 
+    @cached_property
+    def columns(self) -> dict[str, Series]:
+        """By name: a frame of 20,000 columns looks one up in a list."""
+        return {column.name: column for column in self.cells.get_columns()}
+
+    @cached_property
+    def _owners(self) -> dict[str | None, list[str | None]]:
+        return {}
+
     def numbers(self, name: str) -> np.ndarray | None:
         """A column (n,) with NaN for what is missing, or None where a cell is a text."""
-        return numbers_of(self.cells[name])
+        return numbers_of(self.columns[name])
 
     def texts(self, name: str) -> Series:
         """A column with None for what is missing, where `WORDS` are texts; whole numbers without a decimal point."""
-        return texts_of(self.cells[name])
+        return texts_of(self.columns[name])
+
+    def owners(self, client: str | None) -> list[str | None]:
+        """The texts of a column as a list, kept for who asks once for each column; none where it is not there."""
+        if client in self.columns and client not in self._owners:
+            self._owners[client] = self.texts(client).to_list()
+        return self._owners.get(client, [])
 
     def place(self, row: int, client: str | None = None) -> str:
         """Where a row is, with its site: line 7 of a.csv (site Lyon)."""
         where = place_of(self.file, self.lines[row])
-        owner = texts_of(self.cells[client].gather([row]))[0] if client in self.cells.columns else None
+        owner = next(iter(self.owners(client)[row : row + 1]), None)
         return where if owner is None else f"{where} ({client} {owner})"
 
     def gaps(self, name: str, gone: np.ndarray) -> Counter[str]:
         """The texts of a column's cells that are `gone` (n,), with the number of cells of each."""
         from polars import Float64, String
 
-        cells = self.cells[name].filter(gone)
-        texts = [""] * len(cells) if cells.dtype == Float64 else cells.cast(String).str.strip_chars().to_list()
-        return Counter(text or "empty" for text in texts)
+        if not gone.any() or self.columns[name].dtype == Float64:
+            return Counter({"empty": int(gone.sum())} if gone.any() else {})
+        texts = self.columns[name].filter(gone).cast(String).str.strip_chars()
+        return Counter(text or "empty" for text in texts.to_list())
 
     def part(self, rows: np.ndarray) -> Frame:
         """Some rows, in the order given."""
@@ -87,9 +104,9 @@ def joined(frames: Sequence[Frame]) -> Frame:
     names = {name for frame in frames for name, kind in frame.cells.schema.items() if kind == String}
     parts = [
         frame.cells.with_columns(
-            texts_of(frame.cells[name]).fill_null("").alias(name)
+            texts_of(frame.columns[name]).fill_null("").alias(name)
             for name in names
-            if frame.cells[name].dtype == Float64
+            if frame.columns[name].dtype == Float64
         )
         for frame in frames
     ]

@@ -63,7 +63,7 @@ def sites_of(
     facts, copies = dict[str, ColumnFacts](), Copies()
     for frame in frames():
         copies.see(frame, client)
-        for name in frame.cells.columns:
+        for name in frame.columns:
             facts.setdefault(name, ColumnFacts()).see(name, frame, client)
     for seen in facts.values():
         seen.settle()

@@ -130,11 +130,11 @@ def _divided_frames(
         memory.take("the table that is divided", 8.0 * frame.rows * frame.cells.width)
         parts.append(frame)
     whole = joined(parts)
-    if client in whole.cells.columns and client not in unread:
+    if client in whole.columns and client not in unread:
         remedy = f"{whole.file or 'the table'} has a column {client} that names clients; drop one of them"
         raise InputError("split", "given", remedy)
-    if target not in whole.cells.columns:
-        raise no_column("target", target, whole.cells.columns)
+    if target not in whole.columns:
+        raise no_column("target", target, list(whole.columns))
     values, texts = whole.numbers(target), whole.texts(target)
     gone = texts.is_null().to_numpy() if values is None else np.isnan(values)
     known = np.flatnonzero(~gone)
@@ -182,7 +182,7 @@ def _together(
     sources: Sequence[Frames], files: Sequence[str], names: Sequence[str], client: str
 ) -> tuple[Frames, tuple[str, ...]]:
     """The rows of all files; a column that a file lacks is missing in its rows, and a note says so."""
-    first = {file: next(source()).cells.columns for file, source in zip(files, sources)}
+    first = {file: list(next(source()).columns) for file, source in zip(files, sources)}
     every = list(dict.fromkeys(name for columns in first.values() for name in columns))
     if client in every:
         raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
@@ -202,7 +202,7 @@ def _together(
 
         for name, source in zip(names, sources):
             for frame in source():
-                absent = [lit(np.nan).alias(column) for column in every if column not in frame.cells.columns]
+                absent = [lit(np.nan).alias(column) for column in every if column not in frame.columns]
                 yield replace(frame, cells=frame.cells.with_columns(absent)).of_client(client, name)
 
     return frames, tuple(notes)

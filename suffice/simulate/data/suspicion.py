@@ -70,7 +70,7 @@ class Copies:
         if self.rows >= MOST_ROWS:
             return
         found = np.zeros(frame.rows, np.uint64)
-        for name in frame.cells.columns:
+        for name in frame.columns:
             if name != client:
                 values = frame.numbers(name)
                 kept = frame.texts(name).hash().to_numpy() if values is None else (values + 0).view(np.uint64)
