@@ -22,9 +22,9 @@ from suffice.bounds import Theorem
 from .evidence import Evidence, sides
 from .family import Domain, Family, Values
 
-_TRIED = 256
+_TRIED = 128
 """Corners from which those are chosen that are moved."""
-_EDGES = 20
+_EDGES = 12
 """Of those that meet the hypotheses, where many do."""
 _MOVED = 6
 """Instances that are moved at a time."""
