@@ -44,6 +44,7 @@ class Method:
                 mean less, and plus, two standard errors; None: at none that was followed
     rounds      iterations in which clients exchange vectors, in the mean; vectors  sent by and to all clients
     gradients   samples whose gradient was computed, by all clients
+    anchored    whether models are mixed with the clients' own minimisers, for which nothing is counted
     why_not     why there are no iterations
     """
 
@@ -56,6 +57,7 @@ class Method:
     rounds: float | None = None
     vectors: float | None = None
     gradients: float | None = None
+    anchored: bool = False
     why_not: str = ""
 
 
@@ -96,10 +98,8 @@ class Comparison:
             for why in dict.fromkeys(one.why_not for one in methods if one.why_not):
                 lines.append(f"{', '.join(one.name for one in methods if one.why_not == why)}: {why}.")
             measured = [one for one in methods if not one.why_not]
-            if given := [one.name for one in measured if one.name in ("flix", "scafflix")]:  # their default anchors
-                lines.append(
-                    f"{' and '.join(given)}: from the clients' own minimisers on, which are given: not counted."
-                )
+            if given := [one.name for one in measured if one.anchored]:
+                lines.append(f"{' and '.join(given)}: with the clients' own minimisers, for which nothing is counted.")
             found.append(Table.of(COLUMNS, measured, title=title, lines=lines, width=80))
         return found
 
@@ -177,7 +177,8 @@ def _best(problem: Problem, rows: Sequence[Row], name: str, seeds: range, root: 
         return Method(name=name, why_not=error.remedy)
     time, _, eta, setting, rule_at = soonest
     words = ", ".join(f"{option}={value:g}" for option, value in setting.items() if option in TRIED)
-    found = Method(name=name, setting=words, eta=eta)
+    anchored = hasattr(rule_at(eta), "anchors") and bool(np.min(getattr(rule_at(eta), "alpha")) < 1)
+    found = Method(name=name, setting=words, eta=eta, anchored=anchored)
     if time == np.inf:
         return replace(found, why_not=f"the precision is not reached within {most:,} iterations at any step")
     rule, longest = rule_at(eta), min(most, int(2 * time) + 16)

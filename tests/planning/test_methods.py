@@ -84,7 +84,8 @@ def test_what_is_not_compared_is_named_with_the_reason(compared):
     assert "no compiled paths" in text
     # with alpha = 1/2 half of every model is its client's own minimiser before anything is sent
     assert by_name(found)["scafflix"].iterations < by_name(found)["scaffnew"].iterations
-    assert "scafflix: from the clients' own minimisers on, which are given: not counted." in text
+    assert "scafflix: with the clients' own minimisers, for which nothing is counted." in text
+    assert not by_name(found)["scaffnew"].anchored
     entry = next(one for one in found.to_dict() if one["name"] == "scaffold")
     assert entry["iterations"] is None
     assert entry["epsilon"] == "10%"

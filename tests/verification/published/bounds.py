@@ -157,7 +157,7 @@ def growing(*, t, T, eta, mu):
 
 
 def weak_growth(*, beta, noise_factor, noise_excess):
-    """The least rho with E|g - g*|^2 <= 2 rho L (f - f*), g* the same gradient at x*: expected smoothness is rho L."""
+    """The least rho with E|g - g*|^2 <= 2 rho L (f - f*), g* the same gradient at x*."""
     return 1 + noise_factor + noise_excess / beta
 
 
