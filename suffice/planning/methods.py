@@ -177,7 +177,8 @@ def _best(problem: Problem, rows: Sequence[Row], name: str, seeds: range, root: 
         return Method(name=name, why_not=error.remedy)
     time, _, eta, setting, rule_at = soonest
     words = ", ".join(f"{option}={value:g}" for option, value in setting.items() if option in TRIED)
-    anchored = hasattr(rule_at(eta), "anchors") and bool(np.min(getattr(rule_at(eta), "alpha")) < 1)
+    tried: Any = rule_at(eta)
+    anchored = hasattr(tried, "anchors") and bool(np.min(tried.alpha) < 1)
     found = Method(name=name, setting=words, eta=eta, anchored=anchored)
     if time == np.inf:
         return replace(found, why_not=f"the precision is not reached within {most:,} iterations at any step")
