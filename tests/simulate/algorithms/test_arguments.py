@@ -11,7 +11,6 @@ from suffice.bounds import Continuous, InputError
 from suffice.simulate import (
     DebiasedSimilarity,
     ExactSimilarity,
-    ReleasedSimilarity,
     SampledSimilarity,
     expected_excess,
     run,
@@ -66,7 +65,6 @@ REFUSED = [
     ("samples", lambda: alg.EstimatedAllForAll(samples=0, threshold=1.0)),
     ("threshold", lambda: alg.EstimatedAllForAll(samples=3, threshold=-1.0)),
     ("b", lambda: alg.FixedWeights.threshold(torch.ones(3, 3), mu=1, epsilon=1)),
-    ("b", lambda: alg.AllForAll.threshold(torch.zeros(3, 2), mu=1, epsilon=1)),
     ("mu", lambda: alg.FixedWeights.threshold(B, mu=0.0, epsilon=1)),
     ("epsilon", lambda: alg.FixedWeights.threshold(B, mu=1.0, epsilon=[1, 2])),
     ("labels", lambda: alg.FixedWeights.clusters([])),
@@ -86,7 +84,6 @@ REFUSED = [
     ("sampling", lambda: cobo(sampling="often")),
     ("horizon", lambda: cobo(sampling="mixed")),
     ("w0", lambda: cobo(w0=torch.ones(3, 3))),
-    ("w0", lambda: cobo(simplex=True, w0=1.0)),
     ("symmetric", lambda: cobo(simplex=True, symmetric=True)),
     ("w", lambda: alg.FixedCoBo(w=-torch.ones(N, N), rho=1.0)),
     ("pull", lambda: alg.Ditto(pull=-0.1)),
