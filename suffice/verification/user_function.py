@@ -167,6 +167,8 @@ class _Served:
             raise
         except OverflowError:
             return self.checked(self.field, math.inf, ())
+        except ZeroDivisionError:  # of Python's floats: NumPy's give what is no number, too
+            return self.checked(self.field, math.nan, ())
         except Exception as error:
             given = ", ".join(f"{name}={value:.4g}" for name, value in values.items())
             why = f"it fails at {given} ({type(error).__name__}: {error}); use arithmetic and {FUNCTIONS}"

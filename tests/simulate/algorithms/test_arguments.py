@@ -58,10 +58,8 @@ def weighed(**more):
 
 B = torch.ones(N, N) - torch.eye(N)
 REFUSED = [
-    ("Lambda", lambda: alg.AllForAll(Lambda=torch.ones(N, N))),
     ("Lambda", lambda: alg.AllForAll(Lambda=torch.eye(N) * 2 - torch.ones(N, N) / N)),
     ("alpha", lambda: alg.FixedWeights(alpha=-torch.ones(N, N))),
-    ("alpha", lambda: alg.FixedWeights(alpha=torch.full((N, N), NAN))),
     ("samples", lambda: alg.EstimatedAllForAll(samples=0, threshold=1.0)),
     ("threshold", lambda: alg.EstimatedAllForAll(samples=3, threshold=-1.0)),
     ("b", lambda: alg.FixedWeights.threshold(torch.ones(3, 3), mu=1, epsilon=1)),
@@ -75,7 +73,6 @@ REFUSED = [
     ("sigma2", lambda: weighed(sigma2=torch.tensor([1.0, NAN, 1, 1, 1, 1]))),
     ("mixture", lambda: alg.APFL(mixture=1.1)),
     ("fine_tune_after", lambda: alg.APFL(server=alg.FedAvg(fine_tune_after=4))),
-    ("sizes", lambda: alg.APFL(server=alg.FedAvg(sizes=torch.ones(2)))),
     ("rounds", lambda: alg.FederatedClustering(rounds=0)),
     ("tau", lambda: alg.FixedRadius(tau=NAN)),
     ("fraction", lambda: alg.QuantileRadius(fraction=0.0)),
@@ -95,7 +92,6 @@ REFUSED = [
     ("period", lambda: alg.FedAvg(period=0)),
     ("period", lambda: alg.LocalSGD(period=True)),
     ("participants", lambda: alg.FedAvg(participants=0)),
-    ("participants", lambda: alg.FedAvg(participants=3, clusters=LABELS)),
     ("fine_tune_after", lambda: alg.FedAvg(period=4, fine_tune_after=6)),
     ("sizes", lambda: alg.FedAvg(sizes=torch.full((N,), NAN))),
     ("clusters", lambda: alg.LocalSGD(clusters=torch.zeros(N + 1, dtype=torch.int64))),
@@ -107,7 +103,6 @@ REFUSED = [
     ("W", lambda: alg.GradientTracking(W=torch.full((N, N), 0.5, dtype=torch.float64))),
     ("edges", lambda: alg.GradientTracking.graph(N, [(0, 9)])),
     ("offsets", lambda: alg.IFCA(offsets=torch.zeros(D))),
-    ("offsets", lambda: alg.IFCA(offsets=torch.full((2, D), torch.nan))),
     ("offsets", lambda: alg.IFCA(offsets=torch.zeros(2, D + 1))),
     ("first", lambda: alg.TwoStageAllForAll(Lambda=torch.eye(N), first=-1, kappa=2.0)),
     ("kappa", lambda: alg.TwoStageAllForAll(Lambda=torch.eye(N), first=0, kappa=0.5)),
