@@ -32,6 +32,7 @@ def joined(M: int) -> Callable[[Values], Evidence]:
 
     @measured_by("exact", f"{M} clusters of two agents, all components of the linked ones")
     def measure(values: Values) -> Measured:
+        # Only differences of empirical means: see estimated_rows.
         link, off = values["link"], values["off"][:, :, None] - values["off"][:, None]
         deviation = values["share"] * link * (1 - 1e-12)
         off *= (deviation / np.maximum(np.linalg.norm(off, axis=-1).max((1, 2)), 1e-150))[:, None, None, None]
