@@ -168,6 +168,25 @@ def test_models_that_agree_are_all_for_all_with_equal_rows():
         np.testing.assert_allclose(known["peer_excess"][n], (row * gap).sum(1).mean(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("key", ["theorem-5-rows", "theorem-5-threshold"])
+def test_links_depend_on_how_much_empirical_means_differ(key):
+    """Not on what all are off by together, nor on how far away other clusters are."""
+    for family in CLAIMS[key, "corrected"].families:
+        values = family.draw(100, seed=4)
+        own, none = np.round(4 * values["off"]) / 4, {"share": np.zeros(100)}
+        line = 1e5 * np.arange(own.shape[1] // 2).reshape(-1, *[1] * (own.ndim - 2)) + 0 * values["place"]
+        still = {name: np.ones(100) for name in ("kappa", "step_share", "alone")}  # no start or bias hides the noise
+        away = values | {"place": line, "share": np.ones(100)} | still
+        for moved, same in (
+            (values | {"off": 0.5 + own * 2.0**-50}, values | {"off": own}),
+            (values | {"off": 0 * own - 0.7}, values | none),
+            (away, away | none),
+        ):
+            expected = family.evidence(same).measured
+            assert np.isfinite(expected).all()
+            np.testing.assert_allclose(family.evidence(moved).measured, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kind", [0, 1])
 def test_estimated_clusters_by_all_outcomes(kind):
     chosen = {"beta": 2.0, "kappa": 4.0, "size": 2, "apart": 1.3, "start": 0.4, "kind": kind}

@@ -32,18 +32,17 @@ def joined(M: int) -> Callable[[Values], Evidence]:
 
     @measured_by("exact", f"{M} clusters of two agents, all components of the linked ones")
     def measure(values: Values) -> Measured:
-        link, off = values["link"], values["off"]
-        apart = np.linalg.norm(off[:, :, None] - off[:, None], axis=-1)
+        # Only differences of empirical means: see estimated_rows.
+        link, off = values["link"], values["off"][:, :, None] - values["off"][:, None]
         deviation = values["share"] * link * (1 - 1e-12)
-        off = off * (deviation / apart.max((1, 2)))[:, None, None]
+        off *= (deviation / np.maximum(np.linalg.norm(off, axis=-1).max((1, 2)), 1e-150))[:, None, None, None]
         means = np.repeat((values["spread"] * link)[:, None, None] * values["place"], 2, axis=1)
-        seen = means + off
-        reached = np.linalg.norm(seen[:, :, None] - seen[:, None], axis=-1) <= link[:, None, None]
+        between = means[:, :, None] - means[:, None]
+        reached = np.linalg.norm(between + off, axis=-1) <= link[:, None, None]
         for _ in range(3):  # paths of up to 2^3 = 2 MOST links
             reached = reached @ reached
         weights = reached / reached.sum(-1, keepdims=True)
-        distance2 = ((means[:, :, None] - means[:, None]) ** 2).sum(-1)
-        excess = values["h"][:, None, None] / 2 * values["stretch"][:, None, None] ** 2 * distance2
+        excess = values["h"][:, None, None] / 2 * values["stretch"][:, None, None] ** 2 * (between**2).sum(-1)
         return (weights * excess).sum((1, 2)) / (2 * M), {
             "mu": values["h"] * values["understated"],
             "clusters": np.full_like(link, M),

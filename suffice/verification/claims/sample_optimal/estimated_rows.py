@@ -41,10 +41,11 @@ def measured(M: int) -> Callable[[Values], Evidence]:
     def measure(values: Values) -> Measured:
         link, N = values["link"], 2 * M
         deviation = values["share"] * link * (1 - 1e-12)
-        off = values["off"] * (deviation / np.maximum(np.ptp(values["off"], axis=1), 1e-300))[:, None]
+        # Only differences enter a link: empirical means far off together, or of clusters far apart, would round them.
+        off = values["off"][:, :, None] - values["off"][:, None]
+        off *= (deviation / np.maximum(off.max((1, 2)), 1e-300))[:, None, None]
         means = np.repeat((values["spread"] * link)[:, None] * values["place"], 2, axis=1)
-        seen = means + off
-        linked = (np.abs(seen[:, :, None] - seen[:, None]) <= link[:, None, None]).astype(float)
+        linked = (np.abs(means[:, :, None] - means[:, None] + off) <= link[:, None, None]).astype(float)
         wrong = np.where(values["alone"][:, None, None] == 1, np.eye(N), np.ones((N, N)))
         h, m = values["beta"] / values["kappa"], values["stretch"][:, None] * means
         total, chance = np.zeros_like(h), values["failure"]
