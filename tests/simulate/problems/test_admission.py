@@ -1,4 +1,4 @@
-"""Seventy modules and thirty losses: each trains as a loop of torch does, or is refused by one line."""
+"""Seventy modules and twenty losses: each trains as a loop of torch does, or is refused by one line."""
 
 from __future__ import annotations
 
@@ -195,19 +195,13 @@ RUNS = {
     "a gradient inside": (lambda: Of(energy, a=nn.Linear(5, 4), b=nn.Linear(5, 3)), X),
     "sparse embedding": (lambda: words(nn.Embedding(6, 2, sparse=True)), WORDS),
     "bag of words": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3), nn.Linear(3, 3)), WORDS),
-    "bag with padding": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3, padding_idx=0), nn.Linear(3, 3)), WORDS),
     "embedding and LSTM": (
         lambda: words(nn.Embedding(6, 2), nn.Sequential(nn.LSTM(2, 3, batch_first=True), LastOf()), 3), WORDS),
     "rnn": (lambda: recurrent(nn.RNN, batch_first=True), SERIES),
     "lstm": (lambda: recurrent(nn.LSTM, batch_first=True), SERIES),
     "gru": (lambda: recurrent(nn.GRU, batch_first=True), SERIES),
-    "both ways": (lambda: recurrent(nn.GRU, batch_first=True, bidirectional=True), SERIES),
-    "two layers": (lambda: recurrent(nn.LSTM, batch_first=True, num_layers=2), SERIES),
     "series first": (
         lambda: Of(lambda m, x: m.last(m.memory(x.transpose(0, 1))[0][-1]), memory=nn.GRU(2, 3), last=nn.Linear(3, 3)),
-        SERIES),
-    "cell": (
-        lambda: Of(lambda m, x: m.last(m.cell(x[:, 1], m.cell(x[:, 0]))), cell=nn.GRUCell(2, 3), last=nn.Linear(3, 3)),
         SERIES),
     "attention": (lambda: attention(batch_first=True), SERIES),
     "encoder": (lambda: encoder(dropout=0.0, batch_first=True), SERIES),
@@ -220,9 +214,6 @@ RUNS = {
         lambda: Of(lambda m, x: sum(x @ p for p in m.ps), ps=nn.ParameterList([weight(5, 3), weight(5, 3)])), X),
     "relu in place": (lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU(inplace=True), nn.Linear(4, 3)), X),
     "rows in place": (lambda: Of(on_rows_in_place, a=nn.Linear(5, 3)), X),
-    "transform of parameters": (
-        lambda: Of(lambda m, x: m.a(torch.fft.irfft(torch.fft.rfft(x) * torch.fft.rfft(m.w), n=5)), w=weight(5),
-                   a=nn.Linear(5, 3)), X),
     "frozen parameters": (frozen, X),
     "hook": (hooked, X),
     "what is kept": (lambda: Of(keeping, a=nn.Linear(5, 3)), X),
@@ -349,19 +340,13 @@ GAPS = [np.where(np.arange(len(own)) % 4 == 1, -100, own) for own in LABELS]
 CLASSES = torch.tensor([1.0, 2.0, 5.0], dtype=torch.float64)
 LOSSES = {
     "squared": (nn.MSELoss(), NUMBERS),
-    "absolute": (nn.L1Loss(), NUMBERS),
-    "huber": (nn.HuberLoss(delta=0.5), NUMBERS),
-    "smooth": (nn.SmoothL1Loss(), NUMBERS),
     "cross-entropy": (nn.CrossEntropyLoss(), LABELS),
     "smoothed labels": (nn.CrossEntropyLoss(label_smoothing=0.1), LABELS),
     "shares": (nn.CrossEntropyLoss(), SHARES),
     "equal weights": (nn.CrossEntropyLoss(weight=torch.ones(3, dtype=torch.float64)), LABELS),
     "bits": (nn.BCEWithLogitsLoss(), BITS),
-    "bits with weights": (nn.BCEWithLogitsLoss(pos_weight=CLASSES), BITS),
-    "margin": (nn.MultiMarginLoss(), LABELS),
     "poisson": (nn.PoissonNLLLoss(), [own.round() ** 2 for own in NUMBERS]),
     "function": (F.smooth_l1_loss, NUMBERS),
-    "function of labels": (F.cross_entropy, LABELS),
     "none": (nn.MSELoss(reduction="none"), NUMBERS),
     "weights of classes, none": (nn.CrossEntropyLoss(weight=CLASSES, reduction="none"), LABELS),
     "ignored, none": (nn.CrossEntropyLoss(reduction="none"), GAPS),
@@ -379,7 +364,6 @@ LOSSES_REFUSED = {
     "over rows": (lambda outputs, y: (outputs - outputs.mean(0) - y).abs().sum(1), NUMBERS, 3, "influence one another"),
     "drawn": (lambda outputs, y: (outputs - y).abs().sum(1) * torch.rand(()), NUMBERS, 3, "draws random numbers"),
     "a number": (lambda outputs, y: (outputs - y).abs().sum(), NUMBERS, 3, "give one loss per row"),
-    "no tensor": (lambda outputs, y: None, NUMBERS, 3, "give one loss per row"),
 }
 
 
