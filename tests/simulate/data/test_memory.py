@@ -62,9 +62,6 @@ def made(folder: Path, name: str) -> Path:
             archive(path, X=header((2, 2)) + bytes(32), y=header((2,)) + bytes(16), client=header((2,), "<U499999999"))
         case "longer.npz":
             archive(path, X=header((2, 2)) + ZEROS * 8, y=header((2,)) + bytes(16))
-        case "idx-declared":
-            path.mkdir()
-            images(path, gzip.compress(idx(10**6, 100, 100)) + b"".join([gzip.compress(ZEROS)] * 400))
         case "idx-longer":
             path.mkdir()
             images(path, gzip.compress(idx(2, 2, 2)) + b"".join([gzip.compress(ZEROS)] * 400))
@@ -76,8 +73,6 @@ def made(folder: Path, name: str) -> Path:
             path.write_bytes(gzip.compress(ZEROS) * 200)
         case "line.csv":
             path.write_bytes(b"client,target,x\n" + b"1," * (1 << 24))
-        case "rows.csv":
-            path.write_bytes(b"client,target,x\n" + b"\n" * (1 << 27))
         case "skewed":
             path.mkdir()
             return skewed(path)
@@ -96,7 +91,6 @@ OPTIONS = {
     "square.svm": {"split": "iid:2", "regularisation": 0.1, "standardise": "none"},
     "line.svm.gz": {"split": "iid:2"},
     "endless": {"split": "iid:2"},
-    "idx-declared": {"split": "iid:2"},
     "idx-longer": {"split": "iid:2"},
     "skewed": {"loss": "logistic", "regularisation": 0.1},
 }
@@ -105,13 +99,11 @@ REFUSED = {
     "declared.npz": LIMIT,
     "texts.npz": LIMIT,
     "longer.npz": "does not hold the (2, 2)",
-    "idx-declared": LIMIT,
     "idx-longer": "does not hold the [2, 2, 2] numbers",
     "wide.svm": LIMIT,
     "square.svm": LIMIT,
     "line.svm.gz": LIMIT,
     "line.csv": "a line of over 16777216 characters",
-    "rows.csv": "at least one row",
     "skewed": LIMIT,
     "lists.toml": LIMIT,
     "streams.toml": LIMIT,
