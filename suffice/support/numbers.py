@@ -1,4 +1,4 @@
-"""Numbers that a user hands in, checked: as float64 arrays, as one number, as a whole one."""
+"""What a user hands in, checked: as float64 arrays, as one number, as a whole one, as a word or a flag."""
 
 from __future__ import annotations
 
@@ -115,6 +115,13 @@ def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """One of the words, or `InputError`."""
     if not isinstance(value, str) or value not in choices:
         raise InputError(name, value, f"use {', '.join(choices[:-1])} or {choices[-1]}")
+    return value
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """True or False, or `InputError`."""
+    if not isinstance(value, bool):
+        raise InputError(name, value, "give True or False")
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_choice
+from suffice.support.numbers import as_choice, as_flag
 
 from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, negative_labels, two_classes
@@ -56,9 +56,8 @@ def from_arrays(
     memory = Memory(max_memory)
     as_choice("loss", loss, LOSSES)
     as_choice("standardise", standardise, STANDARDISE)
-    for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
-        if not isinstance(value, bool):
-            raise InputError(name, value, "give true or false")
+    as_flag("intercept", intercept)
+    as_flag("standardise_target", standardise_target)
     labels = client_labels(X, y, names)
     written, positive = y, _positive(positive)
     if loss == "logistic":

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_choice
+from suffice.support.numbers import as_choice, as_flag
 
 from ..data.encoded import encoded_tables
 from ..data.heart_disease import is_heart_disease, patients
@@ -18,7 +18,7 @@ from ..data.memory import MAX_MEMORY, Memory
 from ..data.source import source_of, source_of_tables
 from ..data.table import Table
 from . import LeastSquares, Logistic
-from .from_arrays import LOSSES, of_tables
+from .from_arrays import LOSSES, STANDARDISE, of_tables
 
 
 def read(
@@ -62,6 +62,8 @@ def read(
     out, as in `suffice.fit`. Raises `InputError`.
     """
     as_choice("loss", loss, ("auto", *LOSSES))
+    as_choice("standardise", standardise, STANDARDISE)
+    as_flag("standardise_target", standardise_target)
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
     tables, roles = _tables(path, loss, standardise, asked, Memory(max_memory))
     if len(tables) == 1:
