@@ -138,7 +138,8 @@ def of_tables(
 ) -> LeastSquares | Logistic:
     """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
     X, columns, notes = [table.X for table in tables], tables[0].columns, tables[0].notes
-    if options.get("standardise") == "pooled" and options.get("intercept") is True:
+    pooled = as_choice("standardise", options.get("standardise", "pooled"), STANDARDISE) == "pooled"
+    if pooled and options.get("intercept") is True:
         low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
         varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
         if varies.any() and not varies.all():

@@ -18,7 +18,7 @@ from ..data.memory import MAX_MEMORY, Memory
 from ..data.source import source_of, source_of_tables
 from ..data.table import Table
 from . import LeastSquares, Logistic
-from .from_arrays import LOSSES, STANDARDISE, of_tables
+from .from_arrays import LOSSES, of_tables
 
 
 def read(
@@ -62,8 +62,6 @@ def read(
     out, as in `suffice.fit`. Raises `InputError`.
     """
     as_choice("loss", loss, ("auto", *LOSSES))
-    as_choice("standardise", standardise, STANDARDISE)
-    as_flag("standardise_target", standardise_target)
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
     tables, roles = _tables(path, loss, standardise, asked, Memory(max_memory))
     if len(tables) == 1:
@@ -106,6 +104,7 @@ def _by_target(tables: Sequence[Table], target: str, standardised: bool) -> tupl
         if len(found) > 2:
             break
     numeric = tables[0].y.dtype.kind != "U"
-    values = [] if standardised and numeric else list(map(str, found))  # standardised numbers are no classes
+    scaled = as_flag("standardise_target", standardised) and numeric
+    values = [] if scaled else list(map(str, found))  # standardised numbers are no classes
     loss, penalty, notes = loss_of_a_problem(target, values, numeric=numeric)
     return [replace(tables[0], notes=(*tables[0].notes, *notes)), *tables[1:]], loss, penalty
