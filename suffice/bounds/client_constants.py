@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers
+from suffice.support.numbers import as_numbers, check_whole
 
 from .gradient_dissimilarity import Heterogeneity
 
@@ -25,6 +25,7 @@ def labelled(names: Any, clients: int) -> tuple[str, ...]:
         if not isinstance(name, str) or not name.strip() or name in seen:
             raise InputError("names", name, "give every client a text of its own")
         seen.add(name)
+    check_whole("names", given)
     return given
 
 

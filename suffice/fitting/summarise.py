@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
+from suffice.support.numbers import as_flag
 
 if TYPE_CHECKING:
     from suffice.simulate.data.message import Message
@@ -37,8 +38,7 @@ def summarise(
     from suffice.simulate.data.message import message_of
     from suffice.simulate.data.site_source import read_sites
 
-    if not isinstance(reveal, bool):
-        raise InputError("reveal", reveal, "give True or False")
+    as_flag("reveal", reveal)
     if not isinstance(site, str) or not site.strip():
         raise InputError("site", site, "give the site's name")
     sites, _ = read_sites(

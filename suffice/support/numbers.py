@@ -1,9 +1,9 @@
-"""Numbers that a user hands in, checked: as float64 arrays, as one number, as a whole one."""
+"""What a user hands in, checked: as float64 arrays, as one number, as a whole one, as a word, a flag or names."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -116,6 +116,22 @@ def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise InputError(name, value, f"use {', '.join(choices[:-1])} or {choices[-1]}")
     return value
+
+
+def as_flag(name: str, value: Any) -> bool:
+    """True or False, or `InputError`."""
+    if not isinstance(value, bool):
+        raise InputError(name, value, "give True or False")
+    return value
+
+
+def check_whole(field: str, names: Iterable[str]) -> None:
+    """`InputError` where a name holds half of a character, as that of a file may: no table and no UTF-8 can hold it."""
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise InputError(field, name, "half of a character: give a name of whole ones (UTF-8)") from None
 
 
 def plain(value: Any) -> Any:

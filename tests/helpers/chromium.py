@@ -82,7 +82,7 @@ class Browser:
     def press(self, key, *, modifiers=0, times=1):
         """A key by its name, or one character."""
         text = "" if modifiers & CONTROL else TEXTS.get(key, key if len(key) == 1 else "")
-        code = CODES.get(key) or ord(key.upper())
+        code = CODES.get(key) or (ord(key.upper()) if key.isalnum() else 0)  # 46 would be Delete, 45 Insert: not . or -
         same = {"key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
         for _ in range(times):
             self.call("Input.dispatchKeyEvent", type="keyDown", **same, **({"text": text} if text else {}))

@@ -18,6 +18,7 @@ from weakref import finalize
 import numpy as np
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import check_whole
 
 from .cells import numbers_of, series_of, texts_of
 
@@ -89,6 +90,8 @@ class Frame:
         """All rows as those of one client."""
         from polars import Categorical, lit
 
+        check_whole("site", [name])
+        check_whole("client", [column])
         return replace(self, cells=self.cells.with_columns(lit(name, Categorical).alias(column)))
 
 
@@ -164,6 +167,7 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
     names = list(map(str, given))
     if len(set(names)) != len(names):
         raise InputError("columns", names, "name every column, each once")
+    check_whole("column", names)
     texts = set(texts)
     cells = [
         series_of(name, column, names=name in texts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers
+from suffice.support.numbers import as_numbers, check_whole
 from suffice.support.parse import nearest
 
 from .cells import series_of
@@ -48,6 +48,7 @@ class Table:
         """The rows, of which the first has the number `start` + 1."""
         from polars import DataFrame
 
+        check_whole("column", [*self.columns, target])
         cells = DataFrame(dict(zip(self.columns, self.X.T)))
         y = series_of(target, self.y, names=self.y.dtype.kind == "U")
         return Frame(cells=cells.with_columns(y), lines=np.arange(start + 1, start + len(self.y) + 1))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_choice
+from suffice.support.numbers import as_choice, as_flag
 
 from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, negative_labels, two_classes
@@ -56,9 +56,8 @@ def from_arrays(
     memory = Memory(max_memory)
     as_choice("loss", loss, LOSSES)
     as_choice("standardise", standardise, STANDARDISE)
-    for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
-        if not isinstance(value, bool):
-            raise InputError(name, value, "give true or false")
+    as_flag("intercept", intercept)
+    as_flag("standardise_target", standardise_target)
     labels = client_labels(X, y, names)
     written, positive = y, _positive(positive)
     if loss == "logistic":
@@ -139,7 +138,8 @@ def of_tables(
 ) -> LeastSquares | Logistic:
     """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
     X, columns, notes = [table.X for table in tables], tables[0].columns, tables[0].notes
-    if options.get("standardise") == "pooled" and options.get("intercept") is True:
+    pooled = as_choice("standardise", options.get("standardise", "pooled"), STANDARDISE) == "pooled"
+    if pooled and options.get("intercept") is True:
         low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
         varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
         if varies.any() and not varies.all():

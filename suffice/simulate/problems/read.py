@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_choice
+from suffice.support.numbers import as_choice, as_flag
 
 from ..data.encoded import encoded_tables
 from ..data.heart_disease import is_heart_disease, patients
@@ -104,6 +104,7 @@ def _by_target(tables: Sequence[Table], target: str, standardised: bool) -> tupl
         if len(found) > 2:
             break
     numeric = tables[0].y.dtype.kind != "U"
-    values = [] if standardised and numeric else list(map(str, found))  # standardised numbers are no classes
+    scaled = as_flag("standardise_target", standardised) and numeric
+    values = [] if scaled else list(map(str, found))  # standardised numbers are no classes
     loss, penalty, notes = loss_of_a_problem(target, values, numeric=numeric)
     return [replace(tables[0], notes=(*tables[0].notes, *notes)), *tables[1:]], loss, penalty

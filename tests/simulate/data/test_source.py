@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from client_data import TABLE, read, written
@@ -66,4 +68,35 @@ def test_what_a_plan_reads_a_fit_reads_too(tmp_path):
     (tmp_path / "a.tsv").write_text("x1\ttarget\n1\t2\n")
     for reader in (sf.read, sf.fit):
         with pytest.raises(sf.InputError, match="names = 'a': give every client a text of its own"):
+            reader(tmp_path)
+
+
+HALF, ROWS = "\ud800", {"x": [1.0, 2, 4, 3] * 4, "target": [2.0, 5, 7, 1] * 4}
+SITES = ROWS | {"client": list("ab") * 8}
+NAMES = {
+    "site": lambda: sf.summarise(ROWS, site=HALF),
+    "client": lambda: sf.summarise(ROWS, site="a", client=HALF),
+    "column": lambda: sf.read(SITES | {HALF: ROWS["x"]}, drop=[HALF]),
+    "names": lambda: sf.from_arrays([[[1], [2]]] * 2, [[1, 3]] * 2, names=["a", HALF]),
+}
+
+
+@pytest.mark.parametrize("field", NAMES)
+def test_half_of_a_character_is_no_name(field):
+    with pytest.raises(sf.InputError, match=rf"{field} = '\\ud800': half of a character"):
+        NAMES[field]()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file has such a name")
+@pytest.mark.parametrize("kind", ["csv", "npz", "libsvm"])
+def test_half_of_a_character_is_no_name_in_files(tmp_path, kind):
+    """Of a file whose name is not UTF-8, which Python reads as such, nor of a column in an array."""
+    for name in ("a", "\udcff"):
+        with (tmp_path / f"{name}.{kind}").open("wb") as file:
+            if kind == "npz":
+                np.savez(file, X=np.ones((3, 1)), y=np.ones(3), columns=["x" if name == "a" else HALF])
+            else:
+                file.write(b"x,target\n1,2\n3,4\n" if kind == "csv" else b"1 1:2\n3 1:4\n")
+    for reader in (sf.read, sf.fit):
+        with pytest.raises(sf.InputError, match=r"(site|column) = '\\ud(cff|800)': half of a character"):
             reader(tmp_path)

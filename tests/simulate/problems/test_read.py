@@ -50,3 +50,19 @@ def test_a_regularised_client_needs_neither_rank_nor_both_classes(tmp_path):
 def test_other_losses_are_refused(tmp_path):
     with pytest.raises(sf.InputError, match="least-squares or logistic"):
         read(written(tmp_path, TABLE), loss="hinge")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("client", "target", "loss", "regularisation", "intercept", "standardise", "standardise_target", "split"),
+        *("positive", "batch", "drop", "max_memory"),
+    ],
+)
+@pytest.mark.parametrize("loss", ["auto", "least-squares"])
+def test_an_array_of_two_is_no_option(tmp_path, name, loss):
+    """Each is refused by its name before anything asks whether it is true."""
+    np.savez(tmp_path / "t.npz", X=np.arange(8.0)[:, None] ** 2, y=np.arange(8.0), client=np.arange(8) % 2)
+    with pytest.raises(sf.InputError) as caught:
+        sf.read(tmp_path / "t.npz", **{"loss": loss, name: np.ones(2)})
+    assert caught.value.field == name
