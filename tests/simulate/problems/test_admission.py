@@ -125,12 +125,6 @@ def buffered():
     return module
 
 
-def constant():
-    module = Of(lambda m, x: m.a(x * m.scale), a=nn.Linear(5, 3))
-    module.register_buffer("scale", torch.full((5,), 2.0))
-    return module
-
-
 def hooked():
     module = nn.Linear(5, 3)
     module.register_forward_hook(lambda _, rows, outputs: outputs * 2)
@@ -145,11 +139,6 @@ def energy(m, x):
     x = x.detach().requires_grad_()
     with torch.enable_grad():
         return m.b(torch.autograd.grad(m.a(x).square().sum(), x, create_graph=True)[0])
-
-
-def keeping(m, x):
-    m.last = m.a(x)
-    return m.last
 
 
 def clipped(m, x):
@@ -183,14 +172,8 @@ RUNS = {
     "convolution": (lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)), IMAGES),
     "layer norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.LayerNorm(4), nn.Linear(4, 3)), X),
     "group norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.GroupNorm(2, 4), nn.Linear(4, 3)), X),
-    "instance norm": (
-        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.InstanceNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)),
-        IMAGES),
     "embedding": (lambda: words(nn.Embedding(6, 2)), WORDS),
     "embedding with padding": (lambda: words(nn.Embedding(6, 2, padding_idx=0)), WORDS),
-    "embedding of floats": (
-        lambda: Of(lambda m, x: m.a(m.e(x.long()).flatten(1)), e=nn.Embedding(6, 2, padding_idx=0), a=nn.Linear(8, 3)),
-        [w.astype(float) for w in WORDS]),
     "no parameters in a part": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), none=weight(0, 2)), X),
     "a gradient inside": (lambda: Of(energy, a=nn.Linear(5, 4), b=nn.Linear(5, 3)), X),
     "sparse embedding": (lambda: words(nn.Embedding(6, 2, sparse=True)), WORDS),
@@ -200,9 +183,6 @@ RUNS = {
     "rnn": (lambda: recurrent(nn.RNN, batch_first=True), SERIES),
     "lstm": (lambda: recurrent(nn.LSTM, batch_first=True), SERIES),
     "gru": (lambda: recurrent(nn.GRU, batch_first=True), SERIES),
-    "series first": (
-        lambda: Of(lambda m, x: m.last(m.memory(x.transpose(0, 1))[0][-1]), memory=nn.GRU(2, 3), last=nn.Linear(3, 3)),
-        SERIES),
     "attention": (lambda: attention(batch_first=True), SERIES),
     "encoder": (lambda: encoder(dropout=0.0, batch_first=True), SERIES),
     "weight norm": (lambda: parametrizations.weight_norm(nn.Linear(5, 3)), X),
@@ -212,12 +192,9 @@ RUNS = {
     "one submodule under two names": (two_names, X),
     "list of parameters": (
         lambda: Of(lambda m, x: sum(x @ p for p in m.ps), ps=nn.ParameterList([weight(5, 3), weight(5, 3)])), X),
-    "relu in place": (lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU(inplace=True), nn.Linear(4, 3)), X),
     "rows in place": (lambda: Of(on_rows_in_place, a=nn.Linear(5, 3)), X),
     "frozen parameters": (frozen, X),
     "hook": (hooked, X),
-    "what is kept": (lambda: Of(keeping, a=nn.Linear(5, 3)), X),
-    "constant buffer": (constant, X),
     "idle parameters": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), idle=weight(2)), X),
     "function of one's own": (lambda: act(Squared.apply), X),
     "branches by rows": (lambda: Of(branches, a=nn.Linear(5, 3)), X),
@@ -228,13 +205,8 @@ RUNS = {
 REFUSED = {
     "lstm of series first": (lambda: recurrent(nn.LSTM), SERIES, "batch_first=True"),
     "encoder of series first": (lambda: encoder(dropout=0.0), SERIES, "batch_first=True"),
-    "encoder with dropout": (lambda: encoder(batch_first=True), SERIES, "draws random numbers.*dropout=0"),
-    "lstm with dropout": (
-        lambda: recurrent(nn.LSTM, batch_first=True, num_layers=2, dropout=0.5), SERIES, "draws random numbers"),
     "dropout": (lambda: nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.1)), X, "draws random numbers"),
     "batch norm": (lambda: nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)), X, "GroupNorm"),
-    "batch norm without memory": (
-        lambda: nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3, track_running_stats=False)), X, "GroupNorm"),
     "instance norm with memory": (
         lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.InstanceNorm2d(2, track_running_stats=True), nn.Flatten(),
                               nn.Linear(32, 3)), IMAGES, "changes 1.running_mean.*GroupNorm"),
@@ -261,7 +233,6 @@ REFUSED = {
     "lazy": (lambda: nn.Sequential(nn.LazyLinear(3)), X, "call it once on a row"),
     "script": (lambda: torch.jit.trace(nn.Linear(5, 3), torch.zeros(2, 5)), X, "give the module itself"),
     "dictionary": (lambda: Of(lambda m, x: {"out": m.a(x)}, a=nn.Linear(5, 3)), X, "return one tensor"),
-    "pair": (lambda: nn.Sequential(nn.LSTM(2, 3, batch_first=True)), SERIES, "return one tensor"),
     "complex": (
         lambda: Of(lambda m, x: (x.to(m.w) @ m.w).abs(), w=nn.Parameter(torch.ones(5, 3, dtype=torch.complex64))), X,
         "one floating-point type"),
@@ -342,13 +313,11 @@ LOSSES = {
     "squared": (nn.MSELoss(), NUMBERS),
     "cross-entropy": (nn.CrossEntropyLoss(), LABELS),
     "smoothed labels": (nn.CrossEntropyLoss(label_smoothing=0.1), LABELS),
-    "shares": (nn.CrossEntropyLoss(), SHARES),
     "equal weights": (nn.CrossEntropyLoss(weight=torch.ones(3, dtype=torch.float64)), LABELS),
     "bits": (nn.BCEWithLogitsLoss(), BITS),
     "poisson": (nn.PoissonNLLLoss(), [own.round() ** 2 for own in NUMBERS]),
     "function": (F.smooth_l1_loss, NUMBERS),
     "none": (nn.MSELoss(reduction="none"), NUMBERS),
-    "weights of classes, none": (nn.CrossEntropyLoss(weight=CLASSES, reduction="none"), LABELS),
     "ignored, none": (nn.CrossEntropyLoss(reduction="none"), GAPS),
     "one's own": (lambda outputs, y: ((outputs - y) ** 4).sum(1), NUMBERS),
 }
@@ -360,9 +329,7 @@ LOSSES_REFUSED = {
     "ignored rows of a word": ("cross-entropy", GAPS, 3, "label of client 0 = -100: the module has 3 outputs"),
     "one column": (nn.HuberLoss(), [own[:, 0] for own in COLUMN], 1, r"outputs and targets one shape.*squeeze\(-1\)"),
     "batches of logarithms": (nn.KLDivLoss(reduction="batchmean"), SHARES, 3, 'reduction="none"'),
-    "whole numbers as bits": (nn.BCEWithLogitsLoss(), [own.astype(int) for own in BITS], 3, "loss = "),
     "over rows": (lambda outputs, y: (outputs - outputs.mean(0) - y).abs().sum(1), NUMBERS, 3, "influence one another"),
-    "drawn": (lambda outputs, y: (outputs - y).abs().sum(1) * torch.rand(()), NUMBERS, 3, "draws random numbers"),
     "a number": (lambda outputs, y: (outputs - y).abs().sum(), NUMBERS, 3, "give one loss per row"),
 }
 
