@@ -1,4 +1,4 @@
-"""Seventy modules and twenty losses: each trains as a loop of torch does, or is refused by one line."""
+"""Sixty modules and twenty losses: each trains as a loop of torch does, or is refused by one line."""
 
 from __future__ import annotations
 
