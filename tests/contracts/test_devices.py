@@ -129,6 +129,7 @@ def test_all_for_one_takes_at_most_seventy_operations_whatever_the_sizes(kind, s
         assert all(step <= 70 for _, step in taken(problem_of(kind, *sizes), rule, 2))
 
 
+@pytest.mark.slow
 def test_the_page_has_the_operations_that_are_counted():
     lines = dict(re.findall(r"^\| ([A-Z][^|]*?) \|(.*)\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     counted = {kind: {name: taken(problem_of(kind, 10), rule)[-1] for name, rule in RULES.items()} for kind in KINDS}

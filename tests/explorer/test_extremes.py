@@ -82,7 +82,7 @@ def at_once(chromium):
     chromium.call("Page.disable")
 
 
-@pytest.mark.parametrize(("width", "every"), [(400, 20), pytest.param(1200, 1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("width", "every"), [(400, 40), pytest.param(1200, 1, marks=pytest.mark.slow)])
 def test_records_at_the_ends_of_their_sliders_say_and_draw_what_holds(at_once, address, width, every):
     at_once.size(width)
     at_once.open(address)

@@ -28,6 +28,7 @@ def drawn(request):
     return figure("scafflix-1", edition=request.param, data=LIBSVM, datasets=("mushrooms",), seeds=2, rounds=10)
 
 
+@pytest.mark.slow
 def test_initial_gap_tells_one_class_from_two(drawn):
     start = drawn.data["mushrooms | GD | 1"]
     gap, slope = {"published": (5.565, 1.13), "stated": (15.91, 6.11)}[drawn.edition]

@@ -25,6 +25,7 @@ def log_loss(t, y):
     return np.logaddexp(0, np.where(y > 0, -t, t)).mean()
 
 
+@pytest.mark.slow
 @pytest.mark.share(2)
 @pytest.mark.parametrize("r", [0.1, 2.0])
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def assert_as_predicted(pairs):
             assert 0 < run.time < 3 * plan.iterations
 
 
+@pytest.mark.slow
 def test_measured_excesses_are_the_exact_ones_and_plans_with_peers_mostly_faster(demo, measured):
     assert_as_predicted(measured)
     text = repr(measured[0][1])

@@ -47,6 +47,7 @@ def expected_excesses(blocks, client, rates, P, steps):
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_an_exact_plan_arrives_at_its_time_and_no_length_of_its_step_is_better(blocks):
     problem = sf.LeastSquares.of(*zip(*blocks), start=np.tile(START, (3, 1)))
     gaps, matrices = [], []

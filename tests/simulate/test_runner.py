@@ -76,6 +76,7 @@ run(problem, AllForOne(criterion=Continuous()), iterations=8, eta=0.1, seeds=ran
 """
 
 
+@pytest.mark.slow
 def test_paths_are_bitwise_the_same_in_another_process(tmp_path):
     np.savez(tmp_path / "problem.npz", **dict(zip(("A", "xi", "sigma2", "start"), parts())))
     subprocess.run([sys.executable, "-c", CHILD, tmp_path / "problem.npz", tmp_path / "child.npz"], check=True)

@@ -130,6 +130,7 @@ def test_second_order_statement_where_every_term_is_known():
                 assert_array_less(abs(value.mean() - stated), 5 * value.std() / draws**0.5 + 1e-12)
 
 
+@pytest.mark.slow
 def test_the_noisiest_clients_do_not_listen_to_each_other():
     """One law, noise of .05 to 3: errors against those of everybody's model, which are .74 by symmetric distances."""
     rng, truth = np.random.default_rng(0), np.random.default_rng(100).normal(size=4)

@@ -208,6 +208,7 @@ def test_what_was_stopped_goes_on_to_the_same_bits(trained, tmp_path, stage, mon
     assert np.array_equal(again.trace.loss, whole.trace.loss)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unsaved")
 def test_other_rows_or_options_find_their_scouts_anew(tmp_path):
     data = write_folder(tmp_path / "data", clients=2)

@@ -97,6 +97,7 @@ def classic(*, eta, mu, beta, e0, sigma2, T):
 
 
 # other roots are a campaign, as those of `bounds_of_strangers` are
+@pytest.mark.slow
 @pytest.mark.parametrize("root", [0, pytest.param(7, marks=pytest.mark.slow)])
 def test_a_limit_that_is_right_on_most_instances_is_told_from_one_that_is_right_on_all(root):
     """The wrong one is 2.5 % wider: it fails at mu << beta alone, and there only close to the limit."""

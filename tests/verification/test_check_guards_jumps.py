@@ -203,6 +203,7 @@ def long(*, eta, beta, weight, sigma2):
     return {"least": ((1 - weight) / beta, eta), "most": (eta, 1.9 * (1 - weight) / beta), "no noise": (sigma2, 0)}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(("bound", "conditions"), [(first, short), pytest.param(second, long, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("weight", [pytest.param(0.5, marks=pytest.mark.slow), 0.9])

@@ -46,6 +46,7 @@ def judged(algorithm, times, limit):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.share(2)
 @pytest.mark.parametrize(("algorithm", "times"), SCHEDULES)
 def test_a_condition_on_the_step_is_tried_at_its_limit(algorithm, times):

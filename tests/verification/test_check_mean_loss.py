@@ -92,6 +92,7 @@ def test_of_clients_with_unequal_hessians_the_quantities_are_those_of_the_recurs
         assert_allclose(found.arguments["zeta2"][row], np.square(slopes).sum() / 3, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_on_paths_the_quantities_are_those_of_the_mean_model():
     """Two losses with unequal curvatures, client by client; and the excess of two kinks."""
     problem = Quadratics.of([[[0.5]], [[1.5]]], [[-1.0], [1.0]], sigma2=1.0)  # x* = -1/2, f(x*) = 3/4

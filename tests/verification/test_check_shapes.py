@@ -49,6 +49,7 @@ def test_a_bound_that_is_false_on_one_pair_alone_is_violated_there():
     assert found["margin"] > 0
 
 
+@pytest.mark.slow
 def test_pairs_are_tried_by_paths_too(monkeypatch):
     monkeypatch.setattr(sampled_check, "SHAPES", {"quick": ((1, 1), (3, 2))})
     monkeypatch.setitem(sampled_check.LONGEST, "quick", 15)
@@ -64,6 +65,7 @@ def test_pairs_are_tried_by_paths_too(monkeypatch):
     assert wrong.counterexample["arguments"]["d"] >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_only_pairs_that_were_tried_are_listed(monkeypatch):
     monkeypatch.setattr(shapes, "PAIRS", [(n, d) for n, d in PAIRS if max(n, d) <= 4])

@@ -95,13 +95,6 @@ def test_a_row_whose_bound_is_wrong_is_not_said_to_be_proved(monkeypatch):
     assert "closed form for all T" not in proof_of(record)
 
 
-def test_a_point_of_a_row_meets_the_conditions_of_no_other_number():
-    form = form_of("adaptive/theorem-2-constant")
-    impossible = replace(form, rho=["*", -1, ["^", "mu", 2]])
-    with pytest.raises(ValueError, match="no numbers are known"):
-        impossible.certificates()
-
-
 def test_the_record_is_what_is_proved():
     """A change of the bound changes the certificate."""
     record = find("sample-optimal/theorem-2")

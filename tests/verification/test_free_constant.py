@@ -108,6 +108,7 @@ def test_growth_is_told_from_what_levels_off_late(key, top):
             assert seen.trend(key)[0] in kinds, (kinds, at, seen.trend(key))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("brief")
 def test_a_keyword_with_a_value_of_its_own_is_a_constant():
     """By default argument, by partial and as a fraction; what the family gives is the family's."""

@@ -63,6 +63,7 @@ def test_an_own_family_is_followed_to_the_end_of_its_last_whole_round():
     assert "T counting iterations, 2 to a round" in every.tried
 
 
+@pytest.mark.slow
 def test_no_more_participate_than_there_are():
     def bound(*, participants, N, e0):
         return np.where(participants == np.minimum(2, N), 1e9 * e0, -1.0)

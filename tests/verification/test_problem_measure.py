@@ -57,6 +57,7 @@ def test_bounds_of_other_quantities_are_judged():
         assert verdict.counterexample["margin"] > 0
 
 
+@pytest.mark.slow
 def test_bounds_of_what_stops_at_a_precision_are_judged():
     """While e_t >= eps, one step contracts the excess by 1 - eta mu at least and adds eta^2 beta sigma2/2."""
     family = quadratics(features=1, longest=3)

@@ -119,6 +119,7 @@ def test_the_lyapunov_function_of_a_theorem_is_judged_exactly():
     assert check(proxskip(1), family=family, **options).outcome is Outcome.VIOLATED
 
 
+@pytest.mark.slow
 def test_what_is_no_quadratic_is_followed_on_paths():
     """E|theta_T - theta*|^4 without noise is its start's, contracted."""
 

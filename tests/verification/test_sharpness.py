@@ -16,7 +16,7 @@ from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS, Claim
 from suffice.verification.evidence import Evidence
 from suffice.verification.family import Domain, Family
-from suffice.verification.regime import outside, parts_of, where_attained
+from suffice.verification.regime import outside, where_attained
 from suffice.verification.sharpness import sharpness
 
 THEOREM_2 = "adaptive/theorem-2-constant"
@@ -84,14 +84,6 @@ def test_one_scalar_elsewhere_leaves_the_regime(change):
     theorem = find(THEOREM_2)
     assert outside(theorem, evidence(theorem, **INSIDE)) == 0
     assert outside(theorem, evidence(theorem, **INSIDE | change)) > 0
-
-
-def test_which_parts_concern_a_record():
-    assert parts_of(find("adaptive/property-1"))[0] == ()
-    assert parts_of(find(THEOREM_2))[1] == ()
-    assert "no noise" in parts_of(find("scafflix/corollary-1"))[1]
-    assert "no condition number" in parts_of(find("adaptive/theorem-3"))[1]
-    assert parts_of(find("adaptive/corollary-1-confidence"))[0][1] == "noise takes up 50% or more of the step's limit"
 
 
 def test_a_family_of_short_paths_is_not_asked_for_long_ones():

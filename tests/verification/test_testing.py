@@ -108,6 +108,7 @@ def test_every_instance_meets_the_conditions_and_knows_its_scalars(instance):
     np.testing.assert_allclose(excess, arguments["e0"], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_without_a_condition_steps_pass_2_over_beta_and_with_one_they_reach_it():
     too_long = find(sf.testing.instances(), lambda found: found.eta * found.arguments["beta"] > 2)
     assert too_long.problem.clients == 1
@@ -135,6 +136,7 @@ def test_what_is_found_shrinks_to_the_fewest_clients_and_features_that_fail(what
     assert (found.clients, found.features) == (clients, features)
 
 
+@pytest.mark.slow
 def test_a_family_of_one_s_own_is_drawn_within_its_conditions_and_its_own_scalars():
     def build(values):
         problem = sf.Quadratics.of([[[values["h"] / 2]]], [[3.0]], sigma2=0.5, start=[values["start"]])

@@ -172,6 +172,7 @@ def by_name(*, eta, mu):
     return eta * mu
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_wrong_variant_that_divides_by_zero_refuses_no_bound():
     quiet = {"conditions": lambda *, eta, beta, sigma2: {"step": (eta, 1 / beta), "quiet": (sigma2, 0)}}
     assert check(lambda *, e0, T: float(e0) * float(T) / float(T), **quiet).valid

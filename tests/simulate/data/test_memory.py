@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.simulate.data.memory import MAX_MEMORY, Memory
 
 ZEROS = bytes(1 << 24)
 LIMIT = "raise it by max_memory (--max-memory)"
@@ -156,14 +155,6 @@ def test_a_file_that_would_fill_the_memory_is_refused_in_one_line(tmp_path, name
         read(made(tmp_path, name), **OPTIONS.get(name, {}))
     assert REFUSED[name] in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_ten_million_rows_of_twenty_columns_beside_client_and_target_are_within_the_limit():
-    memory = Memory()
-    memory.take("a table", 8 * 10_000_000 * 22)
-    assert memory.limit == MAX_MEMORY
-    with pytest.raises(sf.InputError, match="already taken"):
-        memory.take("another", 8 * 10_000_000 * 22)
 
 
 def test_the_limit_can_be_lowered(tmp_path):

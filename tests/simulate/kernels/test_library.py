@@ -159,6 +159,7 @@ def test_processes_that_build_at_once_all_have_the_library(cache):
     assert build(torch.float64).arrange() == 7
 
 
+@pytest.mark.slow
 def test_a_build_that_is_killed_leaves_a_cache_that_works(cache):
     context, seconds = multiprocessing.get_context("fork"), 0.15
     with warnings.catch_warnings():

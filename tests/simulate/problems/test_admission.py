@@ -152,11 +152,6 @@ def branches(m, x):
     return torch.stack([row if row.sum() > 0 else -row for row in h])
 
 
-def overwritten(h):
-    kept = torch.sigmoid(h)
-    return kept * kept.exp_()
-
-
 def failing(h):
     assert h.shape[1] == 5, "four columns"
 
@@ -170,19 +165,33 @@ RUNS = {
     "mlp": (lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3)), X),
     "bilinear": (lambda: Of(lambda m, x: m.a(x, x), a=nn.Bilinear(5, 5, 3)), X),
     "convolution": (lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)), IMAGES),
+    "max pool": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8, 3)), IMAGES),
     "layer norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.LayerNorm(4), nn.Linear(4, 3)), X),
+    "rms norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.RMSNorm(4), nn.Linear(4, 3)), X),
     "group norm": (lambda: nn.Sequential(nn.Linear(5, 4), nn.GroupNorm(2, 4), nn.Linear(4, 3)), X),
+    "instance norm": (
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.InstanceNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)),
+        IMAGES),
     "embedding": (lambda: words(nn.Embedding(6, 2)), WORDS),
     "embedding with padding": (lambda: words(nn.Embedding(6, 2, padding_idx=0)), WORDS),
-    "no parameters in a part": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), none=weight(0, 2)), X),
     "a gradient inside": (lambda: Of(energy, a=nn.Linear(5, 4), b=nn.Linear(5, 3)), X),
     "sparse embedding": (lambda: words(nn.Embedding(6, 2, sparse=True)), WORDS),
     "bag of words": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3), nn.Linear(3, 3)), WORDS),
+    "bag with padding": (lambda: nn.Sequential(nn.EmbeddingBag(6, 3, padding_idx=0), nn.Linear(3, 3)), WORDS),
     "embedding and LSTM": (
         lambda: words(nn.Embedding(6, 2), nn.Sequential(nn.LSTM(2, 3, batch_first=True), LastOf()), 3), WORDS),
     "rnn": (lambda: recurrent(nn.RNN, batch_first=True), SERIES),
     "lstm": (lambda: recurrent(nn.LSTM, batch_first=True), SERIES),
     "gru": (lambda: recurrent(nn.GRU, batch_first=True), SERIES),
+    "both ways": (lambda: recurrent(nn.GRU, batch_first=True, bidirectional=True), SERIES),
+    "two layers": (lambda: recurrent(nn.LSTM, batch_first=True, num_layers=2), SERIES),
+    "projected": (
+        lambda: Of(lambda m, x: m.last(m.memory(x)[0][:, -1]),
+                   memory=nn.LSTM(2, 4, batch_first=True, proj_size=2), last=nn.Linear(2, 3)), SERIES),
+    "cell": (
+        lambda: Of(lambda m, x: m.last(m.cell(x[:, 1], m.cell(x[:, 0]))), cell=nn.GRUCell(2, 3), last=nn.Linear(3, 3)),
+        SERIES),
     "attention": (lambda: attention(batch_first=True), SERIES),
     "encoder": (lambda: encoder(dropout=0.0, batch_first=True), SERIES),
     "weight norm": (lambda: parametrizations.weight_norm(nn.Linear(5, 3)), X),
@@ -192,13 +201,17 @@ RUNS = {
     "one submodule under two names": (two_names, X),
     "list of parameters": (
         lambda: Of(lambda m, x: sum(x @ p for p in m.ps), ps=nn.ParameterList([weight(5, 3), weight(5, 3)])), X),
+    "dictionary of parameters": (
+        lambda: Of(lambda m, x: x @ m.ps["a"] + m.ps["b"],
+                   ps=nn.ParameterDict({"a": weight(5, 3), "b": weight(3)})), X),
     "rows in place": (lambda: Of(on_rows_in_place, a=nn.Linear(5, 3)), X),
     "frozen parameters": (frozen, X),
     "hook": (hooked, X),
     "idle parameters": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), idle=weight(2)), X),
     "function of one's own": (lambda: act(Squared.apply), X),
     "branches by rows": (lambda: Of(branches, a=nn.Linear(5, 3)), X),
-    "no dropout": (lambda: nn.Sequential(nn.Linear(5, 4), nn.Dropout(0.0), nn.Linear(4, 3)), X),
+    "transform of rows": (
+        lambda: Of(lambda m, x: m.a(torch.fft.rfft(x).abs()), a=nn.Linear(3, 3)), X),
 }  # fmt: skip
 """Runs as the plain loop does."""
 
@@ -237,10 +250,7 @@ REFUSED = {
         lambda: Of(lambda m, x: (x.to(m.w) @ m.w).abs(), w=nn.Parameter(torch.ones(5, 3, dtype=torch.complex64))), X,
         "one floating-point type"),
     "mean over rows": (lambda: act(lambda h: h - h.mean(0)), X, "influence one another"),
-    "squeezed": (lambda: Of(lambda m, x: m.a(x).squeeze(), a=nn.Linear(5, 3)), X, "fails on a row alone"),
     "not a number": (lambda: act(lambda h: h.abs().neg().sqrt()), X, "outputs.*nan"),
-    "overwritten": (lambda: act(lambda h: overwritten(h)), X, "modified by an inplace operation"),
-    "missing part": (lambda: Of(lambda m, x: m.nothing(x), a=nn.Linear(5, 3)), X, "nothing"),
     "an assertion": (lambda: act(failing), X, "AssertionError: four columns"),
 }  # fmt: skip
 """One line says what to write instead."""

@@ -154,6 +154,7 @@ def test_a_function_that_decides_is_checked_by_numbers_and_not_proved():
     assert "it compares values (line" in verdict.variants.opaque
 
 
+@pytest.mark.slow
 def test_a_violation_has_the_dimensions_that_its_curvatures_need():
     """Bounds that change with d, drawn, and the instance of each violation built and measured."""
     rng, seen = np.random.default_rng(0), set()

@@ -215,6 +215,7 @@ def test_a_bias_that_lowers_the_bound_is_not_left_out():
     assert (with_none.outcome, with_none.says) == ("not of this kind", "a bias of clients that do not differ")
 
 
+@pytest.mark.slow
 def test_a_violation_that_needs_more_dimensions_than_the_family_has_is_none_of_it():
     """In one dimension mu = beta: there any spectrum is narrow."""
 

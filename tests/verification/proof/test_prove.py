@@ -108,6 +108,7 @@ def streams(values):
     return Setting(problem=problem, eta=values["step"] / (h * (d + 2)), iterations=int(values["T"]))
 
 
+@pytest.mark.slow
 @pytest.mark.share(2)
 @pytest.mark.parametrize(("limit", "outcome"), [(0.75, "proved"), (0.7575, "violated")])
 def test_noise_of_least_squares_grows_with_the_dimension(limit, outcome):
@@ -172,6 +173,7 @@ def test_a_bound_of_averages_that_forgets_the_models_noise_is_violated_between_a
     assert "T = 1:" in found.says
 
 
+@pytest.mark.slow
 def test_an_algorithm_for_four_clients_is_proved_for_four():
     """A bound that falls with 1/N is not refuted at a number of clients that the algorithm is not for."""
 

@@ -26,7 +26,7 @@ def test_the_table_has_forty_short_bounds_of_twenty_papers():
 CASES = [(bound, at) for bound in BOUNDS for at in (0, 1, 2)]
 
 
-@pytest.mark.share(14)
+@pytest.mark.share(28)
 @pytest.mark.parametrize(("bound", "at"), CASES, ids=[f"{bound.function.__name__} {at}" for bound, at in CASES])
 def test_a_printed_bound_stands_and_its_wrong_variants_do_not(bound, at):
     verdict = judged(bound, [bound.function, *bound.variants()][at])
