@@ -18,6 +18,7 @@ Only one client's model enters, whatever the others do with theirs. Sampling is 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,19 +36,19 @@ FEW = 8
 """Directions that Lanczos's method keeps; smaller maps are decomposed."""
 
 
-class LinearRecursion:
+class LinearRecursion(ABC):
     """Moments z+ = M(v) z from z_0 = `start` on, M of second degree in the rates v, with the excess `loss` . z."""
 
     start: np.ndarray
     loss: np.ndarray
 
+    @abstractmethod
     def matrices(self, V: np.ndarray) -> np.ndarray:
         """M(v), (K, n, n), of several rates (K, N)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
         """<G, dM/dv_k> for every k, (N,), of a matrix G (n, n)."""
-        raise NotImplementedError
 
     @property
     def excess(self) -> float:
