@@ -14,7 +14,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .elementary import sqrt
+from .step_size import binary_step_ratio, continuous_step_ratio, largest_root, sharp_step_ratio
 
 TOLERANCE = 1e-14
 """Relative tolerance of the binary threshold: r >= lambda is inclusive, and rounding must not exclude equals.
@@ -33,33 +33,6 @@ class Criterion(Protocol):
     def phi(self, x): ...
     def psi(self, x): ...
     def step_ratio(self, share): ...
-
-
-# The step condition of Lemma 1 is eta <= rbar / beta with rbar = 1 / sum_k alpha_k
-#     = (a_i phi(1) + sum_{k != i} a_k phi(r_k) r_k) / (a_i phi(1) + sum_{k != i} a_k phi(r_k)).
-# rbar >= q for every r iff a_i phi(1) (1 - q) + sum_{k != i} a_k phi(r_k) (r_k - q) >= 0 for every r, that is
-#     phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q) >= 0,   w = a_i / sum_k a_k,
-# and the left side decreases in q: the sharp q is its root.
-
-
-def binary_step_ratio(*, threshold, share):
-    """q = lambda + (1 - lambda) w: the minimum of phi(r)(r - q) is at r = lambda."""
-    return threshold + (1 - threshold) * share
-
-
-def continuous_step_ratio(*, share):
-    """q = 2 sqrt(w) / (1 + sqrt(w)): r (r - q) is least at r = q/2, so 1 - q = (1/w - 1) q^2 / 4."""
-    return 2 * sqrt(share) / (1 + sqrt(share))
-
-
-# phi*(r) (r - q) with p = phi*(r), r = p (2 - p), is least where q = p (4 - 3 p), with value -2 p^2 (1 - p): the root
-# is where (1 - p) (1 - 3 p) = 2 (1/w - 1) p^2 (1 - p), that is 2 (1/w - 1) p^2 + 3 p - 1 = 0.
-
-
-def sharp_step_ratio(*, share):
-    """q = p (4 - 3 p) with p = 2 / (3 + sqrt(1 + 8 / w)): the criterion phi*(x) = 1 - sqrt(1 - x)."""
-    p = 2 / (3 + sqrt(1 + 8 / share))
-    return p * (4 - 3 * p)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,13 +157,3 @@ def named(kind: str) -> Criterion | None:
     if kind not in choices:
         raise InputError("criterion", kind, f"use {', '.join(choices)}")
     return choices[kind]
-
-
-def largest_root(total: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...]) -> Any:
-    """The largest q in [0, 1], of a shape, with total(q) >= 0 for a falling `total`: by bisection, rounded down."""
-    low, high = np.zeros(shape), np.ones(shape)
-    for _ in range(60):
-        middle = (low + high) / 2
-        good = total(middle) >= 0
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return (low * (1 - 2.0**-46))[()]

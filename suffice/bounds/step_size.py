@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from .collaboration_criteria import Binary, Continuous, Criterion, Sharp, largest_root
+from .elementary import sqrt
 from .theorem import Conditions
 
 _DOWN = 1 - 2.0**-46
-_CELLS = 4096
 
 
 def step_conditions(*, eta, q, beta, mu) -> Conditions:
@@ -27,15 +26,31 @@ def step_conditions(*, eta, q, beta, mu) -> Conditions:
     return {"step size eta <= q/beta": (eta, q / beta), "curvature mu <= beta": (mu, beta)}
 
 
-def running_step_ratio(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
-    """q for any criterion, from lower bounds of the similarities (the client's own is 1) and the variances."""
-    similarity = np.asarray(similarity, dtype=float)
-    if isinstance(criterion, Binary):
-        return binary_running(similarity=similarity, sigma2=sigma2, threshold=criterion.threshold)
-    if isinstance(criterion, Continuous):
-        return continuous_running(similarity=similarity, sigma2=sigma2)
-    least = _sharp_least(similarity) if isinstance(criterion, Sharp) else _least_on_grid(criterion, similarity)
-    return largest_root(lambda q: (least(q) / sigma2).sum(-1), similarity.shape[:-1])
+# The step condition of Lemma 1 is eta <= rbar / beta with rbar = 1 / sum_k alpha_k
+#     = (a_i phi(1) + sum_{k != i} a_k phi(r_k) r_k) / (a_i phi(1) + sum_{k != i} a_k phi(r_k)).
+# rbar >= q for every r iff a_i phi(1) (1 - q) + sum_{k != i} a_k phi(r_k) (r_k - q) >= 0 for every r, that is
+#     phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q) >= 0,   w = a_i / sum_k a_k,
+# and the left side decreases in q: the sharp q is its root.
+
+
+def binary_step_ratio(*, threshold, share):
+    """q = lambda + (1 - lambda) w: the minimum of phi(r)(r - q) is at r = lambda."""
+    return threshold + (1 - threshold) * share
+
+
+def continuous_step_ratio(*, share):
+    """q = 2 sqrt(w) / (1 + sqrt(w)): r (r - q) is least at r = q/2, so 1 - q = (1/w - 1) q^2 / 4."""
+    return 2 * sqrt(share) / (1 + sqrt(share))
+
+
+# phi*(r) (r - q) with p = phi*(r), r = p (2 - p), is least where q = p (4 - 3 p), with value -2 p^2 (1 - p): the root
+# is where (1 - p) (1 - 3 p) = 2 (1/w - 1) p^2 (1 - p), that is 2 (1/w - 1) p^2 + 3 p - 1 = 0.
+
+
+def sharp_step_ratio(*, share):
+    """q = p (4 - 3 p) with p = 2 / (3 + sqrt(1 + 8 / w)): the criterion phi*(x) = 1 - sqrt(1 - x)."""
+    p = 2 / (3 + sqrt(1 + 8 / share))
+    return p * (4 - 3 * p)
 
 
 def binary_running(*, similarity, sigma2, threshold):
@@ -68,37 +83,27 @@ def continuous_running(*, similarity, sigma2):
 
 
 def sharp_running(*, similarity, sigma2):
-    """The root for phi*(x) = 1 - sqrt(1 - x)."""
-    return running_step_ratio(Sharp(), similarity=similarity, sigma2=sigma2)
+    """The root for phi*(x) = 1 - sqrt(1 - x), by bisection.
 
-
-def _sharp_least(rho: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    # With p = phi*(r), r = p (2 - p): phi*(r) (r - q) = p (p (2 - p) - q) falls in p up to q / (2 + sqrt(4 - 3 q)),
-    # where q = p (4 - 3 p), and rises from there to p = 1.
+    With p = phi*(r), r = p (2 - p): phi*(r) (r - q) = p (p (2 - p) - q) falls in p up to q / (2 + sqrt(4 - 3 q)), where
+    q = p (4 - 3 p), and rises from there to p = 1.
+    """
+    rho = np.asarray(similarity, dtype=float)
     lowest = rho / (1 + np.sqrt(1 - np.minimum(rho, 1)))
 
-    def least(q: np.ndarray) -> np.ndarray:
+    def total(q: np.ndarray) -> np.ndarray:
         q = q[..., None]
         p = np.maximum(lowest, q / (2 + np.sqrt(4 - 3 * q)))
-        return p * (p * (2 - p) - q)
+        return (p * (p * (2 - p) - q) / sigma2).sum(-1)
 
-    return least
+    return largest_root(total, rho.shape[:-1])
 
 
-def _least_on_grid(criterion: Criterion, rho: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    # phi (r - q) rises where r >= q: it is least at rho if rho >= q. Otherwise on a cell [x_j, x_j+1] below q it is at
-    # least phi(x_j+1) (x_j - q), with rho for x_j in the cell of rho.
-    x = np.linspace(0, 1, _CELLS + 1)
-    upper = np.asarray(criterion.phi(x), dtype=float)[1:]
-    own = np.asarray(criterion.phi(rho), dtype=float)
-    cell = np.clip(np.floor(rho * _CELLS).astype(int), 0, _CELLS - 1)
-
-    def least(q: np.ndarray) -> np.ndarray:
-        values = upper * np.minimum(x[:-1] - q[..., None], 0)
-        later = np.minimum.accumulate(values[..., ::-1], axis=-1)[..., ::-1]
-        later = np.concatenate((later, np.zeros_like(later[..., :1])), axis=-1)
-        q = q[..., None]
-        below = np.minimum(np.take_along_axis(later, cell + 1, -1), upper[cell] * np.minimum(rho - q, 0))
-        return np.where(rho >= q, own * (rho - q), below)
-
-    return least
+def largest_root(total: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...]) -> Any:
+    """The largest q in [0, 1], of a shape, with total(q) >= 0 for a falling `total`: by bisection, rounded down."""
+    low, high = np.zeros(shape), np.ones(shape)
+    for _ in range(60):
+        middle = (low + high) / 2
+        good = total(middle) >= 0
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return (low * _DOWN)[()]

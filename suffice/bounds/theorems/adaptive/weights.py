@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...collaboration_criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
 from ...quantities import Quantity
-from ...step_size import binary_running, continuous_running, sharp_running
+from ...step_size import (
+    binary_running,
+    binary_step_ratio,
+    continuous_running,
+    continuous_step_ratio,
+    sharp_running,
+    sharp_step_ratio,
+)
 from ...sufficient_variance import combined_variance
 from ...theorem import Definition, Theorem, printed, records, theorem
 from ...units import GRADIENT_SQUARED
