@@ -169,7 +169,7 @@ FOLDERS: dict[str, tuple[Files, str]] = {
     "a centre is missing": ({CENTRES[0]: PATIENT * 9}, "processed.hungarian.data"),
     "a field is missing": (
         dict.fromkeys(CENTRES, "1,2,3\n"),
-        "line 1 of processed.cleveland.data = '3 fields': give 14 fields",
+        "processed.cleveland.data': 3 fields; give 14 fields",
     ),
     "too few patients": (dict.fromkeys(CENTRES, PATIENT), "too few to divide into training and test"),
     "images without labels": ({IMAGES: idx((1, 2, 2), 4)}, "its file of labels is missing"),
