@@ -53,19 +53,6 @@ def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any
         return None
 
 
-def here(dtype: torch.dtype = torch.float64) -> str:
-    """The kernel that "auto" takes on this machine, as traces name it. Nothing is built: the compiler is asked."""
-    try:
-        return identity(dtype)
-    except Unavailable:
-        return "reference"
-
-
-def kernel_for(problem: Oracle, algorithm: Algorithm) -> Kernel:
-    """Kernel "c" where there is a compiler and no objection, else "reference": no other one because a build failed."""
-    return "reference" if here() == "reference" or general_refusal(problem, algorithm) else "c"
-
-
 def objection(problems: Sequence[Oracle], algorithm: Algorithm) -> str | None:
     """Why no compiled kernel runs this problem, or these, one for each seed; or None."""
     if len(problems) > 1:

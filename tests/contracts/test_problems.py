@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from suffice.bounds import GradientDissimilarity, InputError, QuadraticCertificate
+from suffice.bounds import GradientDissimilarity, QuadraticCertificate
 from suffice.simulate import (
     LeastSquares,
     Logistic,
@@ -39,7 +39,6 @@ SCALE = [[1.0, 0.5], [2.0, 0.7], [0.6, 1.5]]
 EXAMPLES: list[tuple[str, Callable[[], Problem]]] = [
     ("quadratics", lambda: Quadratics.of(SPD, POINTS, covariance=SPD[::-1].copy(), start=START)),
     ("equal quadratics", lambda: Quadratics.of(SPD[:1].repeat(N, 0), POINTS, sigma2=SIGMA2)),
-    ("shared noise", lambda: Quadratics.of(SPD, POINTS, sigma2=0.7, shared_noise=True)),
     ("least squares", lambda: LeastSquares.of(ROWS, TARGETS, start=START)),
     ("ridge", lambda: LeastSquares.of(ROWS, TARGETS, regularisation=0.8, batch=3)),
     ("streaming", lambda: StreamingLeastSquares.of(SPD, POINTS, start=START)),
@@ -149,10 +148,6 @@ def test_models_need_not_be_personal(problem: Problem):
 
 
 def test_scenarios_have_the_mean_and_the_variance_of_the_oracle(problem: Problem):
-    if "independent noise" not in problem.assumptions:
-        with pytest.raises(InputError, match="shared_noise"):
-            problem.scenarios()
-        return
     weights, noise = problem.scenarios()
     assert weights.shape == noise.shape[:2]
     assert noise.shape[2] == 1

@@ -139,7 +139,6 @@ class Separable(AdditiveNoise):
     noise: Additive
     start: Tensor
     names: tuple[str, ...]
-    shared_noise: bool = False
 
     @classmethod
     def of(
@@ -168,7 +167,7 @@ class Separable(AdditiveNoise):
             profile=profile,
             optimum=torch.from_numpy(optimum),
             scale=torch.from_numpy(weights),
-            noise=additive_noise(sigma2, covariance, clients=n, features=d, shared=False),
+            noise=additive_noise(sigma2, covariance, clients=n, features=d),
             start=torch.from_numpy(starting_points(start, n, d)),
             names=labelled(names, n),
         )

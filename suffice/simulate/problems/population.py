@@ -13,8 +13,7 @@ from torch import Tensor
 from suffice.bounds import Constants
 from suffice.support.errors import InputError
 
-from ..problem import Trust
-from .defaults import Defaults
+from ..problem import QuadraticProblem, Trust
 from .quadratic import Quadratics
 from .rows import Rows
 
@@ -23,7 +22,7 @@ VERTICES_BY_ROWS = 2**23
 """Residuals of rows at vertices that are held together, in a few arrays of 64 MB each."""
 
 
-class QuadraticPopulation(Defaults):
+class QuadraticPopulation(QuadraticProblem):
     """Everything but the oracle of a problem with population `population`, whose own noise is not used."""
 
     population: Quadratics
@@ -49,7 +48,7 @@ class QuadraticPopulation(Defaults):
         return self.population.A
 
     @property
-    def start(self) -> Tensor:  # ty: ignore[incompatible-property-override]
+    def start(self) -> Tensor:
         return self.population.start
 
     def excess(self, theta: Tensor) -> Tensor:

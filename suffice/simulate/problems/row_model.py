@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from ..problem import Problem
 from ..randomness import Randomness, Stream
-from .defaults import Defaults
 from .linear_model import LinearModel
 from .rows import Rows
 
 
-class RowModel(LinearModel, Defaults):
+class RowModel(LinearModel, Problem):
     """What least squares and logistic regression on `data` share."""
 
     data: Rows
