@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from .algorithms import FedAvg as FedAvg
     from .algorithms import FederatedClustering as FederatedClustering
     from .algorithms import FixedCoBo as FixedCoBo
-    from .algorithms import FixedRadius as FixedRadius
     from .algorithms import FixedWeights as FixedWeights
     from .algorithms import Flix as Flix
     from .algorithms import Local as Local
     from .algorithms import LocalSGD as LocalSGD
     from .algorithms import Optimised as Optimised
-    from .algorithms import QuantileRadius as QuantileRadius
     from .algorithms import Scaffnew as Scaffnew
     from .catalogue import ALGORITHMS as ALGORITHMS
     from .catalogue import algorithm as algorithm
@@ -74,7 +72,7 @@ _HOMES = {
     ".additive_noise": "Additive",
     ".algorithms": (
         "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
-        "FederatedClustering FixedCoBo FixedRadius FixedWeights Flix Local LocalSGD Optimised QuantileRadius "
+        "FederatedClustering FixedCoBo FixedWeights Flix Local LocalSGD Optimised "
         "Scaffnew"
     ),
     ".catalogue": "ALGORITHMS algorithm",

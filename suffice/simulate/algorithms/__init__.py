@@ -11,8 +11,6 @@ from .base import Algorithm as Algorithm
 from .base import Draw as Draw
 from .base import State as State
 from .clustering import FederatedClustering as FederatedClustering
-from .clustering import FixedRadius as FixedRadius
-from .clustering import QuantileRadius as QuantileRadius
 from .cobo import CoBo as CoBo
 from .cobo_fixed import FixedCoBo as FixedCoBo
 from .ditto import Ditto as Ditto
