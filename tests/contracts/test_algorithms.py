@@ -22,7 +22,6 @@ from suffice.simulate import (
     CoBo,
     DebiasedSimilarity,
     Ditto,
-    EstimatedAllForAll,
     FedAvg,
     FederatedClustering,
     FixedCoBo,
@@ -80,7 +79,6 @@ EXAMPLES: list[tuple[str, Callable[[Any], Algorithm]]] = [
         "all-for-all in two stages",
         lambda _: TwoStageAllForAll(Lambda=(PAIR + torch.eye(4, dtype=torch.float64)) / 3, first=2, kappa=3.0),
     ),
-    ("all-for-all estimated", lambda _: EstimatedAllForAll(samples=5, threshold=1.5)),
     ("cobo", lambda _: CoBo(rho=0.5, weight_step=0.1, sampling="none")),
     ("cobo released", lambda _: CoBo.released(rho=0.5)),
     ("cobo on the simplex", lambda _: CoBo(rho=0.5, weight_step=0.1, simplex=True)),
@@ -115,7 +113,8 @@ EXAMPLES: list[tuple[str, Callable[[Any], Algorithm]]] = [
     ("apfl adaptive", lambda _: APFL(mixture=0.3, adaptive=True, server=FedAvg(period=3, participants=2))),
     ("wga-bc", lambda _: WGABC(mixture=0.6, memory=0.2)),
     ("ifca", lambda _: IFCA(offsets=torch.tensor([[0.0, 0], [0.5, -0.5]], dtype=torch.float64))),
-    ("federated clustering", lambda _: FederatedClustering(fraction=0.5)),
+    ("federated clustering, a radius", lambda _: FederatedClustering(radius=1.0, rounds=3)),
+    ("federated clustering, a quantile", lambda _: FederatedClustering(fraction=0.5)),
     ("scafflix", lambda problem: Scaffnew.scafflix(problem, p=0.4, alpha=ALPHA, eta=ETA)),
 ]
 

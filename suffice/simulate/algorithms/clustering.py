@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.support.numbers import as_whole
+from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
 from .arguments import check_pairs, probability
@@ -20,17 +20,20 @@ class FederatedClustering(Algorithm):
     """theta_i <- theta_i - eta_i v_i, v_i from `rounds` rounds of threshold clustering started at v_i = g_i(theta_i):
     v_i <- mean_k (g_k(theta_i) if |g_k(theta_i) - v_i| <= tau_i else v_i).
 
-    tau_i is the distance of the ceil(fraction N)-th nearest gradient in each round. These are the numbers of CoBo's
-    experiments.
+    tau_i is `radius` [loss / theta] or, where that is None, in each round the distance of the ceil(fraction N)-th
+    nearest gradient. CoBo's experiments used 10 rounds and a fraction of 0.2.
     """
 
     fraction: float = 0.2
+    radius: float | None = None
     rounds: int = 10
     name: str = "federated-clustering"
     linear: bool = False
 
     def __post_init__(self) -> None:
         probability("fraction", self.fraction)
+        if self.radius is not None:
+            as_number("radius", self.radius, least=0)
         as_whole("rounds", self.rounds)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
@@ -54,7 +57,8 @@ class FederatedClustering(Algorithm):
         for _ in range(self.rounds):
             v = torch.matmul(c[:, :, None], gradients)
             distances = torch.linalg.vector_norm(gradients - v, dim=-1)
-            near = (distances <= distances.kthvalue(rank, dim=-1, keepdim=True).values).to(theta)
+            tau = distances.kthvalue(rank, dim=-1, keepdim=True).values if self.radius is None else self.radius
+            near = (distances <= tau).to(theta)
             c = near / n + (1 - near.mean(-1, keepdim=True)) * c
         return c
 

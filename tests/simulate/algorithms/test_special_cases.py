@@ -22,9 +22,8 @@ ALONE = [
     alg.FedFomo(period=100),
     alg.FedAMP(share=0.0, pull=2.0),  # u_i = x_i when each step begins a round
     alg.AllForAll(Lambda=EYE),
-    alg.EstimatedAllForAll(samples=2, threshold=0.0),
     alg.FixedCoBo(w=torch.zeros(N, N), rho=0.6),
-    alg.FederatedClustering(fraction=1e-9, rounds=1),
+    alg.FederatedClustering(radius=0.0, rounds=1),
 ]
 OF_ONE = [
     alg.FedAvg(period=2),
@@ -51,7 +50,7 @@ OF_EQUAL = [
     *(alg.AllForOne(criterion=criterion, sigma2=1.0) for criterion in (Binary(threshold=0.5), Continuous(), Sharp())),
     alg.IFCA(offsets=torch.zeros(1, D)),
     alg.Scaffnew(p=1.0),
-    alg.FederatedClustering(fraction=1.0),
+    alg.FederatedClustering(radius=1e9),
     alg.ValidationBased(period=1, temperature=1e15),  # an endless temperature: all models alike
 ]
 PAIRS = [
