@@ -41,4 +41,5 @@ class RowModel(LinearModel, Problem):
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
         """Every row with its frequency; clients with fewer rows are padded by rows of weight 0."""
-        return self.data.scenarios()
+        index, frequency = self.data.padded()
+        return frequency, index[:, :, None]

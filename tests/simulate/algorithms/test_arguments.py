@@ -10,7 +10,6 @@ from paths import CLUSTERS, SIZES, D, N, built, costs
 from suffice.bounds import Continuous, InputError
 from suffice.simulate import (
     DebiasedSimilarity,
-    ExactSimilarity,
     SampledSimilarity,
     expected_excess,
     run,
@@ -66,7 +65,6 @@ REFUSED = [
     ("labels", lambda: alg.FixedWeights.clusters([])),
     ("samples", lambda: SampledSimilarity(samples=0)),
     ("samples", lambda: DebiasedSimilarity(samples=1)),
-    ("samples", lambda: ExactSimilarity(samples=2)),
     ("refresh", lambda: weighed(refresh=0)),
     ("sigma2", lambda: weighed(sigma2=torch.tensor([1.0, NAN, 1, 1, 1, 1]))),
     ("mixture", lambda: alg.APFL(mixture=1.1)),
