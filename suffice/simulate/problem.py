@@ -15,18 +15,6 @@ from .moments.by_rows import GradientRows
 from .moments.gradient_moments import GradientMoments
 from .oracle import Measure, Oracle
 
-ASSUMPTIONS = {
-    "smooth": "every R_i is beta-smooth",
-    "strongly convex": "every R_i is mu-strongly convex",
-    "PL": "every R_i satisfies the Polyak-Lojasiewicz inequality",
-    "bounded variance": "gradient noise has total variance at most sigma_k^2 everywhere (adaptive, Assumption 2)",
-    "independent noise": "noise of different clients is uncorrelated given the past",
-    "affine heterogeneity": "|grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2 (adaptive, Assumption 3)",
-    "bounded heterogeneity": "|grad R_i - grad R_k| <= b (sample-optimal, strong dissimilarity)",
-    "expected smoothness": "E|g - grad f(x*)|^2 <= 2 A D_f(x, x*) + C (scafflix, Assumption 3)",
-}
-"""Hypotheses by short name; a problem lists those that it satisfies."""
-
 Trust = Literal["exact", "certified"]
 """A constant is known to rounding, or it is a bound, or the extreme over sampled points."""
 
@@ -65,11 +53,6 @@ class Problem(Oracle, Protocol):
         The mean and the second moment over j of any gradient of client k equal those of its random draw. Weights may be
         negative (a cubature) and sum to 1 over j. Exact moments are computed from them.
         """
-        ...
-
-    @property
-    def assumptions(self) -> frozenset[str]:
-        """Which hypotheses of the papers hold, from `ASSUMPTIONS`."""
         ...
 
     def constants(self) -> Constants:

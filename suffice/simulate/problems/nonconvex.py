@@ -215,13 +215,6 @@ class Separable(AdditiveNoise):
         c = np.where(np.isinf(b2), 2 * ((1 - other / own) ** 2).max(-1), 0.0)
         return GradientDissimilarity(b2=np.where(np.isinf(b2), split, b2), c=c)
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        names = {"smooth", "bounded variance", "independent noise", "affine heterogeneity"}
-        if not self.heterogeneity().c.any():
-            names.add("bounded heterogeneity")
-        return frozenset(names | ({"PL"} if self.profile.mu else set()))
-
     def certainty(self) -> tuple[Trust, str, str]:
         return "certified", "all models", "all models"
 

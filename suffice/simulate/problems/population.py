@@ -81,11 +81,6 @@ class QuadraticPopulation(QuadraticProblem):
             signal = torch.maximum(signal, (self.gradient(everywhere) ** 2).sum(-1).max(0).values)
         return torch.where(variance > 1e-12 * signal, variance, 0)  # below that it is rounding
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        """Bounded variance is missing: the noise is multiplicative."""
-        return self.population.assumptions - {"bounded variance"}
-
     def certainty(self) -> tuple[Trust, str, str]:
         return "exact", "all models", "the convex hull of the starts and all optima"
 

@@ -119,14 +119,6 @@ class Quadratics(AdditiveNoise, QuadraticProblem):
     def population_peer_gradient(self, theta: Tensor) -> Tensor:
         return 2 * torch.einsum("kde,sike->sikd", self.A, theta + self.xi)
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        names = {"smooth", "strongly convex", "PL", "bounded variance", "independent noise", "affine heterogeneity"}
-        names.add("expected smoothness")
-        if bool((self.A[:1] == self.A).all()):
-            names.add("bounded heterogeneity")
-        return frozenset(names)
-
     def constants(self) -> Constants:
         A, xi = self.A.double().cpu().numpy(), self.xi.double().cpu().numpy()
         mu, beta = quadratic_constants(A)
