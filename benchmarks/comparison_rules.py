@@ -23,7 +23,6 @@ from suffice.simulate import (
     FederatedClustering,
     Flix,
     Local,
-    QuantileRadius,
     Randomness,
     SampledSimilarity,
     Scaffnew,
@@ -148,7 +147,7 @@ def rule_of(
         )
     if name == "FC":
         share = max(np.bincount(clusters)) / len(clusters)
-        return FederatedClustering(radius=QuantileRadius(fraction=float(share)))
+        return FederatedClustering(fraction=float(share))
     numbers = {key: float(value) for key, value in (part.split("=") for part in word.split())}
     if name == "FLIX":
         return Flix(alpha=numbers["alpha"], anchors=anchors)

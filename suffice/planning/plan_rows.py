@@ -26,16 +26,12 @@ if TYPE_CHECKING:
 MOST_COMPARED, COMPARED_WORK = 100, 1e9
 """Clients N, and N^2 d^3, up to which similarities are computed even where no schedule is promised."""
 
-SHARED = "all clients share their noise, which averaging over peers does not reduce"
-
 
 def why_no_moments(problem: Problem) -> str:
     """The one reason why second moments of its gradients are not known."""
     n, d, rows = problem.clients, problem.features, sum(problem.row_counts or ())
     if not hasattr(problem, "A"):
         return "the loss is not quadratic"
-    if getattr(problem, "shared_noise", False):
-        return "clients do not draw independently"
     if rows and not passable(problem.row_counts or (), d):
         return f"{rows * float(d) ** 2:.1e} products a step (rows times d^2) are more than {MOST_WORK:g}"
     if d > MOST_FEATURES:
@@ -88,7 +84,7 @@ def planned_rows(
         found = {one.key: unguaranteed_rows(names, one, refusal) for one in asked}
     else:
         if moments is None and not isinstance(source, Constants):
-            refusal = SHARED if getattr(source, "shared_noise", False) else constants.unbounded
+            refusal = constants.unbounded
             constants = replace(constants, unbounded="", notes=(f"no exact plan: {why}", *constants.notes))
         if memory is not None:
             memory.check(*_matrices(constants, len(asked)))

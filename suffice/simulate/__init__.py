@@ -20,17 +20,14 @@ if TYPE_CHECKING:
     from .algorithms import CoBo as CoBo
     from .algorithms import Ditto as Ditto
     from .algorithms import Draw as Draw
-    from .algorithms import EstimatedAllForAll as EstimatedAllForAll
     from .algorithms import FedAvg as FedAvg
     from .algorithms import FederatedClustering as FederatedClustering
     from .algorithms import FixedCoBo as FixedCoBo
-    from .algorithms import FixedRadius as FixedRadius
     from .algorithms import FixedWeights as FixedWeights
     from .algorithms import Flix as Flix
     from .algorithms import Local as Local
     from .algorithms import LocalSGD as LocalSGD
     from .algorithms import Optimised as Optimised
-    from .algorithms import QuantileRadius as QuantileRadius
     from .algorithms import Scaffnew as Scaffnew
     from .catalogue import ALGORITHMS as ALGORITHMS
     from .catalogue import algorithm as algorithm
@@ -73,8 +70,8 @@ _HOMES = {
     ".": "algorithms problems",
     ".additive_noise": "Additive",
     ".algorithms": (
-        "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
-        "FederatedClustering FixedCoBo FixedRadius FixedWeights Flix Local LocalSGD Optimised QuantileRadius "
+        "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw FedAvg "
+        "FederatedClustering FixedCoBo FixedWeights Flix Local LocalSGD Optimised "
         "Scaffnew"
     ),
     ".catalogue": "ALGORITHMS algorithm",

@@ -36,7 +36,6 @@ from .algorithms import (
     LocalSGD,
     MinibatchSGD,
     Momentum,
-    QuantileRadius,
     Scaffnew,
     Scaffold,
     TwoStageAllForAll,
@@ -191,7 +190,7 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     ),
     "ifca": _ifca,
     "federated-clustering": lambda problem, eta, *, fraction=0.2, rounds=10: FederatedClustering(
-        radius=QuantileRadius(fraction=fraction), rounds=rounds
+        fraction=fraction, rounds=rounds
     ),
     "scouts": lambda problem, eta, *, folds=0, iterations=LONGEST, together=0, seed=0: collaborators(
         problem, eta=eta, iterations=iterations, folds=folds or None, seed=seed

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from .algorithms.base import Algorithm, Draw
+from .algorithms.base import Draw
 from .algorithms.cobo import PAIRS
 from .algorithms.scafflix import COIN
 from .kernels import (
@@ -53,34 +53,14 @@ def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any
         return None
 
 
-def here(dtype: torch.dtype = torch.float64) -> str:
-    """The kernel that "auto" takes on this machine, as traces name it. Nothing is built: the compiler is asked."""
-    try:
-        return identity(dtype)
-    except Unavailable:
-        return "reference"
-
-
-def kernel_for(problem: Oracle, algorithm: Algorithm) -> Kernel:
-    """Kernel "c" where there is a compiler and no objection, else "reference": no other one because a build failed."""
-    return "reference" if here() == "reference" or general_refusal(problem, algorithm) else "c"
-
-
-def objection(problems: Sequence[Oracle], algorithm: Algorithm) -> str | None:
-    """Why no compiled kernel runs this problem, or these, one for each seed; or None."""
-    if len(problems) > 1:
-        shapes = [(type(each), each.batch, [part.shape for part in tensors(each)]) for each in problems]
-        if any(shape != shapes[0] for shape in shapes):
-            return "the seeds' problems differ in more than numbers"
-    return next(filter(None, (general_refusal(each, algorithm) for each in problems)), None)
-
-
 def cannot_record(recorder: Recorder, problems: Sequence[Oracle]) -> str | None:
-    """Why no compiled kernel leaves what is to be recorded, or None."""
-    algorithm = recorder.algorithm
-    if recorder.weights is not None and weighs_none(algorithm):
+    """Why no compiled kernel runs this problem, or these, one for each seed, or leaves what is to be recorded."""
+    if recorder.weights is not None and weighs_none(recorder.algorithm):
         return "it weighs no clients"
-    return objection(problems, algorithm)
+    shapes = [(type(each), each.batch, [part.shape for part in tensors(each)]) for each in problems]
+    if any(shape != shapes[0] for shape in shapes):
+        return "the seeds' problems differ in more than numbers"
+    return next(filter(None, (general_refusal(each, recorder.algorithm) for each in problems)), None)
 
 
 def record(

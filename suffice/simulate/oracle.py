@@ -6,13 +6,14 @@ Leading axes are (seed, client, feature): `theta[s, i]` is the model of client i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import torch
 from torch import Tensor
 
 from suffice.support.errors import InputError
 
+from .problem_batches import moved
 from .randomness import Randomness, Stream
 
 Measure = Literal["excess", "loss"]
@@ -20,25 +21,53 @@ Measure = Literal["excess", "loss"]
 
 
 class Oracle(Protocol):
-    """What a network has; a `Problem` knows more. `Defaults` of `problems` has answers for both."""
+    """What a network has; a `Problem` knows more. What has a body is inherited by whoever names it as a base.
+
+    start    where the models start, (N, d)
+    batch    samples that one stochastic gradient averages
+    remarks  of the builder of a problem from data
+    """
+
+    if TYPE_CHECKING:  # of a data class these are fields, of which a property would be the default
+
+        @property
+        def names(self) -> tuple[str, ...]:
+            return vars(self)["names"]
+
+        @property
+        def start(self) -> Tensor:
+            return vars(self)["start"]
+
+        @property
+        def measure(self) -> Measure:
+            return vars(self)["measure"]
+
+        @property
+        def batch(self) -> int:
+            return vars(self)["batch"]
+
+        @property
+        def remarks(self) -> tuple[str, ...]:
+            return vars(self)["remarks"]
+
+    else:
+        remarks = ()
 
     @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def clients(self) -> int: ...
-    @property
-    def features(self) -> int: ...
-    @property
-    def dtype(self) -> torch.dtype: ...
-    @property
-    def device(self) -> torch.device: ...
-    @property
-    def start(self) -> Tensor:
-        """Where the models start, (N, d)."""
-        ...
+    def clients(self) -> int:
+        return self.start.shape[-2]
 
     @property
-    def measure(self) -> Measure: ...
+    def features(self) -> int:
+        return self.start.shape[-1]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.start.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.start.device
 
     def value(self, theta: Tensor) -> Tensor:
         """What traces record and stopping times read, `measure` of client i at theta_i, (S, N)."""
@@ -54,12 +83,17 @@ class Oracle(Protocol):
 
     def metrics(self, theta: Tensor) -> Mapping[str, Tensor]:
         """What else traces record, (S, N) each, by name: of a network its loss and accuracy on test rows."""
-        ...
+        return {}
+
+    @property
+    def selects(self) -> bool:
+        """Whether counting the models in use pays: a card would have to be waited for, unless networks are large."""
+        return self.device.type == "cpu"
 
     @property
     def draw_size(self) -> int:
         """Numbers that one step of one seed takes from its draw."""
-        ...
+        return self.clients * self.features * self.batch
 
     def gradient(self, theta: Tensor) -> Tensor:
         """grad R_i(theta_i), (S, N, d)."""
@@ -95,21 +129,12 @@ class Oracle(Protocol):
         ...
 
     @property
-    def batch(self) -> int:
-        """Samples that one stochastic gradient averages."""
-        ...
-
-    @property
     def row_counts(self) -> tuple[int, ...] | None:
         """Data rows of each client; None: the problem is not made of rows."""
-        ...
+        return None
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Remarks of the builder of a problem from data."""
-        ...
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Oracle: ...
+    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Self:
+        return moved(self, dtype, device)
 
 
 def short(self: Oracle) -> str:

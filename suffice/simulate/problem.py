@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from suffice.bounds import Constants
@@ -14,40 +13,39 @@ from suffice.support.memory import Memory
 
 from .moments.by_rows import GradientRows
 from .moments.gradient_moments import GradientMoments
-from .oracle import Oracle
-
-ASSUMPTIONS = {
-    "smooth": "every R_i is beta-smooth",
-    "strongly convex": "every R_i is mu-strongly convex",
-    "PL": "every R_i satisfies the Polyak-Lojasiewicz inequality",
-    "bounded variance": "gradient noise has total variance at most sigma_k^2 everywhere (adaptive, Assumption 2)",
-    "independent noise": "noise of different clients is uncorrelated given the past",
-    "affine heterogeneity": "|grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2 (adaptive, Assumption 3)",
-    "bounded heterogeneity": "|grad R_i - grad R_k| <= b (sample-optimal, strong dissimilarity)",
-    "expected smoothness": "E|g - grad f(x*)|^2 <= 2 A D_f(x, x*) + C (scafflix, Assumption 3)",
-}
-"""Hypotheses by short name; a problem lists those that it satisfies."""
+from .oracle import Measure, Oracle
 
 Trust = Literal["exact", "certified"]
 """A constant is known to rounding, or it is a bound, or the extreme over sampled points."""
 
 
 class Problem(Oracle, Protocol):
-    """The interface that verification and plans rely on."""
+    """The interface that verification and plans rely on.
 
-    @property
-    def optimum(self) -> Tensor:
-        """Minimisers of R_i, (N, d)."""
-        ...
+    optimum  minimisers of R_i, (N, d)
+    sigma2   the noise levels sigma_k^2 that Definition 1 weighs by, (N,)
+    """
 
-    @property
-    def sigma2(self) -> Tensor:
-        """The noise levels sigma_k^2 that Definition 1 weighs by, (N,)."""
-        ...
+    measure: Measure = "excess"
+    if TYPE_CHECKING:
+
+        @property
+        def optimum(self) -> Tensor:
+            return vars(self)["optimum"]
+
+        @property
+        def sigma2(self) -> Tensor:
+            return vars(self)["sigma2"]
 
     def excess(self, theta: Tensor) -> Tensor:
         """R_i(theta_i) - min R_i, (S, N)."""
         ...
+
+    def value(self, theta: Tensor) -> Tensor:
+        return self.excess(theta)
+
+    def held_out(self, theta: Tensor) -> Tensor:
+        return self.excess(theta)
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
         """Draws of one sample (J, N, 1, ...) with weights (J, N) whose mean and covariance are exact.
@@ -57,31 +55,26 @@ class Problem(Oracle, Protocol):
         """
         ...
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        """Which hypotheses of the papers hold, from `ASSUMPTIONS`."""
-        ...
-
     def constants(self) -> Constants:
         """What the theorems need to know; estimates are named in its notes."""
         ...
 
-    # What theorems and plans ask beyond the constants; `problems.Defaults` has the answers of a problem without rows.
+    # What theorems and plans ask beyond the constants; what is inherited are the answers of a problem without rows.
 
     def certainty(self) -> tuple[Trust, str, str]:
         """How `constants` knows mu, sigma2 and the pairs; on which region mu and the pairs hold; on which sigma2."""
-        ...
+        return "exact", "all models", "all models"
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
         """Mean and covariance of stochastic gradients as polynomials of the model, where they are; None elsewhere.
 
         Raises `InputError` where they would take more than `memory` allows.
         """
-        ...
+        return None
 
     def gradient_rows(self, memory: Memory | None = None) -> GradientRows | None:
         """Rows that stand for these moments where they would be too many; None elsewhere."""
-        ...
+        return None
 
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
         """(floor, factor), (N,) each, with Var[g_k] <= floor_k + factor_k |grad R_k|^2 at all models.
@@ -93,18 +86,20 @@ class Problem(Oracle, Protocol):
     @property
     def gradient_cost(self) -> float:
         """Multiplications of one exact gradient of one client."""
-        ...
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Problem: ...
+        return float(self.features**2)
 
 
 class QuadraticProblem(Problem, Protocol):
-    """A problem whose losses are quadratics: R_i(theta) - min R_i = delta . A_i delta, delta = theta - optimum_i."""
+    """A problem whose losses are quadratics: R_i(theta) - min R_i = delta . A_i delta, delta = theta - optimum_i.
 
-    @property
-    def A(self) -> Tensor:
-        """Half the Hessians, (N, d, d)."""
-        ...
+    A  half the Hessians, (N, d, d)
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def A(self) -> Tensor:
+            return vars(self)["A"]
 
 
 def known(problem: Oracle, wanted: str) -> Problem:

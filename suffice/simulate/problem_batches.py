@@ -17,22 +17,23 @@ Part = TypeVar("Part")
 # batched call does not know. What is copied here has been checked before, or was built from a batch checked as a whole.
 
 
-def over_tensors(function: Callable[[Tensor], Tensor], part: Part) -> Part:
-    """A copy of a dataclass with `function` of its real tensors and of those of its dataclasses; nothing is checked."""
+def over_tensors(function: Callable[[Tensor], Tensor], part: Part, *, real: bool = True) -> Part:
+    """A copy of a dataclass with `function` of its tensors, `real` ones alone, and of those of its dataclasses; nothing
+    is checked."""
     if isinstance(part, Tensor):
-        return cast(Part, function(part)) if part.is_floating_point() else part
+        return cast(Part, function(part)) if part.is_floating_point() or not real else part
     if not is_dataclass(part):
         return part
-    return _copied(part, lambda name: over_tensors(function, getattr(part, name)))
+    return _copied(part, lambda name: over_tensors(function, getattr(part, name), real=real))
 
 
 def moved(part: Part, dtype: torch.dtype | None, device: Any) -> Part:
     """A copy of a dataclass with all tensors on a device, and the real ones in one precision; nothing is checked."""
-    if isinstance(part, Tensor):
-        return cast(Part, part.to(device, dtype if dtype and part.is_floating_point() else part.dtype))
-    if not is_dataclass(part):
-        return part
-    return _copied(part, lambda name: moved(getattr(part, name), dtype, device))
+
+    def to(part: Tensor) -> Tensor:
+        return part.to(device, dtype if dtype and part.is_floating_point() else part.dtype)
+
+    return over_tensors(to, part, real=False)
 
 
 def stack(parts: Sequence[Part]) -> Part:

@@ -261,7 +261,7 @@ def _check_affine(
 ) -> None:
     """`_Fails` unless steps are affine in the state and, where the problem adds noise to gradients, in the noise."""
     _, centre, _ = origin(problem, algorithm)
-    additive = isinstance(problem, AdditiveNoise) and not problem.shared_noise
+    additive = isinstance(problem, AdditiveNoise)
     for t in (1, 2, 3, 4, 5, 7, 12, APERIODIC - 1):
         state, draw = visited[t - 1]
         for path in range(len(draw.noise)):

@@ -63,7 +63,6 @@ def measured(
         and iterations <= LONGEST_BY_HAND
         and type(algorithm) in (Local, FixedWeights)
         and type(problem) is Quadratics
-        and not problem.shared_noise
     ):
         return _fixed_excess(problem, algorithm, iterations, eta, client), DIGITS
     given, asked = (algorithm, eta, cycle), (form, iterations, client, scalars or {})

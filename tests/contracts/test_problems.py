@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from suffice.bounds import GradientDissimilarity, InputError, QuadraticCertificate
+from suffice.bounds import Constants, GradientDissimilarity, InputError, QuadraticCertificate
 from suffice.simulate import (
     LeastSquares,
     Logistic,
@@ -21,7 +22,7 @@ from suffice.simulate import (
     StreamingLeastSquares,
     Well,
 )
-from suffice.simulate.problem import ASSUMPTIONS, Problem
+from suffice.simulate.problem import Problem
 
 N, D, S = 3, 2, 4
 RNG = np.random.default_rng(60)
@@ -39,7 +40,6 @@ SCALE = [[1.0, 0.5], [2.0, 0.7], [0.6, 1.5]]
 EXAMPLES: list[tuple[str, Callable[[], Problem]]] = [
     ("quadratics", lambda: Quadratics.of(SPD, POINTS, covariance=SPD[::-1].copy(), start=START)),
     ("equal quadratics", lambda: Quadratics.of(SPD[:1].repeat(N, 0), POINTS, sigma2=SIGMA2)),
-    ("shared noise", lambda: Quadratics.of(SPD, POINTS, sigma2=0.7, shared_noise=True)),
     ("least squares", lambda: LeastSquares.of(ROWS, TARGETS, start=START)),
     ("ridge", lambda: LeastSquares.of(ROWS, TARGETS, regularisation=0.8, batch=3)),
     ("streaming", lambda: StreamingLeastSquares.of(SPD, POINTS, start=START)),
@@ -149,10 +149,6 @@ def test_models_need_not_be_personal(problem: Problem):
 
 
 def test_scenarios_have_the_mean_and_the_variance_of_the_oracle(problem: Problem):
-    if "independent noise" not in problem.assumptions:
-        with pytest.raises(InputError, match="shared_noise"):
-            problem.scenarios()
-        return
     weights, noise = problem.scenarios()
     assert weights.shape == noise.shape[:2]
     assert noise.shape[2] == 1
@@ -178,17 +174,14 @@ def test_draws_have_the_mean_and_the_variance_of_the_oracle(problem: Problem):
     assert (off <= 6.5 * square.std(0) / np.sqrt(count) + 1e-12).all()
 
 
-def test_clients_draw_independently_or_say_so(problem: Problem):
+def test_clients_draw_independently(problem: Problem):
     count = 4000
     theta = models(problem, 1).expand(count, -1, -1)
     noise = problem.stochastic_gradient(theta, None, draw(problem, count)).numpy()
     # each client along the axis where it varies
     series = np.stack([noise[:, k, np.argmax(noise[:, k].std(0))] for k in range(N)])
     correlation = np.abs(np.corrcoef(series)[np.triu_indices(N, 1)])
-    if "independent noise" in problem.assumptions:
-        assert correlation.max() < 6.5 / np.sqrt(count)
-    else:
-        np.testing.assert_allclose(correlation, 1, rtol=1e-12)
+    assert correlation.max() < 6.5 / np.sqrt(count)
 
 
 def test_streams_and_iterations_do_not_share_draws(problem: Problem):
@@ -200,41 +193,50 @@ def test_streams_and_iterations_do_not_share_draws(problem: Problem):
     assert larger.shape[2] == 7
 
 
-def test_assumptions_are_known_and_those_that_can_be_refuted_hold(problem: Problem):
-    listed = problem.assumptions
-    assert listed <= set(ASSUMPTIONS)
+def known(problem: Problem) -> Constants | None:
+    """None where there is no mu."""
+    with contextlib.suppress(InputError):
+        return problem.constants()
+    return None
+
+
+def stated(problem: Problem) -> GradientDissimilarity | QuadraticCertificate:
+    described = getattr(problem, "heterogeneity", None)
+    return described() if described else problem.constants().heterogeneity
+
+
+def test_what_constants_say_of_all_models_holds_far_away(problem: Problem):
+    constants, apart = known(problem), stated(problem)
     far = models(problem, 400, 3.0)
     norm = (problem.gradient(far) ** 2).sum(-1)
-    if "PL" in listed:
-        mu = torch.from_numpy(problem.constants().mu)
+    beta = getattr(problem, "smoothness", None) if constants is None else torch.from_numpy(constants.beta)
+    if constants is not None:
+        mu = torch.from_numpy(constants.mu)
         assert (norm >= 2 * mu * problem.excess(far) * (1 - 1e-12)).all()
-    if "strongly convex" in listed:
-        mu, delta = torch.from_numpy(problem.constants().mu), far - problem.optimum
-        assert (problem.excess(far) >= mu / 2 * (delta**2).sum(-1) * (1 - 1e-12)).all()
-    beta = torch.from_numpy(problem.constants().beta) if "PL" in listed else getattr(problem, "smoothness")  # noqa: B009
+        if not isinstance(problem, Separable):  # strongly convex
+            assert (problem.excess(far) >= mu / 2 * ((far - problem.optimum) ** 2).sum(-1) * (1 - 1e-12)).all()
     moved = far + 0.3 * models(problem, 400).flip(0)
     change = ((problem.gradient(moved) - problem.gradient(far)) ** 2).sum(-1)
     assert (change <= beta**2 * ((moved - far) ** 2).sum(-1) * (1 + 1e-12)).all()
-    # far away the variance exceeds any number exactly where the assumption is not listed
+    # far away the variance exceeds any number exactly where noise is said to grow, and so do gaps
     noisy = variance(problem, 1e3 * far[:, 0]) > problem.sigma2 * (1 + 1e-12)
-    assert bool(noisy.any()) is ("bounded variance" not in listed)
-    apart = problem.gradient_gap(1e6 * far)
-    bounded = bool((apart <= apart.new_tensor(1e3)).all())
-    assert bounded is ("bounded heterogeneity" in listed)
+    assert bool(noisy.any()) is bool(problem.noise_growth()[1].any())
+    bounded = bool((problem.gradient_gap(1e6 * far) <= 1e3).all())
+    uniform = not apart.c.any() if isinstance(apart, GradientDissimilarity) else np.isfinite(apart.uniform).all()
+    assert bounded is bool(uniform)
 
 
 def test_stated_heterogeneity_holds_everywhere(problem: Problem):
-    described = getattr(problem, "heterogeneity", None)
-    stated = described() if described else problem.constants().heterogeneity
+    found = stated(problem)
     for scale in (0.3, 2.0, 30.0):
         theta = models(problem, 300, scale)
         gap, norm = problem.gradient_gap(theta).numpy(), (problem.gradient(theta) ** 2).sum(-1).numpy()
-        if isinstance(stated, GradientDissimilarity):
-            assert (gap <= (stated.b2 + stated.c * norm[..., None]) * (1 + 1e-10) + 1e-25).all()
+        if isinstance(found, GradientDissimilarity):
+            assert (gap <= (found.b2 + found.c * norm[..., None]) * (1 + 1e-10) + 1e-25).all()
         else:
-            assert isinstance(stated, QuadraticCertificate)
+            assert isinstance(found, QuadraticCertificate)
             ratio = np.maximum(1 - gap / norm[..., None], 0)
-            assert (stated.similarity(norm) <= ratio + 1e-9).all()
+            assert (found.similarity(norm) <= ratio + 1e-9).all()
 
 
 def test_single_precision_computes_the_same(problem: Problem):
@@ -264,15 +266,14 @@ def test_the_noise_grows_no_faster_than_stated(problem: Problem):
             spread = variance(problem, theta[:, k])[:, k].numpy()
             norm = (problem.gradient(theta)[:, k] ** 2).sum(-1).numpy()
             assert (spread <= (floor[k] + factor[k] * norm) * (1 + 1e-9)).all()
-    if "bounded variance" in problem.assumptions:
-        assert not factor.any()
 
 
 def test_expected_smoothness_holds_where_it_is_stated(problem: Problem):
     at = torch.from_numpy(np.random.default_rng(66).normal(size=(N, problem.features)))
-    if not {"bounded variance", "expected smoothness", "strongly convex"} <= problem.assumptions:
-        return  # nothing is claimed, or there are no constants
-    A, C = problem.constants().beta, problem.constants().sigma2
+    constants = known(problem)
+    if constants is None or problem.noise_growth()[1].any() or isinstance(problem, Separable):
+        return  # of bounded noise and convex losses alone
+    A, C = constants.beta, constants.sigma2
     value, slope = problem.excess(at[None])[0], problem.gradient(at[None])[0]
     for scale in (0.1, 1.0, 30.0):
         theta = at + models(problem, 300, scale)

@@ -68,12 +68,9 @@ def test_a_coin_that_always_shows_one_side_stands_beside_others():
     np.testing.assert_allclose(together, np.stack(alone), rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "second", [replace(quadratics(1), names=("a", "b", "c")), replace(quadratics(1), shared_noise=True)]
-)
-def test_instances_of_a_batch_differ_in_numbers_alone(second):
+def test_instances_of_a_batch_differ_in_numbers_alone():
     with pytest.raises(InputError, match="differ in numbers alone"):
-        stack([quadratics(0), second])
+        stack([quadratics(0), replace(quadratics(1), names=("a", "b", "c"))])
 
 
 @dataclass(frozen=True, kw_only=True)

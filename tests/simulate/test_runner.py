@@ -188,17 +188,6 @@ def test_problems_of_seeds_are_as_many_and_of_one_shape(field, problems):
         assert caught.value.field == field
 
 
-@pytest.mark.parametrize("kernel", ["reference", "auto"])
-def test_hitting_times_of_a_seed_are_those_on_its_own_problem(kernel):
-    problems = [built(), Quadratics.of(2 * np.tile(np.eye(D), (N, 1, 1)), np.ones((N, D)), sigma2=0.1)]
-    both = hitting_times(problems, Local(), epsilon=0.3, limit=50, eta=0.1, seeds=range(4, 6), kernel=kernel)
-    for seed, problem in zip((4, 5), problems):
-        alone = hitting_times(
-            problem, Local(), epsilon=0.3, limit=50, eta=0.1, seeds=range(seed, seed + 1), kernel=kernel
-        )
-        np.testing.assert_array_equal(alone[0], both[seed - 4])
-
-
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
 @pytest.mark.parametrize("rule", ["local", "binary", "continuous"])
 def test_paths_on_a_gpu_are_those_on_the_cpu(rule):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .all_for_all import AllForAll as AllForAll
-from .all_for_all_estimated import EstimatedAllForAll as EstimatedAllForAll
 from .all_for_all_two_stage import TwoStageAllForAll as TwoStageAllForAll
 from .all_for_one import AllForOne as AllForOne
 from .apfl import APFL as APFL
@@ -11,8 +10,6 @@ from .base import Algorithm as Algorithm
 from .base import Draw as Draw
 from .base import State as State
 from .clustering import FederatedClustering as FederatedClustering
-from .clustering import FixedRadius as FixedRadius
-from .clustering import QuantileRadius as QuantileRadius
 from .cobo import CoBo as CoBo
 from .cobo_fixed import FixedCoBo as FixedCoBo
 from .ditto import Ditto as Ditto

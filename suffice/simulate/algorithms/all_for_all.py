@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds.spectral_gap import spectrum
-from suffice.bounds.threshold_weights import component_weights, threshold_weights
+from suffice.bounds.threshold_weights import component_weights
 from suffice.support.errors import InputError
 
 from ..oracle import Oracle
@@ -30,7 +29,7 @@ class AllForAll(Algorithm):
 
     Stable for eta <= 1 / (L smax), smax the largest eigenvalue of W, which can be near N/4; the rate is
     1 - eta mu smin with smin the smallest non-zero one, from a common start. If Lambda averages inside the parts of
-    a partition both are 1. `spectrum` gives them.
+    a partition both are 1. `suffice.bounds.spectral_gap.spectrum` gives them.
     """
 
     Lambda: Tensor
@@ -38,16 +37,13 @@ class AllForAll(Algorithm):
     linear: bool = True
 
     @classmethod
-    def threshold(cls, b: Any, *, mu: Any, epsilon: Any, connected: bool = True) -> AllForAll:
-        """Equal weights on {j: b_ij^2 <= mu_i epsilon_i}, or on the connected components of that graph.
+    def threshold(cls, b: Any, *, mu: Any, epsilon: Any) -> AllForAll:
+        """Equal weights on the connected components of the graph of {j: b_ij^2 <= mu_i epsilon_i}.
 
-        Components make Lambda a projection, but b can exceed the threshold inside them: bound the bias afterwards.
+        They make Lambda a projection, but b can exceed the threshold inside them: bound the bias afterwards.
         """
         b, limit = dissimilarities(b), level(b, mu, epsilon)
-        if connected:
-            weights = component_weights(b=np.where(b <= limit[:, None], 0.0, 1.0), threshold=0.0)
-        else:
-            weights = threshold_weights(b=b, threshold=limit)
+        weights = component_weights(b=np.where(b <= limit[:, None], 0.0, 1.0), threshold=0.0)
         return cls(Lambda=torch.from_numpy(weights))
 
     @classmethod
@@ -58,12 +54,6 @@ class AllForAll(Algorithm):
     @cached_property
     def W(self) -> Tensor:
         return self.Lambda @ self.Lambda.T
-
-    @property
-    def spectrum(self) -> tuple[float, float]:
-        """(smin, smax): smallest non-zero and largest eigenvalue of W."""
-        values = spectrum(self.Lambda.double().cpu().numpy())
-        return float(values.smin), float(values.smax)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         rows = pairwise("Lambda", self.Lambda, problem).sum(-1)

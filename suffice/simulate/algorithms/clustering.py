@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -15,51 +14,26 @@ from ..oracle import Oracle
 from .arguments import check_pairs, probability
 from .base import Algorithm, Draw, State
 
-Radius = Callable[[Tensor], Tensor]
-"""From distances (S, N, N), row i from client i's estimate, the radius tau_i within which gradients count, (S, N)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FixedRadius:
-    """tau [loss / theta] is always the same."""
-
-    tau: float
-
-    def __post_init__(self) -> None:
-        as_number("tau", self.tau, least=0)
-
-    def __call__(self, distances: Tensor) -> Tensor:
-        return distances.new_full(distances.shape[:-1], self.tau)
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuantileRadius:
-    """tau is the distance of the ceil(fraction N)-th nearest gradient."""
-
-    fraction: float = 0.2
-
-    def __post_init__(self) -> None:
-        probability("fraction", self.fraction)
-
-    def __call__(self, distances: Tensor) -> Tensor:
-        rank = math.ceil(self.fraction * distances.shape[-1] * (1 - 1e-12))  # 0.1 * 30 is above 3
-        return distances.kthvalue(rank, dim=-1).values
-
 
 @dataclass(frozen=True, kw_only=True)
 class FederatedClustering(Algorithm):
     """theta_i <- theta_i - eta_i v_i, v_i from `rounds` rounds of threshold clustering started at v_i = g_i(theta_i):
     v_i <- mean_k (g_k(theta_i) if |g_k(theta_i) - v_i| <= tau_i else v_i).
 
-    tau_i is chosen anew in each round by `radius`. CoBo's experiments used 10 rounds and a quantile of 0.2.
+    tau_i is `radius` [loss / theta] or, where that is None, in each round the distance of the ceil(fraction N)-th
+    nearest gradient. CoBo's experiments used 10 rounds and a fraction of 0.2.
     """
 
-    radius: Radius = field(default_factory=QuantileRadius)
+    fraction: float = 0.2
+    radius: float | None = None
     rounds: int = 10
     name: str = "federated-clustering"
     linear: bool = False
 
     def __post_init__(self) -> None:
+        probability("fraction", self.fraction)
+        if self.radius is not None:
+            as_number("radius", self.radius, least=0)
         as_whole("rounds", self.rounds)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
@@ -77,12 +51,14 @@ class FederatedClustering(Algorithm):
         The gradients are kept, N^2 d numbers per seed: every round reads all of them.
         """
         theta, n = state["models"], problem.clients
+        rank = math.ceil(self.fraction * n * (1 - 1e-12))  # 0.1 * 30 is above 3
         gradients = problem.peer_gradient(theta[:, :, None].expand(-1, -1, n, -1), draw.noise)  # [s, i, k]
         c = torch.eye(n, dtype=theta.dtype, device=theta.device).expand(len(theta), -1, -1)
         for _ in range(self.rounds):
             v = torch.matmul(c[:, :, None], gradients)
             distances = torch.linalg.vector_norm(gradients - v, dim=-1)
-            near = (distances <= self.radius(distances)[..., None]).to(theta)
+            tau = distances.kthvalue(rank, dim=-1, keepdim=True).values if self.radius is None else self.radius
+            near = (distances <= tau).to(theta)
             c = near / n + (1 - near.mean(-1, keepdim=True)) * c
         return c
 

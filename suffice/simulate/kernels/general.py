@@ -29,7 +29,6 @@ from ..algorithms.fixed_weights import FixedWeights
 from ..algorithms.local import Local
 from ..algorithms.scafflix import Scaffnew
 from ..oracle import Oracle
-from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
 from ..similarity_ratio import SampledSimilarity
@@ -60,8 +59,6 @@ def general_refusal(problem: Oracle, algorithm: Algorithm) -> str | None:
     """Why the compiled kernel does not run this pair, or None where it does."""
     if type(problem) not in PROBLEMS:
         return f"the problem is {type(problem).__name__}"
-    if isinstance(problem, Quadratics) and problem.shared_noise:
-        return "all clients share their noise"
     if isinstance(problem, StreamingLeastSquares) and problem.pairwise:
         samples = max(problem.batch, algorithm.similarity.samples if isinstance(algorithm, AllForOne) else 0)
         if problem.clients**2 * problem.features * samples > _MOST_OF_PAIRS:

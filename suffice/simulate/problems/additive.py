@@ -12,8 +12,8 @@ from torch import Tensor
 from suffice.support.errors import InputError
 
 from ..additive_noise import Additive
+from ..problem import Problem
 from ..randomness import Randomness, Stream
-from .defaults import Defaults
 
 CACHED, HELD = 2**15, 2**24
 """Numbers in one array of gradients of pairs, on a CPU and on a card."""
@@ -23,7 +23,7 @@ def _mean(draw: Tensor) -> Tensor:
     return draw[:, :, 0] if draw.shape[2] == 1 else draw.mean(2)
 
 
-def additive_noise(sigma2: Any, covariance: Any, *, clients: int, features: int, shared: bool) -> Additive:
+def additive_noise(sigma2: Any, covariance: Any, *, clients: int, features: int) -> Additive:
     """Noise from exactly one of total variances and covariances, checked."""
     if (sigma2 is None) == (covariance is None):
         raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
@@ -31,20 +31,14 @@ def additive_noise(sigma2: Any, covariance: Any, *, clients: int, features: int,
     shape = (clients, features, features)
     if noise.covariance.shape != shape:
         raise InputError("covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {shape}")
-    if shared and bool((noise.covariance != noise.covariance[:1]).any()):
-        raise InputError("shared_noise", True, "the same noise needs the same covariance for every client")
     return noise
 
 
-class AdditiveNoise(Defaults):
-    """Stochastic gradients from population gradients plus `noise`.
+class AdditiveNoise(Problem):
+    """Stochastic gradients from population gradients plus `noise`."""
 
-    With `shared_noise` all clients receive the same noise, which violates the independence that every variance
-    reduction rests on: an instance for negative tests.
-    """
-
+    batch: int = 1
     noise: Additive
-    shared_noise: bool
 
     @abstractmethod
     def gradient(self, theta: Tensor) -> Tensor:
@@ -72,10 +66,6 @@ class AdditiveNoise(Defaults):
     def sigma2(self) -> Tensor:
         return self.noise.sigma2
 
-    @property
-    def batch(self) -> int:  # ty: ignore[incompatible-property-override]
-        return 1
-
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
         floor = self.sigma2.double().cpu().numpy()
         return floor, np.zeros_like(floor)
@@ -98,11 +88,7 @@ class AdditiveNoise(Defaults):
         self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
     ) -> Tensor:
         """Noise (S, N, m, d) of m samples per client, by default one."""
-        if not self.shared_noise:
-            return self.noise.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
-        first = Additive(covariance=self.noise.covariance[:1], factor=self.noise.factor[:1])
-        one = first.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
-        return one.expand(-1, self.noise.factor.shape[0], -1, -1)
+        return self.noise.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
         noise = _mean(draw)
@@ -121,6 +107,4 @@ class AdditiveNoise(Defaults):
         return gap, (own**2).sum(-1)
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
-        if self.shared_noise:
-            raise InputError("shared_noise", True, "exact moments need noise independent across clients: simulate")
         return self.noise.scenarios()

@@ -68,9 +68,5 @@ class GrowingNoise(Quadratics):
         apart = self.growth @ torch.linalg.inv(2 * self.A)
         return super().noise_growth()[0], (torch.linalg.matrix_norm(apart, 2) ** 2).double().cpu().numpy()
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        return super().assumptions - {"bounded variance"}
-
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
         return None

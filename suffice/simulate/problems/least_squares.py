@@ -90,15 +90,6 @@ class LeastSquares(RowModel, QuadraticPopulation):
         batch = as_whole("batch", batch)
         return cls(data=data, population=population, regularisation=ridge, batch=batch, undetermined=refusal)
 
-    @property
-    def X(self) -> Tensor:
-        """Rows of all clients, concatenated, (rows, d)."""
-        return self.data.X
-
-    @property
-    def y(self) -> Tensor:
-        return self.data.y
-
     def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
         return 2 * (prediction - y)
 

@@ -174,12 +174,6 @@ class Logistic(RowModel):
         moment = torch.einsum("in,ind,ine->ide", frequency, rows, rows)
         return torch.linalg.eigvalsh(moment)[:, -1] / 4 + self.regularisation
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        """Every row's loss is convex and smooth, and its gradients are bounded."""
-        names = ["smooth", "independent noise", "expected smoothness", "bounded variance", "affine heterogeneity"]
-        return frozenset([*names, "bounded heterogeneity", *(("strongly convex", "PL") if self.regularisation else ())])
-
     # grad R_i - grad R_k = mean_k(s u) - mean_i(s u) with s in (0, 1). Put s = 1/2 + e/2, |e| < 1: its norm is at most
     # (|mean_i u - mean_k u| + rho_i + rho_k) / 2, rho = sup_e |mean(e u)| <= min(mean |u|, sqrt(lambda_max(X'X / n))).
 

@@ -14,10 +14,9 @@ from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY, Memory
 from suffice.support.numbers import as_whole
 
-from ..oracle import Measure, short
+from ..oracle import Measure, Oracle, short
 from ..randomness import Randomness, Stream
 from .admission import admitted
-from .defaults import OracleDefaults
 from .flat_module import FlatModule, RowLoss
 from .network_input import built, chosen_loss, divided, remarks, rows_of
 from .rows import Rows
@@ -30,7 +29,7 @@ _MODELS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neural(OracleDefaults):
+class Neural(Oracle):
     """Clients with rows X_i (n_i, ...) and targets y_i (n_i, ...), and one module whose parameters are the features.
 
     R_i is the mean loss over client i's training rows; stochastic gradients average `batch` of them, drawn with

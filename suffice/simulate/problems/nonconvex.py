@@ -139,7 +139,6 @@ class Separable(AdditiveNoise):
     noise: Additive
     start: Tensor
     names: tuple[str, ...]
-    shared_noise: bool = False
 
     @classmethod
     def of(
@@ -168,7 +167,7 @@ class Separable(AdditiveNoise):
             profile=profile,
             optimum=torch.from_numpy(optimum),
             scale=torch.from_numpy(weights),
-            noise=additive_noise(sigma2, covariance, clients=n, features=d, shared=False),
+            noise=additive_noise(sigma2, covariance, clients=n, features=d),
             start=torch.from_numpy(starting_points(start, n, d)),
             names=labelled(names, n),
         )
@@ -215,13 +214,6 @@ class Separable(AdditiveNoise):
         split = 2 * (self.profile.apart(other, other, shift) ** 2).sum(-1)
         c = np.where(np.isinf(b2), 2 * ((1 - other / own) ** 2).max(-1), 0.0)
         return GradientDissimilarity(b2=np.where(np.isinf(b2), split, b2), c=c)
-
-    @property
-    def assumptions(self) -> frozenset[str]:
-        names = {"smooth", "bounded variance", "independent noise", "affine heterogeneity"}
-        if not self.heterogeneity().c.any():
-            names.add("bounded heterogeneity")
-        return frozenset(names | ({"PL"} if self.profile.mu else set()))
 
     def certainty(self) -> tuple[Trust, str, str]:
         return "certified", "all models", "all models"

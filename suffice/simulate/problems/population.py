@@ -13,8 +13,7 @@ from torch import Tensor
 from suffice.bounds import Constants
 from suffice.support.errors import InputError
 
-from ..problem import Trust
-from .defaults import Defaults
+from ..problem import QuadraticProblem, Trust
 from .quadratic import Quadratics
 from .rows import Rows
 
@@ -23,7 +22,7 @@ VERTICES_BY_ROWS = 2**23
 """Residuals of rows at vertices that are held together, in a few arrays of 64 MB each."""
 
 
-class QuadraticPopulation(Defaults):
+class QuadraticPopulation(QuadraticProblem):
     """Everything but the oracle of a problem with population `population`, whose own noise is not used."""
 
     population: Quadratics
@@ -35,43 +34,21 @@ class QuadraticPopulation(Defaults):
     def variance(self, theta: Tensor) -> Tensor:
         """Exact total variance of client k's stochastic gradient at given points theta (P, d), as (P, N)."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.population.names
+    names = property(lambda self: self.population.names)
+    optimum = property(lambda self: self.population.optimum)
+    A = property(lambda self: self.population.A)
+    start = property(lambda self: self.population.start)
+    excess = property(lambda self: self.population.excess)
+    gradient = property(lambda self: self.population.gradient)
+    gradient_gap = property(lambda self: self.population.gradient_gap)
 
-    @property
-    def optimum(self) -> Tensor:
-        return self.population.optimum
-
-    @property
-    def A(self) -> Tensor:
-        """Half the Hessians, R_i(theta) - min R_i = delta . A_i delta, (N, d, d)."""
-        return self.population.A
-
-    @property
-    def start(self) -> Tensor:  # ty: ignore[incompatible-property-override]
-        return self.population.start
-
-    def excess(self, theta: Tensor) -> Tensor:
-        return self.population.excess(theta)
-
-    def gradient(self, theta: Tensor) -> Tensor:
-        return self.population.gradient(theta)
-
-    def gradient_gap(self, theta: Tensor) -> Tensor:
-        return self.population.gradient_gap(theta)
-
-    @property
+    @cached_property
     def sigma2(self) -> Tensor:
         """Largest variance over the convex hull of all starts and optima, (N,).
 
         The gradient of one sample is affine in theta, so its total variance is a convex quadratic: its
         maximum over the hull is at a vertex, and this number is exact there.
         """
-        return self._sigma2
-
-    @cached_property
-    def _sigma2(self) -> Tensor:
         variance = signal = self.optimum.new_zeros(self.clients)
         rows = len(self.data.X) if isinstance(self.data, Rows) else 1
         some = max(1, min(256, VERTICES_BY_ROWS // rows))  # memory: `some` N d at a time
@@ -81,11 +58,6 @@ class QuadraticPopulation(Defaults):
             everywhere = vertices[:, None].expand(-1, self.clients, -1)
             signal = torch.maximum(signal, (self.gradient(everywhere) ** 2).sum(-1).max(0).values)
         return torch.where(variance > 1e-12 * signal, variance, 0)  # below that it is rounding
-
-    @property
-    def assumptions(self) -> frozenset[str]:
-        """Bounded variance is missing: the noise is multiplicative."""
-        return self.population.assumptions - {"bounded variance"}
 
     def certainty(self) -> tuple[Trust, str, str]:
         return "exact", "all models", "the convex hull of the starts and all optima"

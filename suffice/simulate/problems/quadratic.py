@@ -19,12 +19,13 @@ from suffice.support.numbers import as_numbers
 from ..additive_noise import Additive
 from ..moments.gradient_moments import GradientMoments, manageable, moments_of_quadratics
 from ..oracle import short
+from ..problem import QuadraticProblem
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quadratics(AdditiveNoise):
+class Quadratics(AdditiveNoise, QuadraticProblem):
     """The losses are N quadratics, with additive Gaussian noise.
 
     A (N, d, d) symmetric positive definite [loss / theta^2], xi (N, d) [theta]; minimisers are -xi_i.
@@ -37,7 +38,6 @@ class Quadratics(AdditiveNoise):
     noise: Additive
     start: Tensor
     names: tuple[str, ...]
-    shared_noise: bool = False
 
     @classmethod
     def of(
@@ -47,25 +47,20 @@ class Quadratics(AdditiveNoise):
         *,
         sigma2: Any = None,
         covariance: Any = None,
-        shared_noise: bool = False,
         start: Any = None,
         names: Sequence[str] = (),
     ) -> Quadratics:
-        """Build from arrays, checked: exactly one of `sigma2` (total variances) and `covariance`; start 0.
-
-        `shared_noise` gives all clients the same noise, which their covariances must allow: negative tests only.
-        """
+        """Build from arrays, checked: exactly one of `sigma2` (total variances) and `covariance`; start 0."""
         A = positive_definite("A", A)
         n, d = A.shape[:2]
         xi = as_numbers("xi", xi, (n, d))
-        noise = additive_noise(sigma2, covariance, clients=n, features=d, shared=shared_noise)
+        noise = additive_noise(sigma2, covariance, clients=n, features=d)
         return cls(
             A=torch.from_numpy(A),
             xi=torch.from_numpy(xi),
             noise=noise,
             start=torch.from_numpy(starting_points(start, n, d)),
             names=labelled(names, n),
-            shared_noise=shared_noise,
         )
 
     @classmethod
@@ -124,15 +119,6 @@ class Quadratics(AdditiveNoise):
     def population_peer_gradient(self, theta: Tensor) -> Tensor:
         return 2 * torch.einsum("kde,sike->sikd", self.A, theta + self.xi)
 
-    @property
-    def assumptions(self) -> frozenset[str]:
-        names = {"smooth", "strongly convex", "PL", "bounded variance", "affine heterogeneity", "expected smoothness"}
-        if not self.shared_noise:
-            names.add("independent noise")
-        if bool((self.A[:1] == self.A).all()):
-            names.add("bounded heterogeneity")
-        return frozenset(names)
-
     def constants(self) -> Constants:
         A, xi = self.A.double().cpu().numpy(), self.xi.double().cpu().numpy()
         mu, beta = quadratic_constants(A)
@@ -146,8 +132,7 @@ class Quadratics(AdditiveNoise):
         )
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
-        # noise that is shared: clients are not independent
-        if self.shared_noise or not manageable(self.clients, self.features, memory):
+        if not manageable(self.clients, self.features, memory):
             return None
         A, optimum, start, covariance = (
             part.double().cpu().numpy() for part in (self.A, self.optimum, self.start, self.noise.covariance)

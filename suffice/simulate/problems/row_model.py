@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from ..problem import Problem
 from ..randomness import Randomness, Stream
-from .defaults import Defaults
 from .linear_model import LinearModel
 from .rows import Rows
 
 
-class RowModel(LinearModel, Defaults):
+class RowModel(LinearModel, Problem):
     """What least squares and logistic regression on `data` share."""
 
     data: Rows
@@ -41,4 +41,5 @@ class RowModel(LinearModel, Defaults):
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
         """Every row with its frequency; clients with fewer rows are padded by rows of weight 0."""
-        return self.data.scenarios()
+        index, frequency = self.data.padded()
+        return frequency, index[:, :, None]

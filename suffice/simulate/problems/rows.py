@@ -106,8 +106,3 @@ class Rows:
         kind = self.X.dtype if self.X.is_floating_point() else torch.float64  # a network's rows may be indices
         frequency = (position < self.counts) / self.counts.to(kind)
         return self.first + torch.minimum(position, self.counts - 1), frequency
-
-    def scenarios(self) -> tuple[Tensor, Tensor]:
-        """Every row with its frequency: the exact law of one sample."""
-        index, frequency = self.padded()
-        return frequency, index[:, :, None]

@@ -182,15 +182,6 @@ def test_alone_two_stages_are_the_record_itself():
     assert bound - 2 <= found["rounds"] <= bound
 
 
-def test_noise_that_all_share_is_promised_nothing():
-    problem = sf.Quadratics.of(
-        np.stack([np.eye(2)] * 3), np.zeros((3, 2)), sigma2=1.0, start=np.ones((3, 2)), shared_noise=True
-    )
-    plan = sf.plan(problem, "10%")
-    assert all("share their noise" in row.refusal for row in plan)
-    assert "not guaranteed: all clients share their noise" in str(plan)
-
-
 def test_without_strong_convexity_no_second_stage_is_promised():
     constants, *_ = one_hessian(np.random.default_rng(0))
     loose = Constants(

@@ -1,12 +1,13 @@
-"""Federated clustering: its weights and its radii."""
+"""Federated clustering: its weights and who counts."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from paths import built, randomness
 
-from suffice.simulate import FederatedClustering, FixedRadius, QuantileRadius
+from suffice.simulate import FederatedClustering, Quadratics
 
 
 def test_weights_are_convex_and_give_the_step():
@@ -20,11 +21,20 @@ def test_weights_are_convex_and_give_the_step():
     np.testing.assert_allclose(moved, theta - 0.1 * problem.stochastic_gradient(theta, weights, draw.noise), rtol=1e-14)
 
 
-def test_radii_of_given_distances():
-    distances = torch.tensor([[[0.0, 3.0, 1.0, 10.0, 11.0], [7.0, 7.0, 7.0, 7.0, 7.0]]], dtype=torch.float64)
-    np.testing.assert_array_equal(FixedRadius(tau=2.0)(distances), [[2, 2]])
-    for fraction, expected in [(0.2, 0), (0.21, 1), (0.4, 1), (0.6, 3), (0.8, 10), (1.0, 11), (1e-9, 0)]:
-        np.testing.assert_array_equal(QuantileRadius(fraction=fraction)(distances), [[expected, 7]])
-    fifty = torch.arange(50.0)[None, None]
+@pytest.mark.parametrize(("fraction", "near"), [(1e-9, 1), (0.2, 1), (0.21, 2), (0.4, 2), (0.8, 4), (1.0, 5)])
+def test_the_nearest_gradients_count_in_one_round(fraction, near):
+    problem, rule = built(5), FederatedClustering(fraction=fraction, rounds=1)
+    theta = problem.start[None]
+    draw = rule.draw(problem, randomness(1), 1)
+    assert ((rule.collaboration(problem, {"models": theta}, draw) > 0).sum(-1) == near).all()
+
+
+def test_a_share_that_rounding_lifts_above_a_whole_number_is_that_number():
     assert 0.14 * 50 > 7  # as rounded; the seventh nearest is meant
-    assert float(QuantileRadius(fraction=0.14)(fifty)) == 6
+    xi = np.arange(50.0)[:, None] ** 2
+    problem, rule = (
+        Quadratics.of(np.full((50, 1, 1), 0.5), xi, sigma2=0.0),
+        FederatedClustering(fraction=0.14, rounds=1),
+    )
+    draw = rule.draw(problem, randomness(1), 1)
+    assert ((rule.collaboration(problem, {"models": problem.start[None]}, draw) > 0).sum(-1) == 7).all()

@@ -22,9 +22,8 @@ ALONE = [
     alg.FedFomo(period=100),
     alg.FedAMP(share=0.0, pull=2.0),  # u_i = x_i when each step begins a round
     alg.AllForAll(Lambda=EYE),
-    alg.EstimatedAllForAll(samples=2, threshold=0.0),
     alg.FixedCoBo(w=torch.zeros(N, N), rho=0.6),
-    alg.FederatedClustering(radius=alg.FixedRadius(tau=0.0), rounds=1),
+    alg.FederatedClustering(radius=0.0, rounds=1),
 ]
 OF_ONE = [
     alg.FedAvg(period=2),
@@ -39,7 +38,7 @@ OF_ONE = [
     alg.Scaffnew(p=0.5),
     alg.Flix(alpha=1.0),
     alg.Scaffold(),
-    *(alg.FederatedClustering(radius=radius) for radius in (alg.FixedRadius(tau=0.5), alg.QuantileRadius())),
+    alg.FederatedClustering(),
     alg.AllForOne(criterion=Sharp()),
     alg.AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=2), normalised=True),
     alg.AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),
@@ -51,7 +50,7 @@ OF_EQUAL = [
     *(alg.AllForOne(criterion=criterion, sigma2=1.0) for criterion in (Binary(threshold=0.5), Continuous(), Sharp())),
     alg.IFCA(offsets=torch.zeros(1, D)),
     alg.Scaffnew(p=1.0),
-    alg.FederatedClustering(radius=alg.FixedRadius(tau=1e9)),
+    alg.FederatedClustering(radius=1e9),
     alg.ValidationBased(period=1, temperature=1e15),  # an endless temperature: all models alike
 ]
 PAIRS = [
@@ -66,7 +65,7 @@ PAIRS = [
     (alg.FedProx(pull=5.0, period=1), alg.FedAvg(), built()),
     (alg.Scaffold(period=20), alg.FedAvg(period=20), built()),  # the first round has no control variates yet
     (alg.CoBo(rho=0.6, weight_step=0.0, w0=W), alg.FixedCoBo(w=W, rho=0.6), built()),
-    (alg.FederatedClustering(radius=alg.QuantileRadius(fraction=1.0), rounds=1), MEAN, built()),
+    (alg.FederatedClustering(fraction=1.0, rounds=1), MEAN, built()),
     (alg.Scaffnew(p=0.4, anchors=ANCHORS), alg.Scaffnew(p=0.4), built()),  # full weights do not see the anchors
 ]
 

@@ -22,8 +22,8 @@ def test_every_kind_of_file_gives_the_same_problem(tmp_path):
     for path in (tmp_path / "t.npz", tmp_path / "folder"):
         problem = read(path)
         assert problem.names == reference.names
-        np.testing.assert_array_equal(problem.X, reference.X)
-        np.testing.assert_array_equal(problem.y, reference.y)
+        np.testing.assert_array_equal(problem.data.X, reference.data.X)
+        np.testing.assert_array_equal(problem.data.y, reference.data.y)
 
 
 def mixed(tmp_path):

@@ -50,7 +50,6 @@ def test_a_continuum_has_evenly_growing_differences():
     i = np.arange(6)
     gradient_gap = problem.gradient_gap(torch.randn(1, 6, 2, dtype=torch.float64))[0]  # the same everywhere
     np.testing.assert_allclose(gradient_gap.sqrt(), 3 * np.abs(i[:, None] - i) * 2 / 5, rtol=1e-9, atol=1e-12)
-    assert "bounded heterogeneity" in problem.assumptions
 
 
 @pytest.mark.parametrize(("features", "condition"), [(2, 50.0), (5, 1e4), (3, 1.0), (1, 1.0)])

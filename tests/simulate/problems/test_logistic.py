@@ -84,12 +84,10 @@ def test_constants_are_strong_convexity_tight_smoothness_and_bounds_over_all_mod
     np.testing.assert_allclose(constants.beta, problem.smoothness, rtol=1e-15)
     np.testing.assert_allclose(constants.sigma2, [(x**2).sum(1).mean() / 2 for x in X], rtol=1e-12)
     np.testing.assert_allclose(constants.excess, problem.excess(problem.start[None])[0], rtol=1e-15)
-    assert {"strongly convex", "bounded variance", "bounded heterogeneity"} <= problem.assumptions
 
 
 def test_without_regularisation_no_theorem_has_its_mu():
     problem = built(regularisation=0.0)
-    assert not {"strongly convex", "PL"} & problem.assumptions
     with pytest.raises(InputError, match="regularisation = 0"):
         problem.constants()
     assert problem.gradient(problem.optimum[None]).abs().max() < 1e-15

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import Additive, FixedWeights, Quadratics, Randomness, expected_excess, run
+from suffice.simulate import Additive, Quadratics, Randomness
 from suffice.simulate.similarity_ratio import exact
 
 N, D = 4, 3
@@ -97,36 +97,6 @@ def test_a_singular_covariance_is_allowed_and_draws_inside_its_range():
     draw = noise.draw(Randomness(seeds=torch.arange(100)), 1).numpy()[:, 0, 0]
     np.testing.assert_allclose(draw[:, 0], draw[:, 1], rtol=1e-7, atol=1e-7)  # factor: root of a rounding error
     assert draw.std() > 0.5
-
-
-def test_shared_noise_is_not_averaged_away():
-    """Ten equal clients, weights 1/N: eta^2 beta sigma^2 / 2 = 0.125 remains, not a tenth of it."""
-    average = FixedWeights(alpha=torch.full((10, 10), 0.1, dtype=torch.float64))
-    arguments = {"A": np.full((10, 1, 1), 0.5), "xi": np.zeros((10, 1)), "sigma2": 1.0}
-    alone = Quadratics.of(**arguments)
-    np.testing.assert_allclose(expected_excess(alone, average, iterations=1, eta=0.5)[1], 0.0125, rtol=1e-12)
-    together = Quadratics.of(**arguments, shared_noise=True)
-    trace = run(together, average, iterations=1, eta=0.5, seeds=5000)
-    assert abs(trace.mean()[1, 0] - 0.125) < 6 * trace.standard_error()[1, 0]
-    np.testing.assert_allclose(trace.excess[:, 1], trace.excess[:, 1, :1].repeat(10, axis=1), rtol=1e-12)
-    np.testing.assert_array_equal(together.sigma2, alone.sigma2)
-    assert alone.assumptions - together.assumptions == {"independent noise"}
-    with pytest.raises(InputError, match="shared_noise = True: exact moments need noise independent"):
-        expected_excess(together, average, iterations=1, eta=0.5)
-
-
-def test_shared_noise_needs_one_covariance():
-    with pytest.raises(InputError, match="shared_noise"):
-        Quadratics.of(np.ones((2, 1, 1)), np.zeros((2, 1)), sigma2=[1.0, 2.0], shared_noise=True)
-    C = np.array([[2.0, 1.0], [1.0, 3.0]])
-    problem = Quadratics.of(
-        np.stack([np.eye(2)] * 3), np.zeros((3, 2)), covariance=np.stack([C] * 3), shared_noise=True
-    )
-    draw = problem.draw(Randomness(seeds=torch.arange(20000)), 1, batch=2).numpy()
-    np.testing.assert_array_equal(draw[:, 0], draw[:, 2])
-    spread = np.sqrt((np.outer(np.diag(C), np.diag(C)) + C**2) / 20000)
-    assert np.abs((draw[:, 1, 0].T @ draw[:, 1, 0] / 20000 - C) / spread).max() < 6
-    assert np.abs(np.corrcoef(draw[:, 1, 0, 0], draw[:, 1, 1, 0])[0, 1]) < 6 / np.sqrt(20000)
 
 
 def test_the_matrix_that_fails_is_named_whatever_the_scale_of_the_others():

@@ -32,7 +32,7 @@ def test_standardising_is_per_client_or_over_all(tmp_path):
         "none": np.array([1.0, 2, 4]),
     }
     for choice, column in expected.items():
-        np.testing.assert_allclose(read(path, standardise=choice).X[:3, 1], column, rtol=1e-12)
+        np.testing.assert_allclose(read(path, standardise=choice).data.X[:3, 1], column, rtol=1e-12)
 
 
 def test_a_client_that_cannot_determine_its_model_is_named(tmp_path):

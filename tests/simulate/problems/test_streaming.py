@@ -60,9 +60,6 @@ def test_constants_are_those_of_the_population_and_of_the_hull():
     np.testing.assert_allclose(constants.sigma2, problem.variance(vertices).max(0).values, rtol=1e-12)
     mix = torch.from_numpy(np.random.default_rng(73).dirichlet(np.full(2 * N, 0.3), 500)) @ vertices
     assert (problem.variance(mix) <= problem.sigma2 * (1 + 1e-12)).all()
-    assert "bounded variance" not in problem.assumptions
-    assert "bounded heterogeneity" not in problem.assumptions
-    assert "bounded heterogeneity" in StreamingLeastSquares.of(H[0], THETA).assumptions
 
 
 # --- exact moments

@@ -390,7 +390,7 @@ _AHEAD = alg.Momentum.nesterov(weight=0.5)
 _HULL = {"quantity": "last_distance"}
 _AMP = {"period": 1, "share": 0.5, "sigma": 1.0, "pull": 1.0}
 _BOX = alg.CoBo(rho=0.5, weight_step=0.1, sampling="none")
-_CLUSTERING = alg.FederatedClustering(radius=alg.FixedRadius(tau=1.0), rounds=3), "federated-clustering"
+_CLUSTERING = alg.FederatedClustering(radius=1.0, rounds=3), "federated-clustering"
 _SIMPLEX, _RADIUS, _WARM = {"rho": 0.5, "simplex": True}, {"radius": 1.0}, {"temperature": 1.0}
 
 CASES = {
