@@ -53,7 +53,7 @@ def test_what_a_table_shows_is_a_field_of_a_row_or_of_its_plans():
     assert len(outside) <= 11
     numbers = {"iterations", "excess", "note", "matrix", "step_limit", "floor", "holds", "between"}
     assert numbers <= {field.name for field in dataclasses.fields(ConstantPlan)}
-    plans = {"schedules", "local", "exact", "exact_local", "measured", "measured_local", "plain"}
+    plans = {"schedules", "local", "exact", "exact_local", "measured", "measured_local"}
     assert plans <= {field.name for field in dataclasses.fields(Row)}
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.planning.exact.plan import BY_ROWS, _described, exact_plans, start_of_plan
+from suffice.planning.constant_plan import ConstantPlan
+from suffice.planning.exact.plan import BY_ROWS, _described, exact_plans
 from suffice.planning.exact.search import HORIZON, fastest
-from suffice.planning.plan_row import unguaranteed_rows
-from suffice.planning.precision import Precision
+from suffice.planning.plan_rows import unknown
 from suffice.simulate import LeastSquares
 from suffice.simulate.moments.by_rows import GradientRows
 from suffice.simulate.moments.gradient_moments import moments_of_rows
@@ -57,7 +57,7 @@ def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
     recursion = ExactRecursion(moments=moments, client=0, unit=epsilon)
     rates = fastest({"none": recursion}, HORIZON)
     assert rates.steps > 4
-    plan = start_of_plan(3, epsilon, moments.excess[0])
+    plan = ConstantPlan.begun(3, epsilon, moments.excess[0])
     found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), np.eye(3))
     assert found.iterations == rates.steps
     np.testing.assert_allclose(found.excess, epsilon * recursion.curve(rates.v, rates.steps)[-1], rtol=1e-12)
@@ -136,9 +136,8 @@ def peak(call):
 
 @pytest.mark.parametrize("clients", [200, 400])
 def test_rows_keep_one_matrix_of_pairs_and_not_one_each(clients):
-    one = Precision(key=0.1, each=np.full(clients, 0.1))
-    most, rows = peak(lambda: unguaranteed_rows([f"s{i}" for i in range(clients)], one, "unknown"))
-    assert all(row.weights[row.client] == 1 for row in rows)
+    most, rows = peak(lambda: unknown(clients))
+    assert all(row["weights"][i] == 1 for i, row in enumerate(rows))
     assert most < 8e-6 * 6 * clients**2 + 2
 
 
