@@ -19,7 +19,7 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .constant_prediction import coarse, started
+from .constant_prediction import constant_excess, started
 from .federated import matrices, rounds
 from .guaranteed.fixed_weights import everybody
 from .logistic import measured_curves, with_measured
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 OF_ROWS = "A plan counts iterations to the optimum of the given rows; suffice fit judges new rows."
 NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client gives every model (suffice fit)."
+SERVED = "At {} of {} clients a constant model reaches eps: there is nothing to plan."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
@@ -252,9 +253,9 @@ class Plan:
     ) -> list[Measured]:
         """Run the exact or measured plans on the same problem, with peers and alone; one entry per row.
 
-        Where theorems bound the hitting time, All-for-one runs at the steps of that schedule too, its similarities exact
-        (from population gradients), and so does every client alone. Raises `InputError`, also where that would take
-        hours.
+        Where theorems bound the hitting time, All-for-one runs at the steps of that schedule too, with exact
+        similarities (from population gradients), and so does every client alone. Raises `InputError`, also where that
+        would take hours.
         """
         as_whole("seeds", seeds)
         problem = planned_for(self.problem, "problem")
@@ -320,8 +321,9 @@ def plan(
     found, constants = planned_rows(given, precisions(given, epsilon), **how, **told)
     if problem is not None:
         found = with_measured(found, problem, **how)
-        rows = [row for there in found.values() for row in there]
-        notes = (*coarse(problem, rows), *notes, *problem.remarks)
+        rows, least = [row for there in found.values() for row in there], constant_excess(problem)
+        served = len({row.client for row in rows if row.epsilon >= least[row.client]})
+        notes = (SERVED.format(served, problem.clients),) * (served > 0) + (*notes, *problem.remarks)
         notes += (OF_ROWS,) * (getattr(problem, "row_counts", None) is not None)
         notes += (NO_ROUNDS,) * (type(problem).__name__ == "LeastSquares" and rows[0].exact is not None)
     known: dict[str, Any] = {"problem": problem, "constants": constants, "criterion": rule, "notes": notes}
