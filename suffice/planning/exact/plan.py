@@ -138,11 +138,15 @@ def _described(plan: ConstantPlan, choices: Choices, rates: Rates, peers: np.nda
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         return _described(plan, choices, replace(rates, v=(1 - 1e-3) * limit * v, merged=None), peers)
-    time = merged.arrival(one, HORIZON)  # a search in single precision knows times to about one in a million
-    if not np.isfinite(time):
-        return plan.noted(NEVER.format(HORIZON))
-    M, floor, steps = merged.matrix(one), merged.floor(one), int(np.ceil(time))
-    end = orbit(M, merged.start, steps)[:, -1]
+    M = merged.matrix(one)
+    Z = orbit(M, merged.start, rates.steps)
+    if not (merged.loss @ Z <= 1).any():  # a search in single precision knows times to about one in a million
+        time = merged.arrival(one, HORIZON)
+        if not np.isfinite(time):
+            return plan.noted(NEVER.format(HORIZON))
+        Z = orbit(M, merged.start, int(np.ceil(time)))
+    floor, steps = merged.floor(one), int(np.argmax(merged.loss @ Z <= 1))
+    end = Z[:, steps]
     return replace(
         plan,
         note=rates.note,
