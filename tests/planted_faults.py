@@ -103,7 +103,7 @@ sequences are equally likely
   suffice/simulate/outcome_sequences.py: np.outer(odds, chances) => np.outer(odds, 0 * chances + 1 / len(chances))
   tests/simulate/test_outcome_sequences.py
 nobody breaks even
-  suffice/planning/break_even.py: - together.iterations >= 1 => - together.iterations >= 0
+  suffice/planning/plan.py: alone - together >= 1 => alone - together >= 0
   tests/planning/test_results.py -k break_even
 folds count as samples
   suffice/fitting/gain.py: RESAMPLED = 1 + FOLDS / (FOLDS - 1) => RESAMPLED = 1.0

@@ -10,6 +10,9 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
+ROUNDING = 1e-13
+"""Of the starting excess: no smaller one can be told from rounding."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConstantPlan:
@@ -54,6 +57,17 @@ class ConstantPlan:
     between: tuple[int | None, int | None] = (None, None)
     excess_se: float | None = None
     seeds: int = 0
+
+    @classmethod
+    def begun(cls, clients: int, epsilon: float, start: float) -> ConstantPlan:
+        """A plan to be made from an excess of `start`, or one that says why there is none to make."""
+        plan = cls(epsilon=epsilon, start=start, weights=np.zeros(clients))
+        if start <= epsilon:
+            note = "the start is already below this precision: 0 iterations, alone or together"
+            return replace(plan, iterations=0, note=note, excess=start, floor=start, holds=True)
+        if epsilon < ROUNDING * start:
+            return plan.noted(f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
+        return plan
 
     def noted(self, note: str) -> ConstantPlan:
         return replace(self, note=note)

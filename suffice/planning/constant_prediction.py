@@ -3,7 +3,6 @@ at most the precision, there is nothing to plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -70,13 +69,10 @@ def reference(source: Any) -> dict[str, Any]:
     return {"clients": source.clients, "excess": excess, "of": of, "noise": told, "least": least}
 
 
-def coarse(problem: Problem, rows: Iterable[Any]) -> tuple[str, ...]:
-    """The note that says at how many clients an intercept alone reaches the precision of some row of a plan."""
+def constant_excess(problem: Problem) -> np.ndarray:
+    """The excess of every client's best constant, (N,); inf without an intercept."""
     found = _with_intercept(problem)
-    least = np.full(problem.clients, np.inf) if found is None else _at(found, best_constants(found))
-    reached = {row.client for row in rows if row.epsilon >= least[row.client]}
-    said = f"At {len(reached)} of {problem.clients} clients a constant model reaches eps: there is nothing to plan."
-    return (said,) if reached else ()
+    return np.full(problem.clients, np.inf) if found is None else _at(found, best_constants(found))
 
 
 def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:

@@ -16,7 +16,7 @@ from .constant_plan import ConstantPlan
 from .exact.plan import exact_plans
 from .plan_row import Row
 from .plan_rows import Grouped
-from .simulated import LONGEST_SIMULATION, still, weights_of
+from .simulated import LONGEST_SIMULATION, first_below, mean_excess
 
 if TYPE_CHECKING:
     from suffice.simulate import Logistic, Problem
@@ -26,8 +26,6 @@ FIRST, LAST = 1.5, 4.0
 """Paths are followed for 1.5 times the model's T, and where that is too short for some client, for 4 times."""
 WORK = 2e10
 """Multiplications of one simulation, about 20 s on one core; fewer seeds are taken where it would be more."""
-KEPT = 2e7
-"""Excesses held at once."""
 TRUSTED = 0.5
 """Share of the loss that the model has at the start from which on its precision is the one given."""
 TOO_LONG = (
@@ -46,7 +44,6 @@ def with_measured(
     *,
     memory: Memory | None = None,
     progress: Callable[[int, int], None] | None = None,
-    seeds: int = SEEDS,
     precondition: bool = True,
 ) -> Grouped:
     """The rows with `measured` and `measured_local` where the losses are logistic and their model has second moments.
@@ -74,28 +71,26 @@ def with_measured(
         trusted = (share >= TRUSTED) & (moments.excess > epsilon) | (start <= epsilon)
         levels = np.where(trusted, epsilon, share * epsilon)
         pairs = exact_plans(moments, levels, progress=progress, precondition=precondition)
-        together, alone = (_measured(problem, list(plans), epsilon, start, seeds) for plans in zip(*pairs))
-        found[key] = tuple(
-            replace(row, measured=_better(both, own), measured_local=own)
-            for row, both, own in zip(rows, together, alone)
-        )
+        together, alone = (_measured(problem, list(plans), epsilon, start) for plans in zip(*pairs))
+        found[key] = ()
+        for row, both, own in zip(rows, together, alone):
+            # peers are followed only where that was measured to save a step
+            if own.iterations is not None and not (both.iterations is not None and both.iterations < own.iterations):
+                both = own if np.array_equal(both.rates, own.rates) else own.noted(PEERS)
+            found[key] += (replace(row, measured=both, measured_local=own),)
     return found
 
 
-def _better(together: ConstantPlan, alone: ConstantPlan) -> ConstantPlan:
-    """Peers are followed only where that was measured to save a step."""
-    if alone.iterations is None or (together.iterations is not None and together.iterations < alone.iterations):
-        return together
-    return alone if np.array_equal(together.rates, alone.rates) else alone.noted(PEERS)
-
-
 def _measured(
-    problem: Logistic, plans: Sequence[ConstantPlan], epsilon: np.ndarray, start: np.ndarray, seeds: int
+    problem: Logistic, plans: Sequence[ConstantPlan], epsilon: np.ndarray, start: np.ndarray
 ) -> list[ConstantPlan]:
     """Of all clients' plans at once, (N,)."""
     T = np.array([plan.iterations or 0 for plan in plans])
     ends = np.zeros(len(plans), dtype=int)
-    found = [_unmeasured(*one) for one in zip(plans, epsilon.tolist(), start.tolist())]
+    found = []  # the weights and the step of its model; nothing is known of its time
+    for plan, level, begun in zip(plans, epsilon.tolist(), start.tolist()):
+        taken = {name: getattr(plan, name) for name in ("weights", "eta", "note", "preconditioner", "matrix")}
+        found.append(ConstantPlan(epsilon=level, start=begun, model=plan, **taken))
     for factor in (FIRST, LAST):
         todo = [i for i, one in enumerate(found) if one.iterations is None and plans[i].iterations is not None]
         if not todo:
@@ -103,32 +98,26 @@ def _measured(
         ends[todo] = np.minimum(np.ceil(factor * T[todo]), LONGEST_SIMULATION)
         longest = max(1, int(ends[todo].max()))
         each = float(longest) * problem.clients**2 * problem.batch * problem.features
-        many = min(seeds, int(WORK / each))
-        if many < min(seeds, FEWEST):
+        many = min(SEEDS, int(WORK / each))
+        if many < FEWEST:
             note = TOO_LONG.format(work=FEWEST * each, FEWEST=FEWEST)
             return [one if one.iterations is not None else one.noted(one.note or note) for one in found]
-        mean, error = mean_excess(problem, plans, longest, many)
+        mean, error = mean_excess(problem, plans, range(longest + 1), range(many))
         for i in todo:
             m, e = mean[: ends[i] + 1, i], error[: ends[i] + 1, i]
-            first = [_first(values <= epsilon[i]) for values in (m, m - 2 * e, m + 2 * e)]
-            at = ends[i] if first[0] is None else first[0]
-            missed = "" if first[0] is not None else _missed(float(m[at]), int(at), float(start[i]))
+            first, *between = (first_below(values, epsilon[i]) for values in (m, m - 2 * e, m + 2 * e))
+            at = int(ends[i]) if first is None else first
+            missed = "" if first is not None else _missed(float(m[at]), at, float(start[i]))
             found[i] = replace(
                 found[i],
-                iterations=first[0],
-                between=(first[1], first[2]),
+                iterations=first,
+                between=(between[0], between[1]),
                 note=missed,
                 excess=float(m[at]),
                 excess_se=float(e[at]),
                 seeds=many,
             )
     return found
-
-
-def _unmeasured(model: ConstantPlan, epsilon: float, start: float) -> ConstantPlan:
-    """A plan of the loss itself with the weights and the step of its model; nothing is known of its time."""
-    taken = {name: getattr(model, name) for name in ("weights", "eta", "note", "preconditioner", "matrix")}
-    return ConstantPlan(epsilon=epsilon, start=start, model=model, **taken)
 
 
 def _missed(excess: float, end: int, start: float) -> str:
@@ -138,34 +127,10 @@ def _missed(excess: float, end: int, start: float) -> str:
     return f"not reached within four times the model's T, and {LONGEST_SIMULATION:,} iterations: {where}"
 
 
-def _first(below: np.ndarray) -> int | None:
-    return int(np.argmax(below)) if below.any() else None
-
-
 def measured_curves(problem: Problem, rows: Sequence[Row]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By client the mean excess with peers and alone at t = 0, 1, ..., to twice the longest plan."""
     both = [list(plans) for plans in zip(*(row.both("measured") for row in rows))]
     longest, seeds = (max(getattr(one, name) or 1 for one in (*both[0], *both[1])) for name in ("iterations", "seeds"))
-    steps = min(2 * longest, LONGEST_SIMULATION)
-    together, alone = (mean_excess(problem, plans, steps, seeds)[0] for plans in both)
+    times = range(min(2 * longest, LONGEST_SIMULATION) + 1)
+    together, alone = (mean_excess(problem, plans, times, range(seeds))[0] for plans in both)
     return {row.name: (together[:, row.client], alone[:, row.client]) for row in rows}
-
-
-@np.errstate(over="ignore", invalid="ignore")  # steps that are not stable
-def mean_excess(
-    problem: Problem, plans: Sequence[ConstantPlan], steps: int, seeds: int, root: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean excess of every client at t = 0..steps over simulated paths and its standard error, (steps + 1, N)."""
-    from suffice.simulate import run
-
-    part = max(1, int(KEPT / ((steps + 1) * problem.clients)))
-    rule, eta = weights_of(problem, plans), still([plan.eta for plan in plans])
-    origin = total = squares = np.zeros(())
-    for first in range(0, seeds, part):
-        some = range(first, min(first + part, seeds))
-        values = run(problem, rule, iterations=steps, eta=eta, seeds=some, root=root).excess.astype(float)
-        origin = values.mean(0) if first == 0 else origin  # squares about 0 would lose digits
-        total, squares = total + (values - origin).sum(0), squares + ((values - origin) ** 2).sum(0)
-    shift = total / seeds
-    variance = np.maximum(squares - seeds * shift**2, 0) / max(seeds - 1, 1)
-    return origin + shift, np.sqrt(variance / seeds)

@@ -19,6 +19,7 @@ from suffice.support.tables import Column, Table, number
 
 from .plan import Plan, planned_for
 from .plan_row import Row
+from .simulated import first_below
 
 if TYPE_CHECKING:
     from suffice.simulate import Algorithm, Problem
@@ -170,7 +171,7 @@ def _best(problem: Problem, rows: Sequence[Row], name: str, seeds: range, root: 
         for setting, rule_at in _settings(problem, name, epsilon, scale):
             for eta in (scale * STEPS).tolist():
                 mean, _, _ = _curve(problem, rule_at(eta), eta, most, range(FEW), root)
-                first = _first(mean, epsilon)
+                first = first_below(mean, epsilon)
                 trial = (np.inf if first is None else first, float(mean.min()), eta, setting, rule_at)
                 soonest = min(soonest, trial, key=lambda one: one[:2])
     except InputError as error:
@@ -184,7 +185,7 @@ def _best(problem: Problem, rows: Sequence[Row], name: str, seeds: range, root: 
         return replace(found, why_not=f"the precision is not reached within {most:,} iterations at any step")
     rule, longest = rule_at(eta), min(most, int(2 * time) + 16)
     mean, error, trace = _curve(problem, rule, eta, longest, seeds, root)
-    T, low, high = (_first(curve, epsilon) for curve in (mean, mean - 2 * error, mean + 2 * error))
+    T, low, high = (first_below(curve, epsilon) for curve in (mean, mean - 2 * error, mean + 2 * error))
     if T is None:
         return replace(found, why_not=f"the precision is not reached within {longest:,} iterations")
     vectors = float(trace.vectors_sent[T])
@@ -231,8 +232,3 @@ def _smoothness(problem: Any) -> float:
     if hasattr(problem, "A"):
         return 2 * float(np.linalg.eigvalsh(problem.A.double().cpu().numpy()).max())
     return float(problem.smoothness.max())
-
-
-def _first(curve: np.ndarray, epsilon: float) -> int | None:
-    below = np.flatnonzero(curve <= epsilon)
-    return int(below[0]) if below.size else None

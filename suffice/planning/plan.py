@@ -19,8 +19,7 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .break_even import break_even
-from .constant_prediction import coarse, started
+from .constant_prediction import constant_excess, started
 from .federated import matrices, rounds
 from .guaranteed.fixed_weights import everybody
 from .logistic import measured_curves, with_measured
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 OF_ROWS = "A plan counts iterations to the optimum of the given rows; suffice fit judges new rows."
 NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client gives every model (suffice fit)."
+SERVED = "At {} of {} clients a constant model reaches eps: there is nothing to plan."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
@@ -205,9 +205,8 @@ class Plan:
         """A figure that a notebook shows: of exact plans every client's curves and weights.
 
         Measured plans have simulated means for exact curves; of constants: who collaborates with whom, and the bounds'
-        curves. With `path`, also written there: one .pdf, .png
-        or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first). Raises
-        `InputError`.
+        curves. With `path`, also written there: one .pdf, .png or .svg file, or a folder, which gets the data too.
+        `precision` is one of the plan's (the first). Raises `InputError`.
         """
         key, rows = self._key(precision), self._at(precision)
         if rows[0].exact is not None:
@@ -232,16 +231,31 @@ class Plan:
         return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
 
     def break_even(self) -> list[dict[str, Any]]:
-        """For each client the smallest of the plan's precisions at which peers help; none where there is only one."""
-        return break_even(self.precisions)
+        """For each client, by its `name`, where among the plan's precisions [loss] peers help; none of a single one.
+
+        helped   the smallest one at which peers save an iteration; None: they do at none
+        stopped  the next smaller one, at which they no longer do; None: they help at the smallest one, or at none
+        """
+        found = []
+        for rows in zip(*self.precisions.values()) if len(self.precisions) > 1 else ():
+            helped, stopped = None, None
+            for row in sorted(rows, key=lambda row: row.epsilon):
+                together, alone = (plan and plan.iterations for plan in row.both(row.recommended))
+                if together is not None and (alone is None or alone - together >= 1):
+                    helped = row.epsilon
+                    break
+                stopped = row.epsilon
+            found.append({"name": rows[0].name, "helped": helped, "stopped": None if helped is None else stopped})
+        return found
 
     def simulate(
         self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None
     ) -> list[Measured]:
-        """Run All-for-one as planned, and every client alone, on the same problem; one entry per row.
+        """Run the exact or measured plans on the same problem, with peers and alone; one entry per row.
 
-        Similarities are exact (from population gradients), steps are those of the hitting schedule.
-        Raises `InputError`, also where that would take hours.
+        Where theorems bound the hitting time, All-for-one runs at the steps of that schedule too, with exact
+        similarities (from population gradients), and so does every client alone. Raises `InputError`, also where that
+        would take hours.
         """
         as_whole("seeds", seeds)
         problem = planned_for(self.problem, "problem")
@@ -307,8 +321,9 @@ def plan(
     found, constants = planned_rows(given, precisions(given, epsilon), **how, **told)
     if problem is not None:
         found = with_measured(found, problem, **how)
-        rows = [row for there in found.values() for row in there]
-        notes = (*coarse(problem, rows), *notes, *problem.remarks)
+        rows, least = [row for there in found.values() for row in there], constant_excess(problem)
+        served = len({row.client for row in rows if row.epsilon >= least[row.client]})
+        notes = (SERVED.format(served, problem.clients),) * (served > 0) + (*notes, *problem.remarks)
         notes += (OF_ROWS,) * (getattr(problem, "row_counts", None) is not None)
         notes += (NO_ROUNDS,) * (type(problem).__name__ == "LeastSquares" and rows[0].exact is not None)
     known: dict[str, Any] = {"problem": problem, "constants": constants, "criterion": rule, "notes": notes}

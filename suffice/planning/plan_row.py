@@ -8,11 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from suffice.bounds.collaboration_criteria import Binary, Criterion
+from suffice.bounds.collaboration_criteria import Criterion
 from suffice.support.numbers import plain
 from suffice.support.text import printable
 
-from .precision import Precision
 from .step_size_schedules import Schedules
 
 SHOWN = 6
@@ -58,8 +57,8 @@ class Row:
     schedules, local           `Schedules` of theorems, with peers and alone
     exact, exact_local         `ConstantPlan`, where there are second moments
     measured, measured_local   the same of logistic losses, with times from simulation
-    plain       the exact plan alone with plain gradients, where plans multiply them by matrices; of many clients some
-                have it. Each plan has a step `eta` and `iterations`
+    Each plan has a step `eta` and `iterations`
+
     refusal     why the schedules do not hold here: there are none, or estimates where there is no exact plan
     """
 
@@ -84,7 +83,6 @@ class Row:
     exact_local: Any = None
     measured: Any = None
     measured_local: Any = None
-    plain: Any = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     refusal: str = ""
@@ -135,11 +133,9 @@ class Row:
         return self.exact_speedup if self.schedules is None else self.guaranteed_speedup
 
     def __repr__(self) -> str:
-        peers = ", ".join(self.collaborators[:SHOWN]) + (", ..." if len(self.collaborators) > SHOWN else "")
-        sign, (together, alone) = "" if self.exact else "<= ", self.both(self.recommended)
-        known = together is not None and None not in (together.iterations, alone.iterations)
-        times = "iterations unknown"
-        if known:
+        peers = ", ".join(self.collaborators[:SHOWN]) + ", ..." * (len(self.collaborators) > SHOWN)
+        sign, (together, alone), times = "" if self.exact else "<= ", self.both(self.recommended), "iterations unknown"
+        if together is not None and None not in (together.iterations, alone.iterations):
             times = f"together {sign}{together.iterations:.4g}, alone {sign}{alone.iterations:.4g}"
         ratio = self.gain(self.recommended)
         gain = "" if ratio is None else f", speed-up {ratio:.3g}"
@@ -157,11 +153,7 @@ class Row:
             "criterion": {"kind": rule.kind, "threshold": getattr(rule, "threshold", None)},
             "schedules": None if self.schedules is None else self.schedules._asdict(),
             "local": (dict.fromkeys(Schedules._fields) if local is None else local._asdict())
-            | {
-                "exact": exact_local,
-                "measured": measured_local,
-                "plain": self.plain and {"iterations": self.plain.iterations, "eta": self.plain.eta},
-            },
+            | {"exact": exact_local, "measured": measured_local},
             "exact": exact and exact | {"speedup": self.exact_speedup},
             "measured": measured and measured | {"speedup": self.measured_speedup},
             "guaranteed": {"holds": not self.refusal, "reason": self.refusal},
@@ -187,23 +179,3 @@ def quotient(alone: float | None, together: float | None) -> float | None:
     if alone is None or together is None or (together == 0 and alone > 0):
         return None
     return 1.0 if together == 0 else alone / together
-
-
-def rows_of(names: Sequence[str], precision: Precision, clusters: Sequence[dict[str, Any]], refusal: str) -> list[Row]:
-    """Of all clients at one precision, without any plans yet; clusters  the fields CLUSTER of each"""
-    given: dict[str, Any] = {"epsilon_given": precision.given, "epsilon_of": precision.of, "names": tuple(names)}
-    return [
-        Row(client=i, name=name, epsilon=epsilon, refusal=refusal, **given, **cluster)
-        for i, (name, epsilon, cluster) in enumerate(zip(names, precision.each.tolist(), clusters))
-    ]
-
-
-def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
-    """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
-    known = dict.fromkeys(CLUSTER, np.nan) | {"criterion": Binary(threshold=0.5), "step_limit": None}
-    alone = np.eye(len(names))  # once: each row keeps a view of all of it
-    clusters = [
-        known | {"similarity": np.where(own, 1.0, np.nan), "weights": own, "cluster": (i,)}
-        for i, own in enumerate(alone)
-    ]
-    return rows_of(names, precision, clusters, reason)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import Constants, QuadraticCertificate
+from suffice.bounds import Binary, Constants, QuadraticCertificate
 from suffice.simulate.moments.by_rows import MOST_FEATURES, MOST_WORK, GradientRows, passable
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS, GradientMoments
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .exact.plan import exact_plans, plain_plans
-from .guaranteed.plan import checked, promised_rows
-from .plan_row import Row, unguaranteed_rows
+from .exact.plan import exact_plans
+from .guaranteed.plan import checked, promised
+from .plan_row import CLUSTER, Row
 from .precision import Precision
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def planned_rows(
 ) -> tuple[Grouped, Constants | None]:
     """The rows of all clients by precision, and the constants behind them, None where a client has none.
 
-    schedule  look for stages that are faster than constant rates; how  arguments of `promised_rows`
+    schedule  look for stages that are faster than constant rates; how  arguments of `promised`
     precondition  let clients multiply gradients by a matrix; else all take them as they are
 
     Where there are second moments the constants stay as they are, and rows say why the schedules do not hold.
@@ -80,46 +80,51 @@ def planned_rows(
         if n > MOST_COMPARED or float(n) ** 2 * d**3 > COMPARED_WORK:
             refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
     if constants is None or (moments is not None and refusal):
-        names = source.names
-        found = {one.key: unguaranteed_rows(names, one, refusal) for one in asked}
+        fields = dict.fromkeys((one.key for one in asked), unknown(source.clients))
     else:
         if moments is None and not isinstance(source, Constants):
             refusal = constants.unbounded
             constants = replace(constants, unbounded="", notes=(f"no exact plan: {why}", *constants.notes))
         if memory is not None:
             memory.check(*_matrices(constants, len(asked)))
-        found = {one.key: promised_rows(constants, one, **how) for one in asked}
-    grouped = {}
-    for key, rows in found.items():
-        rows = [replace(row, refusal=row.refusal or refusal) for row in rows]
-        grouped[key] = _with_exact(rows, moments, progress, schedule, precondition)
-    return grouped, constants
+        refusal = constants.unbounded or refusal
+        fields = {one.key: promised(constants, one.each, **how) for one in asked}
+    found: Grouped = {}
+    for one in asked:
+        pairs: Sequence[tuple[Any, Any]] = [(None, None)] * len(one.each)
+        if moments is not None:
+            pairs = exact_plans(moments, one.each, schedule=schedule, progress=progress, precondition=precondition)
+        found[one.key] = _rows(source.names, one, refusal, fields[one.key], pairs)
+    return found, constants
 
 
-def _with_exact(
-    rows: Sequence[Row],
-    moments: GradientMoments | GradientRows | None,
-    progress: Callable[[int, int], None] | None,
-    schedule: bool,
-    precondition: bool,
+def _rows(
+    names: Sequence[str],
+    precision: Precision,
+    refusal: str,
+    fields: Sequence[dict[str, Any]],
+    pairs: Sequence[tuple[Any, Any]],
 ) -> tuple[Row, ...]:
-    """The rows of all clients at one precision; unchanged where there are no second moments."""
-    if moments is None:
-        return tuple(rows)
-    epsilon = np.array([row.epsilon for row in rows])
-    found = exact_plans(moments, epsilon, schedule=schedule, progress=progress, precondition=precondition)
-    shown = precondition and isinstance(moments, GradientMoments)
-    plain = plain_plans(moments, [alone for _, alone in found]) if shown else [None] * len(rows)
-    return tuple(
-        replace(
-            row,
-            exact=together,
-            exact_local=alone,
-            plain=by_itself,
-            warnings=tuple(dict.fromkeys((*row.warnings, *filter(None, (together.note,))))),
-        )
-        for row, (together, alone), by_itself in zip(rows, found, plain)
-    )
+    """Of all clients at one precision, each with fields of its own and its exact plans, together and alone."""
+    asked: dict[str, Any] = {"epsilon_given": precision.given, "epsilon_of": precision.of, "refusal": refusal}
+    rows = []
+    for i, (epsilon, own, (together, alone)) in enumerate(zip(precision.each.tolist(), fields, pairs)):
+        known = own | {"client": i, "name": names[i], "epsilon": epsilon, "exact": together, "exact_local": alone}
+        if together is not None and together.note:
+            known["warnings"] = tuple(dict.fromkeys((*own.get("warnings", ()), together.note)))
+        rows.append(Row(names=tuple(names), **asked, **known))
+    return tuple(rows)
+
+
+def unknown(clients: int) -> list[dict[str, Any]]:
+    """Fields of rows of clients whose constants are not known: similarities and variances are nan, nothing is
+    guaranteed."""
+    known = dict.fromkeys(CLUSTER, np.nan) | {"criterion": Binary(threshold=0.5), "step_limit": None}
+    alone = np.eye(clients)  # once: each row keeps a view of all of it
+    return [
+        known | {"similarity": np.where(own, 1.0, np.nan), "weights": own, "cluster": (i,)}
+        for i, own in enumerate(alone)
+    ]
 
 
 def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:

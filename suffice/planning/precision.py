@@ -23,17 +23,15 @@ class Precision:
     """One that was asked for: a plan's `precisions` have its `key`.
 
     key   a number, or the text that gives a share: what tells precisions apart
+    given  the key as a text
     each  (N,) what it is for every client [loss]
     of    what a share is of: the excess of the "start", of the best "constant" or the "base rate"; or "noise", "loss"
     """
 
     key: float | str
+    given: str
     each: np.ndarray
     of: str = "loss"
-
-    @property
-    def given(self) -> str:
-        return self.key if isinstance(self.key, str) else f"{self.key:.12g}"
 
     @classmethod
     def parse(
@@ -58,13 +56,18 @@ class Precision:
             if told is None or not np.isfinite(told).all():
                 why = "there are no rows" if told is None else "the rows do not tell it: too few, or fitted exactly"
                 raise InputError("epsilon", NOISE, f"{why}; give a share, 10%, or a number")
-            return cls(key=NOISE, each=np.maximum(told, least), of=NOISE)
-        value = as_numbers("epsilon", _number(entry, text.removesuffix("%")), (), positive=True).item()
+            return cls(key=NOISE, given=NOISE, each=np.maximum(told, least), of=NOISE)
+        try:
+            number = parse_number("epsilon", text.removesuffix("%")) if isinstance(entry, str) else entry
+        except InputError:
+            raise InputError("epsilon", entry, "give a number, a share such as 10%, or noise") from None
+        value = as_numbers("epsilon", number, (), positive=True).item()
         if not text.endswith("%"):
-            return cls(key=value, each=np.full(clients, value))
+            return cls(key=value, given=f"{value:.12g}", each=np.full(clients, value))
         if excess is None:
             raise InputError("epsilon", entry, "the initial excess is unknown, and so is a share of it: give a number")
-        return cls(key=f"{value:.12g}%", each=np.maximum(value / 100 * excess, least), of=of)
+        share = f"{value:.12g}%"
+        return cls(key=share, given=share, each=np.maximum(value / 100 * excess, least), of=of)
 
 
 def precisions(source: Any, epsilon: Any = None) -> list[Precision]:
@@ -79,12 +82,3 @@ def precisions(source: Any, epsilon: Any = None) -> list[Precision]:
     about = reference(source)
     found = [Precision.parse(entry, **about) for entry in asked]
     return list({one.key: one for one in found}.values())
-
-
-def _number(entry: Any, text: str) -> Any:
-    if not isinstance(entry, str):
-        return entry
-    try:
-        return parse_number("epsilon", text)
-    except InputError:
-        raise InputError("epsilon", entry, "give a number, a share such as 10%, or noise") from None

@@ -1,4 +1,4 @@
-"""Hitting times of a plan, measured by simulation beside the predicted ones."""
+"""A plan on simulated paths: the mean excess at its end, and hitting times where a theorem bounds these."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.bounds import Binary, Criterion
 from suffice.support.numbers import plain
+from suffice.support.tables import number
 from suffice.support.text import printable
 
 from .constant_plan import ConstantPlan
@@ -21,33 +22,39 @@ if TYPE_CHECKING:
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
+KEPT = 2e7
+"""Excesses held at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedPlan:
-    """What paths of one plan did: their hitting times, and their excess at the plan's end.
+    """What paths of one plan did; None marks what there is not.
 
-    time        mean hitting time of the paths that arrived within the limit, at the step of the schedule that is
-                guaranteed, or of the exact rates where nothing is
-    time_se     its standard error; arrived  the share of these paths: 1 when the mean is complete
-    predicted   the bound of E[tau], where there is one
     iterations  T of the exact or measured plan; exact  E e_T there [loss], which measured plans do not have
     excess      the mean over the seeds there [loss], of paths that did not choose T; excess_se  its standard error
+    predicted   a theorem's bound of E[tau], at the step of its schedule
+    time        at that step the mean hitting time of the paths that arrived within the limit; time_se  its standard
+                error; arrived  the share of these paths: 1 when the mean is complete
     """
 
-    time: float = float("nan")
-    time_se: float = float("nan")
-    arrived: float = 0.0
-    predicted: float | None = None
     iterations: int | None = None
     exact: float | None = None
     excess: float | None = None
     excess_se: float | None = None
+    predicted: float | None = None
+    time: float | None = None
+    time_se: float | None = None
+    arrived: float | None = None
+
+    def __str__(self) -> str:
+        what = "time" if self.excess is None else "excess"
+        mean, error = (getattr(self, name) for name in (what, f"{what}_se"))
+        return f"{what} {number(mean)} ({number(error, 2)})"
 
     @property
     def ratio(self) -> float | None:
         """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
-        return self.time / self.predicted if self.predicted and np.isfinite(self.time) else None
+        return self.time / self.predicted if self.predicted and self.time is not None else None
 
 
 NUMBERS = {
@@ -69,13 +76,8 @@ class Measured:
     together: SimulatedPlan
 
     def __repr__(self) -> str:
-        times = [
-            f"{how} {plan.time:.3g} ({plan.time_se:.2g})"
-            + ("" if plan.arrived == 1 else f", {100 * plan.arrived:.0f} % arrived")
-            for how, plan in (("alone", self.alone), ("together", self.together))
-        ]
-        who = self.name or f"client {self.client}"
-        return printable(f"Measured({who} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)")
+        told = f"{self.epsilon:.6g}: alone {self.alone}; together {self.together}; {self.seeds} seeds"
+        return printable(f"Measured({self.name or f'client {self.client}'} at {told})")
 
     def to_dict(self) -> dict[str, Any]:
         answer = {"client": self.client, "name": self.name, "epsilon": self.epsilon, "seeds": self.seeds}
@@ -85,44 +87,35 @@ class Measured:
 
 
 def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:
-    """Run the exact plans, then what is guaranteed (or exact again, for single paths), together and alone.
+    """Run the exact or measured plans, and what is guaranteed, with peers and alone.
 
     rows  those of all clients at one precision
     """
     from suffice.simulate import AllForOne, Local, hitting_times
 
-    promised = rows[0].schedules is not None
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: list[list[dict[str, Any]]] = []
     epsilon = np.array([row.epsilon for row in rows])
-    for how in ("alone", "together"):
-        plans = _constant(rows, how)
-        if promised:
-            algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
-            hitting = [row.both("guaranteed")[how == "alone"].hitting for row in rows]
-            etas, expected = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
-        else:
-            algorithm, etas, expected = weights_of(problem, plans), [plan.eta for plan in plans], [None for _ in rows]
-        # about how long each takes: what is promised, else the plan's own length
-        limit = _limit([plan.iterations or 1 if bound is None else bound for plan, bound in zip(plans, expected)])
-        paths: dict[str, Any] = {"eta": still(etas), "limit": limit, "seeds": seeds, "root": root}
+    for at in (0, 1):
+        found.append(_ends(problem, rows, at, seeds=seeds, root=root))
+        if rows[0].schedules is None:
+            continue
+        algorithm = Local() if at else AllForOne(criterion=_joint(problem, rows))
+        hitting = [row.both("guaranteed")[at].hitting for row in rows]
+        etas, bounds = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
+        paths: dict[str, Any] = {"eta": still(etas), "limit": _limit(bounds), "seeds": seeds, "root": root}
         times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
-        ends = excesses(problem, rows, how, seeds=seeds, root=root)
-        found[how] = [
-            end | _summary(times[:, row.client]) | {"predicted": bound} for row, end, bound in zip(rows, ends, expected)
-        ]
-    measured = []
-    for row, *numbers in zip(rows, *found.values()):
-        runs = {how: SimulatedPlan(**some) for how, some in zip(found, numbers)}
-        measured.append(Measured(client=row.client, name=row.name, epsilon=row.epsilon, seeds=seeds, **runs))
-    return measured
-
-
-def _constant(rows: Sequence[Row], how: str) -> list[ConstantPlan]:
-    """The measured plans, or the exact ones; without any, plans that stand still."""
-    own = np.eye(len(rows))
+        for row, known, bound in zip(rows, found[-1], bounds):
+            known |= _summary(times[:, row.client]) | {"predicted": bound}
     return [
-        row.constant()[how == "alone"] or ConstantPlan(epsilon=row.epsilon, start=np.nan, weights=own[i])
-        for i, row in enumerate(rows)
+        Measured(
+            client=row.client,
+            name=row.name,
+            epsilon=row.epsilon,
+            seeds=seeds,
+            together=SimulatedPlan(**together),
+            alone=SimulatedPlan(**alone),
+        )
+        for row, together, alone in zip(rows, *found)
     ]
 
 
@@ -145,40 +138,55 @@ def still(etas: Sequence[float] | np.ndarray) -> np.ndarray:
     return np.maximum(np.array(etas, dtype=float), 1e-300)
 
 
-def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, root: int) -> list[dict[str, Any]]:
-    """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # steps that are not stable; a single path
+def mean_excess(
+    problem: Problem, plans: Sequence[ConstantPlan], times: Sequence[int], seeds: range, root: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean excess of every client at the times over simulated paths and its standard error, (len(times), N)."""
     from suffice.simulate import run
 
-    plans = _constant(rows, how)
-    ends = [plan.iterations for plan in plans]
-    grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
-    if not grid or grid[-1] == 0:
-        return [{} for _ in rows]
-    algorithm, eta = weights_of(problem, plans), still([plan.eta for plan in plans])
-    trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=_fresh(rows, seeds), root=root, grid=grid)
-    found: list[dict[str, Any]] = [{} for _ in rows]
+    part, many = max(1, int(KEPT / (len(times) * problem.clients))), len(seeds)
+    rule, eta = weights_of(problem, plans), still([plan.eta for plan in plans])
+    origin = total = squares = np.zeros(())
+    for first in range(0, many, part):
+        paths: dict[str, Any] = {"seeds": seeds[first : first + part], "root": root, "grid": times}
+        values = run(problem, rule, iterations=times[-1], eta=eta, **paths).excess.astype(float)
+        origin = values.mean(0) if first == 0 else origin  # squares about 0 would lose digits
+        total, squares = total + (values - origin).sum(0), squares + ((values - origin) ** 2).sum(0)
+    shift = total / many
+    variance = np.maximum(squares - many * shift**2, 0) / np.float64(many - 1)
+    return origin + shift, np.sqrt(variance / many)
+
+
+def first_below(curve: np.ndarray, epsilon: float) -> int | None:
+    """The first t at which it is at most epsilon."""
+    below = curve <= epsilon
+    return int(np.argmax(below)) if below.any() else None
+
+
+def _ends(problem: Problem, rows: Sequence[Row], at: int, *, seeds: int, root: int) -> list[dict[str, Any]]:
+    """Exact and measured mean excess of every client at its own T, with peers (`at` 0) or alone (1); nothing of plans
+    that are too long. Paths are others than those that chose the times of measured plans."""
+    plans, found = [row.constant()[at] for row in rows], [dict[str, Any]() for _ in rows]
+    ends = [None if plan is None else plan.iterations for plan in plans]
+    times = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
+    if not times or times[-1] == 0:
+        return found
+    used = max(plan.seeds for row in rows for plan in row.constant())
+    mean, error = mean_excess(problem, plans, times, range(used, used + seeds), root)
     for i, (plan, end) in enumerate(zip(plans, ends)):
-        if end in grid:
-            exact = None if plan.model else plan.excess
-            values = trace.excess[:, grid.index(end), i].astype(float)
-            error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-            found[i] = {"iterations": end, "exact": exact, "excess": float(values.mean()), "excess_se": error}
+        if end in times:
+            measured = {"excess": float(mean[times.index(end), i]), "excess_se": float(error[times.index(end), i])}
+            found[i] = {"iterations": end, "exact": None if plan.model else plan.excess} | measured
     return found
-
-
-def _fresh(rows: Sequence[Row], seeds: int) -> range:
-    """Seeds of paths other than those that chose the times of measured plans."""
-    used = max((plan.seeds for row in rows for plan in row.both("measured") if plan), default=0)
-    return range(used, used + seeds)
 
 
 def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> float:
     """Of `measure` on all `rows`, at most and by a rough count: gradients of all clients at all models."""
     from suffice.simulate import padded_seeds
 
-    iterations = sum(_limit([_longest(row)]) for row in rows) / problem.clients
     each = problem.clients**2 * (problem.gradient_cost + problem.features)
-    return padded_seeds(problem, seeds) * each * iterations
+    return padded_seeds(problem, seeds) * each * sum(map(_longest, rows)) / problem.clients
 
 
 def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
@@ -192,9 +200,11 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
     return rules[0]
 
 
-def _longest(row: Row) -> float:
-    plans = row.both("exact" if row.schedules is None else "guaranteed")
-    return max(float((plan and plan.iterations) or 1) for plan in plans)
+def _longest(row: Row) -> int:
+    """Iterations that are followed for a client."""
+    if row.schedules is not None:
+        return _limit([plan.iterations or 1 for plan in row.both("guaranteed")])
+    return min(LONGEST_SIMULATION, max((plan and plan.iterations) or 1 for plan in row.constant()))
 
 
 def _limit(expected: Iterable[float]) -> int:

@@ -13,7 +13,7 @@ from suffice.bounds.client_constants import Constants
 from suffice.bounds.evaluate import evaluate, outward
 from suffice.bounds.theorems import find
 
-HITTING = "adaptive/corollary-1-expected-time"
+CONSTANT, HITTING = "adaptive/theorem-2-constant", "adaptive/corollary-1-expected-time"
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
 
@@ -68,15 +68,21 @@ def schedules(
     """Of each client, from its variance, step ratio and precision, all (N,)."""
     mu, beta, e0 = constants.mu, constants.beta, constants.excess
     limit, gamma = q / beta, DECREASING_FACTOR * beta / (mu * q) - 1
-    values = {"mu": mu, "beta": beta, "q": q, "s2": s2}
-    constant = horizon_eta = horizon_bound = decreasing = expected = at_confidence = None
+    values: dict[str, Any] = {"mu": mu, "beta": beta, "q": q, "s2": s2}
+    eta, unknown = np.minimum(limit, mu * epsilon / (beta * s2)), np.full(len(mu), None)
+    constant = horizon_eta = horizon_bound = decreasing = expected = at_confidence = unknown
     if e0 is not None and horizon is not None:
-        constant = _constant(limit, e0, horizon, values)
-        horizon_eta, horizon_bound = _horizon(limit, e0, horizon, values)
-        decreasing = _decreasing(gamma, mu, beta, e0, s2, horizon)
-    eta = np.minimum(limit, mu * epsilon / (beta * s2))
+        given: dict[str, Any] = values | {"e0": e0, "T": horizon}
+        constant, decreasing = evaluate(find(CONSTANT), eta=limit, **given), _decreasing(gamma, given)
+        horizon_eta, horizon_bound = _horizon(limit, given)
     if e0 is not None:
-        expected, at_confidence = _hitting(eta, e0, epsilon, confidence, values)
+        above, e0 = e0 >= epsilon, np.maximum(e0, epsilon)
+        expected = np.where(above, evaluate(find(HITTING), eta=eta, eps=epsilon, e0=e0, **values), 0.0)
+        if confidence is not None:
+            # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough
+            drift = eta * mu - eta**2 * beta * s2 / (2 * epsilon)
+            steps = np.ceil((np.log(e0 / epsilon) - np.log(confidence)) / drift)
+            at_confidence = np.array([max(int(T), 1) if runs else 0 for T, runs in zip(steps, above)], dtype=object)
     columns = limit, constant, horizon_eta, horizon_bound, gamma, decreasing, eta, expected, at_confidence
     return [
         Schedules(
@@ -86,63 +92,32 @@ def schedules(
             hitting={"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence},
         )
         for limit, constant, horizon_eta, horizon_bound, gamma, decreasing, eta, expected, at_confidence in zip(
-            *([None] * len(mu) if column is None else column.tolist() for column in columns)
+            *(column.tolist() for column in columns)
         )
     ]
 
 
-def _constant(eta: np.ndarray, e0: np.ndarray, horizon: int, values: dict[str, Any]) -> np.ndarray:
-    return evaluate(find("adaptive/theorem-2-constant"), eta=eta, e0=e0, T=horizon, **values)
-
-
-def _horizon(
-    limit: np.ndarray, e0: np.ndarray, horizon: int, values: dict[str, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
+def _horizon(limit: np.ndarray, given: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """eta = min(q/beta, ln(e_0 / K) / (mu T)), K = beta s2 / (2 mu^2 T), and the bound there.
 
     That step minimises exp(-eta mu T) e_0 + eta beta s2 / (2 mu), an upper bound of B_T, over all steps; if
     e_0 <= K its minimum is at eta = 0 with value e_0. B_T itself is reported at the step.
     """
-    mu = values["mu"]
-    floor = values["beta"] * values["s2"] / (2 * mu**2 * horizon)
-    eta, bound, moves = np.zeros_like(e0), e0.copy(), e0 > floor
-    eta[moves] = np.minimum(limit, np.log(np.maximum(e0 / floor, 1)) / (mu * horizon))[moves]
-    if moves.any():
-        some = {name: value[moves] for name, value in values.items()}
-        bound[moves] = _constant(eta[moves], e0[moves], horizon, some)
-    return eta, bound
+    mu, e0, T = given["mu"], given["e0"], given["T"]
+    floor = given["beta"] * given["s2"] / (2 * mu**2 * T)
+    moves, eta = e0 > floor, np.minimum(limit, np.log(np.maximum(e0 / floor, 1)) / (mu * T))
+    bound = evaluate(find(CONSTANT), eta=np.where(moves, eta, limit), **given)
+    return np.where(moves, eta, 0.0), np.where(moves, bound, e0)
 
 
-def _decreasing(
-    gamma: np.ndarray, mu: np.ndarray, beta: np.ndarray, e0: np.ndarray, s2: np.ndarray, horizon: int
-) -> np.ndarray:
+def _decreasing(gamma: np.ndarray, given: dict[str, Any]) -> np.ndarray:
     """B_T of Theorem 2's recursion for eta_t = 2 / (mu (t + gamma)), in closed form; at most nu / (gamma + T + 1)
     with nu = max(2 beta s2 / mu^2, (gamma + 1) e_0), the corrected row of Table 1."""
     from scipy.special import digamma
 
     # With n = t + gamma the factors 1 - 2/n telescope: prod_{m = n+1}^{M} (m - 2)/m = n (n - 1) / (M (M - 1)), so
     # B_T M (M - 1) = gamma (gamma - 1) e_0 + (2 beta s2 / mu^2) sum_{n = gamma+1}^{M} (n - 1)/n,  M = gamma + T.
-    last = gamma + horizon
-    total = horizon - (digamma(last + 1) - digamma(gamma + 1))
-    level = gamma * (gamma - 1) * e0 + 2 * beta * s2 / mu**2 * total
+    last = gamma + given["T"]
+    total = given["T"] - (digamma(last + 1) - digamma(gamma + 1))
+    level = gamma * (gamma - 1) * given["e0"] + 2 * given["beta"] * given["s2"] / given["mu"] ** 2 * total
     return outward(level / (last * (last - 1)), "upper")
-
-
-def _hitting(
-    eta: np.ndarray, e0: np.ndarray, epsilon: np.ndarray, confidence: float | None, values: dict[str, np.ndarray]
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """E[tau] under the constant step of Corollary 1, and the iterations that leave at most delta running; 0 of clients
-    that start below their precision."""
-    above, expected = e0 >= epsilon, np.zeros_like(e0)
-    given: dict[str, Any] = {
-        name: value[above] for name, value in (values | {"eta": eta, "eps": epsilon, "e0": e0}).items()
-    }
-    if above.any():
-        expected[above] = evaluate(find(HITTING), **given)
-    if confidence is None:
-        return expected, None
-    # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough
-    drift = eta * values["mu"] - eta**2 * values["beta"] * values["s2"] / (2 * epsilon)
-    logarithm = np.log(np.maximum(e0 / epsilon, 1)) - np.log(confidence)
-    found = np.maximum(np.ceil(logarithm / drift), 1)
-    return expected, np.array([int(T) if runs else 0 for T, runs in zip(found.tolist(), above)], dtype=object)

@@ -8,7 +8,8 @@ import numpy as np
 
 import suffice as sf
 from suffice.figures.figure import SEPARATOR
-from suffice.planning.logistic import NO_MODEL, mean_excess
+from suffice.planning.logistic import NO_MODEL
+from suffice.planning.simulated import mean_excess
 from suffice.planning.tables.columns import write_csv
 from suffice.planning.tables.trials import measured_tables
 
@@ -55,7 +56,8 @@ def test_the_measured_time_is_that_of_the_loss_itself():
             mean = own_simulation(problem, model.weights, model.eta * scale, high, row.client)
             assert low <= np.argmax(mean <= row.epsilon) <= high  # its own error is a third
             assert low <= found.iterations <= high
-            curve, error = (values[1:, row.client] for values in mean_excess(problem, [model] * 2, high, SEEDS))
+            found_again = mean_excess(problem, [model] * 2, range(high + 1), range(SEEDS))
+            curve, error = (values[1:, row.client] for values in found_again)
             assert curve[found.iterations - 1] == found.excess
             # 5 standard errors: once in a million for a normal mean
             assert (np.abs(curve - mean[1:]) < 5 * np.sqrt(1 + SEEDS / PATHS) * error).all()

@@ -15,7 +15,6 @@ from blocks import ROOT
 
 import suffice as sf
 from suffice.cli.demo import PRECISIONS, diabetes
-from suffice.planning.exact.plan import SAMPLED
 from suffice.planning.tables.plans import weights_tables
 
 
@@ -24,41 +23,24 @@ def demo():
     return sf.plan(diabetes(), epsilon=PRECISIONS, start="zero")
 
 
-@pytest.fixture(scope="module")
-def measured(demo):
-    """The demo's two larger precisions, simulated once: (row, what was measured)."""
-    plan = replace(demo, precisions={epsilon: demo.precisions[epsilon] for epsilon in PRECISIONS[:2]})
-    return list(zip(plan, plan.simulate(seeds=4096)))
-
-
-def assert_as_predicted(pairs):
+@pytest.mark.slow
+def test_measured_excesses_are_the_exact_ones_and_plans_with_peers_mostly_faster(demo):
+    measured = demo.simulate(seeds=4096)
     # 24 rows, alone and together: 48 comparisons at 5 standard errors; excesses have heavy tails, not these means
-    for row, entry in pairs:
+    for row, entry in zip(demo, measured, strict=True):
         for how, plan in (("alone", row.exact_local), ("together", row.exact)):
             run = getattr(entry, how)
             assert 0 < run.excess_se < 0.05 * plan.excess
             assert abs(run.excess - plan.excess) < 5 * run.excess_se
             assert plan.excess <= row.epsilon
-            assert run.arrived > 0.99
-            assert 0 < run.time < 3 * plan.iterations
-
-
-@pytest.mark.slow
-def test_measured_excesses_are_the_exact_ones_and_plans_with_peers_mostly_faster(demo, measured):
-    assert_as_predicted(measured)
-    text = repr(measured[0][1])
-    assert text.startswith(f"Measured({demo.rows[0].name} at 0.2: alone ")
+            assert run.time is run.predicted is None  # bounds are those of schedules
+    text = repr(measured[0])
+    assert text.startswith(f"Measured({demo.rows[0].name} at {demo.rows[0].epsilon:g}: alone excess ")
     assert text.endswith("4096 seeds)")
-    assert len(text) < 100
+    assert len(text) < 120
     gains = [row.exact_speedup for row in demo]
     assert min(gains) >= 1
     assert sum(gain > 1 for gain in gains) >= 22
-
-
-@pytest.mark.slow
-def test_both_also_at_the_smallest_precision(demo):
-    plan = replace(demo, precisions={PRECISIONS[2]: demo.precisions[PRECISIONS[2]]})
-    assert_as_predicted(list(zip(demo.precisions[PRECISIONS[2]], plan.simulate(seeds=4096))))
 
 
 def test_no_schedule_of_least_squares_is_promised(demo):
@@ -88,7 +70,6 @@ def test_where_there_are_no_second_moments_schedules_stand_as_estimates_and_say_
 
 
 def test_more_than_twenty_clients_are_summarised():
-    """Some of them have a plan without a matrix, whose median is shown where matrices are used."""
     rng = np.random.default_rng(0)
     X = [np.array([1, 2, 4]) * rng.normal(size=(30, 3)) for _ in range(24)]
     y = [x @ (np.array([1.0, -0.5, 0.2]) + 0.1 * rng.normal(size=3)) + rng.normal(size=30) for x in X]
@@ -100,11 +81,6 @@ def test_more_than_twenty_clients_are_summarised():
         assert [shown[name] for name in ("clients", "to plan")] == [str(len(plan))] * 2
         assert shown["with peers"] == str(sum(bool(row.collaborators) for row in plan))
         times = {"alone": [row.exact_local for row in plan], "together": [row.exact for row in plan]}
-        if problem is not noisy:
-            times["no matrix"] = [row.plain for row in plan if row.plain is not None]
-            assert len(times["no matrix"]) == SAMPLED < len(plan)
-            assert sum(row.to_dict()["local"]["plain"] is not None for row in plan) == SAMPLED
-        assert ("no matrix" in shown) == ("no matrix" in times)
         for name, plans in times.items():
             assert shown[name] == f"{np.median([one.iterations for one in plans]):.4g}"
         assert max(map(len, str(plan).splitlines())) <= 80

@@ -17,28 +17,11 @@ from suffice.planning.precision import Precision
 
 
 @pytest.fixture(scope="module")
-def exact():
-    rng = np.random.default_rng(1)
-    X = [rng.normal(size=(20, 2)) for _ in range(3)]
-    y = [x @ [1.0, 2.0] + rng.normal(size=20) for x in X]
-    return sf.plan(sf.from_arrays(X, y), "1%")
-
-
-@pytest.fixture(scope="module")
 def logistic():
     rng = np.random.default_rng(2)
     X = [rng.normal(size=(20, 1)) for _ in range(2)]
     y = [(x[:, 0] + rng.normal(size=20) > 0).astype(float) for x in X]
     return sf.plan(sf.from_arrays(X, y, loss="logistic", regularisation=0.1), "20%")
-
-
-def test_exact_and_measured_plans_are_of_one_class_and_measured_ones_have_a_model(exact, logistic):
-    for row, kind in ((exact.rows[0], "exact"), (logistic.rows[0], "measured")):
-        assert row.constant() == row.both(kind)
-        for found in row.constant():
-            assert isinstance(found, ConstantPlan)
-            assert (found.model is None) == (kind == "exact")
-    assert row.measured.model.model is None
 
 
 def test_what_a_table_shows_is_a_field_of_a_row_or_of_its_plans():
@@ -53,7 +36,7 @@ def test_what_a_table_shows_is_a_field_of_a_row_or_of_its_plans():
     assert len(outside) <= 11
     numbers = {"iterations", "excess", "note", "matrix", "step_limit", "floor", "holds", "between"}
     assert numbers <= {field.name for field in dataclasses.fields(ConstantPlan)}
-    plans = {"schedules", "local", "exact", "exact_local", "measured", "measured_local", "plain"}
+    plans = {"schedules", "local", "exact", "exact_local", "measured", "measured_local"}
     assert plans <= {field.name for field in dataclasses.fields(Row)}
 
 

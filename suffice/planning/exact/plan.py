@@ -25,14 +25,10 @@ from .stages import in_stages
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
-ROUNDING = 1e-13
-"""Of the starting excess: no smaller one can be told from rounding."""
 SETTLED = 1e-3
 """Of the precision: a curve that stays so close to its floor for half of what is followed is taken to be there."""
 TOGETHER = 64
 """Clients whose noises are added up at a time where there are many."""
-SAMPLED = 20
-"""Clients of many whose plans with plain gradients are found."""
 PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 LENGTHS, HALVED = (1.0, 0.8), 0.5 ** np.arange(1, 5)
@@ -60,15 +56,13 @@ def exact_plans(
     from threadpoolctl import threadpool_limits
 
     N, excess = moments.clients, np.maximum(moments.excess, 0.0)
-    plans = [start_of_plan(N, float(e), float(of)) for e, of in zip(epsilon, excess)]
+    plans = [ConstantPlan.begun(N, float(e), float(of)) for e, of in zip(epsilon, excess)]
     pairs, todo = [(plan, plan) for plan in plans], [i for i, plan in enumerate(plans) if not plan.note]
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
         if isinstance(moments, GradientRows):
             found = _pairs_by_rows(moments, todo, plans)
         else:
-            given = _Coordinates(moments, epsilon, precondition=precondition)
-            parts = [todo[first : first + TOGETHER] for first in range(0, len(todo), TOGETHER)]
-            found = (pair for part in parts for pair in _pairs(given, part, plans, schedule))
+            found = _pairs(_Coordinates(moments, plans, precondition), todo, schedule)
         for i, pair in zip(todo, found):
             pairs[i] = pair
             if progress is not None:
@@ -76,30 +70,11 @@ def exact_plans(
     return pairs
 
 
-def plain_plans(moments: GradientMoments, alone: Sequence[ConstantPlan]) -> list[ConstantPlan | None]:
-    """Of every client its plan alone with gradients as they are, beside the one that `exact_plans` found: what its
-    matrix is worth. Where there are more than `SAMPLED`, so many have one, which is enough for a median, and the others
-    None."""
-    from threadpoolctl import threadpool_limits
-
-    N = moments.clients
-    some = range(N) if N <= SAMPLED else np.linspace(0, N - 1, SAMPLED).astype(int).tolist()
-    plans = [plan if i in some else None for i, plan in enumerate(alone)]
-    with threadpool_limits(1):
-        given = _Coordinates(moments, np.array([plan.epsilon for plan in alone]), precondition=False)
-        for i in [i for i in some if alone[i].matrix is not None]:
-            found, plan = fastest_single(given.own(i), HORIZON), start_of_plan(N, alone[i].epsilon, alone[i].start)
-            if found.steps is not None:
-                plan = replace(plan, weights=np.eye(N)[i], eta=float(found.v[0]), iterations=found.steps)
-            plans[i] = plan
-    return plans
-
-
 class _Coordinates:
-    """What the clients may choose from, at precisions (N,)."""
+    """What the clients may choose from to complete their `plans`."""
 
-    def __init__(self, moments: GradientMoments, epsilon: np.ndarray, *, precondition: bool) -> None:
-        self.moments, self.epsilon, self.precondition = moments, epsilon, precondition
+    def __init__(self, moments: GradientMoments, plans: Sequence[ConstantPlan], precondition: bool) -> None:
+        self.moments, self.plans, self.precondition = moments, plans, precondition
         self.shared = shared_bases(moments) if precondition else {"none": np.eye(moments.features)}
         N, D, n = moments.noise.shape
         self.many = float(N) ** 2 * D * n * (D + n) > WORK
@@ -114,64 +89,47 @@ class _Coordinates:
     def joint(self, i: int) -> Choices:
         """Of client i with all its peers."""
         bases = own_bases(self.moments, i) if self.precondition and not self.many else {}
-        own = {name: self.moments.in_basis(basis) for name, basis in bases.items()}
-        everybody, unit = self.everybody | own, float(self.epsilon[i])
+        own, unit = {name: self.moments.in_basis(basis) for name, basis in bases.items()}, self.plans[i].epsilon
+        everybody = self.everybody | own
         return {name: ExactRecursion(moments=there, client=i, unit=unit) for name, there in everybody.items()}
 
-    def own(self, i: int) -> Choices:
-        """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment; of many, only
-        the first few try all, and the others the two that suit most of these."""
-        only, unit = self.moments.only([i]), float(self.epsilon[i])
+    def alone(self, i: int) -> tuple[Choices, Rates]:
+        """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment, and its best
+        rate; of many, only the first few try all, and the others the two that suit most of these."""
+        only, unit = self.moments.only([i]), self.plans[i].epsilon
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
         if self.many and len(self.suited) >= PILOTS:
             bases = {name: bases[name] for name, _ in Counter(self.suited[:PILOTS]).most_common(2)}
         turned = {one: basis @ np.linalg.eigh(basis.T @ only.A[0] @ basis)[1] for one, basis in bases.items()}
-        return {one: ExactRecursion(moments=only.in_basis(U), client=0, unit=unit) for one, U in turned.items()}
+        choices = {one: ExactRecursion(moments=only.in_basis(U), client=0, unit=unit) for one, U in turned.items()}
+        found = fastest_single(choices, HORIZON)
+        self.suited.append(found.choice)
+        return choices, found
 
 
-def _pairs(
-    given: _Coordinates, clients: Sequence[int], plans: Sequence[ConstantPlan], schedule: bool
-) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
-    """Of clients that need a plan; `plans`, of all, are to be completed."""
-    singles, alone, everybody = [], [], np.eye(len(plans))
-    for i in clients:
-        singles.append(given.own(i))
-        alone.append(fastest_single(singles[-1], HORIZON))
-        given.suited.append(alone[-1].choice)
-    faster, joint = [HORIZON if one.steps is None else one.steps - 1 for one in alone], None
-    if given.many:
-        joint = fastest_of_many([next(iter(given.joint(i).values())) for i in clients], faster)
-    for at, (i, single) in enumerate(zip(clients, singles)):
-        choices, only = given.joint(i), everybody[[i]]
-        own = _described(plans[i], single, alone[at], only)
-        rates = joint[at] if joint else fastest(choices, faster[at], alone[at])
-        together = own if rates.steps is None else _described(plans[i], choices, rates, everybody)
-        # peers are followed only where this saves a step
-        followed = (together.iterations or HORIZON) < (own.iterations or HORIZON + 1)
-        if schedule and own.iterations:
-            own = in_stages(own, single[own.preconditioner], only)
-        if schedule and followed:
-            together = in_stages(together, choices[together.preconditioner], everybody)
-        yield together if followed else own, own
+def _pairs(given: _Coordinates, clients: Sequence[int], schedule: bool) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
+    """Of clients that need a plan, `TOGETHER` at a time."""
+    plans, everybody = given.plans, np.eye(len(given.plans))
+    for part in (clients[first : first + TOGETHER] for first in range(0, len(clients), TOGETHER)):
+        singles = [given.alone(i) for i in part]
+        faster, joint = [HORIZON if one.steps is None else one.steps - 1 for _, one in singles], None
+        if given.many:
+            joint = fastest_of_many([next(iter(given.joint(i).values())) for i in part], faster)
+        for at, (i, (single, alone)) in enumerate(zip(part, singles)):
+            choices, only = given.joint(i), everybody[[i]]
+            own = _described(plans[i], single, alone, only)
+            rates = joint[at] if joint else fastest(choices, faster[at], alone)
+            together = _described(plans[i], choices, rates, everybody)
+            # peers are followed only where this saves a step
+            followed = (together.iterations or HORIZON) < (own.iterations or HORIZON + 1)
+            if schedule and own.iterations:
+                own = in_stages(own, single[own.preconditioner], only)
+            if schedule and followed:
+                together = in_stages(together, choices[together.preconditioner], everybody)
+            yield together if followed else own, own
 
 
-def start_of_plan(clients: int, epsilon: float, start: float) -> ConstantPlan:
-    """A plan to be made from an excess of `start`, or one that says why there is none to make."""
-    plan = ConstantPlan(epsilon=epsilon, start=start, weights=np.zeros(clients))
-    if start <= epsilon:
-        note = "the start is already below this precision: 0 iterations, alone or together"
-        return replace(plan, iterations=0, note=note, excess=start, floor=start, holds=True)
-    if epsilon < ROUNDING * start:
-        return plan.noted(f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
-    return plan
-
-
-def _described(
-    plan: ConstantPlan,
-    choices: Choices,
-    rates: Rates,
-    peers: np.ndarray,
-) -> ConstantPlan:
+def _described(plan: ConstantPlan, choices: Choices, rates: Rates, peers: np.ndarray) -> ConstantPlan:
     """peers  (n, N), which of all clients the n rates are of"""
     if rates.steps is None:
         return plan.noted(NEVER.format(HORIZON))
@@ -180,11 +138,15 @@ def _described(
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         return _described(plan, choices, replace(rates, v=(1 - 1e-3) * limit * v, merged=None), peers)
-    time = merged.arrival(one, HORIZON)  # a search in single precision knows times to about one in a million
-    if not np.isfinite(time):
-        return plan.noted(NEVER.format(HORIZON))
-    M, floor, steps = merged.matrix(one), merged.floor(one), int(np.ceil(time))
-    end = orbit(M, merged.start, steps)[:, -1]
+    M = merged.matrix(one)
+    Z = orbit(M, merged.start, rates.steps)
+    if not (merged.loss @ Z <= 1).any():  # a search in single precision knows times to about one in a million
+        time = merged.arrival(one, HORIZON)
+        if not np.isfinite(time):
+            return plan.noted(NEVER.format(HORIZON))
+        Z = orbit(M, merged.start, int(np.ceil(time)))
+    floor, steps = merged.floor(one), int(np.argmax(merged.loss @ Z <= 1))
+    end = Z[:, steps]
     return replace(
         plan,
         note=rates.note,

@@ -21,7 +21,7 @@ import numpy as np
 
 from suffice.simulate.moments.gradient_moments import moments_at
 from suffice.simulate.moments.gram_model import GramModel
-from suffice.simulate.moments.orbits import arrivals, share_of_step
+from suffice.simulate.moments.orbits import arrivals
 from suffice.simulate.moments.recursion import ExactRecursion
 from suffice.simulate.moments.reduced import subspaces
 
@@ -37,8 +37,6 @@ SINGLE_SHARES = np.geomspace(0.02, 0.95, 20)
 """Of single rates."""
 CLOSER, AGAIN = (0.86, 0.93, 0.98), 16
 """Factors on either side of the best single rate, the first as often as it leads to an end of what is tried."""
-SAFE = 0.97
-"""Of the limit: no single rate beyond is tried."""
 LARGE = 150
 """Numbers of moments from which on starts are followed in single precision, and single rates on subspaces."""
 SPANNED, SPANNED_MORE = np.array([0.15, 0.6]), np.array([0.6, 1.2])
@@ -122,16 +120,16 @@ def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | Non
     """
     one = next(iter(choices.values()))
     best, known, tried = Rates(v=np.zeros(one.moments.clients)), Lines(), list[list[Rates]]()
-    if one.excess <= 1 or most <= 0:
-        return replace(best, time=0.0 if one.excess <= 1 else np.inf)
+    if most <= 0:
+        return best
     families = start_directions(one.moments.optimum, one.moments.A[one.client], one.client)
     for name, recursion in choices.items():
         v, excess = one_step(recursion)
         if excess <= 1:
             safe = min(1.0, STEADY * recursion.limit(v)) * v
-            before, after = recursion.curve(safe, 1)
-            if after <= 1:
-                return Rates(v=safe, time=float(share_of_step(before, after)), choice=name)
+            time = recursion.arrival(safe, 1)
+            if time <= 1:
+                return Rates(v=safe, time=time, choice=name)
         V = np.vstack((families, v / v.sum())) if v.any() else families
         M1, M2 = recursion.expansion(V)
         limits = step_limits(M1, M2, 1 + recursion.features)[:, None]
@@ -149,7 +147,10 @@ def fastest(choices: Mapping[str, ExactRecursion], most: int, alone: Rates | Non
     missed: dict[int, float] = {}
     for _ in range(SEARCHES):
         before = best
-        for start in _promising(tried):
+        # the best in each of the coordinates, which differ more than starts in one of them do, then directions in these
+        ranked = sorted(tried, key=lambda starts: min(one.rank for one in starts))
+        promising = [min(starts, key=lambda one: one.rank) for starts in ranked]
+        for start in (*promising, *(one for one in ranked[0][:DIRECTIONS] if one is not promising[0])):
             best = polished(choices[start.choice], start, best, most, missed)
         if best.time > SHORTER * min(before.time, most):
             break
@@ -185,15 +186,6 @@ def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
         size = np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-300)
         x = x / size
     return 1 / size[:, 0, 0]
-
-
-def _promising(tried: Sequence[Sequence[Rates]]) -> list[Rates]:
-    """The best start in each of the coordinates, which differ more than starts in one of them do, the best of all
-    first, then directions in its coordinates."""
-    firsts = [min(starts, key=lambda one: one.rank) for starts in tried]
-    lead = min(range(len(tried)), key=lambda j: firsts[j].rank)
-    found = sorted(firsts, key=lambda one: one.rank)
-    return found + [one for one in tried[lead][:DIRECTIONS] if one not in found]
 
 
 def polished(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:
@@ -242,9 +234,8 @@ def lowered(curve: Curve, v: np.ndarray, goal: int, rounds: int) -> tuple[np.nda
         with np.errstate(all="ignore"):
             e, gradient = curve.derivatives(scale * x, goal)
             gradient = scale * gradient / e
-        if not (0 < e < np.inf and np.isfinite(gradient).all()):
-            return UNKNOWN, np.zeros(len(x))
-        if e <= 1 and not curve.stable(scale * x / STEADY):
+        known = 0 < e < np.inf and np.isfinite(gradient).all()
+        if not known or (e <= 1 and not curve.stable(scale * x / STEADY)):
             return UNKNOWN, np.zeros(len(x))
         level = float(np.log(e))
         best = min(best, (level, scale * x), key=lambda pair: pair[0])  # SciPy may end at another trial
@@ -320,7 +311,7 @@ def fastest_single(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
     for factor in CLOSER if best.steps else ():
         for _ in range(AGAIN if factor == CLOSER[0] else 1):
             limit, before = known[best.choice][0][0, 0], best
-            shares = np.minimum(best.v[0] / limit * np.geomspace(factor, 1 / factor, 5), SAFE)
+            shares = best.v[0] / limit * np.geomspace(factor, 1 / factor, 5)
             best = _starts({best.choice: known[best.choice]}, shares, min(most, best.steps or most), best)[1]
             if best is before or best.v[0] not in (limit * shares[[0, -1]]):
                 break

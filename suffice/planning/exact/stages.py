@@ -8,6 +8,7 @@ constant plan. It is a local optimum: no proof that none is faster.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,27 +37,28 @@ class StagedRecursion:
 
     recursion: ExactRecursion
 
+    def passed(self, v: np.ndarray, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of every stage its rates (N,), the matrix of a step and the moments from its start to its end, in columns."""
+        z = self.recursion.start
+        for rates, part in zip(v.reshape(STAGES, -1), lengths(steps)):
+            M = self.recursion.matrix(rates)
+            Z = orbit(M, z, part)
+            yield rates, M, Z
+            z = Z[:, -1]
+
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
         """E e_t, t = 0..steps."""
-        z, parts = self.recursion.start, [np.array([self.recursion.excess])]
-        for rates, part in zip(v.reshape(STAGES, -1), lengths(steps)):
-            Z = orbit(self.recursion.matrix(rates), z, part)
-            z = Z[:, -1]
-            parts.append(self.recursion.loss @ Z[:, 1:])
-        return np.concatenate(parts)
+        parts = [self.recursion.loss @ Z[:, 1:] for _, _, Z in self.passed(v, steps)]
+        return np.concatenate(([self.recursion.excess], *parts))
 
     def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
         """E e_T and its derivatives by all rates, at the end of the last stage."""
-        z, p, passed = self.recursion.start, self.recursion.loss, []
-        for rates, part in zip(v.reshape(STAGES, -1), lengths(steps)):
-            M = self.recursion.matrix(rates)
-            passed.append((rates, part, M, z))
-            z = orbit(M, z, part)[:, -1]
-        excess, gradient = float(p @ z), []
-        for rates, part, M, begun in reversed(passed):
-            gradient.insert(0, self.recursion.contract(rates, orbit_sum(M, begun, p, part)[0]))
+        p, stages, gradient = self.recursion.loss, [*self.passed(v, steps)], []
+        for rates, M, Z in reversed(stages):
+            part = Z.shape[1] - 1
+            gradient.insert(0, self.recursion.contract(rates, orbit_sum(M, Z[:, 0], p, part)[0]))
             p = orbit(M.T, p, part)[:, -1]
-        return excess, np.concatenate(gradient)
+        return float(self.recursion.loss @ stages[-1][-1][:, -1]), np.concatenate(gradient)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -78,42 +80,34 @@ class StagedRecursion:
         return float(high)
 
 
-def faster_stages(recursion: ExactRecursion, rates: np.ndarray, steps: int) -> tuple[np.ndarray, int]:
-    """Rates (3, N) and the steps they take, where constant rates (N,) take `steps`; these where nothing is faster.
-
-    Every stage is below its step limit. Plans too long to be looked at stay as they are.
-    """
-    curve, v = StagedRecursion(recursion), np.tile(rates, STAGES)
-    if steps > 1 and 3.0 * steps * len(recursion.loss) ** 2 <= WORK:
-        # a rate of 0 may grow again: what matters at the start is little
-        start = Rates(v=np.maximum(v, 1e-3 * v.max()))
-        best = polished(curve, start, Rates(v=v, time=steps), steps, {}, ROUNDS)
-        tidy = np.where(best.v < NEGLIGIBLE * best.v.max(), 0, best.v)
-        steps = int(best.time)
-        v = tidy if curve.curve(tidy, steps)[-1] <= 1 and curve.stable(tidy) else best.v
-    return v.reshape(STAGES, -1), steps
-
-
 def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) -> ConstantPlan:
-    """The plan with stages, where these are faster. peers  (n, N), which of all clients the n of the recursion are."""
-    if plan.iterations is None or not plan.eta:
+    """The plan with stages, where these are faster; one too long to be looked at stays as it is.
+
+    Every stage is below its step limit. peers  (n, N), which of all clients the n of the recursion are.
+    """
+    T, curve, v = plan.iterations or 0, StagedRecursion(recursion), np.tile(peers @ plan.rates, STAGES)
+    if T <= 1 or 3.0 * T * len(recursion.loss) ** 2 > WORK:
         return plan
-    found, steps = faster_stages(recursion, peers @ plan.rates, plan.iterations)
-    if steps == plan.iterations:
+    # a rate of 0 may grow again: what matters at the start is little
+    start = Rates(v=np.maximum(v, 1e-3 * v.max()))
+    best = polished(curve, start, Rates(v=v, time=T), T, {}, ROUNDS)
+    steps, tidy = int(best.time), np.where(best.v < NEGLIGIBLE * best.v.max(), 0, best.v)
+    if steps == T:
         return plan
-    curve, ends = plan.epsilon * StagedRecursion(recursion).curve(found.ravel(), steps), np.cumsum(lengths(steps))
+    v = tidy if curve.curve(tidy, steps)[-1] <= 1 and curve.stable(tidy) else best.v
+    excess, ends = plan.epsilon * curve.curve(v, steps), np.cumsum(lengths(steps))
     unknown = dict.fromkeys(("step_limit", "floor", "holds", "follow"))
     stages = tuple(
         replace(
             plan,
-            start=float(curve[end - part]),
+            start=float(excess[end - part]),
             weights=rates / rates.sum() @ peers,
             eta=float(rates.sum()),
             iterations=part,
-            excess=float(curve[end]),
+            excess=float(excess[end]),
             **unknown,
         )
-        for rates, part, end in zip(found, lengths(steps), ends)
+        for rates, part, end in zip(v.reshape(STAGES, -1), lengths(steps), ends)
         if part
     )
     return replace(plan, stages=stages)

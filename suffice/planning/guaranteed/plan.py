@@ -5,7 +5,6 @@ Every number is a bound of the stopped process, it holds until tau = min{t: e_t 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from suffice.bounds.sufficient_variance import sufficient_variance, tight_varian
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, as_whole
 
-from ..plan_row import Row, rows_of
-from ..precision import Precision
+from ..plan_row import quotient
 from ..step_size_schedules import schedules
 from .fixed_weights import fixed_rounds
 
@@ -27,7 +25,7 @@ from .fixed_weights import fixed_rounds
 def checked(
     constants: Constants | None, criterion: Criterion | None, horizon: int | None, confidence: float | None
 ) -> None:
-    """`InputError` where `promised_rows` would be asked for nonsense."""
+    """`InputError` where `promised` would be asked for nonsense."""
     if horizon is not None:
         as_whole("horizon", horizon)
     if confidence is not None and as_numbers("confidence", confidence, (), positive=True) > 1:
@@ -41,15 +39,16 @@ def checked(
         raise InputError("threshold", criterion.threshold, "give one number for all rows, or binary to choose for each")
 
 
-def promised_rows(
+def promised(
     constants: Constants,
-    precision: Precision,
+    levels: np.ndarray,
     *,
     criterion: Criterion | None = None,
     horizon: int | None = None,
     confidence: float | None = None,
-) -> list[Row]:
-    """One row per client: cluster, step limit, four schedules and fixed weights, the same alone.
+) -> list[dict[str, Any]]:
+    """Fields of the row of every client at precisions (N,) of its own: cluster, step limit, four schedules and fixed
+    weights, the same alone.
 
     criterion   None: the binary threshold of least sufficient variance, chosen for each row
     horizon     iterations T of the constant, horizon and decreasing schedules
@@ -57,16 +56,14 @@ def promised_rows(
 
     Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
     """
-    levels, refused, clusters = precision.each, bool(constants.unbounded), []
+    refused, found = bool(constants.unbounded), []
     similarity = constants.heterogeneity.similarity(2 * constants.mu * levels)
     thresholds = best_threshold(similarity=similarity, sigma2=constants.sigma2)
     for i, rho in enumerate(similarity):
         chosen = Binary(threshold=thresholds[i].item()) if criterion is None else criterion
-        seen, ratio = (
-            {"similarity": rho, "sigma2": constants.sigma2},
-            float(chosen.step_ratio(constants.shares[i].item())),
-        )
-        cluster: dict[str, Any] = dict(
+        seen: dict[str, Any] = {"similarity": rho, "sigma2": constants.sigma2}
+        ratio = float(chosen.step_ratio(constants.shares[i].item()))
+        one: dict[str, Any] = dict(
             criterion=chosen,
             similarity=rho,
             weights=collaboration_weights(chosen, **seen),
@@ -77,25 +74,27 @@ def promised_rows(
             step_ratio=ratio,
             step_limit=None if refused else (ratio / constants.beta[i]).item(),
         )
-        clusters.append(cluster)
-    rows = rows_of(constants.names, precision, clusters, constants.unbounded)
+        found.append(one)
     if refused:
-        return rows
-    s2, q = (np.array([one[name] for one in clusters]) for name in ("sufficient_variance", "step_ratio"))
+        return found
+    s2, q = (np.array([one[name] for one in found]) for name in ("sufficient_variance", "step_ratio"))
     both = schedules(constants, s2, q, levels, horizon, confidence)
     own = schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
     if constants.excess is not None:
         fixed = fixed_rounds(constants, levels)
-        both = [one._replace(fixed_weights=found) for one, (found, _) in zip(both, fixed)]
-        own = [one._replace(fixed_weights=found) for one, (_, found) in zip(own, fixed)]
-    plans = zip(rows, both, own)
-    rows = [replace(row, schedules=one, local=other, notes=constants.notes) for row, one, other in plans]
-    return [replace(row, warnings=_warnings(constants, row)) for row in rows]
+        both = [one._replace(fixed_weights=best) for one, (best, _) in zip(both, fixed)]
+        own = [one._replace(fixed_weights=best) for one, (_, best) in zip(own, fixed)]
+    for one, together, alone in zip(found, both, own):
+        one |= {"schedules": together, "local": alone, "notes": constants.notes}
+        one["warnings"] = _warnings(constants, **one)
+    return found
 
 
-def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
-    warnings, criterion, speedup = list(constants.notes), row.criterion, row.guaranteed_speedup
-    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (row.similarity > 0).sum() > 1:
+def _warnings(
+    constants: Constants, *, criterion: Criterion, similarity: np.ndarray, schedules: Any, local: Any, **_: Any
+) -> tuple[str, ...]:
+    warnings, speedup = list(constants.notes), quotient(local.iterations, schedules.iterations)
+    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (similarity > 0).sum() > 1:
         warnings.append(
             "threshold below 1/2: after tau the variance may exceed the local one, up to a factor "
             f"{1 / (4 * criterion.threshold * (1 - criterion.threshold)):.3g}"
@@ -105,7 +104,7 @@ def _warnings(constants: Constants, row: Row) -> tuple[str, ...]:
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
-    if row.schedules.iterations == 0:
+    if schedules.iterations == 0:
         warnings.append("the start is already below this precision: 0 iterations, alone or together")
     if constants.excess is None:
         warnings.append("no initial excess given: bounds and iterations cannot be computed")

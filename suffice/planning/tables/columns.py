@@ -33,7 +33,7 @@ PROMISES: dict[Kind, str] = {
     "guaranteed": "{plan.promise}",
 }
 ON_SCREEN: dict[Kind, tuple[str, ...]] = {
-    "exact": ("client", "eps", "peers", "step", "no matrix", "alone", "together", "speed-up", "then"),
+    "exact": ("client", "eps", "peers", "step", "alone", "together", "speed-up", "then"),
     "measured": ("client", "eps", "peers", "step", "alone", "together", "speed-up"),
     "guaranteed": ("client", "eps", "peers", "rule", "limit", "step", "alone <=", "together <=", "speed-up"),
 }
@@ -59,7 +59,6 @@ def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[s
         Column("rule", lambda row: _rule(row), numeric=False, optional=True),
         Column("limit", lambda row: None if row.schedules.fixed else row.step_limit, optional=True),
         Column("step", lambda row: plan(row).eta if promised or plan(row).eta else None),
-        Column("no matrix", lambda row: row.plain and row.plain.iterations),
         Column("alone" + sign, lambda row: _time(row.both(kind)[1]), digits=digits),
         Column("together" + sign, lambda row: _time(row.both(kind)[0]), digits=digits),
         Column("speed-up", lambda row: _gain(row, kind, screen) if not alone else "", unit="1"),

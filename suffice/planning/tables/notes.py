@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from suffice.support.tables import Column, Table, gathered
 
@@ -34,11 +32,6 @@ def first_rows(
     shown = rows[:MOST_ROWS] if clients > MOST_ROWS else rows
     more = [f"{len(rows) - len(shown)} more rows are in --csv FILE and --json."] if len(shown) < len(rows) else []
     return Table.of(columns, shown, title=title, lines=[*lines, *more], width=80)
-
-
-def noted(text: str) -> str:
-    """A line of notes, which begins with a capital letter; those of the data begin with the word already."""
-    return f"Note: {text.removeprefix('Note: ')}"
 
 
 def noted_table(table: Table, notes: Sequence[str]) -> Table:
@@ -71,10 +64,3 @@ def starts_there(row: Row) -> bool:
 
 def to_be_planned(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if not starts_there(row)]
-
-
-def over_known(number_of: Callable[[np.ndarray], np.floating], rows: Sequence[Row]) -> float | None:
-    """A number of the speed-ups that are known."""
-    gains = np.array([row.exact_speedup or np.nan for row in rows])
-    known = gains[np.isfinite(gains)]
-    return float(number_of(known)) if known.size else None

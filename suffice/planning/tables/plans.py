@@ -12,18 +12,7 @@ from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_widt
 from ..plan_row import Kind, Row
 from ..step_size_schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import (
-    MATRIX,
-    MOST_ROWS,
-    WITHOUT,
-    few,
-    first_rows,
-    noted,
-    over_known,
-    sentence,
-    to_be_planned,
-    with_matrix,
-)  # fmt: skip
+from .notes import MATRIX, MOST_ROWS, WITHOUT, few, first_rows, sentence, to_be_planned, with_matrix
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
@@ -59,11 +48,10 @@ SUMMARY = (
     Column("to plan", lambda one: len(one[2])),
     Column("with peers", lambda one: sum(bool(row.collaborators) for row in one[1])),
     Column("groups", lambda one: _groups(one[1]), optional=True),
-    Column("no matrix", lambda one: _median(row.plain.iterations for row in one[2] if row.plain), digits=4),
     Column("alone", lambda one: _median(row.exact_local.iterations for row in one[2]), digits=4),
     Column("together", lambda one: _median(row.exact.iterations for row in one[2]), digits=4),
-    Column("speed-up", lambda one: over_known(np.median, one[2])),
-    Column("largest", lambda one: over_known(np.max, one[2])),
+    Column("speed-up", lambda one: _median(filter(None, (row.exact_speedup for row in one[2])))),
+    Column("largest", lambda one: max(filter(None, (row.exact_speedup for row in one[2])), default=None)),
 )
 """Of a precision, its rows and those with something to plan, over which medians are taken."""
 
@@ -72,11 +60,9 @@ def exact_table(precisions: Precisions) -> Table:
     """Of the rows of one plan, all with exact plans; medians of many clients."""
     rows = [row for there in precisions.values() for row in there]
     many = len(rows[0].names) > MOST_ROWS
-    plain = any(row.plain and row.exact_local and row.exact_local.matrix is not None for row in rows)
-    known = [*SUMMARY] if many else _shown("exact")
     reached = "to a mean excess of at most eps" if many else "until the mean excess is at most eps"
     return Table.of(
-        [column for column in known if plain or column.head != "no matrix"],
+        SUMMARY if many else _shown("exact"),
         [(key, there, to_be_planned(there)) for key, there in precisions.items()] if many else rows,
         title=f"Exact plan{', medians over clients' if many else ''}: iterations {reached}",
         lines=[f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT,
@@ -110,11 +96,14 @@ def plan_table(rows: Sequence[Row], *, everybody: Sequence[dict[str, Any]] = (),
         times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in everybody)
         told = "; ".join(dict.fromkeys(f"{one['promise']} ({one['theorem']})" for one in everybody))
         lines.append(f"With one gradient of each client a round, All-for-all promises after {times}: {told}.")
-    lines += [
-        noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
-        for warning, where in _grouped(rows).items()
-        if warning not in said and not (rows[0].measured and warning.startswith(NO_EXACT_PLAN))
+    warned = [
+        # numbers in the last clause are left to the JSON
+        (text if text in row.notes else text.partition(",")[0].partition(" (")[0], f"{row.name} at {row.epsilon:.3g}")
+        for row in rows
+        for text in row.warnings
+        if text not in said and not (row.measured and text.startswith(NO_EXACT_PLAN))
     ]
+    lines += _noted(warned, len(rows))
     title = f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps"
     return first_rows(_shown("guaranteed"), known, len(rows[0].names), title=title, lines=few(lines))
 
@@ -125,12 +114,23 @@ def _shown(kind: Kind) -> list[Column]:
 
 def _said(rows: Sequence[Row], kind: Kind) -> list[str]:
     """The notes of plans that have something to do, with whose they are; measured ones also of the clients alone."""
-    notes: dict[str, list[str]] = {}
+    found = []
     for row in to_be_planned(rows):
         plans = row.both(kind)[: 2 if kind == "measured" else 1]
-        for note in dict.fromkeys(plan.note.partition(": ")[0] for plan in plans if plan.note):
-            notes.setdefault(note, []).append(row.name)
-    return [noted(note) + ("" if len(who) == len(rows) else f" ({_some(who)})") for note, who in notes.items()]
+        found += [(note, row.name) for note in dict.fromkeys(plan.note.partition(": ")[0] for plan in plans) if note]
+    return _noted(found, len(rows))
+
+
+def _noted(found: Iterable[tuple[str, str]], many: int) -> list[str]:
+    """Every note once, with whose it is, the first six by short names, where it is not that of all `many` rows."""
+    notes: dict[str, list[str]] = {}
+    for note, who in found:
+        notes.setdefault(note, []).append(who)
+    lines = []
+    for note, who in notes.items():
+        shown = ", ".join(shortened(list(dict.fromkeys(who[:6])), NAME)) + ", ..." * (len(who) > 6)
+        lines.append(f"Note: {note.removeprefix('Note: ')}" + f" ({shown})" * (len(who) < many))
+    return lines
 
 
 def stages_table(rows: Sequence[Row]) -> Table:
@@ -196,8 +196,8 @@ def weights_tables(precisions: Precisions) -> list[Table]:
     return tables
 
 
-def _median(iterations: Iterable[int | None]) -> float:
-    known = [np.inf if steps is None else steps for steps in iterations]
+def _median(numbers: Iterable[float | None]) -> float:
+    known = [np.inf if one is None else one for one in numbers]
     return float(np.median(known)) if known else float("nan")
 
 
@@ -216,21 +216,6 @@ def _gone(row: Row) -> str:
     gone = sorted(set[int]().union(*before) - last - {row.client})
     names = ", ".join(row.names[k] for k in gone)
     return "nobody" if not gone else names if len(names) <= PEERS - 5 else f"{len(gone)} of {len(row.names) - 1}"
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first six, short."""
-    return ", ".join(shortened(list(dict.fromkeys(names[:6])), NAME)) + (", ..." if len(names) > 6 else "")
-
-
-def _grouped(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Warnings with the rows that carry them, numbers in the last clause left to the JSON."""
-    groups: dict[str, list[str]] = {}
-    for row in rows:
-        for warning in row.warnings:
-            text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
-            groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
-    return groups
 
 
 def _promised(rows: Sequence[Row]) -> list[str]:

@@ -34,33 +34,30 @@ BREAK_EVEN = (
 
 
 def measured_tables(measured: Sequence[Measured]) -> list[Table]:
-    """Excesses at the end of constant plans, where there are some, and hitting times beside the predicted ones."""
-    partial = any(min(entry.alone.arrived, entry.together.arrived) < 1 for entry in measured)
-    bound = any(entry.alone.predicted is not None for entry in measured)
-    lines = ["A time is measured at the step for which its bound is guaranteed, often below the plan's step."] * bound
-    lines += ["Where a share in % stands, the mean is over the paths that arrived."] if partial else []
-    title = f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error)" + ", over its bound" * bound
-    clients = len({entry.client for entry in measured})
-    return [*_ends(measured), first_rows(HITTING, measured, clients, title=title, lines=lines)]
-
-
-def _ends(measured: Sequence[Measured]) -> list[Table]:
-    plans = [plan for entry in measured for plan in (entry.alone, entry.together)]
-    if all(plan.iterations is None for plan in plans):
-        return []
-    exact = any(plan.exact is not None for plan in plans)
-    lines = [] if exact else ["The plans ran on other paths than those that told their T."]
-    over = f"measured/{'exact' if exact else 'eps'}"
-    columns = (
-        CLIENT,
-        EPSILON,
-        Column("T alone", lambda entry: entry.alone.iterations),
-        Column(over, lambda entry: _over(entry.alone, entry.alone.exact if exact else entry.epsilon)),
-        Column("T together", lambda entry: entry.together.iterations),
-        Column(f"{over} ", lambda entry: _over(entry.together, entry.together.exact if exact else entry.epsilon)),
-    )
-    title = f"Mean excess at the plan's T over {measured[0].seeds} seeds (standard error)"
-    return [first_rows(columns, measured, len({entry.client for entry in measured}), title=title, lines=lines)]
+    """Excesses at the end of constant plans, and hitting times beside the predicted ones, where there are some."""
+    seeds, clients = measured[0].seeds, len({entry.client for entry in measured})
+    plans, tables = [plan for entry in measured for plan in (entry.alone, entry.together)], []
+    if any(plan.iterations is not None for plan in plans):
+        exact = any(plan.exact is not None for plan in plans)
+        over = f"measured/{'exact' if exact else 'eps'}"
+        columns = (
+            CLIENT,
+            EPSILON,
+            Column("T alone", lambda entry: entry.alone.iterations),
+            Column(over, lambda entry: _over(entry.alone, entry.alone.exact if exact else entry.epsilon)),
+            Column("T together", lambda entry: entry.together.iterations),
+            Column(f"{over} ", lambda entry: _over(entry.together, entry.together.exact if exact else entry.epsilon)),
+        )
+        title = f"Mean excess at the plan's T over {seeds} seeds (standard error)"
+        lines = [] if exact else ["The plans ran on other paths than those that told their T."]
+        tables.append(first_rows(columns, measured, clients, title=title, lines=lines))
+    if any(plan.predicted is not None for plan in plans):
+        lines = ["A time is measured at the step for which its bound is guaranteed, often below the plan's step."]
+        partial = any(plan.arrived is not None and plan.arrived < 1 for plan in plans)
+        lines += ["Where a share in % stands, the mean is over the paths that arrived."] if partial else []
+        title = f"Measured over {seeds} seeds: mean hitting time (standard error), over its bound"
+        tables.append(first_rows(HITTING, measured, clients, title=title, lines=lines))
+    return tables
 
 
 def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
@@ -73,7 +70,7 @@ def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
 
 def _time(plan: SimulatedPlan) -> str:
     text = f"{number(plan.time)} ({number(plan.time_se, 2)})"
-    return text if plan.arrived == 1 else f"{text} {100 * plan.arrived:.0f} %"
+    return text if plan.arrived == 1 else f"{text} {100 * (plan.arrived or 0):.0f} %"
 
 
 def _over(plan: SimulatedPlan, whole: float | None) -> str:

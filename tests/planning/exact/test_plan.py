@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.planning.exact.plan import BY_ROWS, _described, exact_plans, start_of_plan
+from suffice.planning.constant_plan import ConstantPlan
+from suffice.planning.exact.plan import BY_ROWS, _described, exact_plans
 from suffice.planning.exact.search import HORIZON, fastest
-from suffice.planning.plan_row import unguaranteed_rows
-from suffice.planning.precision import Precision
+from suffice.planning.plan_rows import unknown
 from suffice.simulate import LeastSquares
 from suffice.simulate.moments.by_rows import GradientRows
 from suffice.simulate.moments.gradient_moments import moments_of_rows
@@ -57,7 +57,7 @@ def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
     recursion = ExactRecursion(moments=moments, client=0, unit=epsilon)
     rates = fastest({"none": recursion}, HORIZON)
     assert rates.steps > 4
-    plan = start_of_plan(3, epsilon, moments.excess[0])
+    plan = ConstantPlan.begun(3, epsilon, moments.excess[0])
     found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), np.eye(3))
     assert found.iterations == rates.steps
     np.testing.assert_allclose(found.excess, epsilon * recursion.curve(rates.v, rates.steps)[-1], rtol=1e-12)
@@ -136,9 +136,8 @@ def peak(call):
 
 @pytest.mark.parametrize("clients", [200, 400])
 def test_rows_keep_one_matrix_of_pairs_and_not_one_each(clients):
-    one = Precision(key=0.1, each=np.full(clients, 0.1))
-    most, rows = peak(lambda: unguaranteed_rows([f"s{i}" for i in range(clients)], one, "unknown"))
-    assert all(row.weights[row.client] == 1 for row in rows)
+    most, rows = peak(lambda: unknown(clients))
+    assert all(row["weights"][i] == 1 for i, row in enumerate(rows))
     assert most < 8e-6 * 6 * clients**2 + 2
 
 
@@ -183,3 +182,40 @@ def test_more_than_forty_coefficients_are_planned_by_rows():
         assert abs(one.together.excess - one.together.exact) < 5 * one.together.excess_se
     with pytest.raises(sf.InputError, match=r"^memory for rows of 4 clients with 45 coefficients"):
         sf.plan(problem, "10%", max_memory=1e5)
+
+
+def nearly_dependent(seed, rho):
+    """Six sites whose three columns nearly depend on each other, and whose targets are what little tells them apart."""
+    rng = np.random.default_rng(seed)
+    w, X, y = rng.normal(size=3) / np.sqrt(1 - rho**2), [], []
+    for _ in range(6):
+        common = rng.normal(size=(int(rng.integers(6, 14)), 1))
+        X.append(common + np.sqrt(1 - rho**2) * rng.normal(size=(len(common), 3)))
+        y.append(X[-1] @ (w + 0.2 * rng.normal(size=3)) + 0.3 * rng.normal(size=len(common)))
+    return sf.from_arrays(X, y).gradient_moments()
+
+
+def whitened(moments):
+    """In the coordinates in which the mean second moment is the identity, without a ridge."""
+    values, vectors = np.linalg.eigh(moments.A.mean(0))
+    return moments.in_basis(vectors / np.sqrt(values) @ vectors.T)
+
+
+@pytest.mark.parametrize(("seed", "rho"), [(103, 0.99), (104, 0.999)])
+def test_no_plan_is_slower_than_equal_weights_in_the_pooled_whitening(seed, rho):
+    moments = nearly_dependent(seed, rho)
+    epsilon = 0.02 * moments.excess
+    simple = whitened(moments)
+    for i, (together, _) in enumerate(exact_plans(moments, epsilon)):
+        recursion = ExactRecursion(moments=simple, client=i, unit=epsilon[i])
+        gap = simple.optimum - simple.optimum[i]
+        order = np.argsort(np.einsum("kd,de,ke->k", gap, simple.A[i], gap), kind="stable")
+        best = np.inf
+        for many in (2, 4, 6):
+            v = np.zeros(6)
+            v[order[:many]] = 1 / many
+            limit = recursion.limit(v)
+            lengths = np.geomspace(0.05, 0.95, 20) * limit
+            best = min(best, *(recursion.arrival(c * v, 500) for c in lengths))
+        assert together.iterations is not None
+        assert together.iterations <= max(np.ceil(best), 1)

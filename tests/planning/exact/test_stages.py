@@ -7,7 +7,7 @@ import pytest
 from site_data import site_rows
 
 from suffice.planning.exact.plan import exact_plans
-from suffice.planning.exact.stages import STAGES, StagedRecursion, faster_stages, lengths
+from suffice.planning.exact.stages import STAGES, StagedRecursion, in_stages, lengths
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -65,7 +65,8 @@ def test_stages_save_two_fifths_on_a_table():
     epsilon = 0.1 * moments.excess
     constant = exact_plans(moments, epsilon, precondition=False)[5][0]
     recursion = ExactRecursion(moments=moments, client=5, unit=epsilon[5])
-    rates, steps = faster_stages(recursion, constant.rates, constant.iterations)
+    plan = in_stages(constant, recursion, np.eye(6))
+    rates, steps = np.array([stage.rates for stage in plan.stages]), plan.scheduled
     assert steps <= 0.6 * constant.iterations
     curve = StagedRecursion(recursion)
     assert curve.curve(rates.ravel(), steps)[-1] <= 1 < curve.curve(rates.ravel(), steps - 1)[-1]
