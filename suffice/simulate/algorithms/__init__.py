@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .all_for_all import AllForAll as AllForAll
+from .all_for_all_estimated import EstimatedAllForAll as EstimatedAllForAll
 from .all_for_all_two_stage import TwoStageAllForAll as TwoStageAllForAll
 from .all_for_one import AllForOne as AllForOne
 from .apfl import APFL as APFL
