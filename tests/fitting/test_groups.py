@@ -9,8 +9,7 @@ from populations import folded, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.fitting.groups import groups_of
-from suffice.fitting.suspects import Suspects
+from suffice.fitting.groups import Likeness, named
 
 
 def drawn(seed, sizes, rows=50, noise=0.7):
@@ -33,7 +32,7 @@ def test_no_site_of_a_group_is_suspected(sizes, rows, draws):
     """Nor any of its folds at fifty rows."""
     for seed in draws:
         sites, group = drawn(seed, sizes, rows)
-        found = Suspects.among(folded(sites), np.full(len(sites), rows))
+        found = Likeness.of(folded(sites), np.full(len(sites), rows))
         single = np.bincount(group)[group] == 1
         assert not found.sites[~single].any(), seed
         assert rows < 50 or not found.folds.any(), seed
@@ -47,7 +46,8 @@ def test_groups_are_those_that_were_drawn(sizes):
         sites, group = drawn(seed, sizes)
         folds = folded(sites)
         names = [f"s{k}" for k in range(len(sites))]
-        found = groups_of(folds, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
+        like = Likeness.of(folds, np.full(len(names), 50))
+        found = named(like, folds, names, ["x0", "x1", "x2"], np.arange(len(names)))
         wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
         right += sorted(entry["sites"] for entry in found) == sorted(wanted)
     assert right >= 40, right

@@ -11,7 +11,7 @@ from one_line import one_line as said
 from populations import table
 
 import suffice as sf
-from suffice.fitting.suspects import Suspects
+from suffice.fitting.groups import Likeness
 from suffice.simulate.data.folds import FOLDS, Fold, Sums
 
 ROWS = 40
@@ -225,7 +225,7 @@ def test_a_row_far_from_the_rest_of_a_site_of_few_rows_stays():
             y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=rows)
             y[0] += 20 * (k == 5)
             folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
-        found[rows] = Suspects.among(Sums.of(folds), np.full(12, rows)).folds.sum()
+        found[rows] = Likeness.of(Sums.of(folds), np.full(12, rows)).folds.astype(bool).sum()
     assert found == {4: 0, 40: 1}
 
 
@@ -240,7 +240,7 @@ def test_of_two_sites_few_rows_judge_no_other():
             X = rng.normal(size=(rows, 6))
             y = X @ slopes + 0.1 * rng.normal(size=rows)
             folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
-        apart.append(Suspects.among(Sums.of(folds), np.array([26, 7])).sites.any())
+        apart.append(Likeness.of(Sums.of(folds), np.array([26, 7])).sites.any())
     assert np.mean(apart) <= 0.2
 
 
@@ -256,5 +256,5 @@ def test_a_column_of_the_sites_own_makes_nobody_suspect():
         y = X[:, 0] - X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=rows)
         folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         counts.append(rows)
-    found = Suspects.among(Sums.of(folds), np.array(counts))
-    assert not found.sites.any(), found.site_times
+    found = Likeness.of(Sums.of(folds), np.array(counts))
+    assert not found.sites.any(), found.sites
