@@ -4,7 +4,7 @@ Sites are compared by their messages, in units of the median over sites of the d
 b_j, least squares with half a row of ridge. Levels are free, as any rule must leave them that takes levels far apart.
 The loss of a site is the median of its folds', so that one wild row moves neither this nor, as another judge is nearer,
 the losses of others.
-- A *fold* is suspected that loses, by the slopes by which its site loses least, where own losses count four times, 40
+- A *fold* is suspected that loses, by the slopes by which its site loses least, where own losses count four times, 30
   times the median of its site's, two rows of usual loss added to each. What follows is without it.
 - *Groups* are what average linkage joins below 1 of the distances, F(d, f_i + f_j) where sites are alike,
       D_ij = (b_i - b_j)'(v_i G_i + v_j G_j)^-1 (b_i - b_j)/d,   v_i = (rss_i + 4 v)/(f_i + 4),
@@ -12,7 +12,7 @@ the losses of others.
   inverse of the centred second moments, f_i degrees of freedom, v the median of rss_i/f_i. With A = G^-1/v the middle
   is A_i (A_i + A_j)^-1 A_j, in which a column that does not vary at a site counts nothing.
 - A *site* is as far as its loss by the nearest other one, beside the median of this over sites, or of two beside v_i at
-  either. It is suspected from 40 on, since sites and their noise differ, or from 1600 where all have few rows; if it is
+  either. It is suspected from 30 on, since sites and their noise differ, or from 900 where all have few rows; if it is
   in no group, but over half of the sites are, from 4 (1 + 10/n) on, n its rows. One of few rows is in no group, judges
   nobody and has no level of its own: the median is then that of all pairs of judges, levels included.
 - A *level*, in the target or a column, is suspected a thousand deviations from the sites' median, and a thousand times
@@ -31,7 +31,7 @@ from suffice.simulate.data.folds import CONSTANT, FOLDS, Sums
 
 from .gain import PER_COEFFICIENT
 
-ANY, SITE, FEW = 40.0, 4.0, 10.0
+ANY, SITE, FEW = 30.0, 4.0, 10.0
 ALIKE = 0.001
 FAR = 1e3
 HALF_A_ROW, PRIOR = 0.5, 4.0
@@ -67,7 +67,7 @@ class Likeness:
         n, _, second = scaled.sites
         enough, several = n >= PER_COEFFICIENT * second.shape[1], (counts >= 2 * FOLDS)[:, None]
         many = enough.sum() > 1
-        at = np.flatnonzero(enough if many else _several(n))
+        at = np.flatnonzero(enough if many else n > min(1.0, n.max() - 1.0))  # of sites of one row all
         at = np.sort(at[np.argsort(-n[at], kind="stable")][:JUDGES])
         loss, each, _ = _losses(scaled, _residual(second[at], n[at]), several)
         each[at, np.arange(len(at))] *= SITE  # own slopes may have learnt a wild row
@@ -101,7 +101,8 @@ class Likeness:
 def typically_scaled(sums: Sums) -> tuple[Sums, np.ndarray]:
     """The sums about the median of the sites' means, in units (p,) of the median of their deviations; all 0 where half
     of the sites have one value of the target."""
-    n, mean, second = (part[_several(sums.rows.sum(1))] for part in sums.sites)
+    n = sums.sites[0]
+    n, mean, second = (part[n > min(1.0, n.max() - 1.0)] for part in sums.sites)
     squares = np.maximum(np.diagonal(second, axis1=1, axis2=2), 0.0) / n[:, None]
     squares = np.where(squares > (CONSTANT * mean) ** 2, squares, 0.0)  # .3 as a mean of .3
     typical = np.sort(squares, axis=0)[(len(n) - 1) // 2]  # of two sites the one of smaller deviations
@@ -110,11 +111,6 @@ def typically_scaled(sums: Sums) -> tuple[Sums, np.ndarray]:
     unit = np.sqrt(np.where(typical > 0, typical, 1.0))
     mean, products = (sums.mean - np.median(mean, axis=0)) / unit, sums.products / unit / unit[:, None]
     return Sums(rows=sums.rows, mean=varies * mean, products=varies * products), unit
-
-
-def _several(n: np.ndarray) -> np.ndarray:
-    """Which sites (N,) have more than one row, or where none has, one."""
-    return n > min(1, n.max() - 1)
 
 
 def _residual(second: np.ndarray, n: np.ndarray) -> np.ndarray:

@@ -39,6 +39,17 @@ def test_no_site_of_a_group_is_suspected(sizes, rows, draws):
 
 
 @pytest.mark.share(2)
+def test_members_of_a_group_stay_where_noise_differs_between_sites():
+    """By a factor of up to four, which is no fault."""
+    for seed in range(50):
+        rng, sites = np.random.default_rng(seed), []
+        for slopes in rng.normal(size=(2, 3))[[0, 0, 0, 0, 1, 1, 1]]:
+            X = rng.normal(size=(40, 3))
+            sites.append((X, X @ slopes + rng.choice([0.4, 0.8, 1.6]) * rng.normal(size=40)))
+        assert not Likeness.of(folded(sites), np.full(7, 40)).sites.any(), seed
+
+
+@pytest.mark.share(2)
 @pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
 def test_groups_are_those_that_were_drawn(sizes):
     right = 0
@@ -75,9 +86,11 @@ def test_a_group_is_named_with_what_tells_it_apart(seed):
 
 
 @pytest.mark.share(2)
+@pytest.mark.parametrize("noise", [0.1, 0.7])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed):
-    sites, _ = drawn(seed, (6, 1))
+def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed, noise):
+    """However little noise there is beside what tells it apart."""
+    sites, _ = drawn(seed, (6, 1), noise=noise)
     fit = sf.fit(table(sites))
     text = said(fit)
     assert "check its units" not in text
