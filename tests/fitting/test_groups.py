@@ -28,14 +28,19 @@ def drawn(seed, sizes, rows=50, noise=0.7):
 @pytest.mark.parametrize("rows", [15, 50])
 @pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
 @pytest.mark.parametrize("draws", [range(25), pytest.param(range(25, 200), marks=pytest.mark.slow)], ids=str)
-def test_no_site_of_a_group_is_suspected(sizes, rows, draws):
-    """Nor any of its folds at fifty rows."""
+def test_groups_are_those_that_were_drawn_and_none_of_their_sites_is_suspected(sizes, rows, draws):
+    """Nor any of its folds; of fifteen rows groups are seldom told."""
+    right = 0
     for seed in draws:
         sites, group = drawn(seed, sizes, rows)
-        found = Likeness.of(folded(sites), np.full(len(sites), rows))
-        single = np.bincount(group)[group] == 1
-        assert not found.sites[~single].any(), seed
-        assert rows < 50 or not found.folds.any(), seed
+        folds, names = folded(sites), [f"s{k}" for k in range(len(sites))]
+        like = Likeness.of(folds, np.full(len(sites), rows))
+        assert not like.sites[np.bincount(group)[group] > 1].any(), seed
+        assert not like.folds.any(), seed
+        found = named(like, folds, names, ["x0", "x1", "x2"], np.arange(len(names)))
+        wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
+        right += sorted(entry["sites"] for entry in found) == sorted(wanted)
+    assert rows < 50 or right >= 0.8 * len(draws), right
 
 
 @pytest.mark.share(2)
@@ -47,21 +52,6 @@ def test_members_of_a_group_stay_where_noise_differs_between_sites():
             X = rng.normal(size=(40, 3))
             sites.append((X, X @ slopes + rng.choice([0.4, 0.8, 1.6]) * rng.normal(size=40)))
         assert not Likeness.of(folded(sites), np.full(7, 40)).sites.any(), seed
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
-def test_groups_are_those_that_were_drawn(sizes):
-    right = 0
-    for seed in range(50):
-        sites, group = drawn(seed, sizes)
-        folds = folded(sites)
-        names = [f"s{k}" for k in range(len(sites))]
-        like = Likeness.of(folds, np.full(len(names), 50))
-        found = named(like, folds, names, ["x0", "x1", "x2"], np.arange(len(names)))
-        wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
-        right += sorted(entry["sites"] for entry in found) == sorted(wanted)
-    assert right >= 40, right
 
 
 @pytest.mark.share(2)

@@ -100,7 +100,7 @@ def test_a_faulty_site_is_named_and_the_others_get_what_they_get_without_it(faul
 @pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(10))
 def test_a_faulty_site_is_no_reason_to_take_logarithms(seed):
-    """Its mean and its noise are both larger: in two draws of ten that was all that the five sites were told."""
+    """Its mean and its noise are both larger: in one draw of ten that was all that the five sites were told."""
     text = said(fitted(drawn(seed, fault=AT_SITE["target x 1e+06"])))
     assert "check its units" in text
     assert "try log" not in text
