@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.fitting.gain import PER_COEFFICIENT, best_penalty
-from suffice.fitting.ridge import alone_models
+from suffice.fitting.gain import PER_COEFFICIENT
+from suffice.fitting.groups import Likeness
+from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.fitting.robust import fitted_robustly, gained
 from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
 
@@ -78,7 +79,7 @@ class Population:
 def once(population: Population, draw: int) -> tuple[float, float, list[bool]]:
     """Total risk of ours and of ridge alone, and whether each gain that is given holds the true one."""
     sums, counts = population.sums(draw), population.rows
-    found, _, _ = fitted_robustly(sums, counts, np.zeros(len(counts), dtype=bool))
+    found = fitted_robustly(sums, counts, Likeness.of(sums, counts))
     units = Units.pooled(sums)
     made = units.messages(sums)
     alone = population.risks(*units.given(alone_models(made.fits, best_penalty(made.fits, made.held_out))[0]))

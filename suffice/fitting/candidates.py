@@ -47,7 +47,8 @@ BETA = 0.25
 SLOPES = (0.0, 0.01, 0.1, 1.0)
 INTERCEPTS = (*SLOPES, 10.0, 100.0, 1e4)
 """Levels may be far apart, such as those of sites that a target was sorted into."""
-ALONE = (1e4, 100.0)
+PAIRS: list[Pair] = [*((a, b) for a in INTERCEPTS for b in SLOPES), (1e4, 100.0)]
+"""The last is each site for itself."""
 PENALTIES_OF_CLASSES = (1e4, 100.0, 10.0, 1.0)
 """*Alone* has these penalties, counted in rows: quadratic functions about other models cannot choose one of them, but
 weights by log-losses can."""
@@ -104,9 +105,14 @@ def candidates(
     rows = fits.rows.sum(1)[:, None, None]
     free = 1e-6 * rows * metric + ridge * ridge_of(fits.size, 1.0)
     total, best = max(held_out.rows.sum(), 1.0), (np.inf, (1.0, 1.0))
-    for pair, found in _scattered(fits, metric, free, rows):
-        best = min(best, (held_out.loss(found.models[1:]).sum() / total, pair)) if pair is not None else best
+    slopes = root_of(np.linalg.inv(metric[1:, 1:]))
+    for pair in PAIRS:
+        found = _scattered(fits, pair, slopes, free)
+        best = min(best, (held_out.loss(found.models[1:]).sum() / total, pair))
         yield found
+    for share in RIDGES:
+        precision = free + share * rows * ridge_of(fits.size, 1.0)
+        yield from (_scattered(fits, pair, slopes, precision, share) for pair in SMALL)
     yield from _ridges(fits, held_out, dispersion)
     noise = max(best[0], LEAST_NOISE) if dispersion is None else dispersion
     yield from _learnt(fits, metric, free, noise, best[1], dispersion)
@@ -117,35 +123,20 @@ def _first(fits: Messages) -> Messages:
     return Messages(second=fits.second[:1], cross=fits.cross[:1], square=fits.square[:1], rows=fits.rows[:1])
 
 
-def _scattered(
-    fits: Messages, metric: np.ndarray, free: np.ndarray, rows: np.ndarray
-) -> Iterator[tuple[Pair | None, Candidate]]:
-    """*Pooled* and *scatter* with the variances of intercepts and slopes, then *ridge* without."""
-    first, slopes = _first(fits), root_of(np.linalg.inv(metric[1:, 1:]))
-
-    def gaussian(family: str, pair: Pair, mass: float, precision: np.ndarray, name: str = "") -> Candidate:
-        root = np.zeros((fits.size, fits.size))
-        root[0, 0] = np.sqrt(pair[0])
-        root[1:, 1:] = np.sqrt(pair[1]) * slopes
-        models = posterior(fits, root, precision).models if pair[1] else shared_models(fits, precision, pair[0])
-        return Candidate(
-            family=family,
-            setting=f"{name}intercept {pair[0]:g}, slopes {pair[1]:g}",
-            mass=mass,
-            models=models,
-            shares=partial(_shares, first, root, precision[:1]),
-        )
-
-    pairs = [(a, b) for a in INTERCEPTS for b in SLOPES] + [ALONE]
-    for pair in pairs:
-        pooled = pair == (0.0, 0.0)
-        mass = MASSES["pooled"] if pooled else MASSES["scatter"] / (len(pairs) - 1)
-        yield pair, gaussian("pooled" if pooled else "scatter", pair, mass, free)
-    for share in RIDGES:
-        precision = free + share * rows * ridge_of(fits.size, 1.0)
-        for pair in SMALL:
-            mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
-            yield None, gaussian("ridge", pair, mass, precision, f"ridge {share:g}, ")
+def _scattered(fits: Messages, pair: Pair, slopes: np.ndarray, precision: np.ndarray, share: float = 0.0) -> Candidate:
+    """*Pooled* or *scatter*, or with a `share` *ridge*, of the variances of intercepts and of slopes, whose covariance
+    has the root `slopes`."""
+    family = "ridge" if share else "scatter" if any(pair) else "pooled"
+    root = np.zeros((fits.size, fits.size))
+    root[0, 0] = np.sqrt(pair[0])
+    root[1:, 1:] = np.sqrt(pair[1]) * slopes
+    return Candidate(
+        family=family,
+        setting=f"{f'ridge {share:g}, ' if share else ''}intercept {pair[0]:g}, slopes {pair[1]:g}",
+        mass=MASSES[family] / {"pooled": 1, "scatter": len(PAIRS) - 1, "ridge": len(RIDGES) * len(SMALL)}[family],
+        models=posterior(fits, root, precision).models if pair[1] else shared_models(fits, precision, pair[0]),
+        shares=partial(_shares, _first(fits), root, precision[:1]),
+    )
 
 
 def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Iterator[Candidate]:
@@ -251,7 +242,7 @@ def average(
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    total = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL) + 5 + len(GROUPS) + len(PRECISIONS)  # of many
+    total = len(PAIRS) + len(RIDGES) * len(SMALL) + 5 + len(GROUPS) + len(PRECISIONS)  # of many
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:

@@ -17,9 +17,9 @@ from suffice.support.parse import nearest
 
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
-from .groups import groups_of, spread_power
-from .robust import Network, fitted_robustly, gained, unsuspected
-from .suspects import Suspects
+from .gain import spread_power
+from .groups import Likeness, named
+from .robust import Network, fitted_robustly, gained
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
@@ -107,16 +107,19 @@ def _least_squares(
             near = nearest(name, sites.names)
             raise InputError("keep", name, f"did you mean {near}?" if near else "name a site of the table")
     kept = np.isin(np.array(sites.names, dtype=object), list(keep))
-    suspected = Suspects.among(typically_filled(sites, sums), counts, kept)
-    encoding, encoded, units, notes = encode(sites, sums, unsuspected(sums, suspected))
+    suspected = Likeness.of(typically_filled(sites, sums), counts, kept)
+    lone = suspected.sites > 0
+    encoding, encoded, units, notes = encode(
+        sites, sums, sums.without((suspected.folds > 0) | (lone & ~lone.all())[:, None])
+    )
     if units.constant[-1]:
         remedy = (
             "the same in every row to 12 digits: nothing to learn; give a target that varies more, or less its mean"
         )
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
-    found, suspected, out = fitted_robustly(encoded, counts, kept, progress)
+    found = fitted_robustly(encoded, counts, suspected, progress)
     columns, units, fitted = encoding.columns, found.units, replace(found.fitted, influences=found.influences)
-    trusted = encoded.without(out & ~out.all(1, keepdims=True))
+    trusted = encoded.without(suspected.folds > 0)
     models = found.slopes[None], found.intercepts[None]
     shared = units.given(fitted.population[None])
     if len(found.group) == 1:  # two sites that were fitted apart: no network has a population
@@ -125,12 +128,14 @@ def _least_squares(
 
     rows = encoded.held_out
     noise = found.losses.sum(1) / np.maximum(rows.sum(1), 1.0)
-    power = spread_power(sums.sites[1][:, -1], noise)
-    distances = groups_of(trusted, sites.names, columns, found.group)
+    power = spread_power(sums.sites[1][~lone, -1], noise[~lone])
     rule = {
-        "suspects": _looked_at(found, suspected, out, sites, encoding),
-        "groups": distances.pop("groups"),
-        "distances": distances,
+        "suspects": _looked_at(found, suspected, sites, encoding),
+        "groups": named(suspected, trusted, sites.names, columns, found.group),
+        "distances": {
+            "compared": [sites.names[k] for k in suspected.at[: len(suspected.far)]],
+            "distances": suspected.far.tolist(),
+        },
         "spread_power": power,
         "rounds": 1,
         "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design)),
@@ -143,14 +148,13 @@ def _least_squares(
     )  # fmt: skip
 
 
-def _looked_at(
-    found: Network, suspected: Suspects, out: np.ndarray, sites: Sites, encoding: Encoding
-) -> list[dict[str, Any]]:
+def _looked_at(found: Network, suspected: Likeness, sites: Sites, encoding: Encoding) -> list[dict[str, Any]]:
     """A `Suspect` for each site to look at, those with most of the squared error first."""
     entries, losses = [], found.losses.sum(1)
     heavy = found.losses.max(1) > 0.5 * losses  # one fold of five
     for k in np.argsort(-losses, kind="stable"):
-        left = "site" if out[k].all() else "fold" if out[k].any() else None
+        folds = np.flatnonzero(suspected.folds[k])
+        left = "site" if suspected.sites[k] else "fold" if len(folds) else None
         place = share = times = None
         if sites.again is not None and (left or heavy[k]) and len(entries) < LOOKED_AT:
             X, y, places = sites.again(sites.names[k])
@@ -158,11 +162,11 @@ def _looked_at(
             if len(y) >= 2 * FOLDS and squares.max() > 0.5 * squares.sum() > 0:
                 place, share = places[int(squares.argmax())], float(squares.max() / squares.sum())
         if left:
-            times = float(suspected.site_times[k] if left == "site" else (suspected.fold_times[k] * out[k]).max())
+            times = float(suspected.sites[k] if left == "site" else suspected.folds[k].max())
         if left or place is not None:
             entries.append({
                 "site": sites.names[k], "left_out": left, "times": times, "units": float(suspected.units[k]),
-                "folds": [int(fold) + 1 for fold in np.flatnonzero(out[k])] if left == "fold" else [],
+                "folds": [int(fold) + 1 for fold in folds] if left == "fold" else [],
                 "row": place, "row_share": share,
             })  # fmt: skip
     return entries

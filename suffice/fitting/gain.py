@@ -28,6 +28,8 @@ FLAT = 1e12
 RESAMPLED = 1 + FOLDS / (FOLDS - 1)
 LEAST_ROWS = 3
 """A site of one or two rows is not in the gain of all: without one it has nothing to learn from, or a single row."""
+STEEP, SURE, LEAST_SITES = 0.3, 4.0, 5
+"""The spread grows where its power is steep and this many standard errors from 0, over so many sites at least."""
 LEARNT = 0.6
 """A loss s + a/n of n rows falls by a/(4 n) from four fifths of them to all, and by a (5/3 - 5/4)/n = 5 a/(12 n) from
 three fifths to four."""
@@ -128,3 +130,16 @@ def of_network(
     alone = sites > 2 and np.abs(each[most]) > np.abs(each).sum() / 2
     decisive = (most, float((each.sum() - each[most]) / max(total - rows[most], 1.0))) if alone else None
     return float(network), float(error), decisive
+
+
+def spread_power(mean: np.ndarray, noise: np.ndarray) -> float | None:
+    """The power of the means (N,), none negative, that the deviations of rows about models, of variance `noise`
+    (N,), are proportional to; None where none is sure."""
+    chosen = (noise > 0) & (mean != 0)  # of no held-out row, or all 0
+    mean, noise = mean[chosen], noise[chosen]
+    if len(mean) < LEAST_SITES or (mean < 0).any():
+        return None
+    x, y = np.log(mean) - np.log(mean).mean(), np.log(noise) / 2 - np.log(noise).mean() / 2
+    power = (x @ y) / max(x @ x, 1e-300)
+    error = np.sqrt(((y - power * x) ** 2).sum() / (len(x) - 2) / max(x @ x, 1e-300))
+    return float(power) if power > max(STEEP, SURE * error) else None

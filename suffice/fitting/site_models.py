@@ -231,7 +231,8 @@ class SiteModels:
         """Probabilities (n, classes) of linear predictions; `InputError` for numbers."""
         if not self.classes:
             raise InputError("loss", self.loss, "only classes have probabilities; use predict")
-        return probabilities(scores)
+        found = of_classes(scores)
+        return np.column_stack((of_classes(-scores), found)) if scores.shape[1] == 1 else found
 
     def _scored(self, table: Any, site: str | None) -> np.ndarray:
         from .new_rows import new_rows
@@ -245,9 +246,3 @@ class SiteModels:
     def needed(self) -> frozenset[str]:
         """The columns that predictions need."""
         return frozenset((self.client, *(column.source for column in self.design.columns)))
-
-
-def probabilities(scores: np.ndarray) -> np.ndarray:
-    """Probabilities (n, 2) or (n, K) of linear predictions (n, 1) or (n, K)."""
-    found = of_classes(scores)
-    return np.column_stack((of_classes(-scores), found)) if scores.shape[1] == 1 else found

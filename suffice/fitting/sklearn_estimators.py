@@ -19,7 +19,7 @@ from suffice.support.errors import InputError
 
 from .fit import fit as make
 from .fitted import Fit
-from .site_models import POPULATION, probabilities
+from .site_models import POPULATION
 
 ONLY = "all"
 """The site of rows that name none."""
@@ -123,7 +123,8 @@ class CollaborativeClassifier(ClassifierMixin, _Collaborative):
         return self.classes_[probable.argmax(1)]
 
     def predict_proba(self, X: Any, client: Any = None) -> np.ndarray:
-        return probabilities(self._scores(X, client))
+        scores = self._scores(X, client)
+        return self.fit_.shares(scores)
 
 
 def _without(X: Any, column: str | int) -> tuple[Any, np.ndarray]:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
-WRONG = 10.0
-"""A site whose residuals, or deviations of a column, are so many times the others' is told to look at its data: one of
-another law is seldom so far."""
+WRONG = 8.0
+"""A site with a column whose deviations are so many times the others', or a level so far, is told to look at its data:
+one of another law may be as far by its residuals, where there is little noise, but seldom so."""
 MOST_GROUPS, WIDEST = 3, 16
 """The names of collaborators take at most so many characters."""
 COLUMNS = ("site", "rows", "own share", "learns from", "constant", "alone", "together", "gain +- 2 se")
@@ -147,7 +147,7 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
             )
         elif entry["left_out"] == "site":
             few = rows <= FOLDS
-            wrong = judged and not grows and (few or max(entry["times"] or 1.0, entry["units"]) >= WRONG)
+            wrong = judged and not grows and (few or entry["units"] >= WRONG)
             which = "its row is" if rows == 1 else "a row of it is" if few else "its rows are"
             remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
             what = f"left out: {which} {times}" if wrong else f"alone: {which} {times}"

@@ -64,12 +64,14 @@ def test_a_wild_row_of_a_small_site_costs_the_others_at_most_a_tenth(fault, few)
     assert sums[0] <= 1.1 * sums[1]
 
 
-@pytest.mark.parametrize("few", [1, 3])
+@pytest.mark.parametrize("few", [1, 2, 4])
 def test_a_fair_site_of_few_rows_keeps_its_information(few):
     """Where levels scatter its rows tell its own: half of a common model's loss. It is seldom left out of the others'
     models, and has a model with its rows even then."""
     ratios, out = [], []
     for seed in range(10):
+        alike = sf.fit(table(drawn(seed, few)[0])) if seed < 6 else None
+        assert alike is None or not [entry for entry in alike.rule["suspects"] if entry["left_out"]]
         sites, levels, slopes = drawn(seed, few, scatter=3.0)
         found = sf.fit(table(sites))
         out.append(any(entry["left_out"] for entry in found.rule["suspects"]))
@@ -78,13 +80,6 @@ def test_a_fair_site_of_few_rows_keeps_its_information(few):
         ratios.append(loss(found[own], levels[-1], slopes[-1]) / loss(found.population, levels[-1], slopes[-1]))
     assert sum(out) <= 1, out
     assert np.median(ratios) < 0.5, ratios
-
-
-@pytest.mark.parametrize("few", [1, 2, 4])
-def test_a_fair_site_of_few_rows_is_not_left_out(few):
-    for seed in range(6):
-        sites, _, _ = drawn(seed, few)
-        assert not [entry for entry in sf.fit(table(sites)).rule["suspects"] if entry["left_out"]]
 
 
 def test_a_small_site_that_is_left_out_has_the_common_model():

@@ -9,8 +9,7 @@ from populations import folded, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.fitting.groups import groups_of
-from suffice.fitting.suspects import Suspects
+from suffice.fitting.groups import Likeness, named
 
 
 def drawn(seed, sizes, rows=50, noise=0.7):
@@ -29,28 +28,30 @@ def drawn(seed, sizes, rows=50, noise=0.7):
 @pytest.mark.parametrize("rows", [15, 50])
 @pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
 @pytest.mark.parametrize("draws", [range(25), pytest.param(range(25, 200), marks=pytest.mark.slow)], ids=str)
-def test_no_site_of_a_group_is_suspected(sizes, rows, draws):
-    """Nor any of its folds at fifty rows."""
+def test_groups_are_those_that_were_drawn_and_none_of_their_sites_is_suspected(sizes, rows, draws):
+    """Nor any of its folds; of fifteen rows groups are seldom told."""
+    right = 0
     for seed in draws:
         sites, group = drawn(seed, sizes, rows)
-        found = Suspects.among(folded(sites), np.full(len(sites), rows))
-        single = np.bincount(group)[group] == 1
-        assert not found.sites[~single].any(), seed
-        assert rows < 50 or not found.folds.any(), seed
+        folds, names = folded(sites), [f"s{k}" for k in range(len(sites))]
+        like = Likeness.of(folds, np.full(len(sites), rows))
+        assert not like.sites[np.bincount(group)[group] > 1].any(), seed
+        assert not like.folds.any(), seed
+        found = named(like, folds, names, ["x0", "x1", "x2"], np.arange(len(names)))
+        wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
+        right += sorted(entry["sites"] for entry in found) == sorted(wanted)
+    assert rows < 50 or right >= 0.8 * len(draws), right
 
 
 @pytest.mark.share(2)
-@pytest.mark.parametrize("sizes", [(7,), (4, 3), (5, 2), (3, 3, 2), (6, 1)])
-def test_groups_are_those_that_were_drawn(sizes):
-    right = 0
+def test_members_of_a_group_stay_where_noise_differs_between_sites():
+    """By a factor of up to four, which is no fault."""
     for seed in range(50):
-        sites, group = drawn(seed, sizes)
-        folds = folded(sites)
-        names = [f"s{k}" for k in range(len(sites))]
-        found = groups_of(folds, names, ["x0", "x1", "x2"], np.arange(len(names)))["groups"]
-        wanted = [[names[k] for k in np.flatnonzero(group == g)] for g in range(len(sizes)) if len(sizes) > 1]
-        right += sorted(entry["sites"] for entry in found) == sorted(wanted)
-    assert right >= 40, right
+        rng, sites = np.random.default_rng(seed), []
+        for slopes in rng.normal(size=(2, 3))[[0, 0, 0, 0, 1, 1, 1]]:
+            X = rng.normal(size=(40, 3))
+            sites.append((X, X @ slopes + rng.choice([0.4, 0.8, 1.6]) * rng.normal(size=40)))
+        assert not Likeness.of(folded(sites), np.full(7, 40)).sites.any(), seed
 
 
 @pytest.mark.share(2)
@@ -75,9 +76,11 @@ def test_a_group_is_named_with_what_tells_it_apart(seed):
 
 
 @pytest.mark.share(2)
+@pytest.mark.parametrize("noise", [0.1, 0.7])
 @pytest.mark.parametrize("seed", range(6))
-def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed):
-    sites, _ = drawn(seed, (6, 1))
+def test_a_lone_site_of_another_law_is_neither_accused_nor_collaborates(seed, noise):
+    """However little noise there is beside what tells it apart."""
+    sites, _ = drawn(seed, (6, 1), noise=noise)
     fit = sf.fit(table(sites))
     text = said(fit)
     assert "check its units" not in text

@@ -11,7 +11,7 @@ from one_line import one_line as said
 from populations import table
 
 import suffice as sf
-from suffice.fitting.suspects import Suspects
+from suffice.fitting.groups import Likeness
 from suffice.simulate.data.folds import FOLDS, Fold, Sums
 
 ROWS = 40
@@ -36,6 +36,7 @@ AT_SITE = {
     **{f"predictors x {by:g}": scaled(by) for by in (1e-4, 1e4, 1e9)},
     "one predictor x 1e4": scaled(1e4, (0,)),
     "target + 1e9": lambda X, y: (X, y + 1e9),
+    "target 1e9 in all rows": lambda X, y: (X, 0 * y + 1e9),
     "sign turned": lambda X, y: (X, -y),
     "labels permuted": lambda X, y: (X, np.random.default_rng(9).permutation(y)),
 }
@@ -90,22 +91,19 @@ def test_a_faulty_site_is_named_and_the_others_get_what_they_get_without_it(faul
     assert entry["site"] == "s4"
     text = said(fit)
     assert re.search("s4 is (left out|alone): its rows are ", text)
-    assert fault in ("sign turned", "labels permuted", "target x 0.1") or "check its units" in text
+    assert fault in ("sign turned", "labels permuted") or "check its units" in text
     assert all(line.replace("\n", " ") in text for line in fit.notes)
     assert fit["s4"].gain is None
     assert "s4" not in fit["s0"].collaborators
 
 
 @pytest.mark.share(2)
-@pytest.mark.parametrize("seed", [3, 11, 13])
-def test_a_site_so_far_that_losses_have_no_digits_is_left_out_without_a_vote(seed):
-    """In these draws the fit with all seemed to lose nothing, and the vote kept the site."""
-    fit, told = fitted(drawn(seed, fault=AT_SITE["target + 1e9"])), coefficients(clean(seed, 4))
-    for name, model in told.items():
-        np.testing.assert_allclose(coefficients(fit)[name], model, rtol=1e-9)
-    level = fitted(drawn(seed, fault=lambda X, y: (X, 0 * y + 1e9)))
-    assert np.isfinite(level.rule["distances"]["distances"]).all()
-    text = said(level)
+@pytest.mark.parametrize("seed", range(10))
+def test_a_faulty_site_is_no_reason_to_take_logarithms(seed):
+    """Its mean and its noise are both larger: in one draw of ten that was all that the five sites were told."""
+    text = said(fitted(drawn(seed, fault=AT_SITE["target x 1e+06"])))
+    assert "check its units" in text
+    assert "try log" not in text
     assert "together 4 of 5 sites gain" in text
     assert "A site with fewer than" not in text  # the site without a gain has forty rows
 
@@ -139,10 +137,11 @@ def test_with_three_sites_faults_of_one_are_told_and_hurt_nobody(fault, seed):
 
 
 @pytest.mark.share(6)
-@pytest.mark.parametrize("fault", AT_SITE)
+@pytest.mark.parametrize("fault", [fault for fault in AT_SITE if fault != "target 1e9 in all rows"])
 @pytest.mark.parametrize("seed", [102, 103])
 def test_of_two_sites_nobody_can_tell_which_is_wrong_and_each_is_fitted_by_itself(seed, fault):
-    """A vote would be the faulty one's as well: a target x 1000 ruined the honest site in these two draws."""
+    """A target x 1000 ruined the honest site in these two draws. Where half of the sites have one value of the target
+    nobody is suspected."""
     fit = fitted(drawn(seed, 2, AT_SITE[fault]))
     np.testing.assert_allclose(coefficients(fit)["s0"], coefficients(clean(seed, 1))["s0"], rtol=1e-9)
     assert "Of two sites nobody can tell which is wrong" in said(fit)
@@ -169,19 +168,6 @@ def test_gaps_are_not_filled_with_a_faulty_site_s_numbers():
     assert found.encoding.gaps == told.encoding.gaps
     for name in told.by_name:
         np.testing.assert_allclose(coefficients(found)[name], coefficients(told)[name], rtol=1e-9)
-
-
-def test_one_row_of_a_million_among_sites_of_one_row():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=60)
-    names = np.array([f"s{k // 10 if k < 40 else k}" for k in range(60)], dtype=object)
-    rows = {"client": names, "x0": X[:, 0], "x1": X[:, 1], "target": y}
-    honest = np.arange(60) != 50
-    told = coefficients(sf.fit({name: values[honest] for name, values in rows.items()}))
-    found = coefficients(sf.fit(rows | {"target": np.where(honest, y, 1e6)}))
-    for name in told:
-        np.testing.assert_allclose(found[name], told[name], rtol=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["least-squares", "logistic"])
@@ -225,7 +211,7 @@ def test_a_row_far_from_the_rest_of_a_site_of_few_rows_stays():
             y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=rows)
             y[0] += 20 * (k == 5)
             folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
-        found[rows] = Suspects.among(Sums.of(folds), np.full(12, rows)).folds.sum()
+        found[rows] = Likeness.of(Sums.of(folds), np.full(12, rows)).folds.astype(bool).sum()
     assert found == {4: 0, 40: 1}
 
 
@@ -240,7 +226,7 @@ def test_of_two_sites_few_rows_judge_no_other():
             X = rng.normal(size=(rows, 6))
             y = X @ slopes + 0.1 * rng.normal(size=rows)
             folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
-        apart.append(Suspects.among(Sums.of(folds), np.array([26, 7])).sites.any())
+        apart.append(Likeness.of(Sums.of(folds), np.array([26, 7])).sites.any())
     assert np.mean(apart) <= 0.2
 
 
@@ -256,5 +242,5 @@ def test_a_column_of_the_sites_own_makes_nobody_suspect():
         y = X[:, 0] - X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=rows)
         folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         counts.append(rows)
-    found = Suspects.among(Sums.of(folds), np.array(counts))
-    assert not found.sites.any(), found.site_times
+    found = Likeness.of(Sums.of(folds), np.array(counts))
+    assert not found.sites.any(), found.sites

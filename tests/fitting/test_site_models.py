@@ -8,7 +8,7 @@ from populations import draw, folded, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.fitting.groups import groups_of
+from suffice.fitting.groups import Likeness, named
 from suffice.fitting.table import listed
 from suffice.simulate.data.frame import frame_of
 
@@ -120,11 +120,12 @@ def test_a_site_that_differs_is_named_unless_chance_may_be_the_reason():
         assert (mine["sites"], mine["column"]) == (["s3"], "x1")
         np.testing.assert_allclose(mine["own"], own[2], rtol=1e-9)
         assert f"s3 is like no other site: x1 has {own[2]:.3g} against" in " ".join(str(fit).split())
-    named = 0
+    found = 0
     for seed in range(200):
         folds = folded(draw(seed, np.ones((5, 2)), 20))
-        named += bool(groups_of(folds, tuple("abcde"), ["x0", "x1"], np.arange(5))["groups"])
-    assert named <= 2  # one in a thousand each, of which three or more have the probability 0.001
+        like = Likeness.of(folds, np.full(5, 20))
+        found += bool(named(like, folds, tuple("abcde"), ["x0", "x1"], np.arange(5)))
+    assert found <= 2  # one in a thousand each, of which three or more have the probability 0.001
 
 
 def test_of_two_classes_the_one_that_coefficients_are_about_is_named():
