@@ -87,10 +87,12 @@ class Measure:
         return self.tested.periodic
 
     def cycle(self, iterations: int) -> Cycle:
-        """The cycle of steps; where there is none, each of the iterations for itself."""
+        """The cycle of steps; where there is none, all iterations, in rounds of what is held."""
         if self.tested.periodic:
             return self.tested.cycle
-        return Cycle(blocks=tuple(Block(iterations=(t,)) for t in range(1, max(iterations, 1) + 1)))
+        held = len(self.tested.cycle.blocks[0].iterations)
+        starts = range(1, max(iterations, 1) + 1, held)
+        return Cycle(blocks=tuple(Block(iterations=tuple(range(t, t + held))) for t in starts))
 
     def family(self, theorem: Theorem) -> Family:
         """The family with what it measures; instances are moved to where the theorem's conditions hold."""
