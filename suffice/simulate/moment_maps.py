@@ -247,9 +247,14 @@ def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
         maps = maps.unflatten(2, (clients, scenarios))  # (B, R, N, J, m, m)
         middle = torch.einsum("bkj,brkjac->brkac", weights.mT, maps)
         mean = reference + (middle - reference[:, :, None]).sum(2)
-        kept.append(
-            ((odds[..., None, None] * shares[:, None]).flatten(1), (maps - middle[:, :, :, None]).flatten(1, 3))
-        )
+        each = (odds[..., None, None] * shares[:, None]).flatten(2)
+        apart, size = (maps - middle[:, :, :, None]).flatten(2, 3), maps.abs().amax((4, 5)).flatten(2)
+        # what adds to the state alone is noise: of many clients there are far more such draws than others
+        alone = (apart[..., :-1].abs().amax((3, 4)) <= 1e-12 * size).all(1).all(0)
+        added, rest = alone.nonzero()[:, 0], alone.logical_not().nonzero()[:, 0]
+        column = apart[:, :, added][..., :-1, -1].flatten(1, 2)
+        noise[:, :-1, :-1] = (each[:, :, added].flatten(1)[..., None] * column).mT @ column
+        kept.append((each[:, :, rest].flatten(1), apart[:, :, rest].flatten(1, 2)))
     total = torch.einsum("br,brac->bac", odds, mean)
     if len(outcomes) > 1:
         kept.append((odds, mean - total[:, None]))

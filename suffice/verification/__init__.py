@@ -14,8 +14,8 @@ from .errata import errata as errata
 from .evidence import Evidence as Evidence
 from .family import Domain as Domain
 from .family import Family as Family
-from .findings import Outcome as Outcome
 from .mutants import Mutant as Mutant
 from .mutants import mutants as mutants
 from .quantity import quantity as quantity
+from .verdict import Outcome as Outcome
 from .verdict import Verdict as Verdict

@@ -347,7 +347,13 @@ def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: l
         )
         if repeated and not held[length % APERIODIC] and all(kind(t) == kinds[(t - 1) % length] for t in _LATE):
             return Cycle(blocks=_blocks(kinds[:length], held[:length])), True
-    return Cycle(blocks=_blocks(list(range(1, APERIODIC + 1)), held)), False
+    blocks = _blocks(list(range(1, APERIODIC + 1)), held)
+    if len({len(block.iterations) for block in blocks[:-1]}) > 1:
+        raise _Fails(
+            "its steps repeat in no cycle, and the outcomes that it keeps in rounds of different lengths: draw anew in "
+            "each iteration, or in rounds of one length"
+        )
+    return Cycle(blocks=blocks), False
 
 
 def _blocks(kinds: list[int], held: list[bool]) -> tuple[Block, ...]:

@@ -15,12 +15,11 @@ from suffice.bounds import Theorem, find
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
 from .evidence_summary import EvidenceSummary
 from .family import Family
-from .findings import Outcome, Variants
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
 from .regime import Sharpness, where_attained
 from .search import search
-from .verdict import Verdict
+from .verdict import Outcome, Variants, Verdict
 from .widened_conditions import FURTHEST, violates_beyond, widened
 
 _NEAREST = 64

@@ -78,7 +78,7 @@ def described(
     theorem: Theorem, values: dict[str, Any], scalars: Mapping[str, float], measured: Any, bound: Any, clients: int,
     *, digits: int,
 ) -> dict[str, Any]:  # fmt: skip
-    """The entries of `Findings.counterexample`, of an instance by its values and scalars."""
+    """The entries of `Verdict.counterexample`, of an instance by its values and scalars."""
     arguments = {entry.name: scalars[entry.name] for entry in theorem.parameters if entry.name in scalars}
     return {
         "values": values, "arguments": arguments, "instance": unused(scalars, arguments), "measured": measured,

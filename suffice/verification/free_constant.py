@@ -80,7 +80,8 @@ def with_constant(
         reason = f"{says}, but whether it levels off with {' and '.join(open_)} is open"
         return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=reason)
     tried = f"{says}; it does not grow with kappa, N or T; {verdict.tried}"
-    return replace(verdict, tried=tried, constant=constant)
+    beyond = f"whether {name} grows beyond N = {seen.table['N'].max():g}; {verdict.not_tried}"
+    return replace(verdict, tried=tried, not_tried=beyond, constant=constant)
 
 
 class _Seen:

@@ -56,8 +56,9 @@ _STEPPED = 200
 _STEPPED_LATE = 1010
 """The same, and where no two steps are alike, of a few instances."""
 
-_LARGEST_STATE = 260
-"""Numbers of a state whose moments are powers of a matrix of as many rows, where clients are up to 128."""
+_LARGEST_STATE, _SQUARINGS = 260, 28
+"""Numbers of a state whose moments are powers of a matrix of as many rows, where clients are up to 128; and how many
+products of such matrices these powers take."""
 _SCANNED = 3
 """How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
 _WIDE = 4.0
@@ -87,10 +88,12 @@ class Measure:
         return self.tested.periodic
 
     def cycle(self, iterations: int) -> Cycle:
-        """The cycle of steps; where there is none, each of the iterations for itself."""
+        """The cycle of steps; where there is none, all iterations, in rounds of what is held."""
         if self.tested.periodic:
             return self.tested.cycle
-        return Cycle(blocks=tuple(Block(iterations=(t,)) for t in range(1, max(iterations, 1) + 1)))
+        held = len(self.tested.cycle.blocks[0].iterations)
+        starts = range(1, max(iterations, 1) + 1, held)
+        return Cycle(blocks=tuple(Block(iterations=tuple(range(t, t + held))) for t in starts))
 
     def family(self, theorem: Theorem) -> Family:
         """The family with what it measures; instances are moved to where the theorem's conditions hold."""
@@ -340,18 +343,21 @@ def measures(
         problem, _, eta = typical(problems, algorithm)
         size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
         size += forms.form.mean * (problem.clients * problem.features + 1)
-        if effort == "order" and size > _LARGEST_STATE:
-            raise InputError("clients", clients, "give fewer, as powers of so large a map take long")
         steps_once(problem, algorithm, eta)
         tested = tested or tested_once(problem, algorithm, eta)
+        starts = [block.iterations[0] for block in tested.cycle.blocks]
+        outcomes = max((len(algorithm.outcomes(problem, t)) for t in starts), default=1)
+        squared = tested.periodic and not forms.form.stepped
         longest, last = APERIODIC, _STEPPED_LATE
         if tested.periodic:
-            starts = [block.iterations[0] for block in tested.cycle.blocks]
-            coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
-            coins |= bool(forms.growing)
-            longest = _STEPPED if forms.form.stepped or (coins and entries(size) > MOST_ENTRIES) else 10_000
+            coins = outcomes > 1 or bool(forms.growing)
+            squared &= not (coins and entries(size) > MOST_ENTRIES)
+            longest = 10_000 if squared else _STEPPED
             # squaring the maps of coins loses digits where modes neither grow nor decay
             last = _STEPPED_LATE if forms.form.stepped or coins else LATE[-1]
+        products = _SQUARINGS if squared else longest * outcomes
+        if effort == "order" and products * size**3 > _SQUARINGS * _LARGEST_STATE**3:
+            raise InputError("clients", clients, "give fewer, as moments of so large a state take long")
         problems = with_forms(forms, quadratics(**given, longest=longest), scalars)
         return Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
 

@@ -213,9 +213,6 @@ def test_a_keyword_may_stand_for_a_function_of_others():
     assert wrong.outcome is Outcome.VIOLATED
     assert wrong.counterexample is not None
     assert set(wrong.counterexample["arguments"]) == {"mu", "beta", "e0", "eta"}
-    weights = {"excess": 1.0, "last_distance": lambda *, half: half}
-    assert check(lambda *, e0, sigma2, eta, kappa: 2 * e0 + eta * kappa * sigma2, conditions=within, quantity=weights,
-                 names={**names, "half": lambda *, mu: mu / 2}).valid  # fmt: skip
 
 
 def test_names_that_mean_nothing_are_refused():

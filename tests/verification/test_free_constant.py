@@ -48,6 +48,7 @@ def test_the_least_constant_is_found_and_stands():
     assert found.valid
     assert found.constant == pytest.approx(0.5, rel=1e-4)
     assert "it does not grow with kappa, N or T" in found.tried
+    assert "whether C grows beyond N = 128; " in found.not_tried
     for C, stands in ((0.5 + 1e-6, True), (0.5 - 1e-4, False)):
         assert check(partial(noise, C=C), conditions=step).valid == stands
 

@@ -15,7 +15,7 @@ from suffice.verification import Outcome, Verdict
 from suffice.verification.check import record
 from suffice.verification.evidence import Evidence
 from suffice.verification.evidence_summary import EvidenceSummary
-from suffice.verification.findings import Variants
+from suffice.verification.verdict import Variants
 
 
 def doubled(*, e0):

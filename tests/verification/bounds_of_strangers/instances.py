@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def of_family(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[s
     whole = Family(name=family.name, domains=family.domains)
     batches = [whole.draw(count, seed=seed), whole.at(whole.corners(count, seed=seed))]
     batches += [family.sharp()] if family.sharp is not None else []
-    quiet = "sigma2" in record.limit.__signature__.parameters  # a condition on the noise: none
+    quiet = "sigma2" in signature(record.limit).parameters  # a condition on the noise: none
     for batch in batches:
         for at in range(len(next(iter(batch.values())))):
             values = {name: SHORT(value[at]) for name, value in batch.items()} | ({"sigma2": 0.0} if quiet else {})

@@ -13,11 +13,13 @@ from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
+import torch
 from plain_algorithms import OPTIONS, RULES
 
 import suffice as sf
 from suffice.simulate import Quadratics
 from suffice.simulate.catalogue import algorithm
+from suffice.simulate.problems.growing_noise import GrowingNoise
 from suffice.simulate.quadratic_forms import forms
 from suffice.verification import Domain, Outcome
 from suffice.verification.families import ProblemFamily, Setting
@@ -37,7 +39,8 @@ REFUSED, NOT_JUDGED = "refused", "not judged"
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """`route`: "exact" by second moments, "quiet" or "noisy" by paths without and with noise."""
+    """`route`: "exact" by second moments, "quiet" or "noisy" by paths without and with noise; `variant`: one of
+    `truth.VARIANTS`."""
 
     algorithm: str
     quantity: str
@@ -45,10 +48,11 @@ class Cell:
     N: int
     route: str
     dimensions: tuple[int, ...] = DIMENSIONS
+    variant: str = ""
 
     def __str__(self) -> str:
         shape = "/".join(map(str, self.dimensions)) if len(self.dimensions) < len(DIMENSIONS) else "1-8"
-        return f"{self.algorithm}:{self.quantity}:{self.kind}:{self.N}x{shape}:{self.route}"
+        return ":".join((self.algorithm, self.quantity, self.kind, f"{self.N}x{shape}", self.route, self.variant))
 
     @property
     def draws(self) -> bool:
@@ -86,13 +90,15 @@ class Cell:
     def value(self, d: int, step: float, T: int, sigma2: float) -> float:
         given = self.algorithm, self.kind, self.N, d, step
         if self.route != "exact":
-            return truth.of_paths(*given, sigma2, T, self.quantity, self.client)
-        flat, noisy = truth.exact(*given, T, self.quantity, self.client)
+            return truth.of_paths(*given, sigma2, T, self.quantity, self.client, self.variant)
+        flat, noisy = truth.exact(*given, T, self.quantity, self.client, self.variant)
         return flat + sigma2 * noisy
 
     def quadratics(self, d: int, sigma2: float) -> Quadratics:
         given = truth.problem(self.kind, self.N, d)
-        return Quadratics.of(given.H / 2, -given.m, sigma2=sigma2, start=given.start)
+        made = Quadratics.of(given.H / 2, -given.m, sigma2=sigma2, start=given.start)
+        growth = torch.from_numpy(given.H[:, ::-1].copy())
+        return GrowingNoise(**vars(made), growth=growth) if self.variant == "growing" else made
 
     @cached_property
     def settings(self) -> dict[tuple[int, ...], Setting]:
@@ -137,11 +143,12 @@ class Cell:
         options = OPTIONS.get(self.algorithm, {})
         if "participants" in options:
             options = options | {"participants": truth.participants(self.N) % self.N}  # 0: all
+        steps = {"step": lambda *, t, eta: eta * truth.falling(t)} if self.variant == "steps" else {}
         eta = truth.STEPS[0] / truth.problem(self.kind, self.N, self.dimensions[0]).beta
         made = algorithm(self.algorithm, self.quadratics(self.dimensions[0], 0.5), eta=eta, **options)
         return sf.check(
             shift if none else factor, quantity=self.words, direction=direction, algorithm=made,
-            family=self.family, client=self.client, root=root,
+            family=self.family, client=self.client, root=root, **steps,
         )  # fmt: skip
 
     def faults(self, root: int = 0, directions: Sequence[str] = ("upper", "lower")) -> list[str]:
@@ -173,13 +180,20 @@ def psi(state, best):
 
 
 def products(name: str, turn: int) -> list[Cell]:
-    """One in ten of the quantities in four words, on two or three clients that differ."""
+    """One in ten of the quantities in four words, with steps of one size, falling ones and noise that grows, on two or
+    three clients that differ."""
     found = []
-    for place, quantity in enumerate(truth.PRODUCT[turn % 10 :: 10]):
+    whole = [
+        (quantity, variant) for variant, quantity in product(truth.VARIANTS, truth.PRODUCT)
+        if ("/rounds/" not in quantity or "period" in OPTIONS.get(name, {}))
+        and (variant != "growing" or (name in truth.LINEAR and not truth.stops(quantity)))
+    ]  # fmt: skip
+    for place, (quantity, variant) in enumerate(whole[turn % 10 :: 10]):
         exact = name in truth.LINEAR and not truth.stops(quantity)
         route = "exact" if exact else "noisy" if name == "all-for-one" else "quiet"
         N, d = 2 + place % 2, 1 + (place // 2) % 2
-        found.append(Cell(algorithm=name, quantity=quantity, kind="differing", N=N, route=route, dimensions=(d,)))
+        cell = Cell(algorithm=name, quantity=quantity, kind="differing", N=N, route=route, dimensions=(d,))
+        found.append(replace(cell, variant=variant))
     return found
 
 
@@ -207,7 +221,11 @@ def cells() -> tuple[Cell, ...]:
                     cheap = {each for each in DIMENSIONS if exact and N * each <= 8 and name not in OF_ONE_DIMENSION}
                     sizes = tuple(sorted({d, *cheap}))
                     found.append(Cell(algorithm=name, quantity=quantity, kind=kind, N=N, route=route, dimensions=sizes))
-    return (*found, *(each for turn, name in enumerate(RULES) for each in products(name, turn)))
+    turns = Counter[bool]()  # of algorithms with rounds and of the others
+    for name in RULES:
+        found += products(name, turns["period" in OPTIONS.get(name, {})])
+        turns["period" in OPTIONS.get(name, {})] += 1
+    return tuple(found)
 
 
 def table() -> str:
@@ -240,6 +258,8 @@ def drawn(seed: int) -> list[tuple[Cell, str]]:
     found |= {
         each.quantity: each for each in whole if (each.route, each.kind, each.draws) == ("quiet", "differing", False)
     }
-    found |= {each.quantity: each for each in words[:10]}
+    for each in words:  # two of each variant, over the starts of rounds and otherwise
+        group = [each.variant, "/rounds/" in each.quantity]
+        found.setdefault(f"{group} 1" if f"{group} 0" in found else f"{group} 0", each)
     ways = {each: str(rng.choice(["upper", "lower"])) if each.route == "exact" else "upper" for each in found.values()}
     return list(ways.items())

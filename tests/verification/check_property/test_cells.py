@@ -14,7 +14,7 @@ from suffice.simulate.quadratic_forms import forms
 from suffice.verification.claim import EFFORTS
 
 from . import truth
-from .cells import cells, drawn, table
+from .cells import Cell, cells, drawn, table
 from .edges import edges
 
 DRAWN = drawn(seed=36)
@@ -63,6 +63,12 @@ def test_drawn_cells(cell, direction, brief, monkeypatch):
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=1, ascents=0))
     wrong = cell.faults(directions=(direction,))
     assert not wrong, "\n".join(wrong)
+
+
+def test_who_participates_is_kept_for_a_round_where_steps_fall(brief):
+    cell = Cell(algorithm="fedavg", quantity="excess/client/last/values", kind="differing", N=3, route="exact",
+                dimensions=(1,), variant="steps")  # fmt: skip
+    assert not cell.faults(directions=("upper",))
 
 
 @pytest.mark.share(3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -38,9 +38,37 @@ def problem(kind: str, N: int, d: int) -> At:
     return At(H=H, m=m + 0.03 * rng.normal(size=(N, d)) / d**0.5, start=m[:1] + start)
 
 
-def started(kind: str, N: int, d: int, step: float) -> At:
+VARIANTS = ("", "steps", "growing")
+"""Steps of one size; steps that fall by `falling`; noise that grows with the distance, by `Growing`."""
+
+
+def falling(t):
+    """By what the step from theta_t is shorter than the one from theta_0."""
+    return 2 / (t + 2)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Growing(At):
+    """A gradient has z W (x - m) besides, W = P H with P the features in reverse: its variance grows by |grad R|^2."""
+
+    z: Any = 0.0
+
+    def own(self, x):
+        return super().own(x) + self.z * self.slope(x)[..., ::-1]
+
+    def peers(self, x):
+        return super().peers(x) + np.broadcast_to(self.z, (len(x), x.shape[1], 1))[:, None] * self.slopes(x)[..., ::-1]
+
+
+def started(kind: str, N: int, d: int, step: float, variant: str = "") -> At:
     given = problem(kind, N, d)
-    return replace(given, eta=step / given.beta)
+    given = replace(given, eta=step / given.beta)
+    return Growing(**vars(given)) if variant == "growing" else given
+
+
+def timed(at: At, t: int, variant: str, **drawn: Any) -> At:
+    """What iteration t looks at."""
+    return replace(at, t=t, eta=at.eta * (falling(t - 1) if variant == "steps" else 1.0), **drawn)
 
 
 def coins(name: str, N: int) -> list[tuple[float, Any]]:
@@ -102,6 +130,7 @@ OVER = {
     "average": lambda T: (np.arange(T + 1) < T) / T,
     "linear": lambda T: 2 * (np.arange(T + 1) + 1) / ((T + 1) * (T + 2)),
     "half": lambda T: (np.arange(T + 1) >= T // 2) / (T - T // 2 + 1),
+    "rounds": lambda T: (np.arange(T + 1) % PERIOD == 0) * (np.arange(T + 1) < T) / np.ceil(T / PERIOD),
 }
 """The weights w_0, ..., w_T."""
 LEVELS = {"excess": "eps", "gradient": "G"}
@@ -178,10 +207,13 @@ def of_path(at: At, xs: list[np.ndarray], quantity: str, i: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def moments(name: str, kind: str, N: int, d: int, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def moments(
+    name: str, kind: str, N: int, d: int, step: float, variant: str = ""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of the whole path (x_0, ..., x_LONGEST): the mean, the covariance without noise and what one unit of sigma2 adds
-    to it. The rule is affine: z' = A z + c + B n, found at unit vectors; z ends with the path so far and 1."""
-    at, size = started(kind, N, d, step), N * d
+    to it. The rule is affine: z' = A z + B n + sum_k z_k A_k z with independent n and z_k, found at unit vectors; z
+    ends with the path so far and 1."""
+    at, size = started(kind, N, d, step, variant), N * d
 
     def flat(state):
         return np.concatenate([np.broadcast_to(each, (len(state[0]), N, d)).reshape(-1, size) for each in state], 1)
@@ -191,12 +223,13 @@ def moments(name: str, kind: str, N: int, d: int, step: float) -> tuple[np.ndarr
     z0 = np.concatenate((z0, z0[:size], np.zeros(LONGEST * size), [1.0]))  # models come first
     n = len(z0) - 1
 
-    def maps(t: int, coin: Any) -> tuple[np.ndarray, np.ndarray]:
+    def maps(t: int, coin: Any, **grown: Any) -> tuple[np.ndarray, np.ndarray]:
         units = np.concatenate((np.eye(n), np.zeros((1 + size, n))))
         noise = np.zeros((len(units), N, d))
         noise[n + 1 :] = np.eye(size).reshape(-1, N, d)
         state = [part.reshape(-1, N, d) for part in np.split(units[:, :own], own // size, axis=1)]
-        after = np.concatenate((flat(RULES[name](replace(at, t=t, noise=noise, coin=coin), *state)), units[:, own:]), 1)
+        now = timed(at, t, variant, noise=noise, coin=coin, **grown)
+        after = np.concatenate((flat(RULES[name](now, *state)), units[:, own:]), 1)
         after[:, own + t * size : own + (t + 1) * size] = after[:, :size]
         A = np.zeros((n + 1, n + 1))
         A[:n, n], A[:n, :n], A[n, n] = after[n], (after[:n] - after[n]).T, 1
@@ -204,7 +237,10 @@ def moments(name: str, kind: str, N: int, d: int, step: float) -> tuple[np.ndarr
 
     def stepped(pair, t: int, coin: Any):
         A, B = maps(t, coin)
-        return A @ pair[0] @ A.T, A @ pair[1] @ A.T + B @ B.T / d
+        units = np.eye(N)[:, None, :, None] if variant == "growing" else []
+        every = [A, *(maps(t, coin, z=unit)[0] - A for unit in units)]
+        quiet, noisy = (sum(each @ M @ each.T for each in every) for M in pair)
+        return quiet, noisy + B @ B.T / d
 
     tossed, keep = coins(name, N), held(name)
     now = [(np.outer(z0, z0), np.zeros((n + 1, n + 1)))] * len(tossed)
@@ -217,11 +253,13 @@ def moments(name: str, kind: str, N: int, d: int, step: float) -> tuple[np.ndarr
     return mu, quiet[own:n, own:n] - np.outer(mu, mu), noisy[own:n, own:n]
 
 
-def exact(name: str, kind: str, N: int, d: int, step: float, T: int, quantity: str, i: int) -> tuple[float, float]:
+def exact(
+    name: str, kind: str, N: int, d: int, step: float, T: int, quantity: str, i: int, variant: str = ""
+) -> tuple[float, float]:
     """The expected quantity without noise, and what one unit of sigma2 adds: it is a quadratic q of the path, and
     E q = q(mean) + sum_j (q(mean + v_j) - 2 q(mean) + q(mean - v_j)) / 2 with the covariance sum_j v_j v_j^T."""
     at, part = problem(kind, N, d), slice(0, (T + 1) * N * d)
-    mean, quiet, noisy = moments(name, kind, N, d, step)
+    mean, quiet, noisy = moments(name, kind, N, d, step, variant)
     mu = mean[part]
 
     def of(paths):
@@ -242,10 +280,10 @@ PATHS = 1 << 13
 
 @lru_cache(maxsize=64)
 def paths(
-    name: str, kind: str, N: int, d: int, step: float, sigma2: float
+    name: str, kind: str, N: int, d: int, step: float, sigma2: float, variant: str = ""
 ) -> tuple[At, list[np.ndarray], np.ndarray | None]:
     """Models at t = 0, ..., `LONGEST`, and the weights of the paths; where nothing but coins is drawn, all of them."""
-    at, rng, tossed = started(kind, N, d, step), np.random.default_rng(20), coins(name, N)
+    at, rng, tossed = started(kind, N, d, step, variant), np.random.default_rng(20), coins(name, N)
     rounds, odds, weights = -(-LONGEST // held(name)), np.array([p for p, _ in tossed]), None
     index = rng.choice(len(tossed), size=(PATHS, rounds), p=odds)
     if not sigma2 and not draws_more(name):
@@ -257,7 +295,9 @@ def paths(
     for t in range(1, LONGEST + 1):
         noise, second = (sigma2 / d) ** 0.5 * rng.normal(size=(2, S, N, d))
         coin = np.concatenate([each for _, each in tossed])[index[:, (t - 1) // held(name)]]
-        now = replace(at, t=t, noise=noise, second=second, coin=coin, pairs=rng.random((S, N, N)) < 1 / N)
+        drawn = {"noise": noise, "second": second, "coin": coin, "pairs": rng.random((S, N, N)) < 1 / N}
+        drawn |= {"z": rng.normal(size=(S, N, 1))} if variant == "growing" else {}
+        now = timed(at, t, variant, **drawn)
         state = RULES[name](now, *state)
         xs.append(state[0])
     return at, xs, weights
@@ -268,7 +308,9 @@ def draws_more(name: str) -> bool:
     return name == "cobo"
 
 
-def of_paths(name: str, kind: str, N: int, d: int, step: float, sigma2: float, T: int, quantity: str, i: int) -> float:
+def of_paths(
+    name: str, kind: str, N: int, d: int, step: float, sigma2: float, T: int, quantity: str, i: int, variant: str = ""
+) -> float:
     """The mean over the paths."""
-    at, xs, weights = paths(name, kind, N, d, step, sigma2)
+    at, xs, weights = paths(name, kind, N, d, step, sigma2, variant)
     return float(np.average(of_path(at, xs[: T + 1], quantity, i), weights=weights))
