@@ -54,7 +54,8 @@ class SimulatedPlan:
     @property
     def ratio(self) -> float | None:
         """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
-        return self.time / self.predicted if self.predicted and self.time is not None else None
+        known = self.predicted and self.time is not None and np.isfinite(self.time)
+        return self.time / self.predicted if known else None
 
 
 NUMBERS = {
