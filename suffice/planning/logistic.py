@@ -107,7 +107,11 @@ def _measured(
             m, e = mean[: ends[i] + 1, i], error[: ends[i] + 1, i]
             first, *between = (first_below(values, epsilon[i]) for values in (m, m - 2 * e, m + 2 * e))
             at = int(ends[i]) if first is None else first
-            missed = "" if first is not None else _missed(float(m[at]), at, float(start[i]))
+            missed, where = "", f"the mean excess is {m[at]:.3g} at t = {at}"
+            if first is None and m[at] < start[i]:
+                missed = f"not reached within four times the model's T, and {LONGEST_SIMULATION:,} iterations: {where}"
+            elif first is None:
+                missed = f"the step is not stable on the losses themselves: {where}, above the start"
             found[i] = replace(
                 found[i],
                 iterations=first,
@@ -118,13 +122,6 @@ def _measured(
                 seeds=many,
             )
     return found
-
-
-def _missed(excess: float, end: int, start: float) -> str:
-    where = f"the mean excess is {excess:.3g} at t = {end}"
-    if not excess < start:
-        return f"the step is not stable on the losses themselves: {where}, above the start"
-    return f"not reached within four times the model's T, and {LONGEST_SIMULATION:,} iterations: {where}"
 
 
 def measured_curves(problem: Problem, rows: Sequence[Row]) -> dict[str, tuple[np.ndarray, np.ndarray]]:

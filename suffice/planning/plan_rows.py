@@ -129,9 +129,9 @@ def unknown(clients: int) -> list[dict[str, Any]]:
 
 def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:
     """What a plan allocates and how many bytes: to compare the clients, and what the rows of each precision keep, as
-    measured: up to 4 and 6 arrays (N, N), more for a certificate of quadratics.
+    measured: up to 4 and 6 arrays (N, N), more for a certificate of quadratics, and 300 numbers a row.
     """
     n, pairs = constants.clients, constants.heterogeneity
     compared = pairs.working_numbers if isinstance(pairs, QuadraticCertificate) else 4 * n**2
     at = "" if precisions == 1 else f" at {precisions} precisions"
-    return f"a plan of {n} clients{at}", 8.0 * (compared + 6 * precisions * n**2)
+    return f"a plan of {n} clients{at}", 8.0 * (compared + precisions * n * (6 * n + 300))

@@ -54,7 +54,8 @@ class SimulatedPlan:
     @property
     def ratio(self) -> float | None:
         """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
-        return self.time / self.predicted if self.predicted and self.time is not None else None
+        known = self.predicted and self.time is not None and np.isfinite(self.time)
+        return self.time / self.predicted if known else None
 
 
 NUMBERS = {
@@ -99,7 +100,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
         found.append(_ends(problem, rows, at, seeds=seeds, root=root))
         if rows[0].schedules is None:
             continue
-        algorithm = Local() if at else AllForOne(criterion=_joint(problem, rows))
+        algorithm = Local() if at or _lonely(problem, rows) else AllForOne(criterion=_joint(problem, rows))
         hitting = [row.both("guaranteed")[at].hitting for row in rows]
         etas, bounds = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
         paths: dict[str, Any] = {"eta": still(etas), "limit": _limit(bounds), "seeds": seeds, "root": root}
@@ -187,6 +188,13 @@ def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> flo
 
     each = problem.clients**2 * (problem.gradient_cost + problem.features)
     return padded_seeds(problem, seeds) * each * sum(map(_longest, rows)) / problem.clients
+
+
+def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
+    """Whether All-for-one is local steps, which are faster: it would follow peers of its gradient, and has none."""
+    gap = problem.gradient_gap(problem.start[None])[0]
+    apart = int((gap > 0).sum()) == gap.numel() - len(gap)
+    return apart and all(getattr(row.criterion, "threshold", 0.0) >= 1 for row in rows)
 
 
 def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:

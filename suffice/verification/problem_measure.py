@@ -356,6 +356,8 @@ def measures(
             # squaring the maps of coins loses digits where modes neither grow nor decay
             last = _STEPPED_LATE if forms.form.stepped or coins else LATE[-1]
         products = _SQUARINGS if squared else longest * outcomes
+        if effort == "order" and not squared:
+            last = longest  # a search at every scale of T follows paths of the largest
         if effort == "order" and products * size**3 > _SQUARINGS * _LARGEST_STATE**3:
             raise InputError("clients", clients, "give fewer, as moments of so large a state take long")
         problems = with_forms(forms, quadratics(**given, longest=longest), scalars)

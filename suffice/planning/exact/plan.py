@@ -112,9 +112,8 @@ def _pairs(given: _Coordinates, clients: Sequence[int], schedule: bool) -> Itera
     plans, everybody = given.plans, np.eye(len(given.plans))
     for part in (clients[first : first + TOGETHER] for first in range(0, len(clients), TOGETHER)):
         singles = [given.alone(i) for i in part]
-        faster, joint = [HORIZON if one.steps is None else one.steps - 1 for _, one in singles], None
-        if given.many:
-            joint = fastest_of_many([next(iter(given.joint(i).values())) for i in part], faster)
+        faster = [HORIZON if one.steps is None else one.steps - 1 for _, one in singles]
+        joint = fastest_of_many([next(iter(given.joint(i).values())) for i in part], faster) if given.many else None
         for at, (i, (single, alone)) in enumerate(zip(part, singles)):
             choices, only = given.joint(i), everybody[[i]]
             own = _described(plans[i], single, alone, only)
