@@ -118,17 +118,6 @@ def disguise(cell: str) -> str | None:
     return " ".join(left.replace("0", " ").split()) if known else None
 
 
-def number_of(cell: str) -> float | None:
-    """The number in a cell with blanks around it, NaN where the cell says that it is missing; None for a text."""
-    text = cell.strip()
-    if text.lower() in MISSING or is_word(text):
-        return np.nan
-    try:  # Python's own extras, underscores and other alphabets' digits, are texts
-        return float(text) if text.isascii() and "_" not in text else None
-    except ValueError:
-        return None
-
-
 def numbers_of(cells: Series) -> np.ndarray | None:
     """(n,) with NaN where a cell is missing; None where one is neither that nor a plain decimal number. `WORDS` are
     gaps, which `ColumnFacts` makes levels again where there are texts."""
@@ -139,13 +128,20 @@ def numbers_of(cells: Series) -> np.ndarray | None:
     if cells.dtype != String:
         return cells.to_numpy()
     values = cells.cast(Float64, strict=False).to_numpy(writable=True)  # correctly rounded, and as Python reads
-    rows = np.flatnonzero(np.isnan(values))
-    odd = cells.gather(rows).to_list()
-    known = {cell: number_of(cell) for cell in dict.fromkeys(odd)}
-    if None in known.values():
-        return None
-    values[rows] = [known[cell] for cell in odd]
+    odd = np.isnan(values)
+    if odd.any():
+        texts = cells.filter(odd).str.strip_chars()
+        if strays_of(texts).any():
+            return None
+        values[odd] = texts.cast(Float64, strict=False).to_numpy()
     return values
+
+
+def strays_of(texts: Series) -> Series:
+    """Whether cells, without blanks around them, are neither numbers nor missing among numbers."""
+    from polars import Float64
+
+    return texts.cast(Float64, strict=False).is_null() & ~texts.str.to_lowercase().is_in([*MISSING, *WORDS])
 
 
 def texts_of(cells: Series) -> Series:

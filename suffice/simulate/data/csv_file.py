@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -32,7 +33,10 @@ INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
 PIECE = 1 << 22
 """Characters that are read at a time."""
+CELLS = 1 << 21
+"""Of so many cells a piece of a table is made."""
 BLANKS = " "
+csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it does not have is one field
 HEAD = 20
 """A header has at most so many lines."""
 PLAIN = "thousands without a mark, or separate the columns by commas and write decimals with points"
@@ -229,20 +233,32 @@ class TextFile:
         for the decimal point of a whole number. Raises `InputError`."""
         from polars import Categorical, zeros
 
-        empty = True
-        for frame, lines in self.pieces():
+        for frame, lines in self._together():
             cells = []
-            for name in self.header:
+            for column in frame.get_columns():  # a frame looks up each name in a list
+                name = column.name
                 if not read(name):
                     cells.append(zeros(len(lines)).alias(name))
                 elif name in names:
-                    whole = frame[name].str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
+                    whole = column.str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
                     cells.append(whole.cast(Categorical))
                 else:
-                    points = frame[name].str.replace(COMMA, "$1$2.$3$4$5") if self.decimal == "," else frame[name]
+                    points = column.str.replace(COMMA, "$1$2.$3$4$5") if self.decimal == "," else column
                     cells.append(_plainly(points).alias(name))
-            yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=np.array(lines))
-            empty = False
+            yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=lines)
+
+    def _together(self) -> Iterator[tuple[DataFrame, np.ndarray]]:
+        """As few pieces as may have `CELLS` each: what is asked of a column takes as long in few rows as in many."""
+        from polars import concat
+
+        held, rows, empty = [], 0, True
+        for piece in chain(self.pieces(), (None,)):
+            held += [] if piece is None else [piece]
+            rows += 0 if piece is None else len(piece[1])
+            if held and (piece is None or rows * len(self.header) >= CELLS):
+                frames, lines = zip(*held)
+                yield concat(frames), np.concatenate(lines)
+                held, rows, empty = [], 0, False
         if empty:
             raise InputError("path", str(self.path), "give a header line and at least one row")
 
@@ -348,10 +364,10 @@ def _names(header: list[str]) -> list[str]:
     """Names of columns, with single blanks; a first one without a name is called `INDEX`. Raises `InputError`."""
     header = [" ".join(name.split()) for name in header]
     header = header if header[0] else [INDEX, *header[1:]]
-    for name in header:
-        where = [str(at) for at, other in enumerate(header, 1) if other == name]
+    first: dict[str, int] = {}
+    for at, name in enumerate(header, 1):
         if not name:
-            raise InputError(f"header, column {where[0]}", "", "name every column, each once, or delete it")
-        if len(where) > 1:
-            raise InputError("header", name, f"columns {' and '.join(where)} have this name; name each once")
+            raise InputError(f"header, column {at}", "", "name every column, each once, or delete it")
+        if first.setdefault(name, at) != at:
+            raise InputError("header", name, f"columns {first[name]} and {at} have this name; name each once")
     return header

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,8 +23,6 @@ from .table import MOST_CLIENTS
 if TYPE_CHECKING:
     from polars import Series
 
-_TOGETHER = 2**17
-"""So many rows at once: pieces of wide tables have few rows, those of narrow ones as many by themselves."""
 FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
@@ -76,7 +73,8 @@ def sites_of(
     label = {text: float(at) for at, text in enumerate(labels)}
     found: dict[str, Rows] = {}
     without, siteless, done = 0, 0, 0
-    for owners, X, y in _numbers(frames(), design, client, target, label):
+    for frame in frames():
+        owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, label)
         done += len(y)
         siteless += owners.null_count()
         known = ~np.isnan(y)
@@ -100,26 +98,12 @@ def sites_of(
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
-    notes += [*suspicions(sites, design, facts, target, labels, divided=divided), *copies.notes(facts, client)]
+    notes += [
+        *suspicions(sites, design, facts, frames, client, target, labels, divided=divided),
+        *copies.notes(facts, client),
+    ]
     again = partial(_again, frames, design, client, target)
     return Sites(sites=sites, design=design, target=target, classes=labels, notes=tuple(notes), again=again)
-
-
-def _numbers(
-    frames: Iterator[Frame], design: Design, client: str, target: str, label: dict[str, float]
-) -> Iterator[tuple[Series, np.ndarray, np.ndarray]]:
-    """Owners (n,), X (n, p), y (n,) of several frames together: a site's sums of many rows take as long as of few."""
-    from polars import concat
-
-    held, rows = [], 0
-    for frame in chain(frames, (None,)):
-        if frame is not None:
-            held.append((frame.texts(client), design.apply(frame), _targets(frame, target, label)))
-            rows += frame.rows
-        if held and (frame is None or rows >= _TOGETHER):
-            owners, X, y = zip(*held)
-            yield concat(owners), np.concatenate(X), np.concatenate(y)
-            held, rows = [], 0
 
 
 def _again(

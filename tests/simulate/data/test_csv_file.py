@@ -55,6 +55,7 @@ def test_lists_of_python():
 
 def test_pieces_and_an_index(tmp_path, monkeypatch):
     monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 9)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
     path = tmp_path / "t.csv"
     path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
     frames = list(TextFile.of(path).frames())
@@ -80,6 +81,7 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
     path.write_text("\n".join(",".join(row) for row in (columns, *zip(*columns.values()))))
     for piece in (50_000, 30):
         monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
         fit = sf.fit(path, loss="least-squares")
         assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
         said = " | ".join((*fit.left_out, *fit.notes))
@@ -137,6 +139,7 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
     for piece in (50_000, 50, 7, 1):
         monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
         frames = list(TextFile.of(path).frames())
         x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
         assert x == [str(row) if row % 9 else None for row in range(40)]
@@ -153,6 +156,7 @@ def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_f
     path, passes = tmp_path / "t.csv", []
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{row if row % 5 else ''}u\n" for row in range(40)))
     monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 50)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
     monkeypatch.setattr("suffice.simulate.data.frame.FEW", room)
     if not room:
         monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", lambda *given: (_ for _ in ()).throw(OSError()))
@@ -265,6 +269,7 @@ AS_WRITTEN = {
 @pytest.mark.parametrize("piece", [1 << 22, 40])
 def test_files_as_programs_write_them_are_one_table(tmp_path, monkeypatch, name, piece):
     monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
     (tmp_path / "plain.csv").write_text(plainly())
     (tmp_path / "t.csv").write_bytes(AS_WRITTEN[name].encode())
     how = {"client": "site", "target": "y"}
@@ -313,6 +318,13 @@ def test_text_before_the_header_is_named_with_the_line_to_begin_with(tmp_path, n
     for reader in (sf.fit, sf.read):
         with pytest.raises(InputError, match=wanted):
             reader(tmp_path / "t.csv", client="site", target="y")
+
+
+def test_a_row_may_be_longer_than_a_field_of_pythons_csv(tmp_path):
+    header, cells = ",".join(f"x{at}" for at in range(20_000)), ",".join(["1.234567"] * 20_000)
+    (tmp_path / "t.csv").write_text(f"{header}\n{cells}\n{cells}\n")
+    (frame,) = TextFile.of(tmp_path / "t.csv").frames()
+    assert frame.numbers("x19999").tolist() == [1.234567] * 2
 
 
 def test_another_encoding_is_named_with_what_was_read(tmp_path):
