@@ -23,13 +23,14 @@ WORDS = frozenset((
 """Cells that say so among numbers only: among texts they are levels (no promotion, no symptom)."""
 NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 _MARKS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2013\ufe63", "-") | dict.fromkeys("\u2018\u2019\u00b4`", "'"))
-_CURRENCY = re.compile(r"(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|kr\.?)(?=[\s\d])")
+_FRONT = re.compile(r"^([^\w.,#\u00a7]|(USD|EUR|GBP|CHF|JPY|INR|US(?=\$)|Rs\.?|kr\.?)(?=[\s\d$]))+")
+"""Signs, brackets and currencies in front of a number; but #12 is a name."""
 _WRITTEN = re.compile(r"\d+([ '.,_]\d{2,3})*[ '.,_]\d{3}([.,]\d*)?|\d+(_\d+)*[.,]?\d*([eEdD][-+]?\d+)?|[.,]\d+")
 """A number with marks of thousands (or of lakhs), with decimals, or as Fortran writes it."""
 DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?|\d{4}-\d{2}|\d{1,2}/\d{1,2}/\d{2}"
     r"|(\d{1,2}[-. ]+)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|m\u00e4r|mai|okt|dez)[a-z]*"
-    r"[-. ,]+(\d{1,2}, )?\d{2,4}",
+    r"[-. ,]+(\d{1,2}, )?\d{2,4}|\d{1,2}[. ]+[^\W\d]{3,}[. ]+\d{4}",
     re.IGNORECASE,
 )
 
@@ -107,8 +108,7 @@ def disguise(cell: str) -> str | None:
     """The rest of a text with its numbers taken out, signs and currencies too: "kg", ":" of 14:05, "" where nothing
     is. None for a number as it should be, for what begins with a letter or is a rank (a name), a range, and any other.
     """
-    text = unicodedata.normalize("NFKC", cell).translate(_MARKS).strip().lstrip("(<>=~\u2248\u2264\u2265'+- ")
-    text = re.sub(r"^[$\u20ac\u00a3\u00a5\u20b9]\s*[-+]?\s*", "", _CURRENCY.sub("", text).strip())
+    text = _FRONT.sub("", unicodedata.normalize("NFKC", cell).translate(_MARKS))
     if (NUMBER.fullmatch(cell) and "," not in cell) or not text[:1].replace(".", "0", 1).replace(
         ",", "0", 1
     ).isdecimal():

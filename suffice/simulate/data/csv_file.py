@@ -40,6 +40,13 @@ csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it do
 HEAD = 20
 """A header has at most so many lines."""
 PLAIN = "thousands without a mark, or separate the columns by commas and write decimals with points"
+_OTHERS = {
+    b"PK\x03\x04": "a workbook or an archive: hand in a data frame",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook: hand in a data frame",
+    b"PAR1": "a Parquet file: hand in a data frame",
+    b"\x1f\x8b": "a compressed file: name it .gz",
+}
+"""How files begin that are no text."""
 _SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'("[^"]*")|[ \t]+')
 _DECIMAL = {mark: rf"^\s*[-+]?(\d+[{mark}]\d*|[{mark}]\d+)([eE][-+]?\d+)?\s*$" for mark in ".,"}
@@ -74,7 +81,10 @@ def text_of(path: Path) -> Generator[IO[str]]:
     the block meets."""
     try:
         with opened(path) as stream:
-            encoding = _encoding(getattr(stream, "peek")(256)[:256])  # noqa: B009
+            begin = getattr(stream, "peek")(256)[:256]  # noqa: B009
+            if other := next((what for mark, what in _OTHERS.items() if begin.startswith(mark)), ""):
+                raise InputError("path", str(path), f"{other}, or save the table as UTF-8 CSV")
+            encoding = _encoding(begin)
             with TextIOWrapper(stream, encoding, newline=None) as text:
                 yield text
     except UnicodeError as error:
@@ -117,6 +127,11 @@ class TextFile:
             said, (head, start), first = _head(path, text)
         separator = said or _separator(head, first)
         header, cells = _cells(head, separator), len(_cells(first, separator))
+        if cells == len(header) + 1 and not _cells(first, separator)[-1].strip():
+            remedy = (
+                f"a separator too many at its end, or an index? The header has {len(header)}: delete it, or name all"
+            )
+            raise InputError(f"line {start + 1} of {path.name}", f"{cells} fields", remedy)
         header = [INDEX, *header] if cells == len(header) + 1 and header[0].strip() else header
         found = cls(path=path, separator=separator, header=tuple(_names(header)), start=start)
         return found if separator == "," else replace(found, decimal=found._mark(read))

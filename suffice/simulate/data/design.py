@@ -304,6 +304,9 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
         if seen.numeric:
             continue
         levels = seen.levels[: MOST_LEVELS + 1]
+        days = [level for level in levels if not is_word(level)][:20]
+        if days and all(map(DATE.fullmatch, days)):
+            raise date(name, days[0])
         texts = [level for level in levels if not NUMBER.fullmatch(level)]
         disguised, remedy = disguised_levels(levels)
         few = len(levels) < FEW_LEVELS
@@ -363,14 +366,11 @@ def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
 
 
 def _levels(name: str, seen: ColumnFacts, left_out: list[tuple[str, str]]) -> list[Column]:
-    levels = seen.levels
-    first = [level for level in levels if not is_word(level)][:20]
-    if first and all(DATE.fullmatch(level) for level in first):
-        raise date(name, first[0])
+    levels, rows = seen.levels, seen.rows - seen.gaps.total()
     if len(levels) > MOST_LEVELS:
         left_out.append((name, f"over {MOST_LEVELS} texts, as names have: merge some to keep it"))
         return []
-    if len(levels) > 2 and len(levels) == seen.rows:
-        left_out.append((name, "a text of its own in every row: merge some to keep it"))
+    if len(levels) > 2 and (len(levels) == rows or (len(levels) > FEW_LEVELS and 2 * len(levels) > rows)):
+        left_out.append((name, f"{len(levels)} texts in {rows} rows, as names have: merge some to keep it"))
         return []
     return [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]

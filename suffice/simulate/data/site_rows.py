@@ -17,7 +17,7 @@ from suffice.support.memory import Memory
 from .design import MOST_LEVELS, ColumnFacts, Design, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame, place_of
-from .suspicion import Copies, named, suspicions
+from .suspicion import SAMPLE, Copies, named, suspicions
 from .table import MOST_CLIENTS
 
 if TYPE_CHECKING:
@@ -72,9 +72,10 @@ def sites_of(
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
     label = {text: float(at) for at, text in enumerate(labels)}
     found: dict[str, Rows] = {}
-    without, siteless, done = 0, 0, 0
+    without, siteless, done, sample = 0, 0, 0, (np.empty((0, 0)), np.empty(0))
     for frame in frames():
         owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, label)
+        sample = (X[:SAMPLE].copy(), y[:SAMPLE]) if not done else sample
         done += len(y)
         siteless += owners.null_count()
         known = ~np.isnan(y)
@@ -99,7 +100,7 @@ def sites_of(
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
     notes += [
-        *suspicions(sites, design, facts, frames, client, target, labels, divided=divided),
+        *suspicions(sites, design, facts, frames, client, target, labels, sample, divided=divided),
         *copies.notes(facts, client),
     ]
     again = partial(_again, frames, design, client, target)

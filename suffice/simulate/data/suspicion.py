@@ -22,6 +22,8 @@ SAME = 1e-9
 """Means and products that differ by less than this share are those of the same rows."""
 FEWEST = 10
 """Of fewer rows nothing is said but what sites are called."""
+SAMPLE = 4096
+"""Among so many rows at least a column is looked for that rises as the target does."""
 STEADY = 0.9
 """The share of steps of one size in a column that counts its rows."""
 MOST_ROWS = 1 << 18
@@ -30,16 +32,26 @@ EXCEL = (36526, 54788)
 """Excel's days of 2000 to 2049, counted from 1899-12-30."""
 YEARS = (1900, 2099)
 """Years of dates such as 20240131."""
+_LIKE_LATIN = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u03bf\u0391\u0392\u0395\u039f",
+    "aeopcyxiABEKMHOPCTXIoABEO",
+)
 CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
 """Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
 
 
+def _seen(name: str) -> str:
+    """What a name looks like: without what has no width, letters as the Latin ones that they look like."""
+    shown = (letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    return "".join(shown).translate(_LIKE_LATIN)
+
+
 def spelling(name: str) -> str:
     """The rest of a name without capitals, blanks, forms of letters, zeros about a number, or a # in front."""
-    text = "".join(unicodedata.normalize("NFKC", name).casefold().lstrip("#").split())
+    text = "".join(_seen(name).casefold().lstrip("#").split())
     text = re.sub(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])", "", text)
-    number = text.removesuffix(".0")
-    return number.lstrip("0") or "0" if number.isdigit() else unicodedata.normalize("NFKC", text)
+    number = text.rstrip("0").rstrip(".") if re.fullmatch(r"\d+\.\d*", text) else text
+    return number.lstrip("0") or "0" if re.fullmatch(r"[\d.]+", number) else unicodedata.normalize("NFKC", text)
 
 
 def alike(names: Sequence[str]) -> list[list[str]]:
@@ -52,7 +64,7 @@ def alike(names: Sequence[str]) -> list[list[str]]:
 
 def named(names: Sequence[str], most: int = 3) -> str:
     """Some names, short; letters beyond ASCII by their codes where they alone tell names apart."""
-    same = len({unicodedata.normalize("NFKC", name) for name in names}) < len(names)
+    same = len({_seen(name) for name in names}) < len(names)
     shown = [(name if not same else ascii(name)[1:-1]) for name in names[:most]]
     shown = [name if len(name) <= 20 else f"{name[:17]}..." for name in shown]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
@@ -110,11 +122,12 @@ def suspicions(
     client: str,
     target: str,
     classes: Sequence[str],
+    sample: tuple[np.ndarray, np.ndarray],
     *,
     divided: bool,
 ) -> list[str]:
     """Questions about all sites, whose rows are sums or kept; `divided`: by a rule. The `frames` are gone through once
-    more where a number may stand for what was not measured."""
+    more where a number may stand for what was not measured; `sample` is X (n, p) and y (n,) of some rows."""
     names = [site.name for site in sites]
     notes = [f"sites {named(some)} look alike: if they are one site, write one name" for some in alike(names)[:3]]
     single = [site.name for site in sites if site.count == 1]
@@ -143,13 +156,42 @@ def suspicions(
             ends = f"from {seen.low:.6g} to {seen.high:.6g}"
             notes.append(f"{named([name])} counts the rows, {ends}: drop it if it numbers them")
     notes += _missing(frames, client, asked)
+    sources = [column.source for column in design.columns]
+    notes += [f"columns {named(some)} look alike: is one a copy?" for some in alike([*sources, target])[:3]]
+    at = list(numbers.values())
+    notes += _footers(rows, means[:, at], squares[:, at], names)
     notes += _site_again(design, names, means, same & (rows[:, None] > 1))
     notes += _twins(rows, np.hstack((means, squares, with_target)), names)
     if classes:
         return [*notes, *_of_classes(sites, design, target, classes)]
     off = means - rows @ means / rows.sum()
     total = (parts.sum(0) + rows @ (off * by) for parts, by in ((squares, off), (with_target, off[:, -1:])))
-    return [*notes, *_away(*total, rows @ means / rows.sum(), design, target)]
+    away = list(_away(*total, rows @ means / rows.sum(), design, target))
+    return [*notes, *(away or _monotone(*sample, numbers, target))]
+
+
+def _footers(rows: np.ndarray, means: np.ndarray, squares: np.ndarray, names: Sequence[str]) -> Iterator[str]:
+    """Sites of one row, whose numbers are the sums or the means of all others."""
+    total, near = (
+        rows @ means,
+        2e-3 * np.sqrt((squares.sum(0) + rows @ means**2) / rows.sum()),
+    )  # as rounded as means are
+    for at in np.flatnonzero(rows == 1):
+        row, rest = means[at], total - means[at]
+        for kind, values in (("sum", rest), ("mean", rest / (rows.sum() - 1))):
+            if (row != 0).sum() > 1 and ((np.abs(row - values) <= near) | (row == 0)).all():
+                yield f"{named([names[at]])} is one row, the {kind} of all others: a footer?"
+
+
+def _monotone(X: np.ndarray, y: np.ndarray, numbers: Mapping[str, int], target: str) -> Iterator[str]:
+    """Of numbers that rise or fall in all rows as the target does: of ten by chance in one case of millions."""
+    y = y[known := ~np.isnan(y)]
+    for name, at in numbers.items() if len(np.unique(y)) > FEW_LEVELS else ():
+        x = X[known, at]
+        for way, sign in (("rises", 1), ("falls", -1)) if name != target and len(np.unique(x)) > FEW_LEVELS else ():
+            if (np.diff(sign * x[np.lexsort((sign * x, y))]) >= 0).all():
+                rows = "all" if len(y) < SAMPLE else len(y)
+                yield f"{named([name])} {way} with {named([target])} in {rows} rows: does the column give it away?"
 
 
 def _moments(site: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

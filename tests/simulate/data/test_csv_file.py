@@ -327,6 +327,43 @@ def test_a_row_may_be_longer_than_a_field_of_pythons_csv(tmp_path):
     assert frame.numbers("x19999").tolist() == [1.234567] * 2
 
 
+OTHER_FILES = {
+    "a workbook": (b"PK\x03\x04" + bytes(99), "a workbook or an archive"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0" + bytes(99), "an Excel workbook"),
+    "Parquet": (b"PAR1" + bytes(range(99)), "a Parquet file"),
+    "gzip": (gzip.compress(plainly().encode()), "a compressed file: name it .gz"),
+    "separators at the ends": (plainly().replace("\n", ",\n").replace("y,", "y", 1).encode(), "a separator too many"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FILES)
+def test_a_file_that_is_something_else_is_called_what_it_is(tmp_path, name):
+    content, said = OTHER_FILES[name]
+    (tmp_path / "t.csv").write_bytes(content)
+    for reader in (sf.fit, sf.read):
+        with pytest.raises(InputError, match=said):
+            reader(tmp_path / "t.csv", client="site", target="x")
+
+
+@pytest.mark.parametrize("spelt", ["2024-01-{:02d}", "{:02d}.1.2024", "01/{:02d}/24", "{} janvier 2024"])
+@pytest.mark.parametrize("column", ["x", "y"])
+def test_dates_are_called_dates_in_any_column(tmp_path, spelt, column):
+    rows = [[site, *(spelt.format(1 + k % 28) if name == column else cell for name, cell in (("x", x), ("y", y)))]
+            for k, (site, x, y) in enumerate(PLAIN_ROWS)]  # fmt: skip
+    (tmp_path / "t.csv").write_text(plainly(rows))
+    for reader in (sf.fit, sf.read):
+        with pytest.raises(InputError, match=rf"^column {column} = .*: a date: make a number of it"):
+            reader(tmp_path / "t.csv", client="site", target="y")
+
+
+def test_texts_that_nearly_every_row_has_for_itself_are_left_out_and_named(tmp_path):
+    rows = [[site, x, f"PT{k % 40}M", y] for k, (site, x, y) in enumerate(PLAIN_ROWS)]
+    (tmp_path / "t.csv").write_text(plainly(rows, header="site,x,wait,y"))
+    fit = sf.fit(tmp_path / "t.csv", client="site", target="y")
+    assert fit.encoding.columns == ("x",)
+    assert any(note.startswith("wait: dropped, 40 texts in 48 rows") for note in fit.left_out)
+
+
 def test_another_encoding_is_named_with_what_was_read(tmp_path):
     rows = [["Orl\u00e9ans" if row[0] == "s1" else row[0], *row[1:]] for row in PLAIN_ROWS]
     (tmp_path / "t.csv").write_bytes(plainly(rows).encode("latin-1"))
@@ -372,6 +409,9 @@ DISGUISED = {
     "power": ("{:.1f} x 10^3", "write each as one plain number"),
     "two units": ("{:.0f} min 30 s", "numbers with min s"),
     "fraction": ("{:.0f}/100", "numbers with /"),
+    "another currency": ("\u20a9{:.0f}", "a number?"),
+    "brackets": ("[{:.1f}]", "write each as one plain number"),
+    "formula": ('"=""{:.1f}"""', "write each as one plain number"),
 }
 
 
