@@ -145,7 +145,7 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
     """One client per file, named after it."""
     if is_heart_disease(path):
         return source_of_tables(patients(path)[0], client, target)
-    files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
+    files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] not in ".~")
     known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
     known = known or [file for file in files if not file.suffix]

@@ -111,7 +111,8 @@ class Copies:
         rows = [(file, line) for file, lines in self.places for line in lines]
         place, origin = (place_of(*rows[at]) for at in (copies[0], first[owner[copies[0]]]))
         rows = "1 row is a copy" if len(copies) == 1 else f"{len(copies)} rows are copies"
-        return [f"{rows} of another, such as {place.partition(' of ')[0]} of {origin}: entered twice?"]
+        file = f" of {origin.partition(' of ')[2]}"
+        return [f"{rows} of another, such as {place.removesuffix(file)} of {origin}: entered twice?"]
 
 
 def suspicions(

@@ -183,7 +183,9 @@ def test_files_of_a_folder_whose_headers_differ(tmp_path):
             with pytest.raises(sf.InputError, match=r"header of b.csv = 'X': a.csv has 'x': write one name in all"):
                 sf.fit(tmp_path, target="y")
         else:
+            (tmp_path / "~$b.csv").write_bytes(b"a lock of Excel")
             assert "b.csv has no column z: it is missing in all their rows" in sf.fit(tmp_path, target="y").notes
+
 
 ASKED = {
     "a footer of sums": (lambda t: {k: [*v, "Total" if k == "site" else round(sum(v), 3)] for k, v in t.items()},
@@ -208,3 +210,13 @@ ASKED = {
 def test_what_else_is_asked(kind):
     change, note = ASKED[kind]
     assert notes(change(columns())) == [note]
+
+
+def test_copies_in_two_files_are_named_with_both(tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        rows = zip(*list(columns(seed).values())[1:])
+        (tmp_path / f"{name}.csv").write_text("\n".join(["x,z,y", *(",".join(map(str, row)) for row in rows)]))
+    assert any(
+        "such as line 2 of b.csv of line 2 of a.csv: entered twice?" in note
+        for note in sf.fit(tmp_path, target="y").notes
+    )
