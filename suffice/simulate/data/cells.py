@@ -39,58 +39,39 @@ def series_of(name: str, column: Any, *, names: bool = False) -> Series:
     """A column of a data frame or a mapping, in which None or NaN stands for what is missing: numbers, or texts, which
     may be numbers as cells of a file may. Levels of a category, and `names`, are texts as they stand (Categorical),
     also whole numbers of more digits than a float has."""
-    from polars import Categorical, Float64, Series, String
+    from polars import Boolean, Categorical, Float64, Null, Object, Series, String
 
-    levels = names
     if hasattr(column, "to_list"):
         import narwhals
 
         series = narwhals.from_native(column, allow_series=True, pass_through=True)
-        if isinstance(series, narwhals.Series):
-            if series.dtype.is_temporal():
-                raise date(name, type(series.dtype).__name__.lower())
-            if series.dtype.is_numeric() and not (names and _long(series.to_numpy())):
-                return Series(name, series.to_numpy().astype(float))
-            levels |= series.dtype in (narwhals.Categorical, narwhals.Enum)
+        if isinstance(series, narwhals.Series) and series.dtype.is_numeric() and not names:
+            column = series.to_numpy()
+        elif isinstance(series, narwhals.Series):
+            names |= series.dtype in (narwhals.Categorical, narwhals.Enum)
             column = [None if gone else cell for cell, gone in zip(series.to_list(), series.is_null().to_list())]
         else:
             column = column.to_list()
     if not isinstance(column, Sequence | np.ndarray) or isinstance(column, str):
         raise InputError(f"column {name}", column, "give a list or an array")
-    long = names and _long(column)
+    column = column.tolist() if isinstance(column, np.ndarray) and column.dtype.kind in "OU" else column
     try:
-        array = np.asarray(column)
-    except ValueError:  # rows of different lengths
-        array = np.empty((0, 0))
-    if array.ndim == 1 and array.dtype.kind in "iufb" and not long:
-        return Series(name, array.astype(float))
-    if array.dtype.kind == "c":
-        raise InputError(
-            f"column {name}", "complex numbers", "make real numbers or texts of it, or leave it out by drop"
-        )
-    if array.dtype.kind == "M":
-        raise date(name, array[0] if len(array) else "")
-    cells: list[Any] = list(column)
-    if array.ndim != 1 or any(isinstance(cell, (list, tuple, dict, np.ndarray)) for cell in cells):
-        raise InputError(f"column {name}", "nested values", "give one number or text per row")
-    gone = [cell is None or cell != cell for cell in cells]
-    if not long and not any(isinstance(cell, str) for cell in cells):
-        try:
-            return Series(name, [np.nan if out else float(cell) for cell, out in zip(cells, gone)], dtype=Float64)
-        except (TypeError, ValueError, OverflowError):
-            pass
-    texts = ["" if out else str(cell) for cell, out in zip(cells, gone)]
-    try:
-        return Series(name, texts, dtype=Categorical if levels else String)
+        found = Series(name, column, strict=False)
+        if found.dtype == Object and not np.iscomplexobj(column[0]):
+            found = Series(name, [None if cell is None or cell != cell else str(cell) for cell in column])
     except UnicodeEncodeError:
         raise InputError(f"column {name}", "half of a character", "give texts of whole characters") from None
-
-
-def _long(values: Any) -> bool:
-    """Whether there are whole numbers of more digits than `as_text` writes."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        return bool((np.abs(values.astype(float)) >= 1e15).any())
-    return any(isinstance(cell, int | np.integer) and abs(int(cell)) >= 1e15 for cell in values)
+    except Exception:  # whatever polars says of rows of different lengths
+        found = Series(name, [[]])
+    kind = found.dtype
+    if kind.is_temporal():
+        raise date(name, str(kind.base_type()).lower())
+    if kind in (Boolean, Null) or (kind.is_numeric() and not (names and kind.is_integer())):
+        return found.cast(Float64).fill_null(np.nan)
+    if kind != String and not kind.is_integer():
+        what = "complex numbers" if kind == Object else "nested values"
+        raise InputError(f"column {name}", what, "give one number or text per row, or leave it out by drop")
+    return found.cast(String).fill_null("").cast(Categorical if names else String)
 
 
 def is_word(cell: Any) -> bool:

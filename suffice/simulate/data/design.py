@@ -250,9 +250,9 @@ class Design:
                 continue
             values = frame.numbers(name)
             if values is None:
-                texts = frame.texts(name).drop_nulls()
-                text = texts.filter(strays_of(texts))[0]
-                raise InputError(f"column {name}", text, "give a number")
+                texts = frame.texts(name).fill_null("")
+                row = int(strays_of(texts).arg_max() or 0)
+                raise InputError(f"{name} in {frame.place(row)}", texts[row], "give a number, or leave the cell empty")
             check_finite(name, values, frame)
             gone = np.isnan(values)
             X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
