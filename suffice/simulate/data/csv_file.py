@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -54,7 +54,6 @@ COMMA = r"^(\s*[-+]?)(?:(\d+),(\d*)|,(\d+))((?:[eE][-+]?\d+)?\s*)$"
 """A number whose decimals a comma separates."""
 _GROUPED = r"^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 """Either a number with three decimals or thousands."""
-_THOUSANDS = r"^\s*[-+]?\d{1,3}((\.\d{3})+(\.\d{3}|,\d*)|(,\d{3})+(,\d{3}|\.\d*))\s*$"
 
 
 def is_named_csv(path: Path) -> bool:
@@ -134,25 +133,25 @@ class TextFile:
             raise InputError(f"line {start + 1} of {path.name}", f"{cells} fields", remedy)
         header = [INDEX, *header] if cells == len(header) + 1 and header[0].strip() else header
         found = cls(path=path, separator=separator, header=tuple(_names(header)), start=start)
-        return found if separator == "," else replace(found, decimal=found._mark(read))
+        return found if separator == "," else replace(found, decimal=found._decimal(read))
 
-    def _mark(self, read: Callable[[str], bool]) -> str:
+    @property
+    def mark(self) -> str:
+        """What separates the cells of `_texts`."""
+        return "\t" if self.separator == BLANKS else self.separator
+
+    def _decimal(self, read: Callable[[str], bool]) -> str:
         found: dict[str, tuple[str, str]] = {}  # of each mark the first place and cell
         sure = False
         for frame, lines in self.pieces():
-            for name, mark in ((name, mark) for name in self.header if read(name) for mark in ".,"):
-                cells = frame[name]
+            for cells, mark in ((cells, mark) for cells in frame.get_columns() if read(cells.name) for mark in ".,"):
                 if (sure and mark in found) or not cells.str.contains(mark, literal=True).any():
                     continue
-                for pattern in (_THOUSANDS, _DECIMAL[mark]):
-                    rows = cells.str.contains(pattern)
-                    if rows.any():
-                        at = int(rows.arg_max() or 0)
-                        place = f"{name} in line {lines[at]} of {self.path.name}", str(cells[at]).strip()
-                        if pattern == _THOUSANDS:
-                            raise InputError(*place, f"write {PLAIN}")
-                        found.setdefault(mark, place)
-                        sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
+                rows = cells.str.contains(_DECIMAL[mark])
+                if at := rows.arg_true().to_list()[:1]:
+                    place = f"{cells.name} in line {lines[at[0]]} of {self.path.name}"
+                    found.setdefault(mark, (place, str(cells[at[0]]).strip()))
+                    sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
             if len(found) > 1:
                 (first, one), (place, cell) = found.values()
                 remedy = f"but {first} = {one!r}: write all decimals with one mark and {PLAIN}; or drop a column"
@@ -185,7 +184,7 @@ class TextFile:
                     last = part.rfind("\n", 0, end - 1) + 1
                     quotes, end = quotes - part.count('"', last, end), last
                 if end:
-                    yield part[:end], line
+                    yield (_tabbed(part[:end]) if self.separator == BLANKS else part[:end]), line
                 elif more and len(part) >= LONGEST_LINE:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
                 elif not more:
@@ -197,8 +196,7 @@ class TextFile:
         """The rows of a text, each in a line of its own, without comments, blank lines or quotes inside of cells."""
         import polars
 
-        text = _tabbed(text) if self.separator == BLANKS else text
-        mark = "\t" if self.separator == BLANKS else self.separator
+        mark = self.mark
         edge = f"[^{re.escape(mark)}\n]"
         bare = re.sub(rf'(?<!{edge})"[^"]*(?:""[^"]*)*"(?!{edge})', "", text) if '"' in text else text
         breaks = text.count("\n")
@@ -220,9 +218,7 @@ class TextFile:
     def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
         import polars
 
-        mark = "\t" if self.separator == BLANKS else self.separator
-        lines = (_tabbed(one) if self.separator == BLANKS else one for one in text.splitlines(keepends=True))
-        reader, rows, numbers = csv.reader(lines, delimiter=mark, strict=True), [], array("q")
+        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], array("q")
         try:
             for row in reader:
                 if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
