@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -81,7 +82,7 @@ class ColumnFacts:
     @cached_property
     def levels(self) -> list[str]:
         """After all pieces: different entries as texts."""
-        return list(dict.fromkeys((*map(as_text, self.values.tolist()), *self.texts)))
+        return list(dict.fromkeys((*self.texts, *map(as_text, self.values.tolist()))))
 
     @property
     def kinds(self) -> int:
@@ -111,7 +112,7 @@ class ColumnFacts:
     def _see_texts(self, name: str, frame: Frame, client: str | None, most: int) -> np.ndarray:
         texts, self.numeric = frame.texts(name), False
         counts = dict(texts.drop_nulls().value_counts().iter_rows())
-        strays = {text: count for text, count in counts.items() if not (NUMBER.fullmatch(text) or is_word(text))}
+        strays = {text: count for text, count in counts.items() if not (_plain(text) or is_word(text))}
         damaged = next((text for text in strays if "\0" in text), "")
         if damaged or (strays and not self.text):
             row = int((texts == damaged if damaged else texts.is_in([*strays])).arg_max() or 0)
@@ -120,7 +121,8 @@ class ColumnFacts:
             raise InputError(f"{name} in {self.place}", damaged, "give a number or a text: is the file damaged?")
         self.strays += sum(strays.values())
         if len(self.texts) <= most:
-            self.texts.update(dict.fromkeys(sorted(counts)[: most + 1]))
+            kept = dict.fromkeys((*sorted(strays)[: most // 2], *sorted(counts)))  # one among many numbers is not lost
+            self.texts.update(dict.fromkeys(islice(kept, most + 1)))
         return texts.is_null().to_numpy()
 
     def settle(self) -> None:
@@ -131,6 +133,10 @@ class ColumnFacts:
             for word in words:
                 self.texts.setdefault(word)
                 del self.gaps[word]
+
+
+def _plain(text: str) -> bool:
+    return "," not in text and NUMBER.fullmatch(text) is not None
 
 
 def counted(gaps: Counter[str]) -> str:
@@ -250,9 +256,9 @@ class Design:
                 continue
             values = frame.numbers(name)
             if values is None:
-                texts = frame.texts(name).fill_null("")
-                row = int(strays_of(texts).arg_max() or 0)
-                raise InputError(f"{name} in {frame.place(row)}", texts[row], "give a number, or leave the cell empty")
+                cells = frame.texts(name).fill_null("")
+                row = int(strays_of(cells).arg_max() or 0)
+                raise InputError(f"{name} in {frame.place(row)}", cells[row], "give a number, or leave the cell empty")
             check_finite(name, values, frame)
             gone = np.isnan(values)
             X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
@@ -312,7 +318,8 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
         few = len(levels) < FEW_LEVELS
         if few and len(disguised) < max(3, len(levels) / 2):
             continue
-        if texts and len(texts) <= len(levels) / 5 and not few:
+        rare = seen.strays <= (seen.rows - seen.gaps.total()) / 5 and len(levels) > MOST_LEVELS
+        if texts and (rare or len(texts) <= len(levels) / 5) and not few:
             usual = next(level for level in levels if level not in texts)
             cells = f"{seen.strays} cells, the first" if seen.strays > 1 else "1 cell,"
             where = f" ({cells} in {seen.place})" if seen.place else ""
