@@ -57,7 +57,7 @@ def series_of(name: str, column: Any, *, names: bool = False) -> Series:
     column = column.tolist() if isinstance(column, np.ndarray) and column.dtype.kind in "OU" else column
     try:
         found = Series(name, column, strict=False)
-        if found.dtype == Object and not np.iscomplexobj(column[0]):
+        if found.dtype == Object and not isinstance(column[0], complex | np.complexfloating):
             found = Series(name, [None if cell is None or cell != cell else str(cell) for cell in column])
     except UnicodeEncodeError:
         raise InputError(f"column {name}", "half of a character", "give texts of whole characters") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import random
 from collections import Counter
@@ -16,11 +15,8 @@ from polars import Series
 import suffice as sf
 from suffice.bounds import InputError
 from suffice.simulate.data.cells import numbers_of, series_of, texts_of
-from suffice.simulate.data.csv_file import INDEX, TextFile
+from suffice.simulate.data.csv_file import TextFile
 from suffice.simulate.data.frame import Replayed
-
-ROWS = [["a", "0.5", "1e-1", "u, v"], ["b", "-1.25", "2", "w"], ["a", "", ".5", "w"], ["b", "NA", "4.", "u, v"]]
-HEADER = ["client", "x", "target", "kind"]
 
 
 @pytest.mark.parametrize(
@@ -51,21 +47,6 @@ def test_lists_of_python():
             series_of("x", bad)
     with pytest.raises(InputError, match="a date"):
         series_of("x", np.array(["2020-01-01"], dtype="datetime64[D]"))
-
-
-def test_pieces_and_an_index(tmp_path, monkeypatch):
-    monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 9)
-    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
-    path = tmp_path / "t.csv"
-    path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
-    frames = list(TextFile.of(path).frames())
-    assert [frame.rows for frame in frames] == [1, 1, 1]
-    assert frames[0].cells.columns == [INDEX, "x", "a, b"]
-    assert [frame.texts("a, b").to_list() for frame in frames] == [["u"], ["v, w"], [None]]
-    assert [frame.texts("x").to_list() for frame in frames] == [["1"], [None], ["3"]]
-    path.write_bytes(b"x,y\n\xff,1\n")
-    with pytest.raises(InputError, match="not UTF-8"):
-        list(TextFile.of(path).frames())
 
 
 def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, monkeypatch):
@@ -178,33 +159,6 @@ def dialect_of(path, read=lambda name: True):
     return found.separator, found.decimal
 
 
-def written(path, header, rows, separator=",", decimal="."):
-    with path.open("w", newline="") as file:
-        lines = csv.writer(file, delimiter=separator)
-        lines.writerow(header)
-        lines.writerows([[*row[:1], *(cell.replace(".", decimal) for cell in row[1:])] for row in rows])
-    return path
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize(("separator", "decimal"), [(";", ","), (";", "."), ("\t", ","), ("\t", ".")])
-def test_every_dialect_is_the_same_table(tmp_path, separator, decimal):
-    rows = ROWS * 5
-    plain = sf.fit(written(tmp_path / "plain.csv", HEADER, rows))
-    other = written(tmp_path / "other.tsv", HEADER, rows, separator, decimal)
-    assert dialect_of(other) == (separator, decimal)
-    found = sf.fit(other)
-    assert found.left_out == plain.left_out
-    assert [model.to_dict() for model in found] == [model.to_dict() for model in plain]
-    problems = [sf.read(path, regularisation=0.1) for path in (tmp_path / "plain.csv", other)]
-    np.testing.assert_array_equal(*(problem.optimum.numpy() for problem in problems))
-    numbers = [row[:3] for row in rows if row[1] not in ("", "NA")]  # what the strict reader takes by itself
-    strict = [
-        written(tmp_path / f"{at}.csv", HEADER[:3], numbers, *how) for at, how in enumerate(((), (separator, decimal)))
-    ]
-    np.testing.assert_array_equal(*(sf.read(path, regularisation=0.1).optimum.numpy() for path in strict))
-
-
 AMBIGUOUS = {
     "both marks": ("x;y\n1,5;2\n1;2.5\n", r"^y in line 3 of t.csv = '2.5': but x in line 2 of t.csv = '1,5'"),
     "three digits": ("x;y\n1,234;2\n999;12,345\n", r"'1,234': decimals or thousands\?"),
@@ -250,6 +204,7 @@ def plainly(rows=PLAIN_ROWS, header="site,x,y", separator=",", end="\n"):
     return end.join([header, *(separator.join(row) for row in rows)]) + end
 
 
+WITH_COMMAS = [[cell.replace(".", ",") for cell in row] for row in PLAIN_ROWS]
 AS_WRITTEN = {
     "sep line": "\ufeffsep=;\r\n" + plainly(header="site;x;y", separator=";", end="\r\n"),
     "quoted sep line": '"sep=|"\n' + plainly(header="site|x|y", separator="|"),
@@ -259,6 +214,8 @@ AS_WRITTEN = {
     "blanks": plainly(header="  site x  y", separator="   "),
     "tabs and blanks": plainly(header="site \t x y", separator=" \t"),
     "blank lines": plainly().replace("\n", "\n\n"),
+    "decimal commas": plainly(WITH_COMMAS, header="site;x;y", separator=";"),
+    "decimal commas and tabs": plainly(WITH_COMMAS, header="site\tx\ty", separator="\t"),
     "old line ends": plainly(end="\r"),
     "quotes": plainly([[f'"{cell}"' for cell in row] for row in PLAIN_ROWS], header='"site","x","y"'),
     "names of rows": plainly([[str(at), *row] for at, row in enumerate(PLAIN_ROWS)]),
