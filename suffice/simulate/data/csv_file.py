@@ -179,7 +179,7 @@ class TextFile:
                 more = text.read(PIECE)
                 part = rest + more
                 end = part.rfind("\n") + 1 if more else len(part)
-                quotes = part.count('"', 0, end)
+                quotes = _count(part[:end], '"')
                 while more and quotes % 2 and len(part) < LONGEST_LINE:  # a quoted cell goes on in the next line
                     last = part.rfind("\n", 0, end - 1) + 1
                     quotes, end = quotes - part.count('"', last, end), last
@@ -189,7 +189,7 @@ class TextFile:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
                 elif not more:
                     return
-                line += part.count("\n", 0, end)
+                line += _count(part[:end], "\n")
                 rest = part[end:]
 
     def _fast(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]] | None:
@@ -199,12 +199,12 @@ class TextFile:
         mark = self.mark
         edge = f"[^{re.escape(mark)}\n]"
         bare = re.sub(rf'(?<!{edge})"[^"]*(?:""[^"]*)*"(?!{edge})', "", text) if '"' in text else text
-        breaks = text.count("\n")
+        breaks = _count(text, "\n")
         rows = breaks + (not text.endswith("\n"))
         empty = "\n" + mark * (len(self.header) - 1) + "\n"
         if '"' in bare or text.startswith(("#", empty[1:])) or ("#" in text and "\n#" in text) or empty in text:
             return None
-        if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
+        if (bare is not text and bare.count("\n") != breaks) or _count(bare, mark) != rows * (len(self.header) - 1):
             return None
         try:
             frame = polars.read_csv(
@@ -284,6 +284,11 @@ def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) 
     """The frames of a file for any number of passes."""
     found = TextFile.of(path, read)
     return lambda: found.frames(read, names)
+
+
+def _count(text: str, mark: str) -> int:
+    """`text.count(mark)`, which looks at one character at a time."""
+    return np.count_nonzero(np.frombuffer(text.encode(), np.uint8) == ord(mark)) if mark.isascii() else text.count(mark)
 
 
 def _plainly(cells: Series) -> Series:
