@@ -288,7 +288,9 @@ def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) 
 
 def _count(text: str, mark: str) -> int:
     """`text.count(mark)`, which looks at one character at a time."""
-    return np.count_nonzero(np.frombuffer(text.encode(), np.uint8) == ord(mark)) if mark.isascii() else text.count(mark)
+    if not mark.isascii():
+        return text.count(mark)
+    return int((np.frombuffer(text.encode(), np.uint8) == ord(mark)).sum())
 
 
 def _plainly(cells: Series) -> Series:

@@ -57,13 +57,7 @@ def sites_of(
 ) -> Sites:
     """Two passes over the rows: what is in every column, then the numbers. Of what is seen of the target `classes`
     makes its labels, none for numbers. Rows of labels are kept, others where `keep` says so."""
-    facts, copies = dict[str, ColumnFacts](), Copies()
-    for frame in frames():
-        copies.see(frame, client)
-        for name in frame.columns:
-            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
-    for seen in facts.values():
-        seen.settle()
+    facts, copies = _facts(frames, client)
     roles = {"client": client, "target": target}
     check_roles(facts, roles, drop)
     labels, design = classes(facts[target]), Design.of(facts, roles=roles.values(), drop=drop)
@@ -105,6 +99,18 @@ def sites_of(
     ]
     again = partial(_again, frames, design, client, target)
     return Sites(sites=sites, design=design, target=target, classes=labels, notes=tuple(notes), again=again)
+
+
+def _facts(frames: Callable[[], Iterator[Frame]], client: str) -> tuple[dict[str, ColumnFacts], Copies]:
+    """What is in every column, and which rows are copies."""
+    facts, copies = dict[str, ColumnFacts](), Copies()
+    for frame in frames():
+        copies.see(frame, client)
+        for name in frame.columns:
+            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
+    for seen in facts.values():
+        seen.settle()
+    return facts, copies
 
 
 def _again(

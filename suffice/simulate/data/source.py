@@ -87,24 +87,33 @@ def source_of(
             client=client,
             target=target,
         )
-    if embeds:
-        frame, target = embedded(name.removeprefix(PREFIX)).frame(target)
-    elif part is not None:
-        frame, target = mnist(path, part=part, max_memory=memory.limit).frame(target)
-    elif path.suffix.lower() == ".npz":
-        frame, client, target = _of_npz(path, client, target, memory)
-    elif path.suffix.lower() not in ("", *LIBSVM):
-        raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
-    elif rule is None:
-        raise InputError("split", "missing", f"a LIBSVM file has no clients: {UNDIVIDED}")
-    else:
-        frame, target = read_libsvm([path], memory)[0].frame(target)
+    frame, client, target = _of_arrays(name, path, part, client, target, memory)
     frames = partial(iter, (frame,))
     if rule is not None:
         frames = _divided(frames, client, target, set(), rule, seed, None)
     elif split is None and client not in frame.columns:
         raise InputError("split", "missing", UNDIVIDED)
     return Source(frames=frames, client=client, target=target)
+
+
+def _of_arrays(
+    name: str, path: Path, part: str | None, client: str, target: str, memory: Memory
+) -> tuple[Frame, str, str]:
+    """The rows of a set of scikit-learn, of images or of another file of numbers, and what their columns of clients,
+    where there is one, and of targets are called."""
+    suffix = path.suffix.lower()
+    if name.startswith(PREFIX):
+        whole = embedded(name.removeprefix(PREFIX))
+    elif part is not None:
+        whole = mnist(path, part=part, max_memory=memory.limit)
+    elif suffix == ".npz":
+        return _of_npz(path, client, target, memory)
+    elif suffix in ("", *LIBSVM):
+        (whole,) = read_libsvm([path], memory)
+    else:
+        raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
+    frame, target = whole.frame(target)
+    return frame, client, target
 
 
 def _of_npz(path: Path, client: str, target: str, memory: Memory) -> tuple[Frame, str, str]:
