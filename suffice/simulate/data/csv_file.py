@@ -40,13 +40,8 @@ csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it do
 HEAD = 20
 """A header has at most so many lines."""
 PLAIN = "thousands without a mark, or separate the columns by commas and write decimals with points"
-_OTHERS = {
-    b"PK\x03\x04": "a workbook or an archive: hand in a data frame",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook: hand in a data frame",
-    b"PAR1": "a Parquet file: hand in a data frame",
-    b"\x1f\x8b": "a compressed file: name it .gz",
-}
-"""How files begin that are no text."""
+_OTHERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1", b"\x1f\x8b")
+"""How workbooks, Parquet and compressed files begin."""
 _SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'("[^"]*")|[ \t]+')
 _DECIMAL = {mark: rf"^\s*[-+]?(\d+[{mark}]\d*|[{mark}]\d+)([eE][-+]?\d+)?\s*$" for mark in ".,"}
@@ -81,8 +76,11 @@ def text_of(path: Path) -> Generator[IO[str]]:
     try:
         with opened(path) as stream:
             begin = getattr(stream, "peek")(256)[:256]  # noqa: B009
-            if other := next((what for mark, what in _OTHERS.items() if begin.startswith(mark)), ""):
-                raise InputError("path", str(path), f"{other}, or save the table as UTF-8 CSV")
+            if begin.startswith(_OTHERS):
+                remedy = (
+                    "no text: a workbook, Parquet, compressed? Hand in a data frame, name it .gz, or save it as CSV"
+                )
+                raise InputError("path", str(path), remedy)
             encoding = _encoding(begin)
             with TextIOWrapper(stream, encoding, newline=None) as text:
                 yield text
@@ -179,7 +177,7 @@ class TextFile:
                 more = text.read(PIECE)
                 part = rest + more
                 end = part.rfind("\n") + 1 if more else len(part)
-                quotes = _count(part[:end], '"')
+                quotes = part.count('"', 0, end)
                 while more and quotes % 2 and len(part) < LONGEST_LINE:  # a quoted cell goes on in the next line
                     last = part.rfind("\n", 0, end - 1) + 1
                     quotes, end = quotes - part.count('"', last, end), last
@@ -189,7 +187,7 @@ class TextFile:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
                 elif not more:
                     return
-                line += _count(part[:end], "\n")
+                line += part.count("\n", 0, end)
                 rest = part[end:]
 
     def _fast(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]] | None:
@@ -199,12 +197,12 @@ class TextFile:
         mark = self.mark
         edge = f"[^{re.escape(mark)}\n]"
         bare = re.sub(rf'(?<!{edge})"[^"]*(?:""[^"]*)*"(?!{edge})', "", text) if '"' in text else text
-        breaks = _count(text, "\n")
+        breaks = text.count("\n")
         rows = breaks + (not text.endswith("\n"))
         empty = "\n" + mark * (len(self.header) - 1) + "\n"
         if '"' in bare or text.startswith(("#", empty[1:])) or ("#" in text and "\n#" in text) or empty in text:
             return None
-        if (bare is not text and bare.count("\n") != breaks) or _count(bare, mark) != rows * (len(self.header) - 1):
+        if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
             return None
         try:
             frame = polars.read_csv(
@@ -286,20 +284,15 @@ def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) 
     return lambda: found.frames(read, names)
 
 
-def _count(text: str, mark: str) -> int:
-    """`text.count(mark)`, which looks at one character at a time."""
-    if not mark.isascii():
-        return text.count(mark)
-    return int((np.frombuffer(text.encode(), np.uint8) == ord(mark)).sum())
-
-
 def _plainly(cells: Series) -> Series:
-    """As numbers, where all cells are, or are empty: others may be names of gaps, which are counted."""
+    """As numbers, where all cells are, or are empty: others may be names of gaps, which are counted, or, in other
+    pieces, codes such as 01."""
     from polars import Float64, Series
 
     values = cells.cast(Float64, strict=False).to_numpy()
     rows = np.flatnonzero(np.isnan(values))
-    return Series(values) if not len(rows) or (cells.gather(rows) == "").all() else cells
+    codes = (np.floor(values[:100]) == values[:100]).any() and cells.str.contains(r"^\s*0\d").any()
+    return Series(values) if not codes and (not len(rows) or (cells.gather(rows) == "").all()) else cells
 
 
 def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:

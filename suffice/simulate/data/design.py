@@ -64,8 +64,10 @@ class ColumnFacts:
     gaps: Counter[str] = field(default_factory=Counter)
     """Texts that were read as missing, with the number of cells of each."""
     values: np.ndarray = field(default_factory=lambda: np.empty(0))
-    """Different numbers, and `texts`, of which a few more than may be levels are kept."""
+    """Different numbers, of which a few more than may be levels are kept."""
     texts: dict[str, None] = field(default_factory=dict)
+    """Different entries of pieces that are texts, or numbers as they are written; `floats` of others."""
+    floats: np.ndarray = field(default_factory=lambda: np.empty(0))
     rows: int = 0
     text: str = ""
     """The first entry that is no number, in `place`."""
@@ -82,12 +84,14 @@ class ColumnFacts:
     @cached_property
     def levels(self) -> list[str]:
         """After all pieces: different entries as texts."""
-        return list(dict.fromkeys((*self.texts, *map(as_text, self.values.tolist()))))
+        if self.numeric:
+            return [*map(as_text, self.values.tolist())]
+        return list(dict.fromkeys((*self.texts, *map(as_text, self.floats.tolist()))))
 
     @property
     def kinds(self) -> int:
         """How many entries differ, at least those that are kept."""
-        return len(self.values) + len(self.texts)
+        return len(self.values) if self.numeric else len(self.floats) + len(self.texts)
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
         values, self.rows = frame.numbers(name), self.rows + frame.rows
@@ -102,6 +106,10 @@ class ColumnFacts:
                 check_finite(name, values, frame, client)
             if len(self.values) <= most:
                 self.values = np.union1d(self.values, present)[: most + 1]
+            if frame.columns[name].dtype.is_float():
+                self.floats = np.union1d(self.floats, present)[: most + 1]
+            else:
+                self._keep_texts(frame.texts(name).drop_nulls().unique().to_list(), most)
             steps = np.diff(values, prepend=self.last)
             self.step = float(np.median(steps[1:])) if len(steps) > 1 and np.isnan(self.step) else self.step
             spacing = np.spacing(max(abs(self.low), abs(self.high)))
@@ -112,18 +120,21 @@ class ColumnFacts:
     def _see_texts(self, name: str, frame: Frame, client: str | None, most: int) -> np.ndarray:
         texts, self.numeric = frame.texts(name), False
         counts = dict(texts.drop_nulls().value_counts().iter_rows())
-        strays = {text: count for text, count in counts.items() if not (_plain(text) or is_word(text))}
-        damaged = next((text for text in strays if "\0" in text), "")
+        numbers = (text for text in counts if "," not in text and NUMBER.fullmatch(text))
+        strays = {text: counts[text] for text in counts.keys() - set(numbers) if not is_word(text)}
+        damaged = min((text for text in strays if "\0" in text), default="")
         if damaged or (strays and not self.text):
             row = int((texts == damaged if damaged else texts.is_in([*strays])).arg_max() or 0)
             self.text, self.place = texts[row], frame.place(row, client)
         if damaged:
             raise InputError(f"{name} in {self.place}", damaged, "give a number or a text: is the file damaged?")
         self.strays += sum(strays.values())
-        if len(self.texts) <= most:
-            kept = dict.fromkeys((*sorted(strays)[: most // 2], *sorted(counts)))  # one among many numbers is not lost
-            self.texts.update(dict.fromkeys(islice(kept, most + 1)))
+        self._keep_texts((*sorted(strays)[: most // 2], *sorted(counts)), most)  # one among many numbers is not lost
         return texts.is_null().to_numpy()
+
+    def _keep_texts(self, texts: Iterable[str], most: int) -> None:
+        if len(self.texts) <= most:
+            self.texts.update(islice(((text, None) for text in dict.fromkeys(texts)), most + 1))
 
     def settle(self) -> None:
         """After all pieces: `WORDS` are levels, unless all others are numbers."""
@@ -133,10 +144,6 @@ class ColumnFacts:
             for word in words:
                 self.texts.setdefault(word)
                 del self.gaps[word]
-
-
-def _plain(text: str) -> bool:
-    return "," not in text and NUMBER.fullmatch(text) is not None
 
 
 def counted(gaps: Counter[str]) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def sites_of(
     total, keep = facts[target].rows, keep or bool(labels)
     if keep:
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
-    label = {text: float(at) for at, text in enumerate(labels)}
+    label = {float(text) if facts[target].numeric else text: float(at) for at, text in enumerate(labels)}
     found: dict[str, Rows] = {}
     without, siteless, done, sample = 0, 0, 0, (np.empty((0, 0)), np.empty(0))
     for frame in frames():
@@ -149,10 +149,11 @@ def _add(site: Rows, X: np.ndarray, y: np.ndarray, *, keep: bool) -> None:
     site.folds = [old.joined(more) for old, more in zip(site.folds, new)] if site.folds else new
 
 
-def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
-    if label:
-        return np.array([np.nan if text is None else label[text] for text in frame.texts(target).to_list()])
+def _targets(frame: Frame, target: str, label: dict[Any, float]) -> np.ndarray:
     values = frame.numbers(target)
+    if label:
+        cells = frame.texts(target) if values is None or isinstance(next(iter(label)), str) else values
+        return np.array([label.get(cell, np.nan) for cell in cells])
     if values is None:
         texts = frame.texts(target).drop_nulls()
         few = texts.n_unique() <= MOST_LEVELS

@@ -164,6 +164,7 @@ def suspicions(
     notes += _site_again(design, names, means, same & (rows[:, None] > 1))
     notes += _twins(rows, np.hstack((means, squares, with_target)), names)
     if classes:
+        notes += [f"classes {named(some)} look alike: if they are one, write one name" for some in alike(classes)[:3]]
         return [*notes, *_of_classes(sites, design, target, classes)]
     off = means - rows @ means / rows.sum()
     total = (parts.sum(0) + rows @ (off * by) for parts, by in ((squares, off), (with_target, off[:, -1:])))

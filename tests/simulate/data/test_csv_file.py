@@ -287,10 +287,10 @@ def test_a_row_may_be_longer_than_a_field_of_pythons_csv(tmp_path):
 
 
 OTHER_FILES = {
-    "a workbook": (b"PK\x03\x04" + bytes(99), "a workbook or an archive"),
-    "an old workbook": (b"\xd0\xcf\x11\xe0" + bytes(99), "an Excel workbook"),
-    "Parquet": (b"PAR1" + bytes(range(99)), "a Parquet file"),
-    "gzip": (gzip.compress(plainly().encode()), "a compressed file: name it .gz"),
+    "a workbook": (b"PK\x03\x04" + bytes(99), "no text: a workbook"),
+    "an old workbook": (b"\xd0\xcf\x11\xe0" + bytes(99), "no text: a workbook"),
+    "Parquet": (b"PAR1" + bytes(range(99)), "no text: a workbook"),
+    "gzip": (gzip.compress(plainly().encode()), "name it .gz"),
     "separators at the ends": (plainly().replace("\n", ",\n").replace("y,", "y", 1).encode(), "a separator too many"),
 }
 

@@ -220,3 +220,8 @@ def test_copies_in_two_files_are_named_with_both(tmp_path):
         "such as line 2 of b.csv of line 2 of a.csv: entered twice?" in note
         for note in sf.fit(tmp_path, target="y").notes
     )
+
+
+def test_classes_that_look_alike():
+    fit = sf.fit(columns() | {"y": [*["yes", "no"] * 44, "Yes", "no"]}, **ROLES)
+    assert "classes Yes, yes look alike: if they are one, write one name" in fit.notes
