@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import random
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ def same(frames: list[Frame], rows: list[list[str]]) -> None:
     assert sum(frame.rows for frame in frames) == len(rows)
     for at, name in enumerate(frames[0].cells.columns):
         found = [frame.texts(name) if frame.numbers(name) is None else frame.numbers(name) for frame in frames]
-        for read, cell in zip(np.concatenate(found).tolist(), rows, strict=True):
+        for read, cell in zip(chain.from_iterable(found), rows, strict=True):
             text = cell[at].strip()
             if isinstance(read, float) and read == read:
                 assert read == float(text), (name, text, read)
