@@ -33,7 +33,7 @@ INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
 PIECE = 1 << 22
 """Characters that are read at a time."""
-CELLS = 1 << 21
+CELLS = 3 << 19
 """Of so many cells a piece of a table is made."""
 BLANKS = " "
 csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it does not have is one field
@@ -291,7 +291,7 @@ def _plainly(cells: Series) -> Series:
 
     values = cells.cast(Float64, strict=False).to_numpy()
     rows = np.flatnonzero(np.isnan(values))
-    codes = (np.floor(values[:100]) == values[:100]).any() and cells.str.contains(r"^\s*0\d").any()
+    codes = not (values[:100] % 1 > 0).any() and cells.str.contains(r"^\s*0\d").any()
     return Series(values) if not codes and (not len(rows) or (cells.gather(rows) == "").all()) else cells
 
 

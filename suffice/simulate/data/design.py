@@ -106,10 +106,10 @@ class ColumnFacts:
                 check_finite(name, values, frame, client)
             if len(self.values) <= most:
                 self.values = np.union1d(self.values, present)[: most + 1]
-            if frame.columns[name].dtype.is_float():
-                self.floats = np.union1d(self.floats, present)[: most + 1]
-            else:
+            if not frame.columns[name].dtype.is_float():
                 self._keep_texts(frame.texts(name).drop_nulls().unique().to_list(), most)
+            elif len(self.floats) <= most:
+                self.floats = np.union1d(self.floats, present)[: most + 1]
             steps = np.diff(values, prepend=self.last)
             self.step = float(np.median(steps[1:])) if len(steps) > 1 and np.isnan(self.step) else self.step
             spacing = np.spacing(max(abs(self.low), abs(self.high)))
