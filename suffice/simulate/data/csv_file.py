@@ -291,7 +291,7 @@ def _plainly(cells: Series) -> Series:
 
     values = cells.cast(Float64, strict=False).to_numpy()
     rows = np.flatnonzero(np.isnan(values))
-    codes = not (values[:100] % 1 > 0).any() and cells.str.contains(r"^\s*0\d").any()
+    codes = not (np.floor(values[:100]) < values[:100]).any() and cells.str.contains(r"^\s*0\d").any()
     return Series(values) if not codes and (not len(rows) or (cells.gather(rows) == "").all()) else cells
 
 
