@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.simulate.data.client_partition import divide, parse_split
+from suffice.simulate.data.client_partition import parse_split, parts_of
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.embedded import PREFIX
 from suffice.simulate.data.encoded import encoded
@@ -92,9 +92,9 @@ def client_arrays(
         whole = mnist(path, part=part, max_memory=max_memory)
         side = isqrt(whole.X.shape[1])
         shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
-        tables = divide(whole, rule, seed)
-        X, y = [table.X.reshape(-1, *shape) for table in tables], [table.y.astype(int) for table in tables]
-        return _train_test_split([table.name for table in tables], X, y, {}, test, seed)
+        parts = parts_of(whole.y, rule, seed)
+        X, y = [whole.X[part].reshape(-1, *shape) for part in parts], [whole.y[part].astype(int) for part in parts]
+        return _train_test_split([str(at) for at in range(len(parts))], X, y, {}, test, seed)
     if files:
         if split is not None:
             raise InputError("split", split, "a folder has one client per file; drop it")

@@ -23,13 +23,14 @@ WORDS = frozenset((
 """Cells that say so among numbers only: among texts they are levels (no promotion, no symptom)."""
 NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 _MARKS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2013\ufe63", "-") | dict.fromkeys("\u2018\u2019\u00b4`", "'"))
-_CURRENCY = re.compile(r"(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|kr\.?)(?=[\s\d])")
+_FRONT = re.compile(r"^([^\w.,#\u00a7]|(USD|EUR|GBP|CHF|JPY|INR|US(?=\$)|Rs\.?|kr\.?)(?=[\s\d$]))+")
+"""Signs, brackets and currencies in front of a number; but #12 is a name."""
 _WRITTEN = re.compile(r"\d+([ '.,_]\d{2,3})*[ '.,_]\d{3}([.,]\d*)?|\d+(_\d+)*[.,]?\d*([eEdD][-+]?\d+)?|[.,]\d+")
 """A number with marks of thousands (or of lakhs), with decimals, or as Fortran writes it."""
 DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?|\d{4}-\d{2}|\d{1,2}/\d{1,2}/\d{2}"
     r"|(\d{1,2}[-. ]+)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|m\u00e4r|mai|okt|dez)[a-z]*"
-    r"[-. ,]+(\d{1,2}, )?\d{2,4}",
+    r"[-. ,]+(\d{1,2}, )?\d{2,4}|\d{1,2}[. ]+[^\W\d]{3,}[. ]+\d{4}",
     re.IGNORECASE,
 )
 
@@ -38,58 +39,39 @@ def series_of(name: str, column: Any, *, names: bool = False) -> Series:
     """A column of a data frame or a mapping, in which None or NaN stands for what is missing: numbers, or texts, which
     may be numbers as cells of a file may. Levels of a category, and `names`, are texts as they stand (Categorical),
     also whole numbers of more digits than a float has."""
-    from polars import Categorical, Float64, Series, String
+    from polars import Boolean, Categorical, Float64, Null, Object, Series, String
 
-    levels = names
     if hasattr(column, "to_list"):
         import narwhals
 
         series = narwhals.from_native(column, allow_series=True, pass_through=True)
-        if isinstance(series, narwhals.Series):
-            if series.dtype.is_temporal():
-                raise date(name, type(series.dtype).__name__.lower())
-            if series.dtype.is_numeric() and not (names and _long(series.to_numpy())):
-                return Series(name, series.to_numpy().astype(float))
-            levels |= series.dtype in (narwhals.Categorical, narwhals.Enum)
+        if isinstance(series, narwhals.Series) and series.dtype.is_numeric() and not names:
+            column = series.to_numpy()
+        elif isinstance(series, narwhals.Series):
+            names |= series.dtype in (narwhals.Categorical, narwhals.Enum)
             column = [None if gone else cell for cell, gone in zip(series.to_list(), series.is_null().to_list())]
         else:
             column = column.to_list()
     if not isinstance(column, Sequence | np.ndarray) or isinstance(column, str):
         raise InputError(f"column {name}", column, "give a list or an array")
-    long = names and _long(column)
+    column = column.tolist() if isinstance(column, np.ndarray) and column.dtype.kind in "OU" else column
     try:
-        array = np.asarray(column)
-    except ValueError:  # rows of different lengths
-        array = np.empty((0, 0))
-    if array.ndim == 1 and array.dtype.kind in "iufb" and not long:
-        return Series(name, array.astype(float))
-    if array.dtype.kind == "c":
-        raise InputError(
-            f"column {name}", "complex numbers", "make real numbers or texts of it, or leave it out by drop"
-        )
-    if array.dtype.kind == "M":
-        raise date(name, array[0] if len(array) else "")
-    cells: list[Any] = list(column)
-    if array.ndim != 1 or any(isinstance(cell, (list, tuple, dict, np.ndarray)) for cell in cells):
-        raise InputError(f"column {name}", "nested values", "give one number or text per row")
-    gone = [cell is None or cell != cell for cell in cells]
-    if not long and not any(isinstance(cell, str) for cell in cells):
-        try:
-            return Series(name, [np.nan if out else float(cell) for cell, out in zip(cells, gone)], dtype=Float64)
-        except (TypeError, ValueError, OverflowError):
-            pass
-    texts = ["" if out else str(cell) for cell, out in zip(cells, gone)]
-    try:
-        return Series(name, texts, dtype=Categorical if levels else String)
+        found = Series(name, column, strict=False)
+        if found.dtype == Object and not isinstance(column[0], complex | np.complexfloating):
+            found = Series(name, [None if cell is None or cell != cell else str(cell) for cell in column])
     except UnicodeEncodeError:
         raise InputError(f"column {name}", "half of a character", "give texts of whole characters") from None
-
-
-def _long(values: Any) -> bool:
-    """Whether there are whole numbers of more digits than `as_text` writes."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        return bool((np.abs(values.astype(float)) >= 1e15).any())
-    return any(isinstance(cell, int | np.integer) and abs(int(cell)) >= 1e15 for cell in values)
+    except Exception:  # whatever polars says of rows of different lengths
+        found = Series(name, [[]])
+    kind = found.dtype
+    if kind.is_temporal():
+        raise date(name, str(kind.base_type()).lower())
+    if kind in (Boolean, Null) or (kind.is_numeric() and not (names and kind.is_integer())):
+        return found.cast(Float64).fill_null(np.nan)
+    if kind != String and not kind.is_integer():
+        what = "complex numbers" if kind == Object else "nested values"
+        raise InputError(f"column {name}", what, "give one number or text per row, or leave it out by drop")
+    return found.cast(String).fill_null("").cast(Categorical if names else String)
 
 
 def is_word(cell: Any) -> bool:
@@ -107,8 +89,7 @@ def disguise(cell: str) -> str | None:
     """The rest of a text with its numbers taken out, signs and currencies too: "kg", ":" of 14:05, "" where nothing
     is. None for a number as it should be, for what begins with a letter or is a rank (a name), a range, and any other.
     """
-    text = unicodedata.normalize("NFKC", cell).translate(_MARKS).strip().lstrip("(<>=~\u2248\u2264\u2265'+- ")
-    text = re.sub(r"^[$\u20ac\u00a3\u00a5\u20b9]\s*[-+]?\s*", "", _CURRENCY.sub("", text).strip())
+    text = _FRONT.sub("", unicodedata.normalize("NFKC", cell).translate(_MARKS))
     if (NUMBER.fullmatch(cell) and "," not in cell) or not text[:1].replace(".", "0", 1).replace(
         ",", "0", 1
     ).isdecimal():
@@ -116,17 +97,6 @@ def disguise(cell: str) -> str | None:
     left = _WRITTEN.sub("0", text).rstrip(" -)")
     known = re.search(r"\d", text) and not re.fullmatch(r"0(st|nd|rd|th)|0\s*-\s*0.*|0\..*", left, re.IGNORECASE)
     return " ".join(left.replace("0", " ").split()) if known else None
-
-
-def number_of(cell: str) -> float | None:
-    """The number in a cell with blanks around it, NaN where the cell says that it is missing; None for a text."""
-    text = cell.strip()
-    if text.lower() in MISSING or is_word(text):
-        return np.nan
-    try:  # Python's own extras, underscores and other alphabets' digits, are texts
-        return float(text) if text.isascii() and "_" not in text else None
-    except ValueError:
-        return None
 
 
 def numbers_of(cells: Series) -> np.ndarray | None:
@@ -139,13 +109,20 @@ def numbers_of(cells: Series) -> np.ndarray | None:
     if cells.dtype != String:
         return cells.to_numpy()
     values = cells.cast(Float64, strict=False).to_numpy(writable=True)  # correctly rounded, and as Python reads
-    rows = np.flatnonzero(np.isnan(values))
-    odd = cells.gather(rows).to_list()
-    known = {cell: number_of(cell) for cell in dict.fromkeys(odd)}
-    if None in known.values():
-        return None
-    values[rows] = [known[cell] for cell in odd]
+    odd = np.isnan(values)
+    if odd.any():
+        texts = cells.filter(odd).str.strip_chars()
+        if strays_of(texts).any():
+            return None
+        values[odd] = texts.cast(Float64, strict=False).to_numpy()
     return values
+
+
+def strays_of(texts: Series) -> Series:
+    """Whether cells, without blanks around them, are neither numbers nor missing among numbers."""
+    from polars import Float64
+
+    return texts.cast(Float64, strict=False).is_null() & ~texts.str.to_lowercase().is_in([*MISSING, *WORDS])
 
 
 def texts_of(cells: Series) -> Series:

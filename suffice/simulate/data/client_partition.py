@@ -9,7 +9,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.parse import nearest, parse_number
 
-from .table import MOST_CLIENTS, Table
+from .table import MOST_CLIENTS
 
 KINDS = ("contiguous", "iid", "dirichlet", "labels")
 USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"
@@ -44,11 +44,6 @@ def parse_split(text: str) -> Split:
     if not 1e-6 <= concentration <= 1e6:
         raise InputError("split", text, "give a concentration from 1e-6 to 1e6")
     return Split(kind=kind, clients=int(words[0]), concentration=concentration)
-
-
-def divide(table: Table, split: Split, seed: int) -> list[Table]:
-    """The table's rows as one table per client, "0", "1", ..., by `parts_of`."""
-    return [table.rows(str(i), part) for i, part in enumerate(parts_of(table.y, split, seed))]
 
 
 def parts_of(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:

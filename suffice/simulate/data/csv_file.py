@@ -9,7 +9,8 @@ from array import array
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -32,10 +33,15 @@ INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
 PIECE = 1 << 22
 """Characters that are read at a time."""
+CELLS = 3 << 19
+"""Of so many cells a piece of a table is made."""
 BLANKS = " "
+csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it does not have is one field
 HEAD = 20
 """A header has at most so many lines."""
 PLAIN = "thousands without a mark, or separate the columns by commas and write decimals with points"
+_OTHERS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1", b"\x1f\x8b")
+"""How workbooks, Parquet and compressed files begin."""
 _SEP = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'("[^"]*")|[ \t]+')
 _DECIMAL = {mark: rf"^\s*[-+]?(\d+[{mark}]\d*|[{mark}]\d+)([eE][-+]?\d+)?\s*$" for mark in ".,"}
@@ -43,7 +49,6 @@ COMMA = r"^(\s*[-+]?)(?:(\d+),(\d*)|,(\d+))((?:[eE][-+]?\d+)?\s*)$"
 """A number whose decimals a comma separates."""
 _GROUPED = r"^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 """Either a number with three decimals or thousands."""
-_THOUSANDS = r"^\s*[-+]?\d{1,3}((\.\d{3})+(\.\d{3}|,\d*)|(,\d{3})+(,\d{3}|\.\d*))\s*$"
 
 
 def is_named_csv(path: Path) -> bool:
@@ -70,7 +75,13 @@ def text_of(path: Path) -> Generator[IO[str]]:
     the block meets."""
     try:
         with opened(path) as stream:
-            encoding = _encoding(getattr(stream, "peek")(256)[:256])  # noqa: B009
+            begin = getattr(stream, "peek")(256)[:256]  # noqa: B009
+            if begin.startswith(_OTHERS):
+                remedy = (
+                    "no text: a workbook, Parquet, compressed? Hand in a data frame, name it .gz, or save it as CSV"
+                )
+                raise InputError("path", str(path), remedy)
+            encoding = _encoding(begin)
             with TextIOWrapper(stream, encoding, newline=None) as text:
                 yield text
     except UnicodeError as error:
@@ -113,27 +124,32 @@ class TextFile:
             said, (head, start), first = _head(path, text)
         separator = said or _separator(head, first)
         header, cells = _cells(head, separator), len(_cells(first, separator))
+        if cells == len(header) + 1 and not _cells(first, separator)[-1].strip():
+            remedy = (
+                f"a separator too many at its end, or an index? The header has {len(header)}: delete it, or name all"
+            )
+            raise InputError(f"line {start + 1} of {path.name}", f"{cells} fields", remedy)
         header = [INDEX, *header] if cells == len(header) + 1 and header[0].strip() else header
         found = cls(path=path, separator=separator, header=tuple(_names(header)), start=start)
-        return found if separator == "," else replace(found, decimal=found._mark(read))
+        return found if separator == "," else replace(found, decimal=found._decimal(read))
 
-    def _mark(self, read: Callable[[str], bool]) -> str:
+    @property
+    def mark(self) -> str:
+        """What separates the cells of `_texts`."""
+        return "\t" if self.separator == BLANKS else self.separator
+
+    def _decimal(self, read: Callable[[str], bool]) -> str:
         found: dict[str, tuple[str, str]] = {}  # of each mark the first place and cell
         sure = False
         for frame, lines in self.pieces():
-            for name, mark in ((name, mark) for name in self.header if read(name) for mark in ".,"):
-                cells = frame[name]
+            for cells, mark in ((cells, mark) for cells in frame.get_columns() if read(cells.name) for mark in ".,"):
                 if (sure and mark in found) or not cells.str.contains(mark, literal=True).any():
                     continue
-                for pattern in (_THOUSANDS, _DECIMAL[mark]):
-                    rows = cells.str.contains(pattern)
-                    if rows.any():
-                        at = int(rows.arg_max() or 0)
-                        place = f"{name} in line {lines[at]} of {self.path.name}", str(cells[at]).strip()
-                        if pattern == _THOUSANDS:
-                            raise InputError(*place, f"write {PLAIN}")
-                        found.setdefault(mark, place)
-                        sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
+                rows = cells.str.contains(_DECIMAL[mark])
+                if at := rows.arg_true().to_list()[:1]:
+                    place = f"{cells.name} in line {lines[at[0]]} of {self.path.name}"
+                    found.setdefault(mark, (place, str(cells[at[0]]).strip()))
+                    sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
             if len(found) > 1:
                 (first, one), (place, cell) = found.values()
                 remedy = f"but {first} = {one!r}: write all decimals with one mark and {PLAIN}; or drop a column"
@@ -166,7 +182,7 @@ class TextFile:
                     last = part.rfind("\n", 0, end - 1) + 1
                     quotes, end = quotes - part.count('"', last, end), last
                 if end:
-                    yield part[:end], line
+                    yield (_tabbed(part[:end]) if self.separator == BLANKS else part[:end]), line
                 elif more and len(part) >= LONGEST_LINE:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
                 elif not more:
@@ -178,8 +194,7 @@ class TextFile:
         """The rows of a text, each in a line of its own, without comments, blank lines or quotes inside of cells."""
         import polars
 
-        text = _tabbed(text) if self.separator == BLANKS else text
-        mark = "\t" if self.separator == BLANKS else self.separator
+        mark = self.mark
         edge = f"[^{re.escape(mark)}\n]"
         bare = re.sub(rf'(?<!{edge})"[^"]*(?:""[^"]*)*"(?!{edge})', "", text) if '"' in text else text
         breaks = text.count("\n")
@@ -201,9 +216,7 @@ class TextFile:
     def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
         import polars
 
-        mark = "\t" if self.separator == BLANKS else self.separator
-        lines = (_tabbed(one) if self.separator == BLANKS else one for one in text.splitlines(keepends=True))
-        reader, rows, numbers = csv.reader(lines, delimiter=mark, strict=True), [], array("q")
+        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], array("q")
         try:
             for row in reader:
                 if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
@@ -229,20 +242,32 @@ class TextFile:
         for the decimal point of a whole number. Raises `InputError`."""
         from polars import Categorical, zeros
 
-        empty = True
-        for frame, lines in self.pieces():
+        for frame, lines in self._together():
             cells = []
-            for name in self.header:
+            for column in frame.get_columns():  # a frame looks up each name in a list
+                name = column.name
                 if not read(name):
                     cells.append(zeros(len(lines)).alias(name))
                 elif name in names:
-                    whole = frame[name].str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
+                    whole = column.str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
                     cells.append(whole.cast(Categorical))
                 else:
-                    points = frame[name].str.replace(COMMA, "$1$2.$3$4$5") if self.decimal == "," else frame[name]
+                    points = column.str.replace(COMMA, "$1$2.$3$4$5") if self.decimal == "," else column
                     cells.append(_plainly(points).alias(name))
-            yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=np.array(lines))
-            empty = False
+            yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=lines)
+
+    def _together(self) -> Iterator[tuple[DataFrame, np.ndarray]]:
+        """As few pieces as may have `CELLS` each: what is asked of a column takes as long in few rows as in many."""
+        from polars import concat
+
+        held, rows, empty = [], 0, True
+        for piece in chain(self.pieces(), (None,)):
+            held += [] if piece is None else [piece]
+            rows += 0 if piece is None else len(piece[1])
+            if held and (piece is None or rows * len(self.header) >= CELLS):
+                frames, lines = zip(*held)
+                yield concat(frames), np.concatenate(lines)
+                held, rows, empty = [], 0, False
         if empty:
             raise InputError("path", str(self.path), "give a header line and at least one row")
 
@@ -260,12 +285,14 @@ def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) 
 
 
 def _plainly(cells: Series) -> Series:
-    """As numbers, where all cells are, or are empty: others may be names of gaps, which are counted."""
+    """As numbers, where all cells are, or are empty: others may be names of gaps, which are counted, or, in other
+    pieces, codes such as 01."""
     from polars import Float64, Series
 
     values = cells.cast(Float64, strict=False).to_numpy()
     rows = np.flatnonzero(np.isnan(values))
-    return Series(values) if not len(rows) or (cells.gather(rows) == "").all() else cells
+    codes = not (np.floor(values[:100]) < values[:100]).any() and cells.str.contains(r"^\s*0\d").any()
+    return Series(values) if not codes and (not len(rows) or (cells.gather(rows) == "").all()) else cells
 
 
 def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
@@ -348,10 +375,10 @@ def _names(header: list[str]) -> list[str]:
     """Names of columns, with single blanks; a first one without a name is called `INDEX`. Raises `InputError`."""
     header = [" ".join(name.split()) for name in header]
     header = header if header[0] else [INDEX, *header[1:]]
-    for name in header:
-        where = [str(at) for at, other in enumerate(header, 1) if other == name]
+    first: dict[str, int] = {}
+    for at, name in enumerate(header, 1):
         if not name:
-            raise InputError(f"header, column {where[0]}", "", "name every column, each once, or delete it")
-        if len(where) > 1:
-            raise InputError("header", name, f"columns {' and '.join(where)} have this name; name each once")
+            raise InputError(f"header, column {at}", "", "name every column, each once, or delete it")
+        if first.setdefault(name, at) != at:
+            raise InputError("header", name, f"columns {first[name]} and {at} have this name; name each once")
     return header

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
 from suffice.support.tables import some
 
-from .cells import DATE, NUMBER, as_text, date, disguise, is_word, number_of
+from .cells import DATE, NUMBER, as_text, date, disguise, is_word, strays_of
 from .csv_file import INDEXES
 from .encoding import Encoding
 from .frame import Frame
@@ -56,87 +57,92 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass
-class ColumnMinimum:
-    """The smallest number of a column, in how many rows and at which (of many, two) sites it is, and the next one."""
-
-    value: float = np.inf
-    count: int = 0
-    beyond: float = np.inf
-    sites: set[str] = field(default_factory=set)
-
-    def see(self, values: np.ndarray, frame: Frame, client: str | None) -> None:
-        with np.errstate(invalid="ignore"):
-            least = float(np.fmin.reduce(values, initial=np.inf))
-            at = values == least
-            beyond = float(np.fmin.reduce(values, initial=np.inf, where=~at))
-        if least < self.value:
-            self.value, self.count, self.beyond, self.sites = least, 0, min(beyond, self.value), set()
-        else:
-            self.beyond = min(self.beyond, beyond if least == self.value else least)
-        if least == self.value < np.inf:
-            self.count += int(at.sum())
-            if (owners := frame.owners(client)) and len(self.sites) < 2:
-                self.sites.update(owner for row in np.flatnonzero(at)[:1000] if (owner := owners[row]) is not None)
-
-
-@dataclass
 class ColumnFacts:
     """A summary of a column in all pieces of a table."""
 
     numeric: bool = True
     gaps: Counter[str] = field(default_factory=Counter)
     """Texts that were read as missing, with the number of cells of each."""
-    levels: dict[str, None] = field(default_factory=dict)
+    values: np.ndarray = field(default_factory=lambda: np.empty(0))
+    """Different numbers, of which a few more than may be levels are kept."""
+    texts: dict[str, None] = field(default_factory=dict)
+    """Different entries of pieces that are texts, or numbers as they are written; `floats` of others."""
+    floats: np.ndarray = field(default_factory=lambda: np.empty(0))
     rows: int = 0
     text: str = ""
     """The first entry that is no number, in `place`."""
     place: str = ""
     strays: int = 0
     """Cells that hold no number."""
-    ends: tuple[ColumnMinimum, ColumnMinimum] = field(default_factory=lambda: (ColumnMinimum(), ColumnMinimum()))
-    """The smallest number, and that of the negatives."""
+    low: float = np.inf
+    high: float = -np.inf
     step: float = np.nan
     """From a row to the next, in the middle of the first piece; `steady` rows are as far from the `last` one."""
     steady: int = 0
     last: float = np.nan
 
+    @cached_property
+    def levels(self) -> list[str]:
+        """After all pieces: different entries as texts."""
+        if self.numeric:
+            return [*map(as_text, self.values.tolist())]
+        return list(dict.fromkeys((*self.texts, *map(as_text, self.floats.tolist()))))
+
+    @property
+    def kinds(self) -> int:
+        """How many entries differ, at least those that are kept."""
+        return len(self.values) if self.numeric else len(self.floats) + len(self.texts)
+
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
-        values, counts = frame.numbers(name), Counter[str]()
-        if values is not None:
+        values, self.rows = frame.numbers(name), self.rows + frame.rows
+        most = MOST_CLIENTS if name == client else MOST_LEVELS
+        if values is None:
+            gone = self._see_texts(name, frame, client, most)
+        else:
             gone = np.isnan(values)
-            check_finite(name, values, frame, client)
-            for end, sign in zip(self.ends, (1, -1)):
-                end.see(sign * values, frame, client)
+            present = values[~gone] if gone.any() else values
+            if len(present):
+                self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
+                check_finite(name, values, frame, client)
+            if len(self.values) <= most:
+                self.values = np.union1d(self.values, present)[: most + 1]
+            if not frame.columns[name].dtype.is_float():
+                self._keep_texts(frame.texts(name).drop_nulls().unique().to_list(), most)
+            elif len(self.floats) <= most:
+                self.floats = np.union1d(self.floats, present)[: most + 1]
             steps = np.diff(values, prepend=self.last)
             self.step = float(np.median(steps[1:])) if len(steps) > 1 and np.isnan(self.step) else self.step
-            spacing = np.spacing(max(abs(end.value) for end in self.ends))
+            spacing = np.spacing(max(abs(self.low), abs(self.high)))
             self.steady += int((np.abs(steps - self.step) <= 4 * spacing).sum())
             self.last = float(values[-1]) if len(values) else self.last
-        else:
-            texts = frame.texts(name)
-            gone, self.numeric, counts = texts.is_null().to_numpy(), False, Counter(texts.drop_nulls().to_list())
-            strays = {text: count for text, count in counts.items() if not (NUMBER.fullmatch(text) or is_word(text))}
-            damaged = next((text for text in strays if "\0" in text), "")
-            if damaged or (strays and not self.text):
-                self.text = damaged or next(iter(strays))
-                self.place = frame.place(texts.to_list().index(self.text), client)
-            if damaged:
-                raise InputError(f"{name} in {self.place}", damaged, "give a number or a text: is the file damaged?")
-            self.strays += sum(strays.values())
-        self.rows += frame.rows
         self.gaps += frame.gaps(name, gone)
-        most = MOST_CLIENTS if name == client else MOST_LEVELS
-        if len(self.levels) <= most:
-            present = sorted(counts) if values is None else map(as_text, np.unique(values[~gone]).tolist())
-            self.levels.update(dict.fromkeys(islice(present, most + 1)))
+
+    def _see_texts(self, name: str, frame: Frame, client: str | None, most: int) -> np.ndarray:
+        texts, self.numeric = frame.texts(name), False
+        counts = dict(texts.drop_nulls().value_counts().iter_rows())
+        numbers = (text for text in counts if "," not in text and NUMBER.fullmatch(text))
+        strays = {text: counts[text] for text in counts.keys() - set(numbers) if not is_word(text)}
+        damaged = min((text for text in strays if "\0" in text), default="")
+        if damaged or (strays and not self.text):
+            row = int((texts == damaged if damaged else texts.is_in([*strays])).arg_max() or 0)
+            self.text, self.place = texts[row], frame.place(row, client)
+        if damaged:
+            raise InputError(f"{name} in {self.place}", damaged, "give a number or a text: is the file damaged?")
+        self.strays += sum(strays.values())
+        self._keep_texts((*sorted(strays)[: most // 2], *sorted(counts)), most)  # one among many numbers is not lost
+        return texts.is_null().to_numpy()
+
+    def _keep_texts(self, texts: Iterable[str], most: int) -> None:
+        if len(self.texts) <= most:
+            self.texts.update(islice(((text, None) for text in dict.fromkeys(texts)), most + 1))
 
     def settle(self) -> None:
         """After all pieces: `WORDS` are levels, unless all others are numbers."""
         words = [text for text in self.gaps if is_word(text)]
-        if words and not (self.numeric and self.levels):
+        if words and not (self.numeric and len(self.values)):
             self.numeric = False
             for word in words:
-                self.levels.setdefault(word)
+                self.texts.setdefault(word)
                 del self.gaps[word]
 
 
@@ -214,8 +220,7 @@ class Design:
                 "columns", [name for name, _ in left_out], "no predictor is left; give at least one predictor"
             )
         seen_of = {c.source: facts[c.source] for c in columns if c.level is None and not c.gap}
-        ranges = {name: (seen.ends[0].value, -seen.ends[1].value) for name, seen in seen_of.items()}
-        ranges = {name: (least, most) for name, (least, most) in ranges.items() if most > least}
+        ranges = {name: (seen.low, seen.high) for name, seen in seen_of.items() if seen.high > seen.low}
         return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said, ranges=ranges)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
@@ -258,10 +263,9 @@ class Design:
                 continue
             values = frame.numbers(name)
             if values is None:
-                text = next(
-                    text for text in frame.texts(name).to_list() if text is not None and number_of(text) is None
-                )
-                raise InputError(f"column {name}", text, "give a number")
+                cells = frame.texts(name).fill_null("")
+                row = int(strays_of(cells).arg_max() or 0)
+                raise InputError(f"{name} in {frame.place(row)}", cells[row], "give a number, or leave the cell empty")
             check_finite(name, values, frame)
             gone = np.isnan(values)
             X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
@@ -310,13 +314,19 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
     texts."""
     found: list[tuple[str, str, str]] = []
     for name, seen in facts.items():
-        levels = list(seen.levels)[: MOST_LEVELS + 1]
+        if seen.numeric:
+            continue
+        levels = seen.levels[: MOST_LEVELS + 1]
+        days = [level for level in levels if not is_word(level)][:20]
+        if days and all(map(DATE.fullmatch, days)):
+            raise date(name, days[0])
         texts = [level for level in levels if not NUMBER.fullmatch(level)]
         disguised, remedy = disguised_levels(levels)
         few = len(levels) < FEW_LEVELS
-        if seen.numeric or (few and len(disguised) < max(3, len(levels) / 2)):
+        if few and len(disguised) < max(3, len(levels) / 2):
             continue
-        if texts and len(texts) <= len(levels) / 5 and not few:
+        rare = seen.strays <= (seen.rows - seen.gaps.total()) / 5 and len(levels) > MOST_LEVELS
+        if texts and (rare or len(texts) <= len(levels) / 5) and not few:
             usual = next(level for level in levels if level not in texts)
             cells = f"{seen.strays} cells, the first" if seen.strays > 1 else "1 cell,"
             where = f" ({cells} in {seen.place})" if seen.place else ""
@@ -356,7 +366,7 @@ def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
     alike = Counter(map(str.casefold, seen.levels))
     twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
     words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
-    units, _ = disguised_levels(list(seen.levels))
+    units, _ = disguised_levels(seen.levels)
     ranges = [level for level in seen.levels if _RANGE.fullmatch(level)]
     ranges = ranges if len(ranges) > 1 and 2 * len(ranges) >= len(seen.levels) else []
     for found, why in (
@@ -370,14 +380,11 @@ def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
 
 
 def _levels(name: str, seen: ColumnFacts, left_out: list[tuple[str, str]]) -> list[Column]:
-    levels = list(seen.levels)
-    first = [level for level in levels if not is_word(level)][:20]
-    if first and all(DATE.fullmatch(level) for level in first):
-        raise date(name, first[0])
+    levels, rows = seen.levels, seen.rows - seen.gaps.total()
     if len(levels) > MOST_LEVELS:
         left_out.append((name, f"over {MOST_LEVELS} texts, as names have: merge some to keep it"))
         return []
-    if len(levels) > 2 and len(levels) == seen.rows:
-        left_out.append((name, "a text of its own in every row: merge some to keep it"))
+    if len(levels) > 2 and (len(levels) == rows or (len(levels) > FEW_LEVELS and 2 * len(levels) > rows)):
+        left_out.append((name, f"{len(levels)} texts in {rows} rows, as names have: merge some to keep it"))
         return []
     return [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]

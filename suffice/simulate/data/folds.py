@@ -48,7 +48,7 @@ class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     @classmethod
     def of(cls, X: np.ndarray, y: np.ndarray) -> Fold:
         """The sums of rows X (n, d), y (n,)."""
-        z = np.column_stack((X, y)).astype(float)
+        z = np.column_stack((X, y)).astype(float, copy=False)
         total = float(len(z))
         if total == 0:
             return cls(rows=0.0, mean=np.zeros(z.shape[1]), products=np.zeros((z.shape[1],) * 2))

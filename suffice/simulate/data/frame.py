@@ -49,10 +49,6 @@ class Frame:
         """By name: a frame of 20,000 columns looks one up in a list."""
         return {column.name: column for column in self.cells.get_columns()}
 
-    @cached_property
-    def _owners(self) -> dict[str | None, list[str | None]]:
-        return {}
-
     def numbers(self, name: str) -> np.ndarray | None:
         """A column (n,) with NaN for what is missing, or None where a cell is a text."""
         return numbers_of(self.columns[name])
@@ -61,16 +57,10 @@ class Frame:
         """A column with None for what is missing, where `WORDS` are texts; whole numbers without a decimal point."""
         return texts_of(self.columns[name])
 
-    def owners(self, client: str | None) -> list[str | None]:
-        """The texts of a column as a list, kept for who asks once for each column; none where it is not there."""
-        if client in self.columns and client not in self._owners:
-            self._owners[client] = self.texts(client).to_list()
-        return self._owners.get(client, [])
-
     def place(self, row: int, client: str | None = None) -> str:
         """Where a row is, with its site: line 7 of a.csv (site Lyon)."""
         where = place_of(self.file, self.lines[row])
-        owner = next(iter(self.owners(client)[row : row + 1]), None)
+        owner = None if client is None or client not in self.columns else self.texts(client)[row]
         return where if owner is None else f"{where} ({client} {owner})"
 
     def gaps(self, name: str, gone: np.ndarray) -> Counter[str]:

@@ -51,8 +51,7 @@ def patients(path: str | Path, *, standardise: str = "none") -> tuple[tuple[Tabl
             random_state=SPLIT_SEED,
             stratify=y if both else None,
         )
-        centre = Table(name=name, X=X, y=y, columns=columns)
-        parts.append([centre.rows(name, np.asarray(part)) for part in chosen])
+        parts.append([Table(name=name, X=X[part], y=y[part], columns=columns) for part in map(np.asarray, chosen)])
     if standardise != "none":
         pooled = np.concatenate([train.X for train, _ in parts])
         references = [pooled if standardise == "pooled" else part[0].X for part in parts]

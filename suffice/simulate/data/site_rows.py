@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,14 +17,12 @@ from suffice.support.memory import Memory
 from .design import MOST_LEVELS, ColumnFacts, Design, check_roles, counted
 from .folds import FOLDS, Fold, Rows, fold_of
 from .frame import Frame, place_of
-from .suspicion import Copies, named, suspicions
+from .suspicion import SAMPLE, Copies, named, suspicions
 from .table import MOST_CLIENTS
 
 if TYPE_CHECKING:
     from polars import Series
 
-_TOGETHER = 2**17
-"""So many rows at once: pieces of wide tables have few rows, those of narrow ones as many by themselves."""
 FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
@@ -60,23 +57,19 @@ def sites_of(
 ) -> Sites:
     """Two passes over the rows: what is in every column, then the numbers. Of what is seen of the target `classes`
     makes its labels, none for numbers. Rows of labels are kept, others where `keep` says so."""
-    facts, copies = dict[str, ColumnFacts](), Copies()
-    for frame in frames():
-        copies.see(frame, client)
-        for name in frame.columns:
-            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
-    for seen in facts.values():
-        seen.settle()
+    facts, copies = _facts(frames, client)
     roles = {"client": client, "target": target}
     check_roles(facts, roles, drop)
     labels, design = classes(facts[target]), Design.of(facts, roles=roles.values(), drop=drop)
     total, keep = facts[target].rows, keep or bool(labels)
     if keep:
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
-    label = {text: float(at) for at, text in enumerate(labels)}
+    label = {float(text) if facts[target].numeric else text: float(at) for at, text in enumerate(labels)}
     found: dict[str, Rows] = {}
-    without, siteless, done = 0, 0, 0
-    for owners, X, y in _numbers(frames(), design, client, target, label):
+    without, siteless, done, sample = 0, 0, 0, (np.empty((0, 0)), np.empty(0))
+    for frame in frames():
+        owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, label)
+        sample = (X[:SAMPLE].copy(), y[:SAMPLE]) if not done else sample
         done += len(y)
         siteless += owners.null_count()
         known = ~np.isnan(y)
@@ -100,26 +93,24 @@ def sites_of(
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
-    notes += [*suspicions(sites, design, facts, target, labels, divided=divided), *copies.notes(facts, client)]
+    notes += [
+        *suspicions(sites, design, facts, frames, client, target, labels, sample, divided=divided),
+        *copies.notes(facts, client),
+    ]
     again = partial(_again, frames, design, client, target)
     return Sites(sites=sites, design=design, target=target, classes=labels, notes=tuple(notes), again=again)
 
 
-def _numbers(
-    frames: Iterator[Frame], design: Design, client: str, target: str, label: dict[str, float]
-) -> Iterator[tuple[Series, np.ndarray, np.ndarray]]:
-    """Owners (n,), X (n, p), y (n,) of several frames together: a site's sums of many rows take as long as of few."""
-    from polars import concat
-
-    held, rows = [], 0
-    for frame in chain(frames, (None,)):
-        if frame is not None:
-            held.append((frame.texts(client), design.apply(frame), _targets(frame, target, label)))
-            rows += frame.rows
-        if held and (frame is None or rows >= _TOGETHER):
-            owners, X, y = zip(*held)
-            yield concat(owners), np.concatenate(X), np.concatenate(y)
-            held, rows = [], 0
+def _facts(frames: Callable[[], Iterator[Frame]], client: str) -> tuple[dict[str, ColumnFacts], Copies]:
+    """What is in every column, and which rows are copies."""
+    facts, copies = dict[str, ColumnFacts](), Copies()
+    for frame in frames():
+        copies.see(frame, client)
+        for name in frame.columns:
+            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
+    for seen in facts.values():
+        seen.settle()
+    return facts, copies
 
 
 def _again(
@@ -158,10 +149,11 @@ def _add(site: Rows, X: np.ndarray, y: np.ndarray, *, keep: bool) -> None:
     site.folds = [old.joined(more) for old, more in zip(site.folds, new)] if site.folds else new
 
 
-def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
-    if label:
-        return np.array([np.nan if text is None else label[text] for text in frame.texts(target).to_list()])
+def _targets(frame: Frame, target: str, label: dict[Any, float]) -> np.ndarray:
     values = frame.numbers(target)
+    if label:
+        cells = frame.texts(target) if values is None or isinstance(next(iter(label)), str) else values
+        return np.array([label.get(cell, np.nan) for cell in cells])
     if values is None:
         texts = frame.texts(target).drop_nulls()
         few = texts.n_unique() <= MOST_LEVELS

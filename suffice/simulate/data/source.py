@@ -13,8 +13,8 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .cells import as_text, series_of
-from .client_partition import Split, divide, parse_split, parts_of
+from .cells import series_of
+from .client_partition import Split, parse_split, parts_of
 from .csv_file import csv_source, is_csv, is_named_csv
 from .embedded import PREFIX, embedded
 from .frame import Frame, Replayed, frame_of, is_frame, joined
@@ -24,7 +24,7 @@ from .memory import Memory, as_path
 from .mnist import mnist, mnist_part
 from .npz import read_npz
 from .suspicion import alike, named
-from .table import Table, no_column
+from .table import Table, free_name, no_column
 
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
@@ -66,68 +66,74 @@ def source_of(
     name = str(given) if isinstance(given, str | Path) else "."
     if not name:
         raise InputError("path", "", "name a file or a folder")
-    if name.startswith(PREFIX):
-        whole = embedded(name.removeprefix(PREFIX))
-        rule = Split(kind="column", column=client) if rule is None and client in whole.columns else rule
-        return _divided(whole, rule, seed, client, target)
-    framed = is_frame(given)
-    path = Path() if framed else as_path("path", given)
-    if not framed and not path.exists():
+    framed, embeds = is_frame(given), name.startswith(PREFIX)
+    path = Path() if framed or embeds else as_path("path", given)
+    if not path.exists():
         raise InputError("path", str(path), "no such file or folder")
-    if framed or is_csv(path):
-        if rule is not None and rule.kind == "column":
-            client, rule = rule.column, None  # its values may be texts
-        unread = {*drop} - {target} - ({client} if rule is None else set())
-        read = lambda name: name not in unread  # noqa: E731
-        frames = partial(iter, (frame_of(given, read, [client]),)) if framed else csv_source(path, read, (client,))
-        frames = frames if rule is None else _divided_frames(frames, client, target, unread, rule, seed, memory)
-        frames = frames if framed or rule is not None else Replayed(frames)
-        return Source(frames=frames, client=client, target=target)
-    if path.is_dir() and (part := mnist_part(path)) is None:
+    part = None if framed or embeds else mnist_part(path)
+    if path.is_dir() and part is None and not (framed or embeds):
         if rule is not None:
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
         return _of_folder(path, client, target, drop, memory)
-    suffix = path.suffix.lower()
-    if suffix == ".npz" and rule is None:
-        whole, owners = read_npz(path, memory)
-        if owners is None:
-            raise InputError("client", "missing", f"give {path.name} an array client, or say how to divide it by split")
-        return _owned(whole, owners, *_roles(whole.columns, client, target))
-    if (part := mnist_part(path)) is not None:
-        whole = mnist(path, part=part, max_memory=memory.limit)
-    elif suffix not in ("", ".npz", *LIBSVM):
-        raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
-    elif suffix == ".npz":
-        whole = _undivided(path, memory)
-    elif rule is None:
-        raise InputError("split", "missing", f"a LIBSVM file has no clients: {UNDIVIDED}")
-    else:
-        (whole,) = read_libsvm([path], memory)
-    return _divided(whole, rule, seed, client, target)
-
-
-def _divided(whole: Table, rule: Split | None, seed: int, client: str, target: str) -> Source:
-    if rule is None:
+    if rule is not None and rule.kind == "column":
+        client, rule = rule.column, None  # its values may be texts
+    if framed or (not embeds and is_csv(path)):
+        unread = {*drop} - {target} - ({client} if rule is None else set())
+        read = lambda name: name not in unread  # noqa: E731
+        frames = partial(iter, (frame_of(given, read, [client]),)) if framed else csv_source(path, read, (client,))
+        frames = frames if framed or rule is not None else Replayed(frames)
+        return Source(
+            frames=frames if rule is None else _divided(frames, client, target, unread, rule, seed, memory),
+            client=client,
+            target=target,
+        )
+    frame, client, target = _of_arrays(name, path, part, client, target, memory)
+    frames = partial(iter, (frame,))
+    if rule is not None:
+        frames = _divided(frames, client, target, set(), rule, seed, None)
+    elif split is None and client not in frame.columns:
         raise InputError("split", "missing", UNDIVIDED)
-    if rule.kind != "column":
-        return source_of_tables(divide(whole, rule, seed), client, target)
-    if rule.column not in whole.columns:
-        raise no_column("split", f"column:{rule.column}", whole.columns)
-    values = whole.X[:, whole.columns.index(rule.column)].tolist()
-    names = {value: f"{rule.column}={value:g}" for value in values}
-    if len({*names.values()}) < len(names):
-        names = {value: f"{rule.column}={as_text(value)}" for value in values}
-    return _owned(whole, [*map(names.__getitem__, values)], rule.column, target)
+    return Source(frames=frames, client=client, target=target)
 
 
-def _divided_frames(
-    frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int, memory: Memory
+def _of_arrays(
+    name: str, path: Path, part: str | None, client: str, target: str, memory: Memory
+) -> tuple[Frame, str, str]:
+    """The rows of a set of scikit-learn, of images or of another file of numbers, and what their columns of clients,
+    where there is one, and of targets are called."""
+    suffix = path.suffix.lower()
+    if name.startswith(PREFIX):
+        whole = embedded(name.removeprefix(PREFIX))
+    elif part is not None:
+        whole = mnist(path, part=part, max_memory=memory.limit)
+    elif suffix == ".npz":
+        return _of_npz(path, client, target, memory)
+    elif suffix in ("", *LIBSVM):
+        (whole,) = read_libsvm([path], memory)
+    else:
+        raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
+    frame, target = whole.frame(target)
+    return frame, client, target
+
+
+def _of_npz(path: Path, client: str, target: str, memory: Memory) -> tuple[Frame, str, str]:
+    whole, owners = read_npz(path, memory)
+    frame, target = whole.frame(target)
+    if owners is not None:
+        client = free_name(client, whole.columns)
+        frame = replace(frame, cells=frame.cells.with_columns(series_of(client, owners, names=True)))
+    return frame, client, target
+
+
+def _divided(
+    frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int, memory: Memory | None
 ) -> Frames:
     """One piece per client, named by its number. Rows without a target, which are left out later, are with the
-    first."""
+    first. None as `memory` of a table that was counted as it was read."""
     parts = []
     for frame in frames():
-        memory.take("the table that is divided", 8.0 * frame.rows * frame.cells.width)
+        if memory is not None:
+            memory.take("the table that is divided", 8.0 * frame.rows * frame.cells.width)
         parts.append(frame)
     whole = joined(parts)
     if client in whole.columns and client not in unread:
@@ -141,15 +147,14 @@ def _divided_frames(
     y = texts.gather(known).to_numpy().astype(str) if values is None else values[known]
     rows = [known[part] for part in parts_of(y, rule, seed)]
     rows[0] = np.concatenate((rows[0], np.flatnonzero(gone)))
-    pieces = [whole.part(own).of_client(client, str(at)) for at, own in enumerate(rows)]
-    return lambda: iter(pieces)
+    return lambda: (whole.part(own).of_client(client, str(at)) for at, own in enumerate(rows))
 
 
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
     """One client per file, named after it."""
     if is_heart_disease(path):
         return source_of_tables(patients(path)[0], client, target)
-    files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
+    files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] not in ".~")
     known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
     known = known or [file for file in files if not file.suffix]
@@ -164,18 +169,11 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
         return source_of_tables([replace(table, name=name) for table, name in tables], client, target)
     read = lambda name: name == target or name not in drop  # noqa: E731
     sources = [
-        csv_source(file, read, ()) if is_csv(file) else partial(iter, (_undivided(file, memory).frame(target),))
+        csv_source(file, read, ()) if is_csv(file) else partial(iter, (_of_npz(file, client, target, memory)[0],))
         for file in known
     ]
     frames, notes = _together(sources, [file.name for file in known], names, client)
     return Source(frames=Replayed(frames), client=client, target=target, notes=notes)
-
-
-def _undivided(file: Path, memory: Memory) -> Table:
-    whole, owners = read_npz(file, memory)
-    if owners is not None:
-        raise InputError("client", "an array", f"{file.name} is divided already: drop split, or the array client")
-    return whole
 
 
 def _together(
@@ -219,21 +217,9 @@ def _of_problem(problem: Any) -> list[Table]:
 
 def source_of_tables(tables: Sequence[Table], client: str, target: str) -> Source:
     """The rows of tables of the same columns of numbers, one per client."""
-    client, target = _roles(tables[0].columns, client, target)
+    client = free_name(client, tables[0].columns)
     starts = np.cumsum([0, *(len(table.y) for table in tables)]).tolist()
     frames = lambda: (  # noqa: E731
-        table.frame(target, start).of_client(client, table.name) for table, start in zip(tables, starts)
+        table.frame(target, start)[0].of_client(client, table.name) for table, start in zip(tables, starts)
     )
-    return Source(frames=frames, client=client, target=target)
-
-
-def _owned(whole: Table, owners: Sequence[str], client: str, target: str) -> Source:
-    """The rows of a table, with the client of each."""
-    frame = whole.frame(target)
-    frame = replace(frame, cells=frame.cells.with_columns(series_of(client, owners, names=True)))
-    return Source(frames=partial(iter, (frame,)), client=client, target=target)
-
-
-def _roles(columns: Sequence[str], *roles: str) -> tuple[str, ...]:
-    """Names for the columns of clients and targets that no predictor has."""
-    return tuple(name if name not in columns else f"{name} (of the rows)" for name in roles)
+    return Source(frames=frames, client=client, target=free_name(target, tables[0].columns))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from functools import reduce
 from itertools import pairwise
@@ -22,6 +22,8 @@ SAME = 1e-9
 """Means and products that differ by less than this share are those of the same rows."""
 FEWEST = 10
 """Of fewer rows nothing is said but what sites are called."""
+SAMPLE = 4096
+"""Among so many rows at least a column is looked for that rises as the target does."""
 STEADY = 0.9
 """The share of steps of one size in a column that counts its rows."""
 MOST_ROWS = 1 << 18
@@ -30,16 +32,26 @@ EXCEL = (36526, 54788)
 """Excel's days of 2000 to 2049, counted from 1899-12-30."""
 YEARS = (1900, 2099)
 """Years of dates such as 20240131."""
+_LIKE_LATIN = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u03bf\u0391\u0392\u0395\u039f",
+    "aeopcyxiABEKMHOPCTXIoABEO",
+)
 CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
 """Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
 
 
+def _seen(name: str) -> str:
+    """What a name looks like: without what has no width, letters as the Latin ones that they look like."""
+    shown = (letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
+    return "".join(shown).translate(_LIKE_LATIN)
+
+
 def spelling(name: str) -> str:
     """The rest of a name without capitals, blanks, forms of letters, zeros about a number, or a # in front."""
-    text = "".join(unicodedata.normalize("NFKC", name).casefold().lstrip("#").split())
+    text = "".join(_seen(name).casefold().lstrip("#").split())
     text = re.sub(r"(?<=[^\W\d])[-_]|[-_](?=[^\W\d])", "", text)
-    number = text.removesuffix(".0")
-    return number.lstrip("0") or "0" if number.isdigit() else unicodedata.normalize("NFKC", text)
+    number = text.rstrip("0").rstrip(".") if re.fullmatch(r"\d+\.\d*", text) else text
+    return number.lstrip("0") or "0" if re.fullmatch(r"[\d.]+", number) else unicodedata.normalize("NFKC", text)
 
 
 def alike(names: Sequence[str]) -> list[list[str]]:
@@ -52,7 +64,7 @@ def alike(names: Sequence[str]) -> list[list[str]]:
 
 def named(names: Sequence[str], most: int = 3) -> str:
     """Some names, short; letters beyond ASCII by their codes where they alone tell names apart."""
-    same = len({unicodedata.normalize("NFKC", name) for name in names}) < len(names)
+    same = len({_seen(name) for name in names}) < len(names)
     shown = [(name if not same else ascii(name)[1:-1]) for name in names[:most]]
     shown = [name if len(name) <= 20 else f"{name[:17]}..." for name in shown]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
@@ -67,16 +79,16 @@ class Copies:
         self.rows = 0
 
     def see(self, frame: Frame, client: str | None) -> None:
+        from polars import DataFrame
+
         if self.rows >= MOST_ROWS:
             return
-        found = np.zeros(frame.rows, np.uint64)
+        columns = {}
         for name in frame.columns:
             if name != client:
                 values = frame.numbers(name)
-                kept = frame.texts(name).hash().to_numpy() if values is None else (values + 0).view(np.uint64)
-                found = (found ^ kept) * np.uint64(0x9E3779B97F4A7C15)
-                found ^= found >> np.uint64(29)
-        self.hashes.append(found)
+                columns[name] = frame.texts(name) if values is None else values + 0  # no -0
+        self.hashes.append(DataFrame(columns).hash_rows().to_numpy())
         self.places.append((frame.file, frame.lines))
         self.rows += frame.rows
 
@@ -88,9 +100,9 @@ class Copies:
             return []
         kinds, different = 1.0, self.rows - len(copies)
         for name, seen in facts.items():
-            levels = len(seen.levels)
+            levels = seen.kinds
             if levels > MOST_LEVELS:  # to more digits than three, 300 at least are told apart
-                kinds *= 300 if seen.numeric and sum("." in level for level in seen.levels) > levels / 2 else levels
+                kinds *= 300 if seen.numeric and (seen.values % 1 != 0).mean() > 0.5 else levels
             elif name != client:
                 again = different - levels  # of few, those of as many kinds as have so many pairs alike
                 kinds *= max(1, different**2 / max(1, 2 * again) if again < different / 4 else levels)
@@ -99,19 +111,24 @@ class Copies:
         rows = [(file, line) for file, lines in self.places for line in lines]
         place, origin = (place_of(*rows[at]) for at in (copies[0], first[owner[copies[0]]]))
         rows = "1 row is a copy" if len(copies) == 1 else f"{len(copies)} rows are copies"
-        return [f"{rows} of another, such as {place.partition(' of ')[0]} of {origin}: entered twice?"]
+        file = f" of {origin.partition(' of ')[2]}"
+        return [f"{rows} of another, such as {place.removesuffix(file)} of {origin}: entered twice?"]
 
 
 def suspicions(
     sites: Sequence[Rows],
     design: Design,
     facts: Mapping[str, ColumnFacts],
+    frames: Callable[[], Iterator[Frame]],
+    client: str,
     target: str,
     classes: Sequence[str],
+    sample: tuple[np.ndarray, np.ndarray],
     *,
     divided: bool,
 ) -> list[str]:
-    """Questions about all sites, whose rows are sums or kept; `divided`: by a rule."""
+    """Questions about all sites, whose rows are sums or kept; `divided`: by a rule. The `frames` are gone through once
+    more where a number may stand for what was not measured; `sample` is X (n, p) and y (n,) of some rows."""
     names = [site.name for site in sites]
     notes = [f"sites {named(some)} look alike: if they are one site, write one name" for some in alike(names)[:3]]
     single = [site.name for site in sites if site.count == 1]
@@ -122,18 +139,61 @@ def suspicions(
     rows = np.array([site.count for site in sites])
     means, squares, with_target = (np.array(parts) for parts in zip(*map(_moments, sites)))
     same = squares <= SAME**2 * means**2  # by column, whether a site's rows do not differ
-    for at, column in enumerate(design.columns):
-        if column.level is None and not column.gap:
-            notes += _number(column.source, facts[column.source], sites, means[:, at], same[:, at])
-    if not classes:
-        notes += [note for note in _number(target, facts[target], sites, means[:, -1], same[:, -1]) if "?" in note]
+    numbers = {one.source: at for at, one in enumerate(design.columns) if one.level is None and not one.gap}
+    numbers |= {} if classes else {target: -1}
+    asked = []
+    for name, at in numbers.items():
+        seen = facts[name]
+        if said := _identity(name, seen):
+            notes += said
+            continue
+        for value, other in ((seen.low, seen.high), (seen.high, seen.low)):
+            alone = same[:, at] & (means[:, at] == value) & (rows > 1)
+            if (alone.sum() == 1 and len(sites) > 2) or (value in CODES and seen.kinds > FEW_LEVELS):
+                asked.append((name, value, other, bool(alone.any())))
+        every = seen.kinds == seen.rows == 1 + seen.high - seen.low  # in whatever order
+        steady = seen.step and seen.steady >= STEADY * (seen.rows - 1)
+        if name != target and seen.rows >= FEWEST and (every or steady):
+            ends = f"from {seen.low:.6g} to {seen.high:.6g}"
+            notes.append(f"{named([name])} counts the rows, {ends}: drop it if it numbers them")
+    notes += _missing(frames, client, asked)
+    sources = [column.source for column in design.columns]
+    notes += [f"columns {named(some)} look alike: is one a copy?" for some in alike([*sources, target])[:3]]
+    at = list(numbers.values())
+    notes += _footers(rows, means[:, at], squares[:, at], names)
     notes += _site_again(design, names, means, same & (rows[:, None] > 1))
     notes += _twins(rows, np.hstack((means, squares, with_target)), names)
     if classes:
+        notes += [f"classes {named(some)} look alike: if they are one, write one name" for some in alike(classes)[:3]]
         return [*notes, *_of_classes(sites, design, target, classes)]
     off = means - rows @ means / rows.sum()
     total = (parts.sum(0) + rows @ (off * by) for parts, by in ((squares, off), (with_target, off[:, -1:])))
-    return [*notes, *_away(*total, rows @ means / rows.sum(), design, target)]
+    away = list(_away(*total, rows @ means / rows.sum(), design, target))
+    return [*notes, *(away or _monotone(*sample, numbers, target))]
+
+
+def _footers(rows: np.ndarray, means: np.ndarray, squares: np.ndarray, names: Sequence[str]) -> Iterator[str]:
+    """Sites of one row, whose numbers are the sums or the means of all others."""
+    total, near = (
+        rows @ means,
+        2e-3 * np.sqrt((squares.sum(0) + rows @ means**2) / rows.sum()),
+    )  # as rounded as means are
+    for at in np.flatnonzero(rows == 1):
+        row, rest = means[at], total - means[at]
+        for kind, values in (("sum", rest), ("mean", rest / (rows.sum() - 1))):
+            if (row != 0).sum() > 1 and ((np.abs(row - values) <= near) | (row == 0)).all():
+                yield f"{named([names[at]])} is one row, the {kind} of all others: a footer?"
+
+
+def _monotone(X: np.ndarray, y: np.ndarray, numbers: Mapping[str, int], target: str) -> Iterator[str]:
+    """Of numbers that rise or fall in all rows as the target does: of ten by chance in one case of millions."""
+    y = y[known := ~np.isnan(y)]
+    for name, at in numbers.items() if len(np.unique(y)) > FEW_LEVELS else ():
+        x = X[known, at]
+        for way, sign in (("rises", 1), ("falls", -1)) if name != target and len(np.unique(x)) > FEW_LEVELS else ():
+            if (np.diff(sign * x[np.lexsort((sign * x, y))]) >= 0).all():
+                rows = "all" if len(y) < SAMPLE else len(y)
+                yield f"{named([name])} {way} with {named([target])} in {rows} rows: does the column give it away?"
 
 
 def _moments(site: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -147,30 +207,40 @@ def _moments(site: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return mean, (z**2).sum(0), z.T @ z[:, -1]
 
 
-def _number(name: str, seen: ColumnFacts, sites: Sequence[Rows], means: np.ndarray, same: np.ndarray) -> Iterator[str]:
-    low, high = seen.ends
-    if low.value >= 1e15 and 2**53 <= -high.value < 1e20:
-        yield f"{named([name])} is {low.value:.6g} or more, of which 16 digits count: an identifier? drop it"
-        return
-    days = [_day(text) for text in (f"{low.value:.8g}", f"{-high.value:.8g}", *seen.levels)]
-    if len(seen.levels) > FEW_LEVELS and None not in days:
-        yield f"{named([name])} is {low.value:.8g} to {-high.value:.8g}: dates, {days[0]} to {days[1]}?"
-        return
-    for end, sign, other in ((low, 1, -high.value), (high, -1, low.value)):
-        value, beyond = sign * end.value, sign * end.beyond
-        width, gap = abs(other - beyond), abs(beyond - value)
-        if not (0 < width < np.inf and gap > width / 4):
-            continue
-        whole = [site.name for site, mean, one in zip(sites, means, same) if one and mean == value and site.count > 1]
-        coded = value in CODES and len(seen.levels) > FEW_LEVELS and (end.count > 1 or gap > width)
-        if (len(whole) == 1 and len(sites) > 2) or coded:
-            where = f" of {named(sorted(end.sites))}" if len(end.sites) == 1 else ""
-            elsewhere = f"{min(beyond, other):.6g} to {max(beyond, other):.6g} elsewhere"
-            rows = f"{end.count} rows" if end.count > 1 else "1 row"
+def _identity(name: str, seen: ColumnFacts) -> list[str]:
+    low, high = seen.low, seen.high
+    if low >= 1e15 and 2**53 <= high < 1e20:
+        return [f"{named([name])} is {low:.6g} or more, of which 16 digits count: an identifier? drop it"]
+    days = [_day(f"{end:.8g}") for end in (low, high)]
+    if seen.kinds > FEW_LEVELS and None not in days and all(map(_day, seen.levels)):
+        return [f"{named([name])} is {low:.8g} to {high:.8g}: dates, {days[0]} to {days[1]}?"]
+    return []
+
+
+def _missing(
+    frames: Callable[[], Iterator[Frame]], client: str, asked: Sequence[tuple[str, float, float, bool]]
+) -> Iterator[str]:
+    """Of columns, each with one of its ends, the other one, and whether a site has no other number: where this end is
+    far from all other numbers."""
+    counts, beyond = [0] * len(asked), [other for _, _, other, _ in asked]
+    owners: list[set[str]] = [set() for _ in asked]
+    for frame in frames() if asked else ():
+        names = frame.texts(client).to_numpy()
+        for k, (name, value, _, _) in enumerate(asked):
+            values = frame.numbers(name)
+            assert values is not None
+            at, far = values == value, np.where(values == value, np.inf, np.abs(values - value))
+            counts[k] += int(at.sum())
+            if np.nanmin(far, initial=np.inf) < abs(beyond[k] - value):
+                beyond[k] = float(values[np.nanargmin(far)])
+            owners[k] |= set(names[at]) - {None} if len(owners[k]) < 2 else set()
+    for (name, value, other, alone), count, next_one, sites in zip(asked, counts, beyond, owners):
+        width, gap = abs(other - next_one), abs(next_one - value)
+        if width > 0 and gap > width / 4 and (alone or count > 1 or gap > width):
+            where = f" of {named(sorted(sites))}" if len(sites) == 1 else ""
+            elsewhere = f"{min(next_one, other):.6g} to {max(next_one, other):.6g} elsewhere"
+            rows = f"{count} rows" if count > 1 else "1 row"
             yield f"{named([name])} is {value:.6g} in {rows}{where}, {elsewhere}: missing?"
-    every = len(seen.levels) == seen.rows == 1 - high.value - low.value  # in whatever order
-    if seen.rows >= FEWEST and (every or (seen.step and seen.steady >= STEADY * (seen.rows - 1))):
-        yield f"{named([name])} counts the rows, from {low.value:.6g} to {-high.value:.6g}: drop it if it numbers them"
 
 
 def _day(number: str) -> date | None:

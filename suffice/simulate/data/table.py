@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -40,18 +40,20 @@ class Table:
             field = f"y of client {self.name}" if self.name else "y"
             object.__setattr__(self, "y", as_numbers(field, self.y, (len(X),)))
 
-    def rows(self, name: str, chosen: np.ndarray) -> Table:
-        """The chosen rows, as client `name`."""
-        return replace(self, name=name, X=self.X[chosen], y=self.y[chosen])
-
-    def frame(self, target: str, start: int = 0) -> Frame:
-        """The rows, of which the first has the number `start` + 1."""
+    def frame(self, target: str, start: int = 0) -> tuple[Frame, str]:
+        """The rows, of which the first has the number `start` + 1, and what their target is called."""
         from polars import DataFrame
 
+        target = free_name(target, self.columns)
         check_whole("column", [*self.columns, target])
         cells = DataFrame(dict(zip(self.columns, self.X.T)))
         y = series_of(target, self.y, names=self.y.dtype.kind == "U")
-        return Frame(cells=cells.with_columns(y), lines=np.arange(start + 1, start + len(self.y) + 1))
+        return Frame(cells=cells.with_columns(y), lines=np.arange(start + 1, start + len(self.y) + 1)), target
+
+
+def free_name(role: str, columns: Sequence[str]) -> str:
+    """A name for a column of clients or targets that no predictor has."""
+    return role if role not in columns else f"{role} (of the rows)"
 
 
 def no_column(role: str, name: str, columns: Sequence[str], more: str = "") -> InputError:

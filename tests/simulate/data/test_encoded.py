@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from populations import draw, table
@@ -62,5 +64,25 @@ def test_numbers_that_a_stray_text_or_a_comma_would_make_a_category_are_refused(
         InputError, match=r"^column x0 = 'n\.d\.': other entries are numbers, such as 1\.00: correct it"
     ):
         sf.fit(columns | {"x0": [*numbers[:40], "n.d.", *numbers[41:]]})
-    with pytest.raises(InputError, match=r"^column x0 = '1,00': a number\? write .* decimals with a point"):
+    with pytest.raises(
+        InputError, match=r"^x0 in row 1 \(client s0\) = '1,00': a number\? write .* decimals with a point"
+    ):
         sf.fit(columns | {"x0": [value.replace(".", ",") for value in numbers]})
+
+
+@pytest.mark.parametrize("stray", ["broken", "#N", "12,5", "12 kg", "(5)", "<0.1"])
+@pytest.mark.parametrize("row", [0, 7, 299])
+def test_one_text_among_many_numbers_is_found_however_it_is_sorted(stray, row, tmp_path, monkeypatch):
+    """Over a hundred entries are none that a category may have: the column was left out as one of names. In pieces,
+    too, whether the text is in the first or in the last."""
+    columns = table(draw(2, np.ones((3, 1)), 100))
+    x = [f"{value:.4f}" for value in np.linspace(1, 40, 300)]
+    columns["x0"] = [*x[:row], stray, *x[row + 1 :]]
+    (tmp_path / "t.csv").write_text(
+        "\n".join([";".join(columns), *(";".join(map(str, r)) for r in zip(*columns.values()))])
+    )
+    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
+    monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 2000)
+    for source in (columns, tmp_path / "t.csv"):
+        with pytest.raises(InputError, match=rf"x0.* = '{re.escape(stray)}': "):
+            sf.fit(source)

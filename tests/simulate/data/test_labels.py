@@ -34,3 +34,17 @@ def test_one_positive_label_may_stand_without_a_list():
     np.testing.assert_array_equal(one.optimum, several.optimum)
     with pytest.raises(sf.InputError, match="only the logistic loss has classes"):
         sf.from_arrays(X, y, positive=1)
+
+
+@pytest.mark.parametrize(("zero", "one"), [("1.0", "2.0"), ("01", "02"), ("0.0", "1"), ("1e0", "2")])
+def test_classes_that_are_numbers_are_one_however_they_are_written(zero, one, tmp_path):
+    """Beside names of gaps, too, with which a column of a file stays one of texts."""
+    x = np.random.default_rng(0).normal(size=60)
+    cells = [one if value > 0 else zero for value in x]
+    cells[5:8] = ["NA", "none", str(int(float(cells[7])))]
+    rows = [f"{'abc'[at % 3]},{value:.3f},{cell}" for at, (value, cell) in enumerate(zip(x, cells))]
+    (tmp_path / "t.csv").write_text("\n".join(["client,z,target", *rows]))
+    fit = sf.fit(tmp_path / "t.csv", loss="logistic")
+    assert [float(kind) for kind in fit.classes] == [float(zero), float(one)]
+    assert sum(model.rows for model in fit) == 58
+    assert sf.fit({"client": list("abc") * 20, "z": x, "target": cells}, loss="logistic").classes == fit.classes

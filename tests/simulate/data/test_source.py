@@ -100,3 +100,17 @@ def test_half_of_a_character_is_no_name_in_files(tmp_path, kind):
     for reader in (sf.read, sf.fit):
         with pytest.raises(sf.InputError, match=r"(site|column) = '\\ud(cff|800)': half of a character"):
             reader(tmp_path)
+
+
+def test_codes_are_the_same_levels_in_files_that_have_only_such_as_in_others(tmp_path):
+    """01 is a number in the first file, and no level 1 beside the level 01 of the second."""
+    rng = np.random.default_rng(0)
+    for name, codes in (
+        ("a", ["01", "02", "NA", "1"]),
+        ("b", ["01", "A", "02", "1"]),
+        ("c", ["01", "02", "01", "02"]),
+    ):
+        rows = [f"{x:.3f},{codes[at % 4]},{y:.3f}" for at, (x, y) in enumerate(rng.normal(size=(24, 2)))]
+        written(tmp_path, "\n".join(["x,kind,target", *rows]), f"{name}.csv")
+    levels = {column.level for column in sf.fit(tmp_path).design.columns if column.level}
+    assert levels == {"01", "02", "1", "A"}

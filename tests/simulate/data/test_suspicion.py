@@ -183,4 +183,45 @@ def test_files_of_a_folder_whose_headers_differ(tmp_path):
             with pytest.raises(sf.InputError, match=r"header of b.csv = 'X': a.csv has 'x': write one name in all"):
                 sf.fit(tmp_path, target="y")
         else:
+            (tmp_path / "~$b.csv").write_bytes(b"a lock of Excel")
             assert "b.csv has no column z: it is missing in all their rows" in sf.fit(tmp_path, target="y").notes
+
+
+ASKED = {
+    "a footer of sums": (lambda t: {k: [*v, "Total" if k == "site" else round(sum(v), 3)] for k, v in t.items()},
+                         "Total is one row, the sum of all others: a footer?"),
+    "a footer of means": (lambda t: {k: [*v, "Mean" if k == "site" else round(sum(v) / 90, 3)] for k, v in t.items()},
+                          "Mean is one row, the mean of all others: a footer?"),
+    "another alphabet": (lambda t: t | {"site": [*t["site"][:-1], "M\u0435tz"]},
+                         "sites Metz, M\\u0435tz look alike: if they are one site, write one name"),
+    "no width": (lambda t: t | {"site": ["Ulm\u200b", *t["site"][1:]]},
+                 "sites Ulm\\u200b, Ulm look alike: if they are one site, write one name"),
+    "zeros behind the point": (lambda t: t | {"site": ["2.50", *["2.5"] * 29, *t["site"][30:]]},
+                               "sites 2.50, 2.5 look alike: if they are one site, write one name"),
+    "capitals in the header": (lambda t: t | {"X": t["z"][::-1]}, "columns x, X look alike: is one a copy?"),
+    "a power of the target": (lambda t: t | {"again": np.exp(t["y"]).round(6).tolist()},
+                              "again rises with y in all rows: does the column give it away?"),
+    "a falling one": (lambda t: t | {"again": (-np.cbrt(t["y"])).round(6).tolist()},
+                      "again falls with y in all rows: does the column give it away?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_what_else_is_asked(kind):
+    change, note = ASKED[kind]
+    assert notes(change(columns())) == [note]
+
+
+def test_copies_in_two_files_are_named_with_both(tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        rows = zip(*list(columns(seed).values())[1:])
+        (tmp_path / f"{name}.csv").write_text("\n".join(["x,z,y", *(",".join(map(str, row)) for row in rows)]))
+    assert any(
+        "such as line 2 of b.csv of line 2 of a.csv: entered twice?" in note
+        for note in sf.fit(tmp_path, target="y").notes
+    )
+
+
+def test_classes_that_look_alike():
+    fit = sf.fit(columns() | {"y": [*["yes", "no"] * 44, "Yes", "no"]}, **ROLES)
+    assert "classes Yes, yes look alike: if they are one, write one name" in fit.notes
