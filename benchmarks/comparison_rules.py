@@ -28,7 +28,7 @@ from suffice.simulate import (
     Scaffnew,
     Stream,
 )
-from suffice.simulate.algorithms.base import Algorithm, Draw, State
+from suffice.simulate.algorithms.algorithm import Algorithm, Draw, State
 from suffice.simulate.algorithms.cobo import MIDPOINT, PAIRS
 from suffice.simulate.algorithms.flix import mixture
 from suffice.simulate.algorithms.sampling import sample

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .fitting.sklearn_estimators import CollaborativeRegressor as CollaborativeRegressor
     from .fitting.summarise import summarise as summarise
     from .planning.client_statistics import statistics as statistics
-    from .planning.methods import compare_methods as compare_methods
+    from .planning.method_comparison import compare_methods as compare_methods
     from .planning.plan import Plan as Plan
     from .planning.plan import plan as plan
     from .simulate import AllForOne as AllForOne
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from .support.versions import VERSION as __version__  # noqa: F401
     from .support.versions import show_versions as show_versions
     from .training.train import train as train
-    from .training.training import Training as Training
+    from .training.training_result import Training as Training
     from .verification import Verdict as Verdict
     from .verification import check as check
     from .verification import errata as errata
@@ -99,7 +99,7 @@ _HOMES = {
     ".fitting.sklearn_estimators": "CollaborativeClassifier CollaborativeRegressor",
     ".fitting.summarise": "summarise",
     ".planning.client_statistics": "statistics",
-    ".planning.methods": "compare_methods",
+    ".planning.method_comparison": "compare_methods",
     ".planning.plan": "Plan plan",
     ".simulate": (
         "AllForOne FixedWeights LeastSquares Local Logistic Neural Quadratics Trace algorithms collaborators "
@@ -115,7 +115,7 @@ _HOMES = {
     ".support.errors": "ConditionError InputError",
     ".support.versions": "VERSION=__version__ show_versions",
     ".training.train": "train",
-    ".training.training": "Training",
+    ".training.training_result": "Training",
     ".verification": "Verdict check errata families quantity testing verify",
 }
 __getattr__, __dir__, __all__ = lazy(__name__, _HOMES)

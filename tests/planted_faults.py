@@ -16,7 +16,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 FAULTS = r"""
 allowance of floats x 4000
-  suffice/verification/suspects.py: return 4 * max(found => return 16000 * max(found
+  suffice/verification/rounding_violations.py: return 4 * max(found => return 16000 * max(found
   tests/verification/test_check_guards_jumps.py -k no_more_is_left
 allowance of wide floats x 4000
   suffice/verification/problem_measure.py: _WIDE = 4.0 => _WIDE = 16000.0
@@ -37,16 +37,16 @@ no wrong variant is made
   suffice/verification/claim.py: (theorem, worst_ratio=worst_ratio) => (theorem, worst_ratio=worst_ratio)[:0]
   tests/verification/test_check.py -k right_bound
 hardly a pair of clients and features is swept
-  suffice/verification/shapes.py: for pair in PAIRS if => for pair in PAIRS[:9] if
+  suffice/verification/dimension_sweep.py: for pair in PAIRS if => for pair in PAIRS[:9] if
   tests/verification/test_check_shapes.py -k one_pair
 mutant T - 1 gone
   suffice/verification/mutants.py: for by in (1, -1): => for by in (1,):
   tests/verification/test_check_guards_jumps.py -k both_shifts
 jumps count as rounding
-  suffice/verification/suspects.py: for k in range(1, 6)] => for k in range(5)]
+  suffice/verification/rounding_violations.py: for k in range(1, 6)] => for k in range(5)]
   tests/verification/test_check_guards_jumps.py -k 'limits or thousand'
 dropped instances are not counted
-  suffice/verification/suspects.py: found is None => False
+  suffice/verification/rounding_violations.py: found is None => False
   tests/verification/test_check_guards_jumps.py -k 'counted or concluded'
 refuter ends at T = 40
   suffice/verification/proof/refute.py: LONGEST = 400 => LONGEST = 40
@@ -61,7 +61,7 @@ sign of |q| is not checked
   suffice/verification/proof/prove.py: if symbolic.absolute: => if False:
   tests/verification/proof/test_agreement.py -k 'true_rate and absolute'
 late is not tried
-  suffice/verification/candidates.py: range(10) => range(3)
+  suffice/verification/boundary_instances.py: range(10) => range(3)
   tests/verification/test_check_guards_late.py -k 'reach and not inf'
 averages end at T = 200
   suffice/verification/problem_measure.py: _LATE = 1010 => _LATE = 40

@@ -197,7 +197,7 @@ def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> di
         with progress("simulating the plan", patience=PATIENCE) as report:
             found["measured"] = result.simulate(progress=report, **runs)
     if planning.methods:
-        from suffice.planning.methods import compare_methods
+        from suffice.planning.method_comparison import compare_methods
 
         with progress("measuring methods", patience=PATIENCE) as report:
             found["methods"] = compare_methods(result, progress=report, **runs)

@@ -20,7 +20,7 @@ from suffice.bounds.papers import OWN, PAPERS
 if TYPE_CHECKING:  # what measures takes seconds to import
     from suffice.verification.errata import Erratum
 
-    from .truth import Truth
+    from .measured_instances import Truth
 
 FILE = Path(__file__).with_name("exact_values.json")
 _ROWS = 20_000
@@ -41,7 +41,7 @@ def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
     from suffice.verification.claims import all_claims
     from suffice.verification.errata import ERRATA
 
-    from .truth import truths
+    from .measured_instances import truths
 
     found = truths(claim for claim in all_claims() if _paper(claim.theorem.key) in papers)
     errata = [erratum(entry) for entry in ERRATA if entry.id.startswith(tuple(f"{paper}-" for paper in papers))]

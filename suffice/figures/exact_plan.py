@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.planning.plan_row import Kind, Row
+from suffice.planning.client_plan import Kind, Row
 
 from .figure import Figure
 from .plan import curve_key

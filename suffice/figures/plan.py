@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds import Constants, evaluate, find
-from suffice.planning.plan_row import Row
+from suffice.planning.client_plan import Row
 
 from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, short_name

@@ -11,9 +11,9 @@ import numpy as np
 from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.folds import Sums, Units
 
-from .candidates import Fitted
 from .fitted import Fit
 from .gain import PER_COEFFICIENT, Gains
+from .model_averaging import Fitted
 from .site_models import LEFT_OUT, POPULATION, SiteModel
 from .table import findings
 

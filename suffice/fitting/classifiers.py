@@ -13,9 +13,9 @@ import numpy as np
 
 from suffice.simulate.data.folds import FOLDS
 
-from .candidates import BETA, Fitted, average
 from .gain import RESAMPLED, Gains
 from .local_quadratics import LocalQuadratics, local_quadratics, log_losses, probabilities
+from .model_averaging import BETA, Fitted, average
 from .ridge import alone_models
 
 SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray]

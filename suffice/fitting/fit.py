@@ -61,7 +61,7 @@ def fit(
 
     Categories become one column per level except the most frequent; missing numbers are replaced by the mean and marked
     by an extra column; a text that differs in nearly every row is left out. There is nothing to tune: the method is in
-    `suffice.fitting.candidates`. Raises `InputError`.
+    `suffice.fitting.model_averaging`. Raises `InputError`.
     """
     from suffice.simulate.data.message import Message, read_message, sites_of_messages
     from suffice.simulate.data.site_source import read_sites

@@ -15,9 +15,9 @@ import numpy as np
 
 from suffice.simulate.data.folds import FOLDS, Messages, Sums, Units
 
-from .candidates import Fitted, collaborate
 from .gain import PER_COEFFICIENT, Gains, sums_of
 from .groups import Likeness
+from .model_averaging import Fitted, collaborate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ from suffice.support.files import make_folder, write_whole
 from suffice.support.numbers import plain
 from suffice.support.text import csv_text
 
-from .federated import followed
-from .plan_row import Row
+from .client_plan import Row
+from .round_weights import followed
 
 if TYPE_CHECKING:
     from suffice.simulate.data.standardisation import Coordinates

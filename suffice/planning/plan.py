@@ -19,13 +19,13 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
+from .client_plan import Row
 from .constant_prediction import constant_excess, started
-from .federated import matrices, rounds
 from .guaranteed.fixed_weights import everybody
-from .logistic import measured_curves, with_measured
-from .plan_row import Row
+from .logistic_plan import measured_curves, with_measured
 from .plan_rows import planned_rows
 from .precision import precisions
+from .round_weights import matrices, rounds
 from .simulated import Measured, measure, multiplications
 from .tables.answer import answer
 from .tables.notes import sentence

@@ -14,9 +14,9 @@ from suffice.simulate.moments.gradient_moments import MOST_NUMBERS, GradientMome
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
+from .client_plan import CLUSTER, Row
 from .exact.plan import exact_plans
 from .guaranteed.plan import checked, promised
-from .plan_row import CLUSTER, Row
 from .precision import Precision
 
 if TYPE_CHECKING:

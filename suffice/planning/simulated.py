@@ -13,12 +13,12 @@ from suffice.support.numbers import plain
 from suffice.support.tables import number
 from suffice.support.text import printable
 
+from .client_plan import Row
 from .constant_plan import ConstantPlan
-from .plan_row import Row
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
-    from suffice.simulate.algorithms.base import Algorithm
+    from suffice.simulate.algorithms.algorithm import Algorithm
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""

@@ -10,7 +10,6 @@ from suffice.support.lazy import lazy
 if TYPE_CHECKING:
     from . import algorithms as algorithms
     from . import problems as problems
-    from .additive_noise import Additive as Additive
     from .algorithms import APFL as APFL
     from .algorithms import IFCA as IFCA
     from .algorithms import WGABC as WGABC
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from .excess_loss import expected_excesses as expected_excesses
     from .excess_loss import expected_moments as expected_moments
     from .excess_loss import expected_moments_batch as expected_moments_batch
+    from .noise_covariance import Additive as Additive
     from .oracle import Oracle as Oracle
     from .problem import Problem as Problem
     from .problem_batches import split as split

@@ -19,10 +19,10 @@ from suffice.support.files import check_regular, write_whole
 from suffice.support.memory import Memory
 from suffice.support.versions import VERSION
 
-from .algorithms.base import Algorithm, State
+from .algorithms.algorithm import Algorithm, State
 from .data.npz import read_arrays
 from .oracle import Oracle
-from .problems.admission import as_bytes
+from .problems.module_requirements import as_bytes
 from .randomness import Randomness
 from .recorder import Recorder
 from .threads import one_thread

@@ -12,7 +12,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
-from .algorithms.base import Algorithm, State, check_algorithm
+from .algorithms.algorithm import Algorithm, State, check_algorithm
 from .moment_maps import Maps, origin, probe_batch
 from .moment_powers import Block, Probed, branches, moments_of_steps, probed_alone
 from .oracle import check_problem

@@ -12,7 +12,7 @@ from torch.func import vmap
 
 from suffice.support.errors import InputError
 
-from .algorithms.base import Algorithm
+from .algorithms.algorithm import Algorithm
 from .moment_maps import origin, probe_batch, probes_of
 from .moment_powers import Cycle, MomentPowers, branches, form_value
 from .problem import QuadraticProblem

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from .algorithms.base import Draw
+from .algorithms.algorithm import Draw
 from .algorithms.cobo import PAIRS
 from .algorithms.scafflix import COIN
 from .kernels import (

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from .algorithms.base import Algorithm, Draw, State
+from .algorithms.algorithm import Algorithm, Draw, State
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors, tensors, with_tensors
-from .problems.additive import AdditiveNoise
+from .problems.additive_noise import AdditiveNoise
 
 Images = Callable[[Tensor, Tensor, State], Tensor]
 """Where one step takes the states (K, n), seen from the centre, under draws (B, K, N, ...) and what the coins show

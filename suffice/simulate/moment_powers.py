@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.base import Algorithm, State
+from .algorithms.algorithm import Algorithm, State
 from .moment_maps import Maps, origin, possible, probe
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors

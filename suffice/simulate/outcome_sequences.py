@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.base import Algorithm, Draw, State, Wrapper
+from .algorithms.algorithm import Algorithm, Draw, State, Wrapper
 from .oracle import Oracle
 from .path_values import nudged, path_values
 from .problem import Problem, known

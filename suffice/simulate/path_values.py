@@ -17,10 +17,10 @@ from torch.func import vmap
 
 from suffice.support.errors import InputError
 
-from .algorithms.base import Algorithm, Draw, State
+from .algorithms.algorithm import Algorithm, Draw, State
 from .problem import Problem
 from .problem_batches import stack, tensors, with_tensors
-from .problems.additive import AdditiveNoise
+from .problems.additive_noise import AdditiveNoise
 from .quadratic_forms import QuadraticForm
 from .randomness import Randomness
 from .stopping_time import STOPPED, Stopping

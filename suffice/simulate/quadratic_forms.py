@@ -20,7 +20,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 
 from . import mean_loss
-from .algorithms.base import State
+from .algorithms.algorithm import State
 from .moment_maps import at_states, unit_states
 from .problem import Problem, QuadraticProblem
 from .stopping_time import STOPPED

@@ -11,7 +11,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from .algorithms.base import Algorithm, Count, Draw, State
+from .algorithms.algorithm import Algorithm, Count, Draw, State
 from .oracle import Oracle
 from .trace import Trace
 

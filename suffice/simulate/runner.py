@@ -18,7 +18,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, as_whole, real_array
 
-from .algorithms.base import Algorithm, Draw, State, check_algorithm
+from .algorithms.algorithm import Algorithm, Draw, State, check_algorithm
 from .algorithms.optimiser import Optimised
 from .checkpoint import Checkpoint, fingerprint
 from .kernel_choice import Kernel, attempt, cannot_record, record

@@ -26,7 +26,7 @@ from suffice.support.numbers import as_whole
 
 from .architectures import module_of
 from .client_arrays import ClientArrays, client_arrays
-from .training import Training, tested
+from .training_result import Training, tested
 
 JUDGED = 0.2
 """The share of each client's rows for training by which algorithms that need them judge models."""

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from suffice.simulate import Algorithm, Randomness
-from suffice.simulate.algorithms.base import Draw, State
+from suffice.simulate.algorithms.algorithm import Draw, State
 from suffice.simulate.moment_maps import Maps, images_of, matrices_of, origin, probe, unit_states
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.problem import Problem, QuadraticProblem
-from suffice.simulate.problems.additive import AdditiveNoise
+from suffice.simulate.problems.additive_noise import AdditiveNoise
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from suffice.bounds import PARAMETERS, Parameter, Quantity, Source, Theorem
 from suffice.simulate import Algorithm, Local
-from suffice.simulate.algorithms.base import check_algorithm
+from suffice.simulate.algorithms.algorithm import check_algorithm
 from suffice.simulate.threads import one_thread
 from suffice.support import progress as bars
 from suffice.support.errors import InputError
@@ -22,6 +22,7 @@ from suffice.support.parse import nearest
 from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
 from .counterexample import with_counterexample
+from .dimension_sweep import Sweep
 from .families import ProblemFamily, own_scalar
 from .free_constant import with_constant
 from .loosened_conditions import loosened
@@ -32,8 +33,7 @@ from .quantity import Composed, composed, form_of, quantity_of
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .satisfiable import explained
 from .schedule import Scheduled, with_steps
-from .shapes import Sweep
-from .user_function import reading, renamed, settings_kept
+from .user_bound import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
 
 

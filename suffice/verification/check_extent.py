@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
-from .candidates import LATE
+from .boundary_instances import LATE
+from .dimension_sweep import in_words
 from .problem_measure import ZEROS, Measure, own_number
-from .shapes import in_words
 from .verdict import Verdict
 
 

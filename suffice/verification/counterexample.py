@@ -13,8 +13,8 @@ from suffice.bounds import Theorem
 from .evidence import AGREEMENT
 from .family import Values
 from .problem_measure import Measure
+from .rounding_violations import at_digits
 from .search import shrink
-from .suspects import at_digits
 from .verdict import Verdict, unused
 
 M = TypeVar("M", bound=Measure)

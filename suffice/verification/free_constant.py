@@ -16,11 +16,11 @@ from suffice.bounds import Theorem
 from suffice.support.errors import InputError
 
 from .claim import Claim, Effort
+from .dimension_sweep import LARGEST, embedded
 from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, alike, shape_of
 from .search import search
-from .shapes import LARGEST, embedded
 from .verdict import Outcome, Verdict
 
 _HALVINGS, _WIDEST = 60, 100.0

@@ -27,7 +27,7 @@ from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problem_batches import over_tensors
 from suffice.simulate.quadratic_forms import QuadraticForm
 
-from .exact_tensors import BITS, NUDGE, ExactTensors, times
+from .exact_arithmetic import BITS, NUDGE, ExactTensors, times
 
 DIGITS = 50
 LONGEST_BY_HAND = 2000

@@ -31,8 +31,8 @@ from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, arguments_of, stated
 from .quantity import scalars_of
+from .rounding_violations import without_rounding
 from .schedule import steps
-from .suspects import without_rounding
 
 MOST_CERTIFIED = 4096
 """Instances that one check may certify: each may raise a false alarm with probability FALSE_ALARMS/MOST_CERTIFIED."""

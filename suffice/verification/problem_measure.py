@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
-from suffice.simulate.algorithms.base import Wrapper
+from suffice.simulate.algorithms.algorithm import Wrapper
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers, entries
 from suffice.simulate.problem import QuadraticProblem
@@ -21,15 +21,15 @@ from suffice.support.errors import InputError
 from . import high_precision
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
-from .candidates import LATE, inner_modes, late, scans
+from .boundary_instances import LATE, inner_modes, late, scans
 from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
 from .measurement_cache import once
 from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
+from .rounding_violations import movable, moved, without_rounding
 from .schedule import Scheduled, steps
-from .suspects import movable, moved, without_rounding
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),

@@ -21,7 +21,7 @@ from suffice.support.numbers import as_whole
 from suffice.support.parse import nearest
 
 from .schedule import series
-from .user_function import renamed
+from .user_bound import renamed
 
 APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
 """Scalars that say how far clients are apart."""

@@ -20,6 +20,7 @@ from .assumptions import listed, paths_only
 from .claim import Claim, Effort
 from .confidence_interval import FALSE_ALARMS
 from .counterexample import at_worst, described
+from .dimension_sweep import Sweep
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics
 from .family import Values
@@ -34,7 +35,6 @@ from .problem_measure import (
 )
 from .quantity import form_of
 from .search import shrink
-from .shapes import Sweep
 from .verdict import Verdict
 
 SHAPES = {

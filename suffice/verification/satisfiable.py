@@ -16,7 +16,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .candidates import turned
+from .boundary_instances import turned
 from .evidence import Evidence, sides
 from .family import Domain, Family
 

@@ -12,11 +12,11 @@ import numpy as np
 from torch import Tensor
 
 from suffice.simulate import Algorithm
-from suffice.simulate.algorithms.base import Draw, State, Wrapper
+from suffice.simulate.algorithms.algorithm import Draw, State, Wrapper
 from suffice.simulate.oracle import Oracle
 from suffice.support.errors import InputError
 
-from .user_function import adapted, renamed
+from .user_bound import adapted, renamed
 
 
 def series(field: str, function: Callable[..., Any], remedy: str) -> Callable[..., np.ndarray]:

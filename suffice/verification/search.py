@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .candidates import turned
+from .boundary_instances import turned
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
 

@@ -8,8 +8,8 @@ import pytest
 import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity, Quantity, find
 from suffice.bounds.all_for_all_plan import ONE, TWO
+from suffice.planning.client_plan import LABELS
 from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
-from suffice.planning.plan_row import LABELS
 from suffice.planning.step_size_schedules import HITTING
 from suffice.planning.tables.plans import plan_table
 

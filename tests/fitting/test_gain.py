@@ -9,8 +9,8 @@ import pytest
 from populations import collaborating, draw, table
 
 import suffice as sf
-from suffice.fitting.candidates import collaborate
 from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, Gains, beyond_chance, sums_of
+from suffice.fitting.model_averaging import collaborate
 from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
 
 

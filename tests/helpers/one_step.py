@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from suffice.simulate.algorithms.base import Draw
+from suffice.simulate.algorithms.algorithm import Draw
 from suffice.simulate.step_size_argument import step_sizes
 
 

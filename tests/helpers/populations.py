@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.fitting.candidates import Fitted, collaborate
+from suffice.fitting.model_averaging import Fitted, collaborate
 from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.simulate.data.folds import FOLDS, Fold, Messages, Sums, Units
 

@@ -11,8 +11,8 @@ import pytest
 
 import suffice as sf
 import suffice.planning
+from suffice.planning.client_plan import Row
 from suffice.planning.constant_plan import ConstantPlan
-from suffice.planning.plan_row import Row
 from suffice.planning.precision import Precision
 
 

@@ -18,7 +18,7 @@ from suffice.simulate import FedAvg
 from suffice.support.tables import number
 from suffice.training import train as training_module
 from suffice.training.train import unfinished
-from suffice.training.training import Training
+from suffice.training.training_result import Training
 
 QUICK = {"iterations": 20, "eta": 1.0, "options": {"iterations": 40}}
 

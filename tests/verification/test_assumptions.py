@@ -11,7 +11,7 @@ from one_line import one_line
 
 from suffice.bounds import InputError
 from suffice.simulate import Algorithm, FedAvg, Local, LocalSGD, Quadratics, Scaffnew, run
-from suffice.simulate.algorithms.base import Draw
+from suffice.simulate.algorithms.algorithm import Draw
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.randomness import Stream
 from suffice.verification import Outcome, check

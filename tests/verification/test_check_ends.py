@@ -8,7 +8,7 @@ import pytest
 from suffice.simulate import Quadratics
 from suffice.simulate.algorithms import Scaffold
 from suffice.verification import Outcome, check
-from suffice.verification.candidates import turned
+from suffice.verification.boundary_instances import turned
 from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting
 from suffice.verification.family import Domain, Family

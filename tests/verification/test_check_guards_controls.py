@@ -14,7 +14,7 @@ from suffice.simulate.algorithms import Scaffnew, Scaffold
 from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle
 from suffice.simulate.quadratic_forms import forms
 from suffice.verification import Outcome, check, high_precision
-from suffice.verification.exact_tensors import BITS, ExactTensors
+from suffice.verification.exact_arithmetic import BITS, ExactTensors
 from suffice.verification.families import quadratics
 
 pytestmark = pytest.mark.usefixtures("brief")

@@ -19,8 +19,8 @@ from suffice.verification.evidence_summary import EvidenceSummary
 from suffice.verification.families import quadratics
 from suffice.verification.mutants import mutants
 from suffice.verification.problem_measure import Measure, measures, stated, typical_setting
+from suffice.verification.rounding_violations import _float_error, without_rounding
 from suffice.verification.sampled_check import path_measures
-from suffice.verification.suspects import _float_error, without_rounding
 
 FAMILY = quadratics(clients=3, features=2, longest=10)
 LIBRARY = ("eta", "mu", "beta", "sigma2", "e0", "distance2", "T", "N", "d")

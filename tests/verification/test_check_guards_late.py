@@ -10,10 +10,10 @@ import torch
 
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms import Scaffold
-from suffice.simulate.algorithms.base import Draw
+from suffice.simulate.algorithms.algorithm import Draw
 from suffice.simulate.randomness import Stream
 from suffice.verification import Outcome, check
-from suffice.verification.candidates import LATE, late
+from suffice.verification.boundary_instances import LATE, late
 from suffice.verification.check import record
 from suffice.verification.problem_measure import measures
 

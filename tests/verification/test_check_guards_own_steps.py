@@ -8,7 +8,7 @@ from shorter_steps import Steps
 from suffice.simulate import Local
 from suffice.simulate.algorithms import Momentum
 from suffice.verification import Outcome, check
-from suffice.verification.candidates import late
+from suffice.verification.boundary_instances import late
 from suffice.verification.check import record
 from suffice.verification.effective_step import reach
 from suffice.verification.problem_measure import measures

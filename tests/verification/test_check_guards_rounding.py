@@ -10,7 +10,7 @@ from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.families import quadratics
 from suffice.verification.problem_measure import stated
-from suffice.verification.suspects import at_digits
+from suffice.verification.rounding_violations import at_digits
 
 pytestmark = pytest.mark.usefixtures("brief")
 

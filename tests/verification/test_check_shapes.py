@@ -13,9 +13,9 @@ from suffice.simulate import FedAvg, FixedWeights, Local
 from suffice.verification import Outcome, check, sampled_check, shapes
 from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS
+from suffice.verification.dimension_sweep import PAIRS, Sweep, in_words
 from suffice.verification.families import quadratics
 from suffice.verification.problem_measure import measures
-from suffice.verification.shapes import PAIRS, Sweep, in_words
 
 
 def limit(*, eta, beta):

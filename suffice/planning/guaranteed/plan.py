@@ -17,7 +17,7 @@ from suffice.bounds.sufficient_variance import sufficient_variance, tight_varian
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, as_whole
 
-from ..plan_row import quotient
+from ..client_plan import quotient
 from ..step_size_schedules import schedules
 from .fixed_weights import fixed_rounds
 

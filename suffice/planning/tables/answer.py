@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.support.tables import number
 
-from ..plan_row import Kind, Row
+from ..client_plan import Kind, Row
 
 Timed = tuple[Row, float | None, float | None]
 """A row with its iterations together and alone, None where none are known."""

@@ -10,8 +10,8 @@ from suffice.support.files import make_folder, write_whole
 from suffice.support.tables import Column, number
 from suffice.support.text import csv_text
 
+from ..client_plan import KINDS, Kind, Row
 from ..constant_plan import ConstantPlan
-from ..plan_row import KINDS, Kind, Row
 from .notes import NOTHING, starts_there
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch

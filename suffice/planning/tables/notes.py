@@ -8,7 +8,7 @@ from typing import Any
 
 from suffice.support.tables import Column, Table, gathered
 
-from ..plan_row import Row
+from ..client_plan import Row
 
 NOTES, LONGEST = 3, 320
 """A table has at most so many notes, of so many characters each; all are in --json."""

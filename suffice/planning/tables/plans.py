@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_width, shortened
 
-from ..plan_row import Kind, Row
+from ..client_plan import Kind, Row
 from ..step_size_schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
 from .notes import MATRIX, MOST_ROWS, WITHOUT, few, first_rows, sentence, to_be_planned, with_matrix

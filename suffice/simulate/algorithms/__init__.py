@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from .algorithm import Algorithm as Algorithm
+from .algorithm import Draw as Draw
+from .algorithm import State as State
 from .all_for_all import AllForAll as AllForAll
 from .all_for_all_estimated import EstimatedAllForAll as EstimatedAllForAll
 from .all_for_all_two_stage import TwoStageAllForAll as TwoStageAllForAll
 from .all_for_one import AllForOne as AllForOne
 from .apfl import APFL as APFL
-from .base import Algorithm as Algorithm
-from .base import Draw as Draw
-from .base import State as State
-from .clustering import FederatedClustering as FederatedClustering
 from .cobo import CoBo as CoBo
 from .cobo_fixed import FixedCoBo as FixedCoBo
 from .ditto import Ditto as Ditto
 from .fedamp import FedAMP as FedAMP
 from .fedavg import FedAvg as FedAvg
+from .federated_clustering import FederatedClustering as FederatedClustering
 from .fedfomo import FedFomo as FedFomo
 from .fedprox import FedProx as FedProx
 from .fixed_weights import FixedWeights as FixedWeights

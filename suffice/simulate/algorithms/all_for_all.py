@@ -18,8 +18,8 @@ from suffice.bounds.threshold_weights import component_weights
 from suffice.support.errors import InputError
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .arguments import pairwise
-from .base import Algorithm, Draw, State
 from .fixed_weights import dissimilarities, level, same_cluster
 
 

@@ -13,7 +13,7 @@ from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
-from .base import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State
 
 BEFORE = "before"
 

@@ -12,8 +12,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
+from .algorithm import Draw, State
 from .all_for_all import AllForAll
-from .base import Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,8 @@ from suffice.support.numbers import as_whole
 from ..oracle import Oracle
 from ..randomness import Randomness
 from ..similarity_ratio import ExactSimilarity, ReleasedSimilarity, Similarity
+from .algorithm import Algorithm, Draw, State
 from .arguments import per_client
-from .base import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from torch import Tensor
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .base import Draw, State
+from .algorithm import Draw, State
 from .ditto import BesideServer, refuse_own_state
 from .fedavg import FedAvg
 from .sampling import only

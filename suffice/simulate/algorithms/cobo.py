@@ -18,8 +18,8 @@ from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
+from .algorithm import Algorithm, Count, Draw, State
 from .arguments import check_pairs, pairwise
-from .base import Algorithm, Count, Draw, State
 
 Sampling = Literal["none", "constant", "time", "mixed", "released"]
 

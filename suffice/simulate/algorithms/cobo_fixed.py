@@ -9,8 +9,8 @@ from torch import Tensor
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .arguments import pairwise
-from .base import Algorithm, Draw, State
 from .cobo import pulled
 
 

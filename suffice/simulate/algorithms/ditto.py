@@ -10,7 +10,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .base import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State
 from .fedavg import FedAvg
 from .sampling import only
 

@@ -14,8 +14,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .averaging import distances
-from .base import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

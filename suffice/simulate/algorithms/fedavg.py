@@ -12,9 +12,9 @@ from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
+from .algorithm import Algorithm, Draw, State
 from .arguments import check_clusters, check_sizes
 from .averaging import cluster_means, of_client
-from .base import Algorithm, Draw, State
 from .sampling import cluster_sizes, every_sample, only, sample
 
 

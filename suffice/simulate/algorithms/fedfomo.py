@@ -10,8 +10,8 @@ from torch import Tensor
 from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .averaging import distances
-from .base import Algorithm, Draw, State
 
 _TOGETHER = 1 << 22
 """Numbers in the models whose losses are computed at once."""

@@ -12,7 +12,7 @@ from torch import Tensor
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .base import Draw, State
+from .algorithm import Draw, State
 from .fedavg import FedAvg
 
 

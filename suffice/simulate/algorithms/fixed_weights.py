@@ -15,8 +15,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .arguments import pairwise
-from .base import Algorithm, Draw, State
 
 
 def dissimilarities(b: Any) -> np.ndarray:

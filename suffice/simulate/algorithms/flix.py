@@ -12,8 +12,8 @@ from torch import Tensor
 from suffice.support.errors import InputError
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .arguments import models_of, per_client
-from .base import Algorithm, Draw, State
 
 
 def personalised(models: Tensor, alpha: float | Tensor, anchors: Tensor | None, problem: Oracle) -> Tensor:

@@ -15,8 +15,8 @@ from suffice.bounds.spectral_gap import spectral_gap
 from suffice.support.errors import InputError
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .arguments import pairwise
-from .base import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from torch.nn.functional import one_hot
 from suffice.support.errors import InputError
 
 from ..oracle import Oracle
-from .base import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ..oracle import Oracle
-from .base import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

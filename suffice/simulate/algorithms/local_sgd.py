@@ -9,9 +9,9 @@ from torch import Tensor
 from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .arguments import check_clusters
 from .averaging import cluster_means, of_client
-from .base import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ..oracle import Oracle
-from .base import Draw, State
+from .algorithm import Draw, State
 from .fedavg import FedAvg
 from .sampling import only
 

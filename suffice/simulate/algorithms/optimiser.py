@@ -12,7 +12,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .base import Algorithm, Draw, State, Wrapper
+from .algorithm import Algorithm, Draw, State, Wrapper
 
 VELOCITY = "velocity"
 

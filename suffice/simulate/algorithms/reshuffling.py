@@ -13,7 +13,7 @@ from suffice.support.errors import InputError
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
-from .base import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State
 from .sampling import only
 
 _MOST = 720

@@ -17,8 +17,8 @@ from suffice.support.errors import InputError
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
+from .algorithm import Algorithm, Count, Draw, State
 from .arguments import models_of, per_client, probability
-from .base import Algorithm, Count, Draw, State
 from .flix import mixture, optima, personalised
 
 COIN = "coin"

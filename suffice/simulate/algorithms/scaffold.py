@@ -11,7 +11,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .base import Draw, State
+from .algorithm import Draw, State
 from .fedavg import FedAvg
 from .sampling import only
 

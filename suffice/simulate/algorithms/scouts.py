@@ -9,7 +9,7 @@ from torch import Tensor
 from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
-from .base import Draw, State
+from .algorithm import Draw, State
 from .fixed_weights import FixedWeights
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .columns import logistic_means as logistic_means
 from .general import Recorded as Recorded
 from .general import general_paths as general_paths
 from .general import general_refusal as general_refusal
@@ -11,3 +10,4 @@ from .general import weighs_none as weighs_none
 from .library import Unavailable as Unavailable
 from .library import identity as identity
 from .library import library as library
+from .sparse_logistic import logistic_means as logistic_means

@@ -19,9 +19,9 @@ import torch
 from suffice.bounds import Binary, Continuous
 from suffice.support.errors import InputError
 
+from ..algorithms.algorithm import Algorithm
 from ..algorithms.all_for_all_two_stage import TwoStageAllForAll
 from ..algorithms.all_for_one import AllForOne
-from ..algorithms.base import Algorithm
 from ..algorithms.cobo import CoBo
 from ..algorithms.ditto import Ditto
 from ..algorithms.fedavg import FedAvg

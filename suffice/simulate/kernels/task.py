@@ -13,11 +13,11 @@ import torch
 from suffice.bounds import Binary, Continuous, Sharp
 from suffice.bounds.collaboration_criteria import TOLERANCE
 
+from ..algorithms.algorithm import Algorithm
 from ..algorithms.all_for_all import AllForAll
 from ..algorithms.all_for_all_two_stage import TwoStageAllForAll
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client
-from ..algorithms.base import Algorithm
 from ..algorithms.cobo import CoBo
 from ..algorithms.cobo_fixed import FixedCoBo
 from ..algorithms.ditto import Ditto

@@ -16,8 +16,8 @@ from suffice.support.numbers import as_whole
 
 from ..oracle import Measure, Oracle, short
 from ..randomness import Randomness, Stream
-from .admission import admitted
 from .flat_module import FlatModule, RowLoss
+from .module_requirements import admitted
 from .network_input import built, chosen_loss, divided, remarks, rows_of
 from .rows import Rows
 

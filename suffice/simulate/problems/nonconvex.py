@@ -20,10 +20,10 @@ from suffice.bounds import Constants, GradientDissimilarity, labelled
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_numbers, real_array
 
-from ..additive_noise import Additive
+from ..noise_covariance import Additive
 from ..oracle import short
 from ..problem import Trust
-from .additive import AdditiveNoise, additive_noise
+from .additive_noise import AdditiveNoise, additive_noise
 from .start import starting_points
 
 LARGEST_RIPPLE = 4.6

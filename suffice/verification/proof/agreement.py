@@ -19,9 +19,9 @@ import sympy
 
 from suffice.bounds import Theorem
 
-from .bound_expression import BIAS, Symbolic, symbols
 from .domain import Domain
 from .expression import NotOfThisKind
+from .normalised_bound import BIAS, Symbolic, symbols
 
 _TIMES = (0, 1, 2, 5, 40, 1001)
 _SHARES = (Fraction(1, 50), Fraction(1, 2), Fraction(1))

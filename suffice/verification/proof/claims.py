@@ -10,10 +10,10 @@ import sympy
 
 from ..certificate import hashed
 from ..recheck import inequalities
-from .bound_expression import Symbolic, symbols
 from .box_search import Budget, Undecided, proof_of
 from .domain import Domain
 from .expression import NotOfThisKind, as_list
+from .normalised_bound import Symbolic, symbols
 from .refute import Part, Violation
 
 

@@ -25,17 +25,17 @@ import torch
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm
 from suffice.simulate.moment_maps import origin, probe
-from suffice.simulate.problems.additive import AdditiveNoise
+from suffice.simulate.problems.additive_noise import AdditiveNoise
 
 from ..family import Family
 from ..problem_family import ProblemFamily, Setting
 from ..problem_measure import tested_once, typical
 from .algorithm_recursion import Recursion
-from .bound_expression import BIAS, Symbolic, symbols
 from .box_search import Budget
 from .claims import proved
 from .domain import Domain
 from .expression import NotOfThisKind, as_list
+from .normalised_bound import BIAS, Symbolic, symbols
 from .refute import Part
 
 _DRAWS, _ITERATIONS, _SAME = 32, (1, 2, 7), 1e-9

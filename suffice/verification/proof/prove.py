@@ -34,12 +34,12 @@ from ..schedule import Scheduled
 from ..verdict import Outcome, Verdict
 from .agreement import check_agreement, check_place, scalars_at
 from .algorithm_recursion import Recursion, read, read_changing, streams
-from .bound_expression import Symbolic, normalised, symbols
 from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
 from .domain import Domain, domain_of
 from .expression import NotOfThisKind, as_list, rational
 from .mixture import mixture_of, splits, staying
+from .normalised_bound import Symbolic, normalised, symbols
 from .refute import Part, Violation, refuted
 
 SLACK = Fraction(1, 1000)

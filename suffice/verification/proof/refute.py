@@ -17,8 +17,8 @@ import numpy as np
 import sympy
 
 from ..proof_request import Box
-from .bound_expression import Symbolic, symbols
 from .expression import at as value_at
+from .normalised_bound import Symbolic, symbols
 
 LONGEST = 400
 _CLEAR = 1e-7

@@ -9,7 +9,7 @@ import pytest
 
 import suffice as sf
 from suffice.bounds import Binary, Constants, Continuous, GradientDissimilarity, InputError, Sharp, tight_variance
-from suffice.planning.plan_row import quotient
+from suffice.planning.client_plan import quotient
 
 RTOL = 1e-9  # up to 400 steps of a recursion, the outward rounding (4.5e-13), the nudge of 2^-46 per contraction
 

@@ -13,10 +13,10 @@ from suffice.simulate import Local
 from suffice.verification.check import record
 from suffice.verification.proof import bound_expression
 from suffice.verification.proof.agreement import check_agreement
-from suffice.verification.proof.bound_expression import normalised, symbols
 from suffice.verification.proof.domain import domain_of
 from suffice.verification.proof.expression import NotOfThisKind
 from suffice.verification.proof.expression import at as value_at
+from suffice.verification.proof.normalised_bound import normalised, symbols
 
 from .test_prove import limit, proof
 

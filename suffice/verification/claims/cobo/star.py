@@ -21,7 +21,7 @@ from ...instances.recursions import repeated
 from ...instances.rows import rows
 from ...widened_conditions import beyond
 from .cluster import Cluster
-from .probed import simulated
+from .step_moments import simulated
 
 STEP = "step size eta <= 2/((1 + least_weight) rho size)"
 SHARE = "share s (1 + dissimilarity) <= tilt, s = tilt (beta/k0)^2 + kept"

@@ -13,7 +13,7 @@ from ...evidence import Evidence
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
 from .moments import Clients, orthogonal
-from .probed import simulated
+from .step_moments import simulated
 
 DRAWN = ("curvature", "C", "alpha", "p", "saturation", "models")
 

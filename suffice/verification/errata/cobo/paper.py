@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suffice.bounds.papers import OWN
 from suffice.simulate import CoBo, Quadratics, iterate
-from suffice.simulate.algorithms.base import Algorithm, State
+from suffice.simulate.algorithms.algorithm import Algorithm, State
 
 from ..erratum import kinds
 

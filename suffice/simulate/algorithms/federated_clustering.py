@@ -11,8 +11,8 @@ from torch import Tensor
 from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
+from .algorithm import Algorithm, Draw, State
 from .arguments import check_pairs, probability
-from .base import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)

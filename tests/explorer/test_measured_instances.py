@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from suffice.bounds import THEOREMS, evaluate, find
 from suffice.explorer import exact_values as module
 from suffice.explorer.exact_values import erratum, exact_values, measured
-from suffice.explorer.truth import Truth, _followed, truths
+from suffice.explorer.measured_instances import Truth, _followed, truths
 from suffice.verification import Evidence
 from suffice.verification.claims import claim_of
 from suffice.verification.errata import ERRATA

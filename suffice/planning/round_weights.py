@@ -9,8 +9,8 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
+from .client_plan import Row
 from .constant_plan import ConstantPlan
-from .plan_row import Row
 
 
 def followed(row: Row) -> ConstantPlan:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from ..additive_noise import Additive
+from ..noise_covariance import Additive
 from ..problem import Problem
 from ..randomness import Randomness, Stream
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from populations import collaborating, draw, messages
 
-from suffice.fitting.candidates import collaborate, noise_of
+from suffice.fitting.model_averaging import collaborate, noise_of
 from suffice.fitting.posterior import posterior
 from suffice.fitting.ridge import shared_models
 

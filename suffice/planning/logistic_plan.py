@@ -12,9 +12,9 @@ from suffice.simulate.moments.by_rows import MOST_FEATURES
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS
 from suffice.support.memory import Memory
 
+from .client_plan import Row
 from .constant_plan import ConstantPlan
 from .exact.plan import exact_plans
-from .plan_row import Row
 from .plan_rows import Grouped
 from .simulated import LONGEST_SIMULATION, first_below, mean_excess
 

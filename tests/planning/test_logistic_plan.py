@@ -8,7 +8,7 @@ import numpy as np
 
 import suffice as sf
 from suffice.figures.figure import SEPARATOR
-from suffice.planning.logistic import NO_MODEL
+from suffice.planning.logistic_plan import NO_MODEL
 from suffice.planning.simulated import mean_excess
 from suffice.planning.tables.columns import write_csv
 from suffice.planning.tables.trials import measured_tables
@@ -112,7 +112,7 @@ def test_a_measured_plan_is_run_again_drawn_and_written(tmp_path):
 
 
 def test_without_a_model_the_plan_says_why(monkeypatch):
-    monkeypatch.setattr("suffice.planning.logistic.MOST_FEATURES", 0)
+    monkeypatch.setattr("suffice.planning.logistic_plan.MOST_FEATURES", 0)
     row = sf.plan(one_dimensional(), "10%")["A"]
     assert row.measured is None
     assert NO_MODEL in row.warnings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.planning.methods import FEW, PLAN, STEPS, compare_methods
+from suffice.planning.method_comparison import FEW, PLAN, STEPS, compare_methods
 from suffice.simulate.algorithms import FedAvg, Local
 from suffice.simulate.moments.recursion import ExactRecursion
 

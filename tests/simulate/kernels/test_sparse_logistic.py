@@ -15,7 +15,7 @@ def test_means_and_gradients_are_those_of_the_rows_one_by_one(models):
     import torch
 
     try:
-        library(torch.float64, "columns")
+        library(torch.float64, "sparse_logistic")
     except Unavailable as reason:
         pytest.skip(str(reason))
     rng = np.random.default_rng(models)

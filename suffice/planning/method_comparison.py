@@ -17,8 +17,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole, plain
 from suffice.support.tables import Column, Table, number
 
+from .client_plan import Row
 from .plan import Plan, planned_for
-from .plan_row import Row
 from .simulated import first_below
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ def logistic_means(rows: Any, x: np.ndarray, *, times: np.ndarray, mu: float) ->
     rows: SciPy's csr_matrix (n, d) of float64, a_j times its label; row j counts times[j] times, times (n,).
     `Unavailable` without a compiler.
     """
-    code = library(torch.float64, "columns")
+    code = library(torch.float64, "sparse_logistic")
     gradient, means = np.empty_like(x, dtype=float, order="C"), np.empty(len(x))
     whole = (np.ascontiguousarray(part, dtype=np.int32) for part in (rows.indptr, rows.indices))
     real = (np.ascontiguousarray(part, dtype=float) for part in (rows.data, times, np.float64(mu), x))
