@@ -57,10 +57,10 @@ def few(monkeypatch):
 @pytest.fixture
 def brief(few, monkeypatch):
     """Few of them, of few clients and features, fewer paths, and digits of long runs as floats keep them."""
-    from suffice.verification import high_precision, problem_measure, sampled_check, shapes
+    from suffice.verification import dimension_sweep, high_precision, problem_measure, sampled_check
 
     monkeypatch.setitem(problem_measure.SHAPES, "quick", ((1, 2), (3, 2), (8, 1)))
-    monkeypatch.setattr(shapes, "PAIRS", ((1, 1), (1, 2), (2, 2), (3, 2), (8, 8)))
+    monkeypatch.setattr(dimension_sweep, "PAIRS", ((1, 1), (1, 2), (2, 2), (3, 2), (8, 8)))
     monkeypatch.setattr(sampled_check, "_CERTIFIED", (2**11, 2**13))
     monkeypatch.setattr(high_precision, "_MOST_EXACT", 1e4)
 

@@ -8,7 +8,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 
-from suffice.figures.network_results import columns_of, kept
+from suffice.figures.network_results import columns_of, saved_results
 
 from .published_networks import DIFFERENCES, IMPROVED, PLACES, printed
 
@@ -61,7 +61,7 @@ def _ends(comparison: str) -> dict[str, dict[str, float]]:
         row["rule"]: {
             key: float(value or "nan") for key, value in row.items() if key not in ("comparison", "rule", "by_seed")
         }
-        for row in kept("ends")
+        for row in saved_results("ends")
         if row["comparison"] == comparison
     }
 
@@ -118,7 +118,7 @@ def _gap(comparison: str, first: str, second: str) -> tuple[float, float]:
     """The difference of two rules' accuracies and its standard error: seed by seed, or of independent means."""
     own = _ends(comparison)
     gap = own[first]["accuracy"] - own[second]["accuracy"]
-    rows = {row["rule"]: row["by_seed"].split() for row in kept("ends") if row["comparison"] == comparison}
+    rows = {row["rule"]: row["by_seed"].split() for row in saved_results("ends") if row["comparison"] == comparison}
     runs = rows[first], rows[second]
     if runs[0] and len(runs[0]) == len(runs[1]):
         differences = [float(one) - float(other) for one, other in zip(*runs)]

@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 
 
 @cache
-def kept() -> tuple[dict[str, Any], ...]:
+def saved_rows() -> tuple[dict[str, Any], ...]:
     """The rows of the library's own papers; the numbers of withdrawn ones are None."""
     return tuple(json.loads(FILE.read_text(encoding="utf-8")))
 
@@ -46,7 +46,7 @@ def by_damage(rows: Iterable[Row]) -> list[Row]:
 
 def errata_of(part: str, keys: Iterable[str]) -> list[Row]:
     """What is wrong in print with these statements, or with the results that a part of a key names."""
-    counted = [row for row in kept() if row["kind"] in KINDS and row["kind"] != LOOSE]
+    counted = [row for row in saved_rows() if row["kind"] in KINDS and row["kind"] != LOOSE]
     keys, named = set(keys), ids_of(part, [row["id"] for row in counted]) if part else []
     return by_damage(row for row in counted if row["key"] in keys or row["id"] in named)
 

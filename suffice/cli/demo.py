@@ -25,7 +25,7 @@ CLAIMS = ("adaptive/theorem-2-constant", "cobo/example-2-dissimilarity", "scaffl
 @app.command()
 def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("out")) -> None:
     """Show an exceeded bound, a plan for eight clients, and verdicts: three sentences say what was seen."""
-    from suffice.bounds.saved_errata import kept, said
+    from suffice.bounds.saved_errata import said, saved_rows
     from suffice.figures.catalogue import figure
     from suffice.planning.plan import plan
     from suffice.verification import verify
@@ -37,7 +37,7 @@ def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Pat
     with progress("checking claims") as report:
         verdicts = verify(CLAIMS, progress=report)
 
-    wrong = next(row for row in kept() if row["id"] == "adaptive-theorem-2-expectation")
+    wrong = next(row for row in saved_rows() if row["id"] == "adaptive-theorem-2-expectation")
     seen = [
         f"In {wrong['location']} as printed {said(wrong)}.",
         f"442 diabetes patients are planned for in eight groups by age. {advice.answer}",

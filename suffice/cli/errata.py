@@ -70,10 +70,10 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
     """Rows of all errata, of a paper or of a result; none where entries have to be asked: for an id, also a withdrawn
     one, for what is no part of one, and where another package adds errata."""
     from suffice.bounds.papers import OWN, PAPERS
-    from suffice.bounds.saved_errata import WITHDRAWN, kept
+    from suffice.bounds.saved_errata import WITHDRAWN, saved_rows
     from suffice.bounds.theorems import ids_of, spelled
 
-    rows = kept()
+    rows = saved_rows()
     if any(paper.errata for paper in PAPERS if paper.key not in OWN):
         return []
     if identifier is not None and spelled(identifier).replace("/", "-") in {row["id"] for row in rows}:

@@ -79,9 +79,9 @@ def ten_features(
 def _convergence(
     edition: str, setting: RegressionSetting, competitors: Competitors, seeds: Sequence[int], progress: Progress
 ) -> Content:
-    from .regression import curve, studied
+    from .regression import contender_paths, curve
 
-    found = studied(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
+    found = contender_paths(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
     data = {rule: curve(path) for rule, path in found.items()}
     printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
     return Content(

@@ -46,14 +46,14 @@ def regimes(
 ) -> Content:
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
     from .blocks import part_of
-    from .regression import curve, studied
+    from .regression import contender_paths, curve
 
     data: dict[str, dict[str, np.ndarray]] = {}
     facts = {name: setting.facts(name) for name in SETTINGS}
     alone = {f"local{SEPARATOR}none": 1.0, f"fedavg{SEPARATOR}none": float(setting.clients)}
     for index, name in enumerate(SETTINGS):
         part = partial(part_of, progress, index, len(SETTINGS))
-        found = studied(_contenders(name, setting.clients), name, setting, seeds, part, collaborators=True)
+        found = contender_paths(_contenders(name, setting.clients), name, setting, seeds, part, collaborators=True)
         for rule, path in found.items():
             sizes = np.full(len(path.values), alone[rule]) if rule in alone else path.collaborators.mean(1)
             columns = curve(path) | {"collaborators": sizes}

@@ -9,7 +9,7 @@ import numpy as np
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
 from .network_curves import KEPT
-from .network_results import columns_of, kept
+from .network_results import columns_of, saved_results
 from .style import COLUMN_WIDTH, headline
 
 RULES = {"FC": "FC", "IFCA": "IFCA", "CoBo, constant": "CoBo"}
@@ -18,7 +18,7 @@ OWN = "cobo-silo"
 
 @maker("cobo-3", "Figure 3 of cobo: who listens to whom in networks of 8 clients", **KEPT)
 def matrices() -> Content:
-    rows = [row for row in kept("weights") if row["comparison"] == OWN and row["client"] != "all"]
+    rows = [row for row in saved_results("weights") if row["comparison"] == OWN and row["client"] != "all"]
     data = {
         SEPARATOR.join((words, i, k)): columns_of(
             "weights", ("iteration", "weight"), comparison=OWN, rule=rule, client=i, peer=k

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.planning.client_plan import Kind, Row
+from suffice.planning.client_plan import ClientPlan, Kind
 
 from .figure import Figure
 from .plan import curve_key
@@ -22,7 +22,7 @@ GREY = "0.45"
 
 
 def exact_plan_figure(
-    key: float | str, rows: Sequence[Row], means: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
+    key: float | str, rows: Sequence[ClientPlan], means: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None
 ) -> Figure:
     """One panel per client at one precision, the twelve that gain most where there are more.
 

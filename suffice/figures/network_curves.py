@@ -14,7 +14,7 @@ import numpy as np
 from .adaptive_2 import BROWN, LOOKS
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
-from .network_results import columns_of, kept, rules_of
+from .network_results import columns_of, rules_of, saved_results
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 COLUMNS = ("iteration", "round", "accuracy", "accuracy_se")
@@ -52,7 +52,7 @@ def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], ac
         "accuracy_se": "per cent, standard error of that mean",
     }
     comparisons = {panel: comparison for panel, (comparison, _) in panels.items()}
-    seeds = min(int(row["seeds"]) for row in kept("ends") if row["comparison"] in comparisons.values())
+    seeds = min(int(row["seeds"]) for row in saved_results("ends") if row["comparison"] in comparisons.values())
     setup = {"across": across, "comparisons": comparisons, "runs": seeds}
     return Content(title=title, data=data, units=units, setup=setup, keys=("panel", "rule"))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 
 @cache
-def kept(name: str) -> tuple[Mapping[str, str], ...]:
+def saved_results(name: str) -> tuple[Mapping[str, str], ...]:
     """The rows of ends, curves or weights, as texts."""
     text = files("suffice.figures").joinpath(f"networks/{name}.csv").read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))
@@ -21,10 +21,10 @@ def kept(name: str) -> tuple[Mapping[str, str], ...]:
 
 def columns_of(name: str, wanted: tuple[str, ...], **where: Any) -> dict[str, np.ndarray]:
     """Columns of the rows whose cells are those of `where`."""
-    rows = [row for row in kept(name) if all(row[key] == str(value) for key, value in where.items())]
+    rows = [row for row in saved_results(name) if all(row[key] == str(value) for key, value in where.items())]
     return {column: np.array([float(row[column] or "nan") for row in rows]) for column in wanted}
 
 
 def rules_of(name: str, comparison: str) -> list[str]:
     """The rules of a comparison, in the order of the file."""
-    return list(dict.fromkeys(row["rule"] for row in kept(name) if row["comparison"] == comparison))
+    return list(dict.fromkeys(row["rule"] for row in saved_results(name) if row["comparison"] == comparison))

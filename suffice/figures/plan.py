@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds import Constants, evaluate, find
-from suffice.planning.client_plan import Row
+from suffice.planning.client_plan import ClientPlan
 
 from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, short_name
@@ -24,7 +24,7 @@ PATIENCE = 3.0
 """Curves end at this multiple of the longest expected hitting time that is drawn."""
 
 
-def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Constants | None) -> Figure:
+def plan_figure(precisions: Mapping[float | str, Sequence[ClientPlan]], constants: Constants | None) -> Figure:
     """Per precision (four at most, evenly picked) a matrix of similarities with the clusters marked, and the curves.
 
     precisions  the rows of a plan by precision
@@ -79,7 +79,7 @@ def _shown_as(epsilon: float | str) -> str:
     return epsilon if isinstance(epsilon, str) else f"{epsilon:.3g}"
 
 
-def _shown(rows: Sequence[Row]) -> list[Row]:
+def _shown(rows: Sequence[ClientPlan]) -> list[ClientPlan]:
     ranked = sorted(rows, key=lambda row: -(row.speedup or 0))[: len(COLOURS)]
     return sorted(ranked, key=lambda row: row.client)
 

@@ -104,7 +104,7 @@ def drawn(edition: str, setting: RegressionSetting, seeds: Sequence[int]) -> lis
     return [make(edition, setting.features, clients=n, spread=setting.spread, seed=int(seed)) for seed in seeds]
 
 
-def studied(
+def contender_paths(
     contenders: Mapping[str, Contender],
     edition: str,
     setting: RegressionSetting,

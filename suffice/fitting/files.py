@@ -29,7 +29,7 @@ CLASSES = {"least-squares": range(1), "logistic": range(2, 3), "multinomial": ra
 Models = TypeVar("Models", bound=SiteModels)
 
 
-class Stored(msgspec.Struct, forbid_unknown_fields=True):
+class ModelsFile(msgspec.Struct, forbid_unknown_fields=True):
     kind: str
     sha256: str
     models: msgspec.Raw
@@ -43,19 +43,19 @@ def write_models(fit: SiteModels, path: str | Path) -> Path:
     make_folder(path.parent, "out")
     record = msgspec.to_builtins(replace(fit, expected=None), enc_hook=np.ndarray.tolist)
     check_numbers(path.name, record)
-    return write_whole(path, sealed(msgspec.json.format(msgspec.json.encode(record), indent=1)))
+    return write_whole(path, models_file_bytes(msgspec.json.format(msgspec.json.encode(record), indent=1)))
 
 
-def sealed(models: bytes) -> bytes:
+def models_file_bytes(models: bytes) -> bytes:
     """The file of these models."""
-    return msgspec.json.encode(Stored(KIND, hashlib.sha256(models).hexdigest(), msgspec.Raw(models)))
+    return msgspec.json.encode(ModelsFile(KIND, hashlib.sha256(models).hexdigest(), msgspec.Raw(models)))
 
 
 def read_models(path: str | Path, kind: type[Models]) -> Models:
     """Models that `suffice fit --out` or `Fit.save` wrote; `InputError` where the file holds none."""
     path = as_path("model", path)
     try:
-        stored = msgspec.json.decode(whole(path, field="model", most=LARGEST), type=Stored)
+        stored = msgspec.json.decode(whole(path, field="model", most=LARGEST), type=ModelsFile)
         if stored.kind != KIND:
             raise InputError("model", str(path), f"this is {stored.kind!r}, not {KIND!r}; fit again")
         if stored.sha256 != hashlib.sha256(stored.models).hexdigest():

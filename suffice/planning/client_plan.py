@@ -34,7 +34,7 @@ CLUSTER = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ClientPlan:
     """The plan of one client at one precision. Plans that there are not are None.
 
     names       of all N clients
@@ -140,7 +140,8 @@ class Row:
         ratio = self.gain(self.recommended)
         gain = "" if ratio is None else f", speed-up {ratio:.3g}"
         step = "no step" if together is None else f"step {together.eta:.3g}"
-        return printable(f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})")
+        told = f"with {peers or 'nobody'}; {step}, {times}{gain}"
+        return printable(f"ClientPlan({self.name} at {self.epsilon:.6g}: {told})")
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""

@@ -14,8 +14,8 @@ from suffice.support.files import make_folder, write_whole
 from suffice.support.numbers import plain
 from suffice.support.text import csv_text
 
-from .client_plan import Row
-from .round_weights import followed
+from .client_plan import ClientPlan
+from .round_weights import plan_to_follow
 
 if TYPE_CHECKING:
     from suffice.simulate.data.standardisation import Coordinates
@@ -103,7 +103,9 @@ def trainer(of: Coordinates, loss: str) -> str:
     return text
 
 
-def export(told: dict[str, Any], plan: Sequence[Row], problem: Any, folder: str | Path, *, rows: bool) -> list[Path]:
+def export(
+    told: dict[str, Any], plan: Sequence[ClientPlan], problem: Any, folder: str | Path, *, rows: bool
+) -> list[Path]:
     """The files written for `told`, the dictionary of a plan with one precision, whose rows are `plan`. The rows that
     it was made from stand in rows.csv, as numbers, with `rows` and wherever columns of levels or of gaps were made of
     them. Raises `InputError`."""
@@ -112,7 +114,7 @@ def export(told: dict[str, Any], plan: Sequence[Row], problem: Any, folder: str 
         raise InputError("out", str(folder), "a trainer reads rows, and this plan has none behind it; use --json")
     lines: list[list[Any]] = [["client", "stage", "iterations", "step", "matrix", *plan[0].names]]
     for row in plan:
-        rule = followed(row)
+        rule = plan_to_follow(row)
         for at, stage in enumerate(rule.stages or (rule,), start=1):
             known = [at, stage.iterations, stage.eta, rule.matrix_name(row.name) or ""]
             lines.append([row.name, *known, *stage.weights.tolist()])

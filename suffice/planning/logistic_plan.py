@@ -12,7 +12,7 @@ from suffice.simulate.moments.by_rows import MOST_FEATURES
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS
 from suffice.support.memory import Memory
 
-from .client_plan import Row
+from .client_plan import ClientPlan
 from .constant_plan import ConstantPlan
 from .exact.plan import exact_plans
 from .plan_rows import Grouped
@@ -124,7 +124,7 @@ def _measured(
     return found
 
 
-def measured_curves(problem: Problem, rows: Sequence[Row]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def measured_curves(problem: Problem, rows: Sequence[ClientPlan]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """By client the mean excess with peers and alone at t = 0, 1, ..., to twice the longest plan."""
     both = [list(plans) for plans in zip(*(row.both("measured") for row in rows))]
     longest, seeds = (max(getattr(one, name) or 1 for one in (*both[0], *both[1])) for name in ("iterations", "seeds"))

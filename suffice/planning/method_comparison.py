@@ -17,7 +17,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole, plain
 from suffice.support.tables import Column, Table, number
 
-from .client_plan import Row
+from .client_plan import ClientPlan
 from .plan import Plan, planned_for
 from .simulated import first_below
 
@@ -144,7 +144,7 @@ def compare_methods(
     return Comparison(precisions=found)
 
 
-def _planned(problem: Problem, rows: Sequence[Row]) -> Method:
+def _planned(problem: Problem, rows: Sequence[ClientPlan]) -> Method:
     """The plan as it stands: every client stops at its own time."""
     plans = [plan for row in rows if (plan := row.constant()[0]) is not None and plan.iterations is not None]
     if len(plans) < len(rows):
@@ -161,7 +161,7 @@ def _planned(problem: Problem, rows: Sequence[Row]) -> Method:
     )
 
 
-def _best(problem: Problem, rows: Sequence[Row], name: str, seeds: range, root: int) -> Method:
+def _best(problem: Problem, rows: Sequence[ClientPlan], name: str, seeds: range, root: int) -> Method:
     """A method at the step and in the setting of the fewest iterations, measured on other paths than chose them."""
     epsilon, scale = float(np.mean([row.epsilon for row in rows])), 1 / _smoothness(problem)
     known = [plan.iterations or 0 for row in rows for plan in row.constant() if plan is not None]

@@ -19,9 +19,9 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .client_plan import Row
+from .client_plan import ClientPlan
 from .constant_prediction import constant_excess, started
-from .guaranteed.fixed_weights import everybody
+from .guaranteed.fixed_weights import all_for_all_of_components
 from .logistic_plan import measured_curves, with_measured
 from .plan_rows import planned_rows
 from .precision import precisions
@@ -63,7 +63,7 @@ class Plan:
     gradients   "plain", or "preconditioned" where clients may multiply them by a matrix
     """
 
-    precisions: Mapping[float | str, tuple[Row, ...]]
+    precisions: Mapping[float | str, tuple[ClientPlan, ...]]
     problem: Problem | None = None
     constants: Constants | None = None
     criterion: Criterion | None = None
@@ -107,15 +107,15 @@ class Plan:
             raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
         return key
 
-    def _at(self, precision: float | str | None) -> tuple[Row, ...]:
+    def _at(self, precision: float | str | None) -> tuple[ClientPlan, ...]:
         return self.precisions[self._key(precision)]
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[ClientPlan, ...]:
         """One per precision and client, the clients of a precision together."""
         return tuple(row for rows in self.precisions.values() for row in rows)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[ClientPlan]:
         return iter(self.rows)
 
     def __len__(self) -> int:
@@ -228,7 +228,7 @@ class Plan:
         if start is not None and bool((start != start[:1]).any()):
             return []
         means = [float(np.mean([row.epsilon for row in rows])) for rows in self.precisions.values()]
-        return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
+        return [found for epsilon in means if (found := all_for_all_of_components(known, epsilon)) is not None]
 
     def break_even(self) -> list[dict[str, Any]]:
         """For each client, by its `name`, where among the plan's precisions [loss] peers help; none of a single one.

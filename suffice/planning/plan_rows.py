@@ -14,7 +14,7 @@ from suffice.simulate.moments.gradient_moments import MOST_NUMBERS, GradientMome
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .client_plan import CLUSTER, Row
+from .client_plan import CLUSTER, ClientPlan
 from .exact.plan import exact_plans
 from .guaranteed.plan import checked, promised
 from .precision import Precision
@@ -39,7 +39,7 @@ def why_no_moments(problem: Problem) -> str:
     return f"{n * (d * (d + 1) / 2) ** 2:.1e} second moments are more than {MOST_NUMBERS:g}"
 
 
-Grouped = dict[float | str, tuple[Row, ...]]
+Grouped = dict[float | str, tuple[ClientPlan, ...]]
 
 
 def planned_rows(
@@ -104,7 +104,7 @@ def _rows(
     refusal: str,
     fields: Sequence[dict[str, Any]],
     pairs: Sequence[tuple[Any, Any]],
-) -> tuple[Row, ...]:
+) -> tuple[ClientPlan, ...]:
     """Of all clients at one precision, each with fields of its own and its exact plans, together and alone."""
     asked: dict[str, Any] = {"epsilon_given": precision.given, "epsilon_of": precision.of, "refusal": refusal}
     rows = []
@@ -112,7 +112,7 @@ def _rows(
         known = own | {"client": i, "name": names[i], "epsilon": epsilon, "exact": together, "exact_local": alone}
         if together is not None and together.note:
             known["warnings"] = tuple(dict.fromkeys((*own.get("warnings", ()), together.note)))
-        rows.append(Row(names=tuple(names), **asked, **known))
+        rows.append(ClientPlan(names=tuple(names), **asked, **known))
     return tuple(rows)
 
 

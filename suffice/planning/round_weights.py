@@ -9,11 +9,11 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .client_plan import Row
+from .client_plan import ClientPlan
 from .constant_plan import ConstantPlan
 
 
-def followed(row: Row) -> ConstantPlan:
+def plan_to_follow(row: ClientPlan) -> ConstantPlan:
     """The plan that a client follows: measured, or exact. `InputError` where there is none that arrives."""
     plan, _ = row.constant()
     if plan is None:
@@ -24,10 +24,10 @@ def followed(row: Row) -> ConstantPlan:
     return plan
 
 
-def rounds(rows: Sequence[Row], features: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def rounds(rows: Sequence[ClientPlan], features: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """t = 1, 2, ..., rates (N, N) [theta^2 / loss] and matrices (N, d, d), the same in all rounds, of all clients at
     one precision, until all have arrived: rates are steps times weights, 0 in the rows of clients that have."""
-    plans = [followed(row) for row in rows]
+    plans = [plan_to_follow(row) for row in rows]
     each = np.stack([np.eye(features) if plan.matrix is None else plan.matrix for plan in plans])
     stages = [plan.stages or (plan,) for plan in plans]
     ends = [np.cumsum([stage.iterations for stage in parts]) for parts in stages]
@@ -40,7 +40,7 @@ def rounds(rows: Sequence[Row], features: int) -> Iterator[tuple[int, np.ndarray
         yield t, rates, each
 
 
-def matrices(rows: Sequence[Row]) -> dict[str, Any]:
+def matrices(rows: Sequence[ClientPlan]) -> dict[str, Any]:
     """Every matrix that a plan of these rows names, once, rows and columns in the order of the coordinates."""
     found = {}
     for row in rows:

@@ -13,7 +13,7 @@ from suffice.support.numbers import plain
 from suffice.support.tables import number
 from suffice.support.text import printable
 
-from .client_plan import Row
+from .client_plan import ClientPlan
 from .constant_plan import ConstantPlan
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Measured:
         return plain(answer)
 
 
-def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:
+def measure(problem: Problem, rows: Sequence[ClientPlan], *, seeds: int, root: int) -> list[Measured]:
     """Run the exact or measured plans, and what is guaranteed, with peers and alone.
 
     rows  those of all clients at one precision
@@ -103,7 +103,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
         algorithm = Local() if at or _lonely(problem, rows) else AllForOne(criterion=_joint(problem, rows))
         hitting = [row.both("guaranteed")[at].hitting for row in rows]
         etas, bounds = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
-        paths: dict[str, Any] = {"eta": still(etas), "limit": _limit(bounds), "seeds": seeds, "root": root}
+        paths: dict[str, Any] = {"eta": positive_steps(etas), "limit": _limit(bounds), "seeds": seeds, "root": root}
         times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
         for row, known, bound in zip(rows, found[-1], bounds):
             known |= _summary(times[:, row.client]) | {"predicted": bound}
@@ -134,7 +134,7 @@ def weights_of(problem: Problem, plans: Sequence[ConstantPlan]) -> Algorithm:
     )
 
 
-def still(etas: Sequence[float] | np.ndarray) -> np.ndarray:
+def positive_steps(etas: Sequence[float] | np.ndarray) -> np.ndarray:
     """Steps (N,); a client that takes none does not move visibly."""
     return np.maximum(np.array(etas, dtype=float), 1e-300)
 
@@ -147,7 +147,7 @@ def mean_excess(
     from suffice.simulate import run
 
     part, many = max(1, int(KEPT / (len(times) * problem.clients))), len(seeds)
-    rule, eta = weights_of(problem, plans), still([plan.eta for plan in plans])
+    rule, eta = weights_of(problem, plans), positive_steps([plan.eta for plan in plans])
     origin = total = squares = np.zeros(())
     for first in range(0, many, part):
         paths: dict[str, Any] = {"seeds": seeds[first : first + part], "root": root, "grid": times}
@@ -165,7 +165,7 @@ def first_below(curve: np.ndarray, epsilon: float) -> int | None:
     return int(np.argmax(below)) if below.any() else None
 
 
-def _ends(problem: Problem, rows: Sequence[Row], at: int, *, seeds: int, root: int) -> list[dict[str, Any]]:
+def _ends(problem: Problem, rows: Sequence[ClientPlan], at: int, *, seeds: int, root: int) -> list[dict[str, Any]]:
     """Exact and measured mean excess of every client at its own T, with peers (`at` 0) or alone (1); nothing of plans
     that are too long. Paths are others than those that chose the times of measured plans."""
     plans, found = [row.constant()[at] for row in rows], [dict[str, Any]() for _ in rows]
@@ -182,7 +182,7 @@ def _ends(problem: Problem, rows: Sequence[Row], at: int, *, seeds: int, root: i
     return found
 
 
-def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> float:
+def multiplications(problem: Problem, rows: Sequence[ClientPlan], *, seeds: int) -> float:
     """Of `measure` on all `rows`, at most and by a rough count: gradients of all clients at all models."""
     from suffice.simulate import padded_seeds
 
@@ -190,14 +190,14 @@ def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> flo
     return padded_seeds(problem, seeds) * each * sum(map(_longest, rows)) / problem.clients
 
 
-def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
+def _lonely(problem: Problem, rows: Sequence[ClientPlan]) -> bool:
     """Whether All-for-one is local steps, which are faster: it would follow peers of its gradient, and has none."""
     gap = problem.gradient_gap(problem.start[None])[0]
     apart = int((gap > 0).sum()) == gap.numel() - len(gap)
     return apart and all(getattr(row.criterion, "threshold", 0.0) >= 1 for row in rows)
 
 
-def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
+def _joint(problem: Problem, rows: Sequence[ClientPlan]) -> Criterion:
     """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
     import torch
 
@@ -208,7 +208,7 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
     return rules[0]
 
 
-def _longest(row: Row) -> int:
+def _longest(row: ClientPlan) -> int:
     """Iterations that are followed for a client."""
     if row.schedules is not None:
         return _limit([plan.iterations or 1 for plan in row.both("guaranteed")])

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     ".": "algorithms problems",
-    ".additive_noise": "Additive",
+    ".noise_covariance": "Additive",
     ".algorithms": (
         "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
         "FederatedClustering FixedCoBo FixedWeights Flix Local LocalSGD Optimised "

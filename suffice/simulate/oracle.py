@@ -13,7 +13,7 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from .problem_batches import moved
+from .problem_batches import to_device
 from .randomness import Randomness, Stream
 
 Measure = Literal["excess", "loss"]
@@ -134,7 +134,7 @@ class Oracle(Protocol):
         return None
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Self:
-        return moved(self, dtype, device)
+        return to_device(self, dtype, device)
 
 
 def short(self: Oracle) -> str:

@@ -27,7 +27,7 @@ def over_tensors(function: Callable[[Tensor], Tensor], part: Part, *, real: bool
     return _copied(part, lambda name: over_tensors(function, getattr(part, name), real=real))
 
 
-def moved(part: Part, dtype: torch.dtype | None, device: Any) -> Part:
+def to_device(part: Part, dtype: torch.dtype | None, device: Any) -> Part:
     """A copy of a dataclass with all tensors on a device, and the real ones in one precision; nothing is checked."""
 
     def to(part: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ from .algorithms.optimiser import Optimised
 from .checkpoint import Checkpoint, fingerprint
 from .kernel_choice import Kernel, attempt, cannot_record, record
 from .oracle import Oracle, check_problem
-from .problem_batches import moved
+from .problem_batches import to_device
 from .randomness import Randomness, check_root
 from .recorder import Recorder, check_size
 from .seed_blocks import seed_blocks
@@ -209,7 +209,7 @@ def iterate(
     """
     randomness = Randomness(seeds=seeds.to(problem.device), root=root)
     if problem.device.type != "cpu":  # once: to hand over a tensor in each iteration is to wait for the card in each
-        algorithm = moved(algorithm, None, problem.device)
+        algorithm = to_device(algorithm, None, problem.device)
     begun, state = resume
     if not begun:
         models = problem.start.expand(len(seeds), -1, -1) if starts is None else starts

@@ -297,7 +297,7 @@ def _losses(flat: FlatModule, models: Tensor, data: Rows, index: Tensor) -> Tens
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class ScoutPredictions:
     """Of every row under each client's scout of its fold: losses (N, rows), and predictions (N, rows, ...) where
     means of predictions are asked for, not means of probabilities."""
 
@@ -305,7 +305,7 @@ class Seen:
     outputs: Tensor | None
 
 
-def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> Seen:
+def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> ScoutPredictions:
     """All rows under everybody's scouts: scouts[k] (K_k, d) of client k, `fold` (rows,)."""
     data, flat = network.data, network.flat
     losses = data.X.new_empty(len(scouts), len(data.X), dtype=network.dtype)
@@ -320,11 +320,11 @@ def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> Seen:
                 found = flat.evaluate(lambda model, x, y: flat.outputs(model, x), models, data.X, data.y, index)
             parts.append((rows, found))
     if not parts:
-        return Seen(losses=losses, outputs=None)
+        return ScoutPredictions(losses=losses, outputs=None)
     outputs = parts[0][1].new_empty(len(scouts), len(data.X), *parts[0][1].shape[2:])
     for rows, found in parts:
         outputs[:, rows] = found
-    return Seen(losses=losses, outputs=outputs)
+    return ScoutPredictions(losses=losses, outputs=outputs)
 
 
 def distances(data: Rows, losses: Tensor) -> Tensor:
@@ -334,7 +334,7 @@ def distances(data: Rows, losses: Tensor) -> Tensor:
     return (worse + worse.T) / 2
 
 
-def nested_weights(network: Neural, seen: Seen) -> Tensor:
+def nested_weights(network: Neural, seen: ScoutPredictions) -> Tensor:
     """alpha (N, N): the sets of the first m by L_ik, weighed by how the mean of their scouts predicts.
 
     Half of the weight before any row is seen is on everybody, so that a client whose rows are too noisy to tell sets
@@ -356,7 +356,7 @@ def nested_weights(network: Neural, seen: Seen) -> Tensor:
     return alpha
 
 
-def _score(network: Neural, seen: Seen, alpha: Tensor) -> float:
+def _score(network: Neural, seen: ScoutPredictions, alpha: Tensor) -> float:
     """The logarithmic score of all rows, each client's under the mean of everybody's scouts by its weights."""
     everybody, parts = torch.arange(network.clients), _rows(network.data)
     scores = (
@@ -366,7 +366,7 @@ def _score(network: Neural, seen: Seen, alpha: Tensor) -> float:
     return float(sum(scores))
 
 
-def _scores(flat: FlatModule, seen: Seen, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
+def _scores(flat: FlatModule, seen: ScoutPredictions, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
     """The logarithmic score of client i's rows under the mean of the first m scouts, (N,).
 
     Labels: means of probabilities. Squared errors: means of predictions, and the Gaussian likelihood at the variance

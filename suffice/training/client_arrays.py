@@ -30,7 +30,7 @@ _PARTS = {"X", "y", "X_test", "y_test"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class TableReading:
     """How rows of a table became arrays: its columns are encoded, then `standardised`, shifted and divided by the mean
     and the deviation over all rows, and so is a target of numbers."""
 
@@ -55,7 +55,7 @@ class ClientArrays:
     X_test: Arrays
     y_test: Arrays
     classes: tuple[str, ...] = ()
-    reading: Reading | None = None
+    reading: TableReading | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -146,7 +146,7 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
     if numbers:
         notes += (f"{sites.target} is divided by its deviation: a loss of 1 is that of a constant",)
     standardised = dict(zip(standardised, zip(mean.tolist(), scale.tolist())))
-    reading = Reading(client=how["client"], target=sites.target, design=sites.design, encoding=encoding,
+    reading = TableReading(client=how["client"], target=sites.target, design=sites.design, encoding=encoding,
                       standardised=standardised)  # fmt: skip
     return _train_test_split(list(sites.names), X, y, {}, test, seed, sites.classes, reading=reading, notes=notes)
 

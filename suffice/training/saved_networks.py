@@ -20,7 +20,7 @@ from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY, Memory
 
 from .architectures import MODELS, module_of
-from .client_arrays import Reading
+from .client_arrays import TableReading
 
 RECORD, NAMES = "suffice", "client names"
 """Entries of the file beside those of the modules' `state_dict`."""
@@ -31,7 +31,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     model: str
     classes: tuple[str, ...]
-    reading: Reading
+    reading: TableReading
 
 
 @dataclass(frozen=True, kw_only=True)

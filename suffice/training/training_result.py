@@ -22,7 +22,7 @@ from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table, number
 from suffice.support.text import csv_text
 
-from .client_arrays import Reading
+from .client_arrays import TableReading
 from .saved_networks import NAMES, RECORD, Record
 
 MOST = 40
@@ -70,7 +70,7 @@ class Training:
 
     problem: Neural
     classes: tuple[str, ...]
-    reading: Reading | None
+    reading: TableReading | None
     trace: Trace
     tests: list[dict[str, Any]]
     baselines: Mapping[str, list[dict[str, Any]]]

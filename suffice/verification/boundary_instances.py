@@ -52,7 +52,7 @@ LATE = tuple(63 * 4**k + k for k in range(10))
 """Values of T, up to 1.65e7: the next is four times as late, and no cycle of steps ends at them all."""
 
 
-def turned(theorem: Theorem, family: Family, *, seed: int) -> Values:
+def on_boundaries(theorem: Theorem, family: Family, *, seed: int) -> Values:
     """Instances at which one condition turns, on the side that the theorem covers; where it covers few, those at which
     several do, and the same with other numbers at their ends."""
     rows = family.numbers(family.corners(_TRIED, seed=seed))

@@ -22,7 +22,7 @@ from suffice.support.errors import InputError
 
 from .assumptions import steps_once
 from .evidence import Evidence
-from .families import Setting, quadratics
+from .families import FamilyInstance, quadratics
 from .family import Family, Values
 from .problem_measure import Measure, alike, constants, shape_of, typical_setting, with_forms
 
@@ -114,7 +114,7 @@ class Sweep:
         return replace(first, problems=problems, scan=False, late=False), most
 
 
-def suits(algorithm: Algorithm, setting: Setting) -> bool:
+def suits(algorithm: Algorithm, setting: FamilyInstance) -> bool:
     """Whether the algorithm is for so many clients."""
     try:
         steps_once(cast(QuadraticProblem, setting.problem), algorithm, setting.eta)

@@ -22,10 +22,10 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from .family import Domain, Values
+from .problem_family import FamilyInstance as FamilyInstance
 from .problem_family import MovableInstances as MovableInstances
 from .problem_family import ProblemBatch as ProblemBatch
 from .problem_family import ProblemFamily as ProblemFamily
-from .problem_family import Setting as Setting
 from .problem_family import of_mean_loss as of_mean_loss
 from .problem_family import own_scalar as own_scalar
 from .problem_family import with_level as with_level
@@ -426,11 +426,11 @@ class _Curves:
     def moved(self, values: Values, name: str, target: np.ndarray) -> Values:
         return values | {name: target} if name in ("T", "sigma2") else values
 
-    def built(self, values: Mapping[str, Any]) -> Setting:
+    def built(self, values: Mapping[str, Any]) -> FamilyInstance:
         given = self.problem(values)
         arguments = self.arguments(given, values)
         arguments["eta"] = float(values.get("eta", values["step"] * self.steps / arguments["beta"]))
-        return Setting(problem=given, eta=arguments["eta"], iterations=int(values["T"]), arguments=arguments)
+        return FamilyInstance(problem=given, eta=arguments["eta"], iterations=int(values["T"]), arguments=arguments)
 
     def sharp(self) -> Values:
         """Steep inside or outside, the start inside, at and beyond the kink; with noise and without."""

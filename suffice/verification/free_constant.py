@@ -44,7 +44,7 @@ def with_constant(
 ) -> Verdict:  # fmt: skip
     """The verdict at the smallest constant; `whole` takes it, `at` has a value for it, `judged` is asked at the end."""
     one = at(1.0)
-    seen = _Seen(name, whole, one)
+    seen = _InstanceTable(name, whole, one)
     families = [each.family(one) for each in measured if shape_of(each.problems)[0] <= LARGEST]
     for piece in Claim(theorem=one, families=families).explored(spend, root):
         seen.add(piece)
@@ -84,7 +84,7 @@ def with_constant(
     return replace(verdict, tried=tried, not_tried=beyond, constant=constant)
 
 
-class _Seen:
+class _InstanceTable:
     """Instances with what they need: `table` has columns of C, kappa, N and T."""
 
     def __init__(self, name: str, whole: Theorem, one: Theorem) -> None:
@@ -131,7 +131,7 @@ class _Seen:
 
 
 def _brought(
-    seen: _Seen, key: str, size: float, theorem: Theorem, measured: Sequence[Measure], spend: Effort, root: int
+    seen: _InstanceTable, key: str, size: float, theorem: Theorem, measured: Sequence[Measure], spend: Effort, root: int
 ) -> Iterator[Evidence]:
     """The worst instances with kappa, N or T at most `size`, in every shape; and a search among all such."""
     worst = seen.worst(key, size)

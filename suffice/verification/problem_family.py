@@ -20,7 +20,7 @@ from .family import Domain, Values
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class FamilyInstance:
     """One instance: a problem, a step size, a number of iterations, and the scalars that a bound may ask for.
 
     What `arguments` leaves out of eta, T, N, d, of e0 and distance2 of client 0, of mu (the smallest), beta (the
@@ -32,7 +32,7 @@ class Setting:
     iterations: int
     arguments: Mapping[str, float] = field(default_factory=dict)
 
-    def complete(self) -> Setting:
+    def complete(self) -> FamilyInstance:
         """Itself with these scalars; `InputError` names what is none."""
         problem, given = self.problem, self.arguments
         if not hasattr(problem, "stochastic_gradient"):
@@ -74,15 +74,15 @@ class ProblemBatch:
 
     many: Callable[[Values], tuple[Problem, dict[str, np.ndarray]]]
 
-    def __call__(self, values: Mapping[str, Any]) -> Setting:
+    def __call__(self, values: Mapping[str, Any]) -> FamilyInstance:
         return self.each({name: np.asarray(value, dtype=float)[None] for name, value in values.items()})[0]
 
-    def each(self, values: Values) -> list[Setting]:
+    def each(self, values: Values) -> list[FamilyInstance]:
         problems, arguments = self.many(values)
         columns = zip(*(each.tolist() for each in arguments.values()))
         rows = [dict(zip(arguments, row)) for row in columns]
         return [
-            Setting(problem=problem, eta=row["eta"], iterations=int(row["T"]), arguments=row)
+            FamilyInstance(problem=problem, eta=row["eta"], iterations=int(row["T"]), arguments=row)
             for problem, row in zip(instances(problems, len(rows)), rows)
         ]
 
@@ -101,20 +101,20 @@ class MovableInstances:
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemFamily:
-    """Domains of the parameters, and `build(values)`: one number or array per name to one `Setting`.
+    """Domains of the parameters, and `build(values)`: one number or array per name to one `FamilyInstance`.
 
     `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
     share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
     `outside` says in words what the family leaves out. `mean_loss(own)` gives the same family whose e0, distance2 and
     zeta2 are those of the clients' mean loss, or with `own` all but e0 and distance2, where more has to change.
     `parameters` declares scalars of its own that bounds may take, by name with their units, None where a unit does not
-    matter; each `Setting` has their values among its arguments. `growing(names)` gives the family whose noise grows as
-    these scalars of `quantity.GROWING` say.
+    matter; each `FamilyInstance` has their values among its arguments. `growing(names)` gives the family whose noise
+    grows as these scalars of `quantity.GROWING` say.
     """
 
     name: str
     domains: Mapping[str, Domain]
-    build: Callable[[Mapping[str, Any]], Setting]
+    build: Callable[[Mapping[str, Any]], FamilyInstance]
     sharp: Callable[[], Values] | None = None
     movable: MovableInstances | None = None
     outside: str = ""
@@ -140,12 +140,12 @@ class ProblemFamily:
         """Its own scalars as parameters of a theorem."""
         return {name: own_scalar(name, f"the family {self.name}", unit) for name, unit in self.parameters.items()}
 
-    def setting(self, values: Mapping[str, Any]) -> Setting:
+    def setting(self, values: Mapping[str, Any]) -> FamilyInstance:
         """The instance of `values`, or `InputError` if `build` gives none."""
         setting = self.built(values)
         return setting if isinstance(self.build, ProblemBatch) else setting.complete()
 
-    def built(self, values: Mapping[str, Any]) -> Setting:
+    def built(self, values: Mapping[str, Any]) -> FamilyInstance:
         """What `build` gives, with the scalars that it states."""
         try:
             setting = self.build(values)
@@ -154,11 +154,11 @@ class ProblemFamily:
         except Exception as error:
             given = ", ".join(f"{name}={np.asarray(value).tolist()}" for name, value in values.items())
             raise InputError("build", self.name, f"it fails at {given} ({type(error).__name__}: {error})") from error
-        if not isinstance(setting, Setting):
-            raise InputError("build", type(setting).__name__, "return a Setting")
+        if not isinstance(setting, FamilyInstance):
+            raise InputError("build", type(setting).__name__, "return a FamilyInstance")
         return setting
 
-    def settings(self, values: Values) -> list[Setting]:
+    def settings(self, values: Values) -> list[FamilyInstance]:
         """All instances of a batch of values."""
         if isinstance(self.build, ProblemBatch):
             return self.build.each(values)
@@ -201,7 +201,7 @@ def of_mean_loss(family: ProblemFamily, *only: str) -> ProblemFamily:
     if family.mean_loss is not None:
         return family.mean_loss(bool(only))
 
-    def build(values: Mapping[str, Any]) -> Setting:
+    def build(values: Mapping[str, Any]) -> FamilyInstance:
         setting = family.built(values)
         whole = setting.complete()  # what is no instance is refused by name
         found = {name: value for name, value in of_mean(whole.problem).items() if not only or name in only}
@@ -235,7 +235,7 @@ def _with(
     """The family whose instances give what `more` makes of their arguments and values, of one or of many at once."""
     own, movable = family.build, family.movable
 
-    def build(values: Mapping[str, Any]) -> Setting:
+    def build(values: Mapping[str, Any]) -> FamilyInstance:
         setting = family.setting(values)
         given = more({**setting.arguments, "T": setting.iterations}, values)
         return replace(

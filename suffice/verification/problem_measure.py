@@ -24,11 +24,11 @@ from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .boundary_instances import LATE, inner_modes, late, scans
 from .effective_step import reach
 from .evidence import Evidence, sides
-from .families import ProblemBatch, ProblemFamily, Setting, of_mean_loss, quadratics, with_level, with_scalars
+from .families import FamilyInstance, ProblemBatch, ProblemFamily, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
 from .measurement_cache import once
 from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
-from .rounding_violations import movable, moved, without_rounding
+from .rounding_violations import enlarged, movable, without_rounding
 from .schedule import Scheduled, steps
 
 SHAPES = {
@@ -126,7 +126,7 @@ class Measure:
         """Whether a measured number is a matter of chance, and dear."""
         return False
 
-    def settings(self, theorem: Theorem, values: Values) -> list[Setting]:
+    def settings(self, theorem: Theorem, values: Values) -> list[FamilyInstance]:
         """The instances of `values`, moved inside where the family allows it."""
         return self.problems.settings(self._moved(theorem, values)[1])
 
@@ -186,7 +186,7 @@ class Measure:
 
         return without_rounding(theorem, found, again)
 
-    def exactly(self, setting: Setting) -> tuple[Any, int]:
+    def exactly(self, setting: FamilyInstance) -> tuple[Any, int]:
         """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good."""
         eta = steps(self.algorithm, setting.eta, setting.arguments, setting.iterations)
         return high_precision.measured(
@@ -218,7 +218,7 @@ def meant_by(letter: str) -> str:
     return f'did you mean names={{"{letter}": {means}}}? ' if means else ""
 
 
-def arguments_of(settings: list[Setting]) -> dict[str, np.ndarray]:
+def arguments_of(settings: list[FamilyInstance]) -> dict[str, np.ndarray]:
     return {name: np.array([each.arguments[name] for each in settings]) for name in settings[0].arguments}
 
 
@@ -237,7 +237,7 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
     shape = arguments["eta"].shape
     with np.errstate(all="ignore"):
         value = np.broadcast_to(bound(**given), shape)
-        beside = [moved(given, movable(given), -by * 2.0**-50) for by in (1, 2)]
+        beside = [enlarged(given, movable(given), -by * 2.0**-50) for by in (1, 2)]
         near, far = (np.broadcast_to(bound(**each), shape) for each in beside)
 
         def lost(at: Mapping[str, Any], narrow: np.ndarray) -> np.ndarray:
@@ -263,7 +263,7 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
         some = {name: np.broadcast_to(entry, shape)[rows] for name, entry in given.items()}
         with np.errstate(all="ignore"):
             for side in (-1, 1):
-                one, two = (bound(**moved(some, movable(given), side * by * 2.0**-50)) for by in (1, 2))
+                one, two = (bound(**enlarged(some, movable(given), side * by * 2.0**-50)) for by in (1, 2))
                 edge[rows] |= np.abs(one - two) > 0.1 * np.maximum(np.abs(one), np.abs(two))
     return ~(edge | pole | (zero & (np.isnan(value) | np.isneginf(value)))), np.asarray(allowed)
 
@@ -494,7 +494,7 @@ def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm
     return setting.problem, algorithm, np.minimum(eta, 0.3 / beta)
 
 
-def typical_setting(family: ProblemFamily) -> Setting:
+def typical_setting(family: ProblemFamily) -> FamilyInstance:
     drawn = Family(name=family.name, domains=family.domains).draw(16, seed=0)
     if family.movable is not None:
         drawn["curvature"] = np.clip(drawn["curvature"], 0.25, 4)

@@ -51,7 +51,7 @@ def movable(arguments: Mapping[str, Any]) -> list[str]:
     return [name for name, value in arguments.items() if name in _REAL or moves(np.asarray(value))]
 
 
-def moved(arguments: Mapping[str, Any], names: Sequence[str], by: Any) -> dict[str, Any]:
+def enlarged(arguments: Mapping[str, Any], names: Sequence[str], by: Any) -> dict[str, Any]:
     """The arguments, those of these names enlarged by about the share `by`, no two of them alike."""
     return {**arguments, **{name: arguments[name] * (1 + (1 + at / 8) * by) for at, name in enumerate(names)}}
 
@@ -137,7 +137,7 @@ def _in_digits(theorem: Theorem, arguments: Mapping[str, float]) -> bool:
     names = [name for name, value in arguments.items() if name in _REAL or value % 1]
 
     def slope(nudge: Any) -> Any:
-        near, far = (_exact(theorem, moved(arguments, names, by * nudge)) for by in (1, 2))
+        near, far = (_exact(theorem, enlarged(arguments, names, by * nudge)) for by in (1, 2))
         return mpmath.nan if near is None or far is None else (far - near) / nudge
 
     with mpmath.workdps(_WORKING):

@@ -16,7 +16,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .boundary_instances import turned
+from .boundary_instances import on_boundaries
 from .evidence import Evidence, sides
 from .family import Domain, Family
 
@@ -60,7 +60,11 @@ def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | Non
 
     narrow = replace(theorem, bound=some, conditions=some)  # of what conditions take alone
     family = Family(name="parameters", domains=domains, arguments=lambda values: values)
-    tried = [family.draw(_DRAWN, seed=0), family.at(family.corners(_DRAWN, seed=0)), turned(narrow, family, seed=0)]
+    tried = [
+        family.draw(_DRAWN, seed=0),
+        family.at(family.corners(_DRAWN, seed=0)),
+        on_boundaries(narrow, family, seed=0),
+    ]
     values = {name: np.concatenate([each[name] for each in tried]) for name in domains}
     count = len(next(iter(values.values())))
     good = np.flatnonzero(Evidence(engine="", measured=np.zeros(count), arguments=values).counted(narrow))

@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .boundary_instances import turned
+from .boundary_instances import on_boundaries
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
 
@@ -45,7 +45,7 @@ def search(
     if corners:
         u = np.concatenate((u, family.corners(corners, seed=root)))
     if family.arguments is not None and theorem.condition_keywords:
-        values = turned(theorem, family, seed=root)
+        values = on_boundaries(theorem, family, seed=root)
         if len(next(iter(values.values()))):
             yield family.evidence(values)
     climb = _Climb(theorem, family)

@@ -18,7 +18,7 @@ from suffice.support.numbers import as_number
 from .admissible import moved_inside
 from .check import check, record
 from .evidence import met, within
-from .families import ProblemFamily, Setting, quadratics
+from .families import FamilyInstance, ProblemFamily, quadratics
 from .family import BEFORE_EACH, Domain
 from .verdict import Verdict
 
@@ -105,8 +105,8 @@ def problems(family: ProblemFamily | None = None) -> SearchStrategy[Problem]:
 
 def instances(
     family: ProblemFamily | None = None, *, conditions: Callable[..., Any] | None = None
-) -> SearchStrategy[Setting]:
-    """A Hypothesis strategy of the instances of a family (as in `problems`): each a `Setting` with its `problem`,
+) -> SearchStrategy[FamilyInstance]:
+    """A Hypothesis strategy of the instances of a family (as in `problems`): each a `FamilyInstance` with `problem`,
     `eta`, `iterations` and, in `arguments`, the scalars of a bound.
 
     conditions  as in `sf.check`: every instance meets them. Those of the library's families are moved to where they
@@ -124,7 +124,9 @@ def instances(
     whole = sized(clients=LARGEST, features=LARGEST, identical=False)
     stays = st.lists(st.booleans(), min_size=LARGEST, max_size=LARGEST).map(lambda kept: np.flatnonzero(kept))
 
-    def some(clients: np.ndarray, features: np.ndarray, differ: bool, values: dict[str, Any] | int) -> Setting | None:
+    def some(
+        clients: np.ndarray, features: np.ndarray, differ: bool, values: dict[str, Any] | int
+    ) -> FamilyInstance | None:
         clients, features = (kept if len(kept) else np.zeros(1, int) for kept in (clients, features))
         small = sized(clients=len(clients), features=len(features), identical=not differ)
         if isinstance(values, int):
@@ -140,7 +142,7 @@ def instances(
     return st.builds(some, stays, stays, st.booleans(), values).filter(bool)
 
 
-def _instances(family: ProblemFamily, theorem: Theorem) -> SearchStrategy[Setting]:
+def _instances(family: ProblemFamily, theorem: Theorem) -> SearchStrategy[FamilyInstance]:
     """The instances of one family that meet the conditions of `theorem`."""
     values = _values(family)
     if family.sharp is not None:
@@ -158,7 +160,7 @@ def _sharp(family: ProblemFamily) -> list[dict[str, Any]]:
     return [{name: value[at] for name, value in sharp.items()} for at in range(len(next(iter(sharp.values()))))]
 
 
-def _setting(family: ProblemFamily, theorem: Theorem, values: Mapping[str, Any]) -> Setting | None:
+def _setting(family: ProblemFamily, theorem: Theorem, values: Mapping[str, Any]) -> FamilyInstance | None:
     """The instance of these values, moved to where the conditions hold; None where they do not."""
     batch = {name: np.asarray(value, dtype=float)[None] for name, value in values.items()}
     if family.movable is not None:

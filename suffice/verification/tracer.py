@@ -54,11 +54,11 @@ class NoFormula(Exception):
     """A function gives no formula; the message says why in one line."""
 
 
-class _Asked(BaseException):
+class _NonArithmeticUse(BaseException):
     """A question that is no arithmetic; `except Exception` does not catch it."""
 
 
-class _Silent:
+class _Opaque:
     """An object that refuses everything; `_own` is the `Formula` that it belongs to, and what it stands for."""
 
     __slots__ = ("_own",)
@@ -73,11 +73,11 @@ class _Silent:
                 frame = frame.f_back
             asks = frame.f_code.co_name in ("forward", "reverse", "__pow__", "__rpow__")
             if asks and frame.f_globals is vars(fractions):
-                return _Silent
+                return _Opaque
         return _refuse(self, f"it reads {name} of a value")
 
 
-_own: Callable[[Any], tuple[Formula, Any]] = vars(_Silent)["_own"].__get__
+_own: Callable[[Any], tuple[Formula, Any]] = vars(_Opaque)["_own"].__get__
 
 
 def _refuse(of: Any, what: str, *_: Any, **__: Any) -> Any:
@@ -86,14 +86,14 @@ def _refuse(of: Any, what: str, *_: Any, **__: Any) -> Any:
     return formula.refuse(f"it uses {name}, of which nothing is known" if type(of) is ObjectProxy else what)
 
 
-class Tracer(_Silent):
+class Tracer(_Opaque):
     """A number that nobody may look at: an expression to calculate with."""
 
     __slots__ = ()
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic to it
 
 
-class ObjectProxy(_Silent):
+class ObjectProxy(_Opaque):
     """A module, a class or an object: its attributes are read, the methods that Python defines are called."""
 
     __slots__ = ()
@@ -119,7 +119,7 @@ class ObjectProxy(_Silent):
         return formula.copy_of(found)(self, *values, **named) if type(found) is FunctionType else _refuse(self, "")
 
 
-class Row(_Silent):
+class Row(_Opaque):
     """An array of one axis: its entries are read, and arithmetic goes entry by entry."""
 
     __slots__ = ()
@@ -155,9 +155,9 @@ def _method(action: Callable[..., Any], given: Any) -> Callable[..., Any]:
 
 for _what, _names in _QUESTIONS.items():
     for _name in _names.split():
-        setattr(_Silent, f"__{_name}__", _method(_refuse, _what))
+        setattr(_Opaque, f"__{_name}__", _method(_refuse, _what))
 for _name, _operation in _ARITHMETIC.items():
-    setattr(_Silent, f"__{_name}__", _method(_refuse, "it does more than arithmetic"))
+    setattr(_Opaque, f"__{_name}__", _method(_refuse, "it does more than arithmetic"))
     setattr(Tracer, f"__{_name}__", _method(_of_tracer, _operation))
     setattr(Row, f"__{_name}__", _method(_of_row, _operation))
     setattr(Row, f"__i{_name}__", _method(_refuse, "it changes an object"))
@@ -240,7 +240,7 @@ class Formula(Copy):
         try:
             function, failed = self.copy_of(self.function), ""
             found = _plain(function(**{name: Tracer(self, value) for name, value in values.items()}))
-        except (Exception, _Asked) as error:
+        except (Exception, _NonArithmeticUse) as error:
             says = [type(error).__name__, *(each for each in error.args if type(each) is str)]  # none of a tracer
             self.asked += says if failed else []
             failed = ": ".join(says)
@@ -257,7 +257,7 @@ class Formula(Copy):
         while frame and frame.f_builtins is not self.builtins:
             frame = frame.f_back
         self.asked.append(f"{what} (line {frame.f_lineno} of {frame.f_code.co_name})" if frame else what)
-        raise _Asked
+        raise _NonArithmeticUse
 
     def number(self, value: Any) -> Any:
         """The expression or number that arithmetic meets."""
@@ -348,4 +348,4 @@ def _plain(value: Any) -> Any:
         return {name: _plain(each) for name, each in value.items()}
     if type(value) in (tuple, list):
         return type(value)(map(_plain, value))
-    return _own(value)[1] if isinstance(value, _Silent) else value
+    return _own(value)[1] if isinstance(value, _Opaque) else value

@@ -2,7 +2,7 @@
 
 People write `math.exp`, `np.sqrt` or `max`. The first and last refuse arrays, all of them refuse SymPy symbols. A copy
 of the function sees stand-ins under those names that pass each kind of number to its own library. What remains, such as
-`if`, is asked one instance at a time, and then has no symbols: see `Reading`.
+`if`, is asked one instance at a time, and then has no symbols: see `UserBound`.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class UserBound:
     """`bound` and `conditions` serve arrays; `opaque` says why the bound gives no expression, "" where it does."""
 
     bound: Callable[..., Any]
@@ -126,10 +126,10 @@ class Reading:
     opaque: str
 
 
-def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> Reading:
+def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> UserBound:
     """Somebody's functions of scalars as the engines need them, or `InputError`: see `verify.check.check`."""
     served = _of_arrays("bound", bound, _number)
-    return Reading(
+    return UserBound(
         bound=served,
         conditions=None if conditions is None else _of_arrays("conditions", conditions, _pairs),
         opaque=_opaque(served),

@@ -71,7 +71,7 @@ class Variants:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict:
-    """The outcome of one claim, with what it rests on, and in words.
+    """A verdict is the outcome of one claim, with what it rests on, and in words.
 
     evidence           what came of the instances, variants  of the wrong variants of the bound; some of their
                        attributes are the verdict's, too

@@ -19,7 +19,7 @@ import pytest
 from fuzzing import WORDS, Seen, Way, often, tried, typed
 
 import suffice as sf
-from suffice.fitting.files import sealed
+from suffice.fitting.files import models_file_bytes
 from suffice.simulate.data.message import read_message
 
 NAMES = ["age", "x$1", "b [kg]", "c,d", "e\nf", "<g>", "%s", "größe", "day", ""]
@@ -243,7 +243,7 @@ def load(rng: random.Random, folder: Path, seen: Seen) -> None:
     share = rng.choice([0.0, 0.001, 0.003, 0.01])
     if share:  # with the checksum of what is there, as somebody with malice would: it would refuse all damage
         changed = damaged(rng, json.loads(path.read_text())["models"], share)
-        path.write_bytes(sealed(json.dumps(changed).encode()))
+        path.write_bytes(models_file_bytes(json.dumps(changed).encode()))
     loaded = sf.load(path)
     seen.read = True
     checked(loaded)

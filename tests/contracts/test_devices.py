@@ -32,7 +32,7 @@ from suffice.simulate import (
     SampledSimilarity,
     StreamingLeastSquares,
 )
-from suffice.simulate.problem_batches import moved
+from suffice.simulate.problem_batches import to_device
 
 S = 5
 PAGE = Path(__file__).parents[2] / "docs/howto/gpu.md"
@@ -82,7 +82,7 @@ def taken(problem: Any, algorithm: Any, iterations: int = 3) -> list[tuple[int, 
     """Operations of `draw` and of `step` in iterations 2, 3, ...; what the first one keeps for them is not counted."""
     there = problem.to(torch.float64, "meta")
     state = {name: each.to("meta") for name, each in algorithm.init(problem, problem.start.expand(S, -1, -1)).items()}
-    source, rule = Randomness(seeds=torch.arange(S, device="meta"), root=3), moved(algorithm, None, "meta")
+    source, rule = Randomness(seeds=torch.arange(S, device="meta"), root=3), to_device(algorithm, None, "meta")
     eta, counted = torch.tensor(0.1, dtype=torch.float64, device="meta"), []
     for t in range(1, iterations + 1):
         with torch.no_grad(), Operations() as drawing:

@@ -19,7 +19,7 @@ from whole_pages import paper_pages, whole_content
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
 from suffice.bounds.describe import page as theorem_page
-from suffice.bounds.saved_errata import by_damage, errata_of, kept, said, wrong_in_print
+from suffice.bounds.saved_errata import by_damage, errata_of, said, saved_rows, wrong_in_print
 from suffice.bounds.saved_verdicts import known
 from suffice.cli.errata import errata_page
 from suffice.verification import errata
@@ -133,7 +133,9 @@ FACTOR = re.compile(r"by a factor of ([^ (;:$`]+)")
 
 
 @pytest.mark.share(5)
-@pytest.mark.parametrize("row", [row for row in kept() if row["key"] and row["kind"] != "loose"], ids=lambda r: r["id"])
+@pytest.mark.parametrize(
+    "row", [row for row in saved_rows() if row["key"] and row["kind"] != "loose"], ids=lambda r: r["id"]
+)
 def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
     computed = next(entry for entry in ERRATA if entry.id == row["id"]).to_dict()
     words, lines = said(row), errata_page(computed).lines
@@ -174,7 +176,7 @@ def test_the_exceeded_theorem_says_36_wherever_it_is_named(command, refused):
 
 
 def test_the_list_is_ranked_by_damage(command):
-    ids = [row["id"] for row in by_damage(row for row in kept() if row["kind"] not in ("loose", "withdrawn"))]
+    ids = [row["id"] for row in by_damage(row for row in saved_rows() if row["kind"] not in ("loose", "withdrawn"))]
     shown = [
         line.split()[0] for line in command("errata").stdout.splitlines() if line.split()[:1] and line.split()[0] in ids
     ]

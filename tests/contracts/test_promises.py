@@ -9,7 +9,7 @@ import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity, Quantity, find
 from suffice.bounds.all_for_all_plan import ONE, TWO
 from suffice.planning.client_plan import LABELS
-from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
+from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, all_for_all_of_components, fixed_rounds
 from suffice.planning.step_size_schedules import HITTING
 from suffice.planning.tables.plans import plan_table
 
@@ -52,7 +52,7 @@ def test_every_promise_of_a_plan_is_that_of_its_theorem(sigma2):
             said = find(one.fixed_weights["theorem"]).promise("epsilon")
             assert one.fixed_weights["promise"] == said
             assert one.promise == (said if one.fixed else "E[tau], stopped")
-    together = everybody(given, 3e-5)
+    together = all_for_all_of_components(given, 3e-5)
     assert together["promise"] == find(together["theorem"]).promise("epsilon") + "; from a common start"
     printed = " ".join(plan_table(rows, everybody=[together]).lines)
     assert find(rows[0].schedules.fixed["theorem"]).promise("eps") in printed.replace("epsilon", "eps")

@@ -12,7 +12,7 @@ from populations import draw, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.fitting.files import sealed
+from suffice.fitting.files import models_file_bytes
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_numbers_that_are_none_are_refused(fits, value, place, tmp_path):
         "distances": (rule["distances"]["distances"][0], 1),
     }[place]
     holder[key] = "HERE"
-    (tmp_path / "m.json").write_bytes(sealed(json.dumps(models).replace('"HERE"', value).encode()))
+    (tmp_path / "m.json").write_bytes(models_file_bytes(json.dumps(models).replace('"HERE"', value).encode()))
     with pytest.raises(InputError):
         sf.load(tmp_path / "m.json")
 
@@ -73,7 +73,7 @@ def test_no_other_version_is_read(fits, tmp_path):
     models = json.loads(text)["models"]
     for name in ("means", "gaps"):
         kept = {key: value for key, value in models["encoding"].items() if key != name}
-        path.write_bytes(sealed(json.dumps(models | {"encoding": kept}).encode()))
+        path.write_bytes(models_file_bytes(json.dumps(models | {"encoding": kept}).encode()))
         with pytest.raises(InputError, match=f"missing required field `{name}`"):
             sf.load(path)
 

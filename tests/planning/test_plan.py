@@ -122,7 +122,7 @@ def test_rows_are_found_by_name(demo):
 def test_what_is_printed_is_short(demo):
     assert repr(demo) == "Plan(8 clients at 0.2, 0.1, 0.03; from LeastSquares; print it for the table)"
     row = repr(demo["59-64"][1])
-    assert row.startswith("Row(59-64 at 0.1: with 19-32, 32-39, 39-46, 46-50, 50-54, 54-59, ...; step 0.2")
+    assert row.startswith("ClientPlan(59-64 at 0.1: with 19-32, 32-39, 39-46, 46-50, 50-54, 54-59, ...; step 0.2")
     assert row.endswith("together 2, alone 12, speed-up 6)")
     assert len(row) < 140
     assert len(repr(demo["59-64"][1].exact)) < 700

@@ -11,7 +11,7 @@ import pytest
 
 import suffice as sf
 import suffice.planning
-from suffice.planning.client_plan import Row
+from suffice.planning.client_plan import ClientPlan
 from suffice.planning.constant_plan import ConstantPlan
 from suffice.planning.precision import Precision
 
@@ -37,7 +37,7 @@ def test_what_a_table_shows_is_a_field_of_a_row_or_of_its_plans():
     numbers = {"iterations", "excess", "note", "matrix", "step_limit", "floor", "holds", "between"}
     assert numbers <= {field.name for field in dataclasses.fields(ConstantPlan)}
     plans = {"schedules", "local", "exact", "exact_local", "measured", "measured_local"}
-    assert plans <= {field.name for field in dataclasses.fields(Row)}
+    assert plans <= {field.name for field in dataclasses.fields(ClientPlan)}
 
 
 def test_a_measured_plan_claims_nothing_that_is_known_of_its_model_alone(logistic):

@@ -8,9 +8,9 @@ import pytest
 from suffice.simulate import Quadratics
 from suffice.simulate.algorithms import Scaffold
 from suffice.verification import Outcome, check
-from suffice.verification.boundary_instances import turned
+from suffice.verification.boundary_instances import on_boundaries
 from suffice.verification.check import record
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 from suffice.verification.family import Domain, Family
 
 pytestmark = pytest.mark.usefixtures("brief")
@@ -22,7 +22,7 @@ def build(values):
     h, m = float(values["h"]), values["minimiser"]
     problem = Quadratics.of(np.full((N, 1, 1), h / 2), -m[:, None], sigma2=values["sigma2"], start=[values["start"]])
     own = {"far": abs(values["start"] - m.mean()), "spread": np.ptp(m), "apart": abs(m.mean() - m[0])}
-    return Setting(problem=problem, eta=values["step"] / h, iterations=2 * int(values["rounds"]), arguments=own)
+    return FamilyInstance(problem=problem, eta=values["step"] / h, iterations=2 * int(values["rounds"]), arguments=own)
 
 
 FAMILY = ProblemFamily(
@@ -107,7 +107,7 @@ def test_scalars_are_moved_to_where_conditions_turn():
         return {"from": (1.3, sigma2), "to": (sigma2, 1.3), "step": (eta * mu, 0.37), "at least": (0.37, eta * mu)}
 
     family = family_of(FAMILY)
-    values = turned(record(lambda *, e0: e0, turning), family, seed=1)
+    values = on_boundaries(record(lambda *, e0: e0, turning), family, seed=1)
     assert len(values["h"]) >= 10
     np.testing.assert_allclose(values["sigma2"], 1.3, rtol=1e-14)
     np.testing.assert_allclose(values["step"], 0.37, rtol=1e-13)

@@ -8,7 +8,7 @@ import pytest
 import suffice as sf
 from suffice.simulate.algorithms import FedAMP
 from suffice.verification import Domain, Outcome, check
-from suffice.verification.families import ProblemFamily, Setting, quadratics
+from suffice.verification.families import FamilyInstance, ProblemFamily, quadratics
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -23,7 +23,7 @@ def apart(distance):
     def build(values):
         minimisers = distance * np.array([[-1.0], [1.0]])
         problem = sf.Quadratics.of(np.ones((2, 1, 1)) / 2, -minimisers, sigma2=0.0, start=[distance / 2])
-        return Setting(problem=problem, eta=0.3, iterations=int(values["T"]))
+        return FamilyInstance(problem=problem, eta=0.3, iterations=int(values["T"]))
 
     return ProblemFamily(name="two", domains={"T": Domain(low=1, high=10, integer=True)}, build=build)
 

@@ -18,7 +18,7 @@ from suffice.simulate.problems import Kink, Separable
 from suffice.simulate.quadratic_forms import forms
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
-from suffice.verification.families import ProblemFamily, Setting, curves, of_mean_loss, quadratics
+from suffice.verification.families import FamilyInstance, ProblemFamily, curves, of_mean_loss, quadratics
 from suffice.verification.family import Domain, Family
 from suffice.verification.problem_measure import measured_family
 from suffice.verification.quantity import quantity_of
@@ -194,7 +194,7 @@ def test_a_family_of_ones_own_is_seen_from_the_mean_loss_but_for_what_it_states(
 
     def build(values):
         problem = Quadratics.of([[[0.5]], [[1.5]]], [[-1.0], [1.0]], sigma2=1.0, start=[[2.0], [0.0]])
-        return Setting(problem=problem, eta=0.1, iterations=1, arguments=values)
+        return FamilyInstance(problem=problem, eta=0.1, iterations=1, arguments=values)
 
     family = of_mean_loss(ProblemFamily(name="two", domains={"b": Domain(low=0, high=1)}, build=build))
     found = family.setting({"b": 0.5}).arguments

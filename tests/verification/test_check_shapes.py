@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from suffice.bounds.elementary import fall, survive
 from suffice.simulate import FedAvg, FixedWeights, Local
-from suffice.verification import Outcome, check, sampled_check, shapes
+from suffice.verification import Outcome, check, dimension_sweep, sampled_check
 from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS
 from suffice.verification.dimension_sweep import PAIRS, Sweep, in_words
@@ -68,7 +68,7 @@ def test_pairs_are_tried_by_paths_too(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_only_pairs_that_were_tried_are_listed(monkeypatch):
-    monkeypatch.setattr(shapes, "PAIRS", [(n, d) for n, d in PAIRS if max(n, d) <= 4])
+    monkeypatch.setattr(dimension_sweep, "PAIRS", [(n, d) for n, d in PAIRS if max(n, d) <= 4])
     weights = FixedWeights(alpha=np.full((3, 3), 1 / 3))
     verdict = check(lambda *, e0, sigma2, eta, beta, mu: e0 + eta * beta * sigma2 / mu, conditions=limit,
                     algorithm=weights)  # fmt: skip
@@ -82,7 +82,7 @@ def test_only_pairs_that_were_tried_are_listed(monkeypatch):
 
 @pytest.mark.usefixtures("few")
 def test_pairs_that_are_too_expensive_are_named(monkeypatch):
-    monkeypatch.setitem(shapes._NUMBERS, "quick", 2e3)
+    monkeypatch.setitem(dimension_sweep._NUMBERS, "quick", 2e3)
     verdict = check(right, conditions=limit, algorithm=FedAvg(period=2))
     assert verdict.valid
     assert verdict.not_tried.startswith("N = ")

@@ -14,7 +14,7 @@ from suffice.bounds.elementary import survive
 from suffice.simulate import Quadratics
 from suffice.simulate.problem import QuadraticProblem
 from suffice.verification import Outcome, check
-from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
+from suffice.verification.families import FamilyInstance, ProblemFamily, curves, quadratics
 from suffice.verification.family import Domain, Family
 
 pytestmark = pytest.mark.usefixtures("brief")
@@ -40,7 +40,7 @@ def test_a_family_of_ones_own_that_is_none_is_refused_by_name():
                           ("build", {"build": None}), ("sharp", {"sharp": 3})):  # fmt: skip
         with pytest.raises(InputError, match=f"^{field} = "):
             ProblemFamily(**({"name": "mine", "domains": domains, "build": lambda values: None} | change))
-    with pytest.raises(InputError, match="build = 'NoneType': return a Setting"):
+    with pytest.raises(InputError, match="build = 'NoneType': return a FamilyInstance"):
         check(right, family=ProblemFamily(name="mine", domains=domains, build=lambda values: None))
     with pytest.raises(InputError, match="family = 'mine': it measures nothing"):
         Family(name="mine", domains=domains).evidence({})
@@ -75,7 +75,7 @@ def test_scalars_that_are_left_out_are_asked_of_the_problem():
     ],
 )
 def test_what_is_wrong_with_an_instance_is_told_in_one_line(field, change):
-    good = Setting(problem=Quadratics.of([[[0.5]]], [[0.0]], sigma2=1.0, start=[1.0]), eta=0.1, iterations=2)
+    good = FamilyInstance(problem=Quadratics.of([[[0.5]]], [[0.0]], sigma2=1.0, start=[1.0]), eta=0.1, iterations=2)
     family = ProblemFamily(
         name="mine",
         domains={"step": Domain(low=0.5, high=1.0)},

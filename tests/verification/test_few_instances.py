@@ -7,7 +7,7 @@ import numpy as np
 import suffice as sf
 from suffice.simulate import Quadratics
 from suffice.verification import Domain, Outcome, sampled_check
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 
 
 def family(sigma2: Domain) -> ProblemFamily:
@@ -15,7 +15,7 @@ def family(sigma2: Domain) -> ProblemFamily:
 
     def build(values):
         problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=float(values["sigma2"]), start=[[1.0]])
-        return Setting(problem=problem, eta=0.25, iterations=int(values["T"]))
+        return FamilyInstance(problem=problem, eta=0.25, iterations=int(values["T"]))
 
     domains = {"T": Domain(low=1, high=20, integer=True), "sigma2": sigma2}
     return ProblemFamily(name="a few", domains=domains, build=build)

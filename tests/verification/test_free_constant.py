@@ -11,7 +11,7 @@ import pytest
 from suffice.bounds import InputError
 from suffice.simulate import LocalSGD
 from suffice.verification import Outcome, check
-from suffice.verification.free_constant import _Seen
+from suffice.verification.free_constant import _InstanceTable
 
 
 def step(*, eta, beta, most=1):
@@ -104,7 +104,7 @@ def test_growth_is_told_from_what_levels_off_late(key, top):
     sizes = top ** np.linspace(0, 1, 500)
     for functions, kinds in ((level, {""}), (power, {"+"}), (slow, {"+", "?"})):
         for at, function in enumerate(functions):
-            seen = _Seen("C", None, None)
+            seen = _InstanceTable("C", None, None)
             seen.table = {each: sizes for each in seen.table} | {"C": function(sizes)}
             assert seen.trend(key)[0] in kinds, (kinds, at, seen.trend(key))
 

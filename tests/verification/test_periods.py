@@ -9,7 +9,7 @@ from suffice.bounds import InputError
 from suffice.simulate import FedAvg, Local, LocalSGD, Quadratics, Scaffnew, expected_excess
 from suffice.simulate.algorithms import Ditto
 from suffice.verification import Domain, Outcome, check, families
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -26,7 +26,7 @@ def seven() -> ProblemFamily:
     """One instance of seven iterations."""
     return ProblemFamily(
         name="seven", domains={"none": Domain(low=0, high=0, integer=True)},
-        build=lambda values: Setting(problem=problem(), eta=0.1, iterations=7),
+        build=lambda values: FamilyInstance(problem=problem(), eta=0.1, iterations=7),
     )  # fmt: skip
 
 

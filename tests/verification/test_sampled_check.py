@@ -12,7 +12,7 @@ from suffice.bounds import InputError
 from suffice.bounds.units import THETA
 from suffice.simulate import Algorithm, Draw, Quadratics, Stream
 from suffice.verification import Domain, Outcome, check
-from suffice.verification.families import ProblemFamily, Setting, curves
+from suffice.verification.families import FamilyInstance, ProblemFamily, curves
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -39,7 +39,7 @@ def build(values):
     x0, eta = float(values["x0"]), float(values["eta"])
     problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=float(values["sigma2"]), start=[x0])
     scalars = {"eta": eta, "beta": 1.0, "e0": x0**2 / 2, "sigma2": float(values["sigma2"]), "x0": x0, "T": 1.0}
-    return Setting(problem=problem, eta=eta, iterations=1, arguments=scalars)
+    return FamilyInstance(problem=problem, eta=eta, iterations=1, arguments=scalars)
 
 
 FAMILY = ProblemFamily(
@@ -202,7 +202,7 @@ def test_where_outcomes_are_few_a_lower_bound_off_by_a_thousandth_is_violated():
     family = ProblemFamily(
         name="two entries",
         domains={"eta": Domain(low=0.1, high=0.3), "T": Domain(low=1, high=6, integer=True)},
-        build=lambda values: Setting(
+        build=lambda values: FamilyInstance(
             problem=Quadratics.of([np.diag([0.5, 1.0])], np.zeros((1, 2)), sigma2=0.0, start=[2.0, 3.0]),
             eta=float(values["eta"]), iterations=int(values["T"]),
         ),

@@ -18,7 +18,7 @@ from one_line import one_line
 import suffice as sf
 from suffice.support.errors import InputError
 from suffice.verification import Domain, testing
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 
 LINE = sf.families.quadratics(features=1, longest=3)
 
@@ -72,7 +72,7 @@ def test_a_check_that_takes_too_long_is_neither_passed_nor_failed():
     def slow(values):
         built.append(time.sleep(0.002))
         problem = sf.Quadratics.of([[[0.5]]], [[0.0]], sigma2=values["sigma2"], start=[1.0])
-        return Setting(problem=problem, eta=0.5, iterations=1)
+        return FamilyInstance(problem=problem, eta=0.5, iterations=1)
 
     family = ProblemFamily(name="slow", domains={"sigma2": Domain(low=0, high=1)}, build=slow)
     words = r"^right is undecided after 0\.02 s, in family 1 of 1: give a longer `timeout`"
@@ -141,7 +141,7 @@ def test_a_family_of_one_s_own_is_drawn_within_its_conditions_and_its_own_scalar
     def build(values):
         problem = sf.Quadratics.of([[[values["h"] / 2]]], [[3.0]], sigma2=0.5, start=[values["start"]])
         arguments = {"far": abs(values["start"])}
-        return Setting(problem=problem, eta=values["step"], iterations=int(values["T"]), arguments=arguments)
+        return FamilyInstance(problem=problem, eta=values["step"], iterations=int(values["T"]), arguments=arguments)
 
     domains = {
         "h": Domain(low=0.5, high=2, log=True), "start": Domain(low=-9, high=9), "step": Domain(low=0, high=1),

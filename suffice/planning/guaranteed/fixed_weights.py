@@ -175,7 +175,7 @@ def two_stages(constants: Constants, i: int, epsilon: float, e0: float, b: np.nd
     return _promise(OPTIMAL, weights, *stages)
 
 
-def everybody(constants: Constants, epsilon: float) -> dict[str, Any] | None:
+def all_for_all_of_components(constants: Constants, epsilon: float) -> dict[str, Any] | None:
     """All-for-all on connected components: after `rounds` the record's mean over clients is at most epsilon.
 
     One gradient per client and round. Of the thresholds that change the components the best is taken. None where it is

@@ -8,16 +8,16 @@ import numpy as np
 
 from suffice.support.tables import number
 
-from ..client_plan import Kind, Row
+from ..client_plan import ClientPlan, Kind
 
-Timed = tuple[Row, float | None, float | None]
+Timed = tuple[ClientPlan, float | None, float | None]
 """A row with its iterations together and alone, None where none are known."""
 FOLLOWED: tuple[Kind, ...] = ("exact", "measured", "guaranteed")
 """The best known first."""
 VERBS = {"same": "gain{s} nothing by others", "there": "start{s} there already", "lost": "ha{ve} no known time"}
 
 
-def answer(precisions: Mapping[float | str, Sequence[Row]]) -> str:
+def answer(precisions: Mapping[float | str, Sequence[ClientPlan]]) -> str:
     """At the first precision at which something is to be planned, empty where nothing is: the clients that peers help,
     by how many, the medians over these of iterations together and alone, and how many others there are of each kind.
 

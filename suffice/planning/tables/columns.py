@@ -10,7 +10,7 @@ from suffice.support.files import make_folder, write_whole
 from suffice.support.tables import Column, number
 from suffice.support.text import csv_text
 
-from ..client_plan import KINDS, Kind, Row
+from ..client_plan import KINDS, ClientPlan, Kind
 from ..constant_plan import ConstantPlan
 from .notes import NOTHING, starts_there
 
@@ -49,7 +49,7 @@ def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[s
     screen, promised = alone is None, kind == "guaranteed"
     sign, digits = (" <=", 4) if promised else ("", 3)
 
-    def plan(row: Row) -> Any:
+    def plan(row: ClientPlan) -> Any:
         return row.both(kind)[bool(alone)]
 
     found = [
@@ -79,7 +79,7 @@ def columns(kind: Kind, *, alone: bool | None = None, run: Any = None) -> dict[s
     return {column.head: column for column in found}
 
 
-def write_csv(path: Path, rows: Sequence[Row], *, measured: Sequence[Measured] | None = None) -> Path:
+def write_csv(path: Path, rows: Sequence[ClientPlan], *, measured: Sequence[Measured] | None = None) -> Path:
     """A line for each plan of the rows, those of constants last: together, then alone.
 
     Measured numbers are mean hitting times. Low and high are those of measured plans, two standard errors away.
@@ -97,11 +97,11 @@ def write_csv(path: Path, rows: Sequence[Row], *, measured: Sequence[Measured] |
     return write_whole(path, csv_text([heads, *lines]).encode())
 
 
-def _gain(row: Row, kind: Kind, screen: bool) -> float | None:
+def _gain(row: ClientPlan, kind: Kind, screen: bool) -> float | None:
     return None if screen and kind != "guaranteed" and starts_there(row) else row.gain(kind)
 
 
-def _with(row: Row, kind: Kind) -> str:
+def _with(row: ClientPlan, kind: Kind) -> str:
     peers = row.peers(kind)
     names = ", ".join(peers) or (NOTHING if kind != "guaranteed" and starts_there(row) else "nobody")
     return names if len(names) <= PEERS or not peers else f"{len(peers)} of {len(row.names) - 1}"
@@ -116,7 +116,7 @@ def _time(plan: Any) -> str | float | None:
     return f"{plan.iterations} ({'-'.join('?' if end is None else str(end) for end in plan.between)})"
 
 
-def _rule(row: Row) -> str:
+def _rule(row: ClientPlan) -> str:
     assert row.schedules is not None
     if row.schedules.fixed is not None:
         return STAGES[len(row.schedules.fixed["stages"])]

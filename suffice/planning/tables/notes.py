@@ -8,7 +8,7 @@ from typing import Any
 
 from suffice.support.tables import Column, Table, gathered
 
-from ..client_plan import Row
+from ..client_plan import ClientPlan
 
 NOTES, LONGEST = 3, 320
 """A table has at most so many notes, of so many characters each; all are in --json."""
@@ -51,16 +51,16 @@ def few(lines: Sequence[str]) -> list[str]:
     return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
 
 
-def with_matrix(rows: Sequence[Row]) -> bool:
+def with_matrix(rows: Sequence[ClientPlan]) -> bool:
     """Whether some client that has something to do has a matrix."""
     return any(plan.matrix is not None for row in to_be_planned(rows) for plan in row.constant())
 
 
-def starts_there(row: Row) -> bool:
+def starts_there(row: ClientPlan) -> bool:
     """Whether the start is enough."""
     plan, _ = row.constant()
     return plan is not None and plan.iterations == 0
 
 
-def to_be_planned(rows: Sequence[Row]) -> list[Row]:
+def to_be_planned(rows: Sequence[ClientPlan]) -> list[ClientPlan]:
     return [row for row in rows if not starts_there(row)]

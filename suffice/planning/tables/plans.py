@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_width, shortened
 
-from ..client_plan import Kind, Row
+from ..client_plan import ClientPlan, Kind
 from ..step_size_schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
 from .notes import MATRIX, MOST_ROWS, WITHOUT, few, first_rows, sentence, to_be_planned, with_matrix
@@ -23,7 +23,7 @@ NAME = 14
 TAU_BOUND = (
     "Predictions bound E[tau], where tau = min{t: e_t < eps}. They hold up to tau; nothing is guaranteed after it."
 )
-Precisions = Mapping[float | str, Sequence[Row]]
+Precisions = Mapping[float | str, Sequence[ClientPlan]]
 
 STAGED = (
     Column("client", lambda row: row.name, numeric=False),
@@ -85,7 +85,9 @@ def measured_plan_table(precisions: Precisions) -> Table:
     return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)
 
 
-def plan_table(rows: Sequence[Row], *, everybody: Sequence[dict[str, Any]] = (), said: Sequence[str] = ()) -> Table:
+def plan_table(
+    rows: Sequence[ClientPlan], *, everybody: Sequence[dict[str, Any]] = (), said: Sequence[str] = ()
+) -> Table:
     """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
 
     everybody  what All-for-all promises
@@ -112,7 +114,7 @@ def _shown(kind: Kind) -> list[Column]:
     return [columns(kind)[name] for name in ON_SCREEN[kind]]
 
 
-def _said(rows: Sequence[Row], kind: Kind) -> list[str]:
+def _said(rows: Sequence[ClientPlan], kind: Kind) -> list[str]:
     """The notes of plans that have something to do, with whose they are; measured ones also of the clients alone."""
     found = []
     for row in to_be_planned(rows):
@@ -133,7 +135,7 @@ def _noted(found: Iterable[tuple[str, str]], many: int) -> list[str]:
     return lines
 
 
-def stages_table(rows: Sequence[Row]) -> Table:
+def stages_table(rows: Sequence[ClientPlan]) -> Table:
     """Schedules of three stages that are faster than the constant plan: who drops out, and the own weight in each."""
     found = [row for row in rows if row.exact is not None and row.exact.stages]
     lines = [f"{len(found)} of {len(rows)} plans are faster in stages; the others keep constant rates."]
@@ -141,7 +143,7 @@ def stages_table(rows: Sequence[Row]) -> Table:
     return first_rows(STAGED, found, len(found), title=title, lines=lines)
 
 
-def schedules_table(rows: Sequence[Row]) -> Table:
+def schedules_table(rows: Sequence[ClientPlan]) -> Table:
     """The four schedules of every client, with what each promises, alone and together."""
 
     def bound(plan: Any, name: str) -> float | None:
@@ -201,7 +203,7 @@ def _median(numbers: Iterable[float | None]) -> float:
     return float(np.median(known)) if known else float("nan")
 
 
-def _groups(rows: Sequence[Row]) -> int:
+def _groups(rows: Sequence[ClientPlan]) -> int:
     """Sets of clients that are linked by following one another, single clients included."""
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components
@@ -210,7 +212,7 @@ def _groups(rows: Sequence[Row]) -> int:
     return int(connected_components(csr_matrix(follows), directed=False)[0])
 
 
-def _gone(row: Row) -> str:
+def _gone(row: ClientPlan) -> str:
     """The peers that drop out."""
     *before, last = (set(np.flatnonzero(stage.weights).tolist()) for stage in row.exact.stages)
     gone = sorted(set[int]().union(*before) - last - {row.client})
@@ -218,7 +220,7 @@ def _gone(row: Row) -> str:
     return "nobody" if not gone else names if len(names) <= PEERS - 5 else f"{len(gone)} of {len(row.names) - 1}"
 
 
-def _promised(rows: Sequence[Row]) -> list[str]:
+def _promised(rows: Sequence[ClientPlan]) -> list[str]:
     """What the rows promise, those of fixed weights with the theorem behind it."""
     plans = [one for row in rows for one in (row.schedules, row.local)]
     fixed = [one.fixed for one in plans if one.fixed is not None]

@@ -85,7 +85,7 @@ def date(name: str, value: Any) -> InputError:
     return InputError(f"column {name}", str(value), remedy)
 
 
-def disguise(cell: str) -> str | None:
+def rest_without_numbers(cell: str) -> str | None:
     """The rest of a text with its numbers taken out, signs and currencies too: "kg", ":" of 14:05, "" where nothing
     is. None for a number as it should be, for what begins with a letter or is a rank (a name), a range, and any other.
     """

@@ -23,7 +23,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
 from suffice.support.tables import some
 
-from .cells import DATE, NUMBER, as_text, date, disguise, is_word, strays_of
+from .cells import DATE, NUMBER, as_text, date, is_word, rest_without_numbers, strays_of
 from .csv_file import INDEXES
 from .encoding import Encoding
 from .frame import Frame
@@ -346,7 +346,7 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
 def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
     """The levels that are numbers with a unit or a sign, and a remedy, where nearly all levels are, with few units;
     else none."""
-    units = {level: disguise(level) for level in levels if not is_word(level)}
+    units = {level: rest_without_numbers(level) for level in levels if not is_word(level)}
     plain = sum(unit is None and NUMBER.fullmatch(level) is not None for level, unit in units.items())
     usual = [unit for unit, _ in Counter(unit for unit in units.values() if unit).most_common(3)]
     found = [level for level, own in units.items() if own is not None and own in ("", *usual)]

@@ -14,14 +14,14 @@ from .memory import MAX_MEMORY, Memory, as_path, whole
 from .plays import ALPHABET
 
 
-class Rows(msgspec.Struct):
+class LeafRows(msgspec.Struct):
     x: list[list[float] | str]
     y: list[int | str]
 
 
 class Part(msgspec.Struct):
     users: list[str]
-    user_data: dict[str, Rows]
+    user_data: dict[str, LeafRows]
 
 
 LARGEST_FILE = 2**30
@@ -64,7 +64,7 @@ def leaf(
     return kept
 
 
-def _arrays(place: str, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(place: str, rows: LeafRows) -> tuple[np.ndarray, np.ndarray]:
     x, y = rows.x, rows.y
     if not x or len(x) != len(y):
         raise InputError(place, f"{len(x)} x and {len(y)} y", "give as many of both, at least one")

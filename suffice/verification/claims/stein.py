@@ -43,7 +43,9 @@ def _density(r: np.ndarray, t: np.ndarray, d: np.ndarray) -> np.ndarray:
     return scale * r ** (d - 1) * np.exp(-((r - t) ** 2) / 2) * (near * weights).sum(-1)
 
 
-def moved(rule: Rule, far: np.ndarray, d: np.ndarray | int, kink: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+def bias_and_risk(
+    rule: Rule, far: np.ndarray, d: np.ndarray | int, kink: np.ndarray | None = None
+) -> tuple[np.ndarray, ...]:
     """Bias along theta and risk (...) at |theta| = `far` (...) with noise of variance 1 in d dimensions.
 
     r = |x| has the density r (r/t)^n exp(-(r - t)^2/2) e^{-rt} I_n(rt), n = d/2 - 1, and x the mean component
@@ -75,7 +77,7 @@ def _james_stein(values: Values) -> Measured:
     d, v, gap2 = values["d"], values["v"], values["gap2"]
     c = values["share"] * 2 * np.maximum(d - 2, 0)  # in units of v, as everything below
     far = np.sqrt(gap2)
-    _, risk = moved(lambda r: -np.minimum(1, c[:, None] / r**2), far, d, np.sqrt(c))
+    _, risk = bias_and_risk(lambda r: -np.minimum(1, c[:, None] / r**2), far, d, np.sqrt(c))
     # the second route: Stein's identity, under the density of |x| by the angle between x and theta
     low, high = np.maximum(far - 9, 0)[:, None], (far + 9 + np.sqrt(d))[:, None]
     r, weights = _panels(low, np.clip(np.sqrt(c)[:, None], low, high), high)
@@ -200,12 +202,12 @@ def _cautious(p: int) -> Callable[[Values], Evidence]:
 
         ends = B[..., 0] * (1 - np.geomspace(0.9, 1e-3, 36))
         grid = np.sort(np.concatenate((np.linspace(0, 10, 12) * np.ones_like(ends[:, :1]), ends), 1), axis=1)
-        harm = moved(rule, grid, p)[1] > p * (1 + 1e-13)
+        harm = bias_and_risk(rule, grid, p)[1] > p * (1 + 1e-13)
         safe = np.where(np.logical_or.accumulate(harm, 1), 0.0, grid)
         outer = np.maximum(safe.max(1, keepdims=True), 1.0)
         inner = values["part"][:, None] * outer
         t, weights = _panels(np.zeros_like(inner), np.minimum(10, inner), inner)
-        bias = moved(rule, t, p)[0]
+        bias = bias_and_risk(rule, t, p)[0]
         mean = p * (weights * bias**2 * t ** (p - 1)).sum(1) / inner[:, 0] ** p
         scale = np.sqrt(values["v"])
         arguments = {"v": values["v"], "inner": inner[:, 0] * scale, "outer": outer[:, 0] * scale}

@@ -44,7 +44,7 @@ def _one_step() -> tuple[Claim, ...]:
 
 
 def _many_steps() -> tuple[Claim, ...]:
-    turned, floors = worst_path.turned(), worst_path.floors()
+    turned, floors = worst_path.rotated_gradients(), worst_path.floors()
     limit = "step size eta <= 2/(beta (2 weight - pull) + mu pull)"
     return (
         Claim.on(

@@ -22,7 +22,7 @@ import numpy as np
 from suffice.bounds import Continuous, tight_variance
 
 from ..family import Values
-from .recursions import followed
+from .recursions import affine_recursion
 
 CRITERION = Continuous()
 
@@ -223,11 +223,11 @@ class Aligned:
         steps = self._steps
         factor, noise = self._step(steps)
         grown = (steps * self.curvature) ** 2 * self.Q
-        mean = followed(factor, np.broadcast_to(noise, (len(self._times) - 1, len(self.e0))), self.e0)
+        mean = affine_recursion(factor, np.broadcast_to(noise, (len(self._times) - 1, len(self.e0))), self.e0)
         # d/2 times the variance, to which e and its square add at every t
         e, by_e, by_square = mean[:-1], 2 * noise * factor, grown * (2 * factor - grown)
         added = noise**2 + (by_e + by_square * e) * e
-        return mean, 2 / self.d * followed(factor**2 + 2 / self.d * by_square, added, np.zeros_like(self.e0))
+        return mean, 2 / self.d * affine_recursion(factor**2 + 2 / self.d * by_square, added, np.zeros_like(self.e0))
 
     @cached_property
     def _below(self) -> np.ndarray:

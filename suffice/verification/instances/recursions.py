@@ -52,7 +52,7 @@ def matrices_of(after: Callable[[np.ndarray], np.ndarray], like: np.ndarray) -> 
 _LEAST = 1e-200
 
 
-def followed(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
+def affine_recursion(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
     """x_0 = start (...), x_t = factor_t x_{t-1} + added_t, t = 1, ..., T, as (T + 1, ...); factor (T, ...) or (1, ...).
 
     What is added counts by what the factors after it leave: by quotients of their products where none is nearly 0.

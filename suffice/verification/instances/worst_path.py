@@ -41,7 +41,7 @@ def _arguments(values: Values) -> dict[str, np.ndarray]:
     return {"eta": eta, "mu": mu, "beta": beta, "weight": weight, "pull": pull, "T": values["T"]}
 
 
-def turned() -> Family:
+def rotated_gradients() -> Family:
     """Quadratics in the plane; u_k is grad R_i / |grad R_i| turned by an angle of its own. The path is linear."""
 
     @measured_by("exact", "quadratic in R^2, peers' gradients at fixed angles")

@@ -54,7 +54,7 @@ class Recursion:
 
 
 @dataclass(frozen=True)
-class _Reading:
+class _RecursionNumbers:
     """The numbers at one t: rho_j, c_j and, of two states, A (2, 2) and b (2,)."""
 
     moments: list[float]
@@ -240,7 +240,7 @@ def _at(
     make: Make | None = None,
     step: float = 1.0,
     turned: bool = False,
-) -> _Reading:
+) -> _RecursionNumbers:
     problem, directions = (make or alike)(t, clients, step, turned)
     direction, d = directions[0], len(directions[0])
     _, centre, start = origin(cast(Any, problem), algorithm)
@@ -265,7 +265,7 @@ def _at(
         pair = _pair(algorithm, maps, direction, z, step, clients)
     elif not all(_closes(back(form, maps), forms[-1], rho, c) for form, rho, c in zip(forms, moments, noises)):
         raise NotOfThisKind(_OTHER.format(algorithm.name))
-    return _Reading(moments, [c / step**2 for c in noises], pair)
+    return _RecursionNumbers(moments, [c / step**2 for c in noises], pair)
 
 
 def _adjoint(one: Maps, form: np.ndarray) -> np.ndarray:

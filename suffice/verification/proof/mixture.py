@@ -28,7 +28,7 @@ from suffice.simulate.moment_maps import origin, probe
 from suffice.simulate.problems.additive_noise import AdditiveNoise
 
 from ..family import Family
-from ..problem_family import ProblemFamily, Setting
+from ..problem_family import FamilyInstance, ProblemFamily
 from ..problem_measure import tested_once, typical
 from .algorithm_recursion import Recursion
 from .box_search import Budget
@@ -98,7 +98,7 @@ def mixture_of(
     )  # fmt: skip
 
 
-def _check_clients(setting: Setting, asked: set[str]) -> None:
+def _check_clients(setting: FamilyInstance, asked: set[str]) -> None:
     """Clients differ in their minimisers alone, and scalars are those of client 0 and the problem."""
     problem: Any = setting.problem
     if not hasattr(problem, "A") or not isinstance(problem, AdditiveNoise):
@@ -111,7 +111,7 @@ def _check_clients(setting: Setting, asked: set[str]) -> None:
             raise NotOfThisKind(f"{name} is the family's own")
 
 
-def _bias(setting: Setting, algorithm: Algorithm, weight2: float) -> tuple[float, float]:
+def _bias(setting: FamilyInstance, algorithm: Algorithm, weight2: float) -> tuple[float, float]:
     """The norm b of the mixed gradient's bias, read from the steps' own maps, and the largest by any weights."""
     problem: Any = setting.problem
     d, H = problem.features, 2 * problem.A[0].numpy()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import DEFINITIONS
-from suffice.verification.claims.stein import moved
+from suffice.verification.claims.stein import bias_and_risk
 
 (RISK,) = (each.reduce for each in DEFINITIONS if each.key == "stein/james-stein-risk")
 
@@ -15,6 +15,6 @@ from suffice.verification.claims.stein import moved
 def test_the_exact_risk_is_that_of_a_quadrature_over_the_distance(d):
     far, c = np.array([1e-3, 0.3, 2.0, 9.0, 60.0]), np.array([0.2, 0.9, 1.7])[:, None] * (d - 2)
     far, c = (np.ravel(x) for x in np.broadcast_arrays(far, c))
-    _, expected = moved(lambda r: -np.minimum(1, c[:, None] / r**2), far, np.full(len(far), d), np.sqrt(c))
+    _, expected = bias_and_risk(lambda r: -np.minimum(1, c[:, None] / r**2), far, np.full(len(far), d), np.sqrt(c))
     exact = RISK(offset=np.sqrt(0.7) * far[:, None] * np.eye(d)[0], v=0.7, peer_v=0.0, shrink=0.7 * c)
     np.testing.assert_allclose(exact, 0.7 * expected, rtol=1e-9)

@@ -9,7 +9,7 @@ import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity
 from suffice.bounds.all_for_all_plan import all_for_all_plan
 from suffice.bounds.evaluate import evaluate
-from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, everybody, fixed_rounds
+from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, all_for_all_of_components, fixed_rounds
 
 ROUNDING = 1 + 1e-9  # hundreds of steps of a recursion in float64
 MOST = 300
@@ -142,7 +142,7 @@ def test_all_for_all_keeps_what_it_promises_for_the_mean():
     for _ in range(30):
         constants, h, optima, start = one_hessian(rng)
         epsilon = float(constants.excess.mean() * np.exp(rng.uniform(-4, -0.5)))
-        found = everybody(constants, epsilon)
+        found = all_for_all_of_components(constants, epsilon)
         if found is None or found["rounds"] > MOST:
             continue
         total = 0.0

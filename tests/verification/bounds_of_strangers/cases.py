@@ -14,7 +14,7 @@ import suffice as sf
 from suffice.simulate import Algorithm, Local
 from suffice.simulate import algorithms as alg
 from suffice.verification import Domain
-from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
+from suffice.verification.families import FamilyInstance, ProblemFamily, curves, quadratics
 
 from ..published.bounds import OneOfTwo
 from . import reference
@@ -145,14 +145,14 @@ class Moments(Case):
         """What its authors would give to `check`, by the largest step in units of 1/beta; None: nothing."""
         return None if self.default else family(self, steps)
 
-    def setting(self, values: Mapping[str, Any], steps: float) -> Setting:
+    def setting(self, values: Mapping[str, Any], steps: float) -> FamilyInstance:
         h, m = np.array(values["h"], dtype=float), np.array(values["m"], dtype=float)
         problem = sf.Quadratics.of(
             np.stack([np.diag(row) / 2 for row in h]), -m, sigma2=float(values["sigma2"]), start=values["start"]
         )
-        return Setting(problem=problem, eta=values["eta"], iterations=values["T"], arguments=scalars(values))
+        return FamilyInstance(problem=problem, eta=values["eta"], iterations=values["T"], arguments=scalars(values))
 
-    def truth(self, values: Mapping[str, Any], given: Setting, *, seed: int = 0) -> tuple[float, float]:
+    def truth(self, values: Mapping[str, Any], given: FamilyInstance, *, seed: int = 0) -> tuple[float, float]:
         """What is bounded; cancellation in the maps leaves 1e-16 of what there was at the start."""
         start = reference.expected_excess(self, {**values, "T": 0})
         return reference.expected_excess(self, values), 1e-14 * start
@@ -184,10 +184,10 @@ class Paths(Case):
     agreement = 1e-9
     """The same numbers where nothing is drawn, of T <= 30 roundings; the same paths elsewhere."""
 
-    def setting(self, values: Mapping[str, Any], steps: float) -> Setting:
+    def setting(self, values: Mapping[str, Any], steps: float) -> FamilyInstance:
         return self.family(steps).setting({name: np.asarray(value) for name, value in values.items()})
 
-    def truth(self, values: Mapping[str, Any], given: Setting, *, seed: int = 0) -> tuple[float, float]:
+    def truth(self, values: Mapping[str, Any], given: FamilyInstance, *, seed: int = 0) -> tuple[float, float]:
         """What is bounded, six standard errors and what 30 steps round."""
         measured, error = reference.sampled_truth(self, given, seed=seed)
         return measured, error + 1e-14
@@ -314,7 +314,7 @@ def rounds(steps: float) -> ProblemFamily:
             "T": 2.0 * int(values["rounds"]),
             "e0": e0,
         }
-        return Setting(
+        return FamilyInstance(
             problem=problem, eta=eta, iterations=2 * int(values["rounds"]), arguments=scalars | spread(problem)
         )
 

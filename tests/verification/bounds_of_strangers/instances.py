@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.verification.families import Setting
+from suffice.verification.families import FamilyInstance
 from suffice.verification.family import Family
 
 from .cases import FEATURES, Moments, scalars
@@ -17,7 +17,7 @@ from .table import Record
 SHORT = np.vectorize(lambda x: float(f"{x:.4g}"), otypes=[float])
 
 
-def instances(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[str, Any], Setting]]:
+def instances(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[str, Any], FamilyInstance]]:
     """`count` of those whose truth is exact; elsewhere as many of drawn and of extreme ones, and the sharp ones."""
     if not isinstance(record.case, Moments):
         yield from of_family(record, count, seed=seed)
@@ -32,7 +32,7 @@ def instances(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[s
             return
 
 
-def of_family(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[str, Any], Setting]]:
+def of_family(record: Record, count: int, *, seed: int) -> Iterator[tuple[dict[str, Any], FamilyInstance]]:
     """At steps up to the largest that is allowed."""
     family, rng = record.case.family(record.steps), np.random.default_rng(seed)
     whole = Family(name=family.name, domains=family.domains)

@@ -22,7 +22,7 @@ from suffice.simulate.catalogue import algorithm
 from suffice.simulate.problems.growing_noise import GrowingNoise
 from suffice.simulate.quadratic_forms import forms
 from suffice.verification import Domain, Outcome
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 
 from . import truth
 
@@ -101,7 +101,7 @@ class Cell:
         return GrowingNoise(**vars(made), growth=growth) if self.variant == "growing" else made
 
     @cached_property
-    def settings(self) -> dict[tuple[int, ...], Setting]:
+    def settings(self) -> dict[tuple[int, ...], FamilyInstance]:
         """Every instance by the places of its dimension, step and noise, and T."""
         found = {}
         axes = self.dimensions, truth.STEPS, NOISE[self.route], range(1, truth.LONGEST + 1)
@@ -112,7 +112,9 @@ class Cell:
             arguments = {name: truth.level(given, name, self.client) for name in truth.LEVEL}
             arguments |= {"mu": 0.5, "beta": given.beta, "e0": e0, "sigma2": sigma2, "scale": 1 + e0}
             arguments["truth"] = value if value > 1e-12 * (1 + e0) else 0.0
-            made = Setting(problem=self.quadratics(d, sigma2), eta=step / given.beta, iterations=T, arguments=arguments)
+            made = FamilyInstance(
+                problem=self.quadratics(d, sigma2), eta=step / given.beta, iterations=T, arguments=arguments
+            )
             found[a, b, c, T] = made.complete()
         return found
 

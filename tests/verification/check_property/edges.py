@@ -20,7 +20,7 @@ from shorter_steps import Steps
 import suffice as sf
 from suffice.simulate import Local, LocalSGD, Quadratics
 from suffice.verification import Domain, Outcome, families
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 
 from . import truth
 
@@ -89,7 +89,7 @@ def pair() -> ProblemFamily:
         m = np.reshape(values["minimisers"], (2, 1))
         problem = Quadratics.of(np.full((2, 1, 1), 0.5), -m, sigma2=float(values["sigma2"]), start=[[3.0], [3.0]])
         apart = float(abs(m[0, 0] - m[1, 0]))
-        return Setting(problem=problem, eta=float(values["eta"]), iterations=1, arguments={"apart": apart})
+        return FamilyInstance(problem=problem, eta=float(values["eta"]), iterations=1, arguments={"apart": apart})
 
     domains = {"minimisers": Domain(low=-1, high=1, shape=(2,)), "sigma2": Domain(low=0, high=4)}
     domains["eta"] = Domain(low=0.1, high=0.9)
@@ -110,7 +110,7 @@ def unhurried() -> ProblemFamily:
         flat, noisy = truth.exact("local", "one", 1, 2, truth.STEPS[1], T, "excess", 0)
         problem = Quadratics.of(given.H / 2, -given.m, sigma2=sigma2, start=given.start)
         arguments = {"eps": 1e-12, "truth": flat + sigma2 * noisy}
-        return Setting(problem=problem, eta=truth.STEPS[1] / given.beta, iterations=T, arguments=arguments)
+        return FamilyInstance(problem=problem, eta=truth.STEPS[1] / given.beta, iterations=T, arguments=arguments)
 
     domains = {"sigma2": Domain(low=0.5, high=50), "T": Domain(low=1, high=truth.LONGEST, integer=True)}
     return ProblemFamily(name="unhurried", domains=domains, build=build, parameters={"truth": None})

@@ -8,7 +8,7 @@ import torch
 
 from suffice.bounds import find
 from suffice.simulate import CoBo, FixedCoBo, Quadratics, Randomness, expected_moments
-from suffice.verification.claims.cobo import averages, probed, selection, star
+from suffice.verification.claims.cobo import averages, selection, star, step_moments
 from suffice.verification.claims.cobo.cluster import Cluster, geometric
 from suffice.verification.claims.cobo.one_step import Step
 
@@ -43,7 +43,7 @@ def probe(kinds, curvature, start, *, sigma2, rho, eta, T, minimiser=None):
 def averaged(kinds, curvature, start, **run):
     """Averages over the steps, from the simulator, by the names of `Cluster`."""
     second, _ = probe(kinds, curvature, start, **run)
-    forms = probed.quadratic_forms(np.stack([np.diag(row) for row in curvature[kinds]]))
+    forms = step_moments.quadratic_forms(np.stack([np.diag(row) for row in curvature[kinds]]))
     size = curvature[kinds].size
     before, after = (part.mean(0).reshape(size, size) for part in (second[:-1], second[1:]))
     found = {name: (forms[name] * before).sum() for name in ("mean_gradient", "client_gradient", "midpoint_gradient")}
@@ -171,8 +171,8 @@ def test_a_simulator_with_too_weak_a_pull_is_caught_by_the_probed_moments(monkey
         return honest(self, problem, state, draw) / 20
 
     theorem = find("cobo/theorem-1-star-consensus")
-    honest = probed.simulated(12, 0)[1]
+    honest = step_moments.simulated(12, 0)[1]
     assert (honest.ratio(theorem)[honest.counted(theorem)] <= 1).all()
     monkeypatch.setattr(FixedCoBo, "collaboration", weaker)
-    fault = probed.simulated(12, 0)[1]
+    fault = step_moments.simulated(12, 0)[1]
     assert fault.ratio(theorem)[fault.counted(theorem)].max() > 1.1

@@ -11,7 +11,7 @@ import torch
 from suffice.bounds import find
 from suffice.simulate import LeastSquares, Quadratics, Scaffnew, expected_moments
 from suffice.verification.claims import scafflix
-from suffice.verification.claims.scafflix import complexity, probed, rates
+from suffice.verification.claims.scafflix import complexity, rates, step_moments
 from suffice.verification.claims.scafflix.assumption import sampled
 from suffice.verification.claims.scafflix.moments import Clients, orthogonal
 
@@ -149,5 +149,5 @@ def test_a_simulator_whose_control_variates_move_the_wrong_way_is_caught(monkeyp
 
     theorem = find("scafflix/theorem-1")
     monkeypatch.setattr(Scaffnew, "step", backwards)
-    fault = probed.simulated(24, 1)
+    fault = step_moments.simulated(24, 1)
     assert fault.ratio(theorem)[fault.counted(theorem)].max() > 2

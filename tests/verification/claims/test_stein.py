@@ -13,7 +13,7 @@ def test_bias_and_risk_are_those_of_drawn_estimates(d):
     def rule(r):
         return -np.minimum(1, 3 / r**2)
 
-    (bias,), (risk,) = stein.moved(rule, np.array([1.5]), d, np.sqrt([3.0]))
+    (bias,), (risk,) = stein.bias_and_risk(rule, np.array([1.5]), d, np.sqrt([3.0]))
     theta = np.eye(d)[0] * 1.5
     x = theta + np.random.default_rng(d).normal(size=(200_000, d))
     error = x * (1 + rule(np.linalg.norm(x, axis=1)))[:, None] - theta

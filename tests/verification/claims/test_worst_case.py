@@ -75,7 +75,7 @@ def test_no_point_of_the_ellipse_has_a_larger_ratio_than_the_largest():
 
 def test_the_turned_peers_have_the_similarity_they_are_given():
     # one step of the family by hand: grad R_k = (I + sqrt(1 - r_k) reach_k turn_k) grad R_i
-    family = worst_path.turned()
+    family = worst_path.rotated_gradients()
     values = family.draw(1, seed=6) | {"T": np.ones(1)}
     evidence = family.evidence(values)
     mu, kappa = values["mu"][0], values["kappa"][0]

@@ -7,7 +7,7 @@ import pytest
 
 from suffice.verification.family import Domain, Family
 from suffice.verification.instances.aligned_pair import Aligned
-from suffice.verification.instances.recursions import affine, by_length, followed
+from suffice.verification.instances.recursions import affine, affine_recursion, by_length
 from suffice.verification.instances.scheduled import Horizon
 
 RNG = np.random.default_rng(5)
@@ -22,14 +22,14 @@ def test_a_path_is_followed_step_by_step(shape, low):
     expected = [start]
     for times, plus in zip(factor, added):
         expected.append(times * expected[-1] + plus)
-    np.testing.assert_allclose(followed(factor, added, start), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(affine_recursion(factor, added, start), expected, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("size", [1, 40, 1000])
 def test_one_factor_serves_all_steps(size):
     factor, added, start = np.array([[0.5, 1.0, 0.999]]), np.ones((size, 3)), np.array([3.0, 1.0, 2.0])
-    alike = followed(np.repeat(factor, size, 0), added, start)
-    np.testing.assert_allclose(followed(factor, added, start), alike, rtol=1e-13)
+    alike = affine_recursion(np.repeat(factor, size, 0), added, start)
+    np.testing.assert_allclose(affine_recursion(factor, added, start), alike, rtol=1e-13)
     T = np.array([0.0, 1.0, size])
     np.testing.assert_allclose(affine(factor[0], added[0], start, T), alike[T.astype(int), range(3)], rtol=1e-12)
 

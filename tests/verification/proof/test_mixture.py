@@ -11,7 +11,7 @@ from suffice.simulate import Local
 from suffice.simulate.moment_powers import ONE_STEP, MomentPowers
 from suffice.verification import Domain, recheck
 from suffice.verification.check import record
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 from suffice.verification.proof.prove import prove
 
 from .test_prove import limit
@@ -32,7 +32,9 @@ def clients(weights=WEIGHTS, *, apart=1.0, curvatures=(1.0, 1.0, 1.0), d=2, scal
         given = {"bias": float(np.linalg.norm(H @ (weights[0] @ m - m[0]))), "lambda2": float((weights[0] ** 2).sum())}
         apart_by = np.linalg.norm((m - m[0]) @ H, axis=1)
         given |= {"b": float(weights[0] @ apart_by), "bias2": given["bias"] ** 2} | (scalars or {})
-        return Setting(problem=problem, eta=values["step"] / H.max(), iterations=int(values["T"]), arguments=given)
+        return FamilyInstance(
+            problem=problem, eta=values["step"] / H.max(), iterations=int(values["T"]), arguments=given
+        )
 
     return ProblemFamily(
         name="three clients of one Hessian",

@@ -17,7 +17,7 @@ from suffice.simulate.algorithms.local_sgd import LocalSGD
 from suffice.simulate.algorithms.momentum import Momentum
 from suffice.verification import Domain, recheck
 from suffice.verification.check import record
-from suffice.verification.families import ProblemFamily, Setting
+from suffice.verification.families import FamilyInstance, ProblemFamily
 from suffice.verification.proof.prove import prove
 
 
@@ -105,7 +105,7 @@ def streams(values):
     problem = StreamingLeastSquares.of(
         h / 2 * np.eye(d), np.zeros((1, d)), label_noise=values["noise"], start=values["far"] * np.eye(d)[:1]
     )
-    return Setting(problem=problem, eta=values["step"] / (h * (d + 2)), iterations=int(values["T"]))
+    return FamilyInstance(problem=problem, eta=values["step"] / (h * (d + 2)), iterations=int(values["T"]))
 
 
 @pytest.mark.slow

@@ -97,7 +97,7 @@ _ROWS: dict[str, tuple[Function, Function, str]] = {
 }
 
 
-def grown(theorem: Theorem) -> Theorem:
+def with_growing_noise(theorem: Theorem) -> Theorem:
     """The record on noise that grows with the gradient."""
     change, conditions, statement = _ROWS[theorem.key]
     assert theorem.bound is not None
@@ -127,4 +127,4 @@ def key(additive_key: str) -> str:
     return additive_key.replace("theorem-3-", "theorem-3-multiplicative-")
 
 
-THEOREMS: tuple[Theorem, ...] = tuple(grown(theorem) for theorem in theorem_3.THEOREMS if theorem.key in _ROWS)
+THEOREMS: tuple[Theorem, ...] = tuple(with_growing_noise(each) for each in theorem_3.THEOREMS if each.key in _ROWS)

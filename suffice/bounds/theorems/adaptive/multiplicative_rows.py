@@ -118,7 +118,7 @@ def key(additive_key: str) -> str:
     return f"{result}-multiplicative{additive_key.removeprefix(result)}"
 
 
-def grown(theorem: Theorem) -> Theorem:
+def with_growing_noise(theorem: Theorem) -> Theorem:
     """The record on noise that grows with the gradient."""
     assert theorem.bound is not None
     unstopped = theorem.key.endswith("-unconditional")
@@ -154,5 +154,5 @@ def grown(theorem: Theorem) -> Theorem:
 
 
 THEOREMS: tuple[Theorem, ...] = tuple(
-    grown(theorem) for theorem in (*theorem_2.THEOREMS, *corollary_1.THEOREMS) if additive(theorem)
+    with_growing_noise(theorem) for theorem in (*theorem_2.THEOREMS, *corollary_1.THEOREMS) if additive(theorem)
 )

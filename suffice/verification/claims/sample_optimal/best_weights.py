@@ -13,7 +13,7 @@ import numpy as np
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.recursions import by_length, followed
+from ...instances.recursions import affine_recursion, by_length
 from ...instances.rows import plain, rows
 from .all_for_one import KEY, SHARED, constants, hessian, network
 from .all_for_one_rounds import EDGE
@@ -74,10 +74,10 @@ def two_stages(model: Mixture, mu: np.ndarray, L: np.ndarray, T1: np.ndarray, T2
         p = (p / p.sum(0))[..., None]
         eta = (2 / (mu[few] * (n[:-1] + 2)))[..., None]
         left = 1 - eta * h[few]
-        means = followed(left, np.zeros_like(left), mean[few])
-        variances = followed(left**2, eta**2 * q[few], variance[few])
+        means = affine_recursion(left, np.zeros_like(left), mean[few])
+        variances = affine_recursion(left**2, eta**2 * q[few], variance[few])
         # covariance of each iterate with the weighted sum of those up to it
-        shared = followed(left, p[1:] * variances[1:], p[0] * variances[0])
+        shared = affine_recursion(left, p[1:] * variances[1:], p[0] * variances[0])
         spread = (p * (2 * shared - p * variances)).sum(0)
         found[few] = (h[few] * ((model.centre[few] + (p * means).sum(0)) ** 2 + spread)).sum(-1) / 2
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.recursions import by_length, followed
+from ...instances.recursions import affine_recursion, by_length
 from ...instances.rows import plain, rows
 from ...widened_conditions import beyond
 from .all_for_all import ANY, KEY, SAME, network
@@ -106,7 +106,7 @@ def staged(model: Filtered, known: Known) -> np.ndarray:
         n = a[few] + t
         p = np.where(t <= T2[few], n * (n + 1) / (n + 2), 0.0)
         eta = (2 / (m[few] * (n[:-1] + 2)))[..., None]
-        losses = followed((1 - eta * curvature[few]) ** 2, eta**2 * noise[few], moment[few]).mean(-1) / 2
+        losses = affine_recursion((1 - eta * curvature[few]) ** 2, eta**2 * noise[few], moment[few]).mean(-1) / 2
         weights = p.sum(0)
         found[few] = (p * losses).sum(0) / np.where(weights > 0, weights, 1)
     return found
