@@ -205,6 +205,9 @@ def unit_states(states: int, like: Tensor) -> Tensor:
     return torch.cat((torch.eye(states), torch.zeros(1, states))).to(like)
 
 
+_MANY_DRAWS = 16
+
+
 def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
     """All outcomes (at least one) are probed by one call of `images`, or by two where noise is not additive."""
     weights, shares, states = probes.weights, probes.shares, probes.states.shape[1]
@@ -249,8 +252,10 @@ def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
         mean = reference + (middle - reference[:, :, None]).sum(2)
         each = (odds[..., None, None] * shares[:, None]).flatten(2)
         apart, size = (maps - middle[:, :, :, None]).flatten(2, 3), maps.abs().amax((4, 5)).flatten(2)
-        # what adds to the state alone is noise: of many clients there are far more such draws than others
-        alone = (apart[..., :-1].abs().amax((3, 4)) <= 1e-12 * size).all(1).all(0)
+        # what adds to the state alone is noise: of many clients there are far more such draws than others; of few a
+        # component that nothing moves stays exactly where it is, as sums with noise would not
+        alone = (apart[..., :-1].abs().amax((3, 4)) <= 1e-14 * size).all(1).all(0) & additive
+        alone &= alone.sum() > _MANY_DRAWS
         added, rest = alone.nonzero()[:, 0], alone.logical_not().nonzero()[:, 0]
         column = apart[:, :, added][..., :-1, -1].flatten(1, 2)
         noise[:, :-1, :-1] = (each[:, :, added].flatten(1)[..., None] * column).mT @ column

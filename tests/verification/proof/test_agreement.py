@@ -11,7 +11,7 @@ import suffice as sf
 from suffice.bounds.elementary import quotient
 from suffice.simulate import Local
 from suffice.verification.check import record
-from suffice.verification.proof import bound_expression
+from suffice.verification.proof import normalised_bound
 from suffice.verification.proof.agreement import check_agreement
 from suffice.verification.proof.domain import domain_of
 from suffice.verification.proof.expression import NotOfThisKind
@@ -90,8 +90,8 @@ def test_a_true_rate_is_never_violated_however_it_is_written(name):
 
 def test_a_reading_that_is_not_the_function_is_refused(monkeypatch):
     """As it was read before: the base of the square without its sign."""
-    root = bound_expression._root
-    monkeypatch.setattr(bound_expression, "_root", lambda base: (-root(base)[0], root(base)[1]))
+    root = normalised_bound._root
+    monkeypatch.setattr(normalised_bound, "_root", lambda base: (-root(base)[0], root(base)[1]))
     monkeypatch.setattr("suffice.verification.proof.prove._check_sign", lambda *given: None)
     for name in ("root of a square", "half of T"):
         found = proof(spelled(name))

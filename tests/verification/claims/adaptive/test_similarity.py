@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.bounds import collaboration_weights
-from suffice.simulate.problems import additive
+from suffice.simulate.problems import additive_noise
 from suffice.verification import Outcome
 from suffice.verification.claims.adaptive import similarity
 from suffice.verification.instances import peers, quadratic_pairs
@@ -27,7 +27,7 @@ def test_weights_from_deviations_are_caught(monkeypatch):
 
 
 def test_a_simulator_that_does_not_average_its_samples_is_caught(monkeypatch):
-    monkeypatch.setattr(additive, "_mean", lambda draw: draw[:, :, 0])
+    monkeypatch.setattr(additive_noise, "_mean", lambda draw: draw[:, :, 0])
     for key in ("gap", "norm", "identical"):
         verdict = CLAIMS[f"adaptive/equation-1-{key}", "corrected"].verify()
         assert verdict.outcome is Outcome.VIOLATED, str(verdict)
