@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .excess_loss import expected_excesses as expected_excesses
     from .excess_loss import expected_moments as expected_moments
     from .excess_loss import expected_moments_batch as expected_moments_batch
-    from .noise_covariance import Additive as Additive
+    from .gradient_noise import Additive as Additive
     from .oracle import Oracle as Oracle
     from .problem import Problem as Problem
     from .problem_batches import split as split
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     ".": "algorithms problems",
-    ".noise_covariance": "Additive",
+    ".gradient_noise": "Additive",
     ".algorithms": (
         "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
         "FederatedClustering FixedCoBo FixedWeights Flix Local LocalSGD Optimised "

@@ -30,10 +30,10 @@ from .periods import over_periods
 from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
+from .readable_bound import reading, renamed, settings_kept
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .satisfiable import explained
 from .schedule import Scheduled, with_steps
-from .user_bound import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict
 
 

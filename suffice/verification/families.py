@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from suffice.simulate import Quadratics
+from suffice.simulate.gradient_noise import Additive
 from suffice.simulate.mean_loss import apart
 from suffice.simulate.mean_loss import minimiser as minimiser_of_mean
 from suffice.simulate.mean_loss import scalars as of_mean
-from suffice.simulate.noise_covariance import Additive
 from suffice.simulate.problem import Problem
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
 from suffice.simulate.problems.growing_noise import GrowingNoise

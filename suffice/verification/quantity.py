@@ -20,8 +20,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 from suffice.support.parse import nearest
 
+from .readable_bound import renamed
 from .schedule import series
-from .user_bound import renamed
 
 APART = frozenset(("zeta2", "sigma2_star", "Gamma", "hessian_gap", "G2", "B2"))
 """Scalars that say how far clients are apart."""

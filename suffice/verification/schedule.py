@@ -16,7 +16,7 @@ from suffice.simulate.algorithms.algorithm import Draw, State, Wrapper
 from suffice.simulate.oracle import Oracle
 from suffice.support.errors import InputError
 
-from .user_bound import adapted, renamed
+from .readable_bound import adapted, renamed
 
 
 def series(field: str, function: Callable[..., Any], remedy: str) -> Callable[..., np.ndarray]:

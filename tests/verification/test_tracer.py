@@ -21,7 +21,7 @@ from suffice.bounds import THEOREMS
 from suffice.bounds.elementary import survive
 from suffice.bounds.symbolic import on_symbols
 from suffice.verification.check import record
-from suffice.verification.user_bound import reading
+from suffice.verification.readable_bound import reading
 
 CHOICE = collections.defaultdict(lambda: 1.0, {7777: 0.0})
 SETTINGS = SimpleNamespace(share=0.5)

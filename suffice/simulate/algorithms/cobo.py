@@ -20,19 +20,12 @@ from ..oracle import Oracle
 from ..randomness import Randomness, Stream
 from .algorithm import Algorithm, Count, Draw, State
 from .arguments import check_pairs, pairwise
+from .simplex_projection import on_simplex
 
 Sampling = Literal["none", "constant", "time", "mixed", "released"]
 
 MIDPOINT = "midpoint"
 PAIRS = "pairs"
-
-
-def on_simplex(w: Tensor) -> Tensor:
-    """The nearest point with entries >= 0 that sum to 1, along the last axis: (w - tau)_+ for the tau that gives 1."""
-    largest = w.sort(-1, descending=True).values
-    count = torch.arange(1, w.shape[-1] + 1, dtype=w.dtype, device=w.device)
-    tau = (largest.cumsum(-1) - 1) / count  # if the `count` largest remain; it is largest at the right count
-    return (w - tau.amax(-1, keepdim=True)).clamp_min(0)
 
 
 def pulled(problem: Oracle, theta: Tensor, w: Tensor, rho: float, draw: Draw, eta: Tensor) -> Tensor:

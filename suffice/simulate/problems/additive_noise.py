@@ -11,7 +11,7 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from ..noise_covariance import Additive
+from ..gradient_noise import Additive
 from ..problem import Problem
 from ..randomness import Randomness, Stream
 

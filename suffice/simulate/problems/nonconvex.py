@@ -20,7 +20,7 @@ from suffice.bounds import Constants, GradientDissimilarity, labelled
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_numbers, real_array
 
-from ..noise_covariance import Additive
+from ..gradient_noise import Additive
 from ..oracle import short
 from ..problem import Trust
 from .additive_noise import AdditiveNoise, additive_noise

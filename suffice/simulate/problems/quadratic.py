@@ -16,8 +16,8 @@ from suffice.bounds.smoothness_and_strong_convexity import quadratic_constants
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_numbers
 
+from ..gradient_noise import Additive
 from ..moments.gradient_moments import GradientMoments, manageable, moments_of_quadratics
-from ..noise_covariance import Additive
 from ..oracle import short
 from ..problem import QuadraticProblem
 from .additive_noise import AdditiveNoise, additive_noise

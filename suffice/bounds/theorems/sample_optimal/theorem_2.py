@@ -1,4 +1,4 @@
-"""Theorem 2: All-for-one, one weighted gradient per agent."""
+"""Theorem 2: All-for-one, one weighted gradient per agent: the rate, and the sample complexity in rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Theorem 3 and Corollary 1: All-for-all, every gradient taken once, at its own agent's model."""
+"""Theorem 3 and Corollary 1: All-for-all, every gradient taken once, at its own agent's model; sample complexity."""
 
 from __future__ import annotations
 

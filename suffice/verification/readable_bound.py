@@ -127,7 +127,7 @@ class UserBound:
 
 
 def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> UserBound:
-    """Somebody's functions of scalars as the engines need them, or `InputError`: see `verify.check.check`."""
+    """Somebody's functions of scalars as the engines need them, or `InputError`: see `verification.check.check`."""
     served = _of_arrays("bound", bound, _number)
     return UserBound(
         bound=served,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_allclose
 
-from suffice.figures.training import training_figure
+from suffice.figures.training_curves import training_figure
 
 CURVES = [["client", "iteration", "training loss", "test loss"]]
 CURVES += [[name, t, 1 / (1 + t), value * t] for value, name in enumerate("abcd") for t in (0, 10)]

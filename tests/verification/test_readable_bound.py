@@ -19,7 +19,7 @@ from suffice.bounds.elementary import maximum, minimum
 from suffice.bounds.saved_verdicts import fingerprint
 from suffice.verification import check
 from suffice.verification.check import record
-from suffice.verification.user_bound import adapted, reading
+from suffice.verification.readable_bound import adapted, reading
 
 
 class Text:

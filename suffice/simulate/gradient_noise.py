@@ -1,4 +1,4 @@
-"""Additive noise makes gradients stochastic: models of noise that know their own covariance exactly."""
+"""Additive noise makes gradients stochastic: it knows its covariance exactly. Of data, `problems` have the variance."""
 
 from __future__ import annotations
 
