@@ -13,7 +13,7 @@ from .fit import MOST_ACROSS, MOST_NAMED, grouped
 from .style import BLACK, BLUE, headline, short_name
 
 
-def training_figure(curves: Sequence[Sequence[Any]], weights: np.ndarray | None, algorithm: str) -> Figure:
+def training_curves_figure(curves: Sequence[Sequence[Any]], weights: np.ndarray | None, algorithm: str) -> Figure:
     """From `Training.curves`, whose last column is drawn, and weights (N, N); clients who learn together are
     neighbours."""
     began = time.perf_counter()

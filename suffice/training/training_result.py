@@ -132,7 +132,7 @@ class Training:
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Curves of the tests and who listens to whom; written to `path` if given."""
-        drawn = draw("training", self.curves(), self.weights, self.setting["algorithm"])
+        drawn = draw("training_curves", self.curves(), self.weights, self.setting["algorithm"])
         if path is not None:
             drawn.write(path)
         return drawn

@@ -12,7 +12,7 @@ import pytest
 from suffice.bounds import InputError, evaluate, find
 from suffice.simulate import Additive, Local, Quadratics, expected_excess, run
 from suffice.verification import Claim, Outcome, verify
-from suffice.verification.claims.adaptive.shared_families import aligned
+from suffice.verification.claims.adaptive.families import aligned
 from suffice.verification.confidence_interval import log_evidence
 from suffice.verification.instances.aligned_pair import Aligned, sharp_values
 from suffice.verification.instances.quadratic_pairs import Pairs, measured

@@ -11,7 +11,7 @@ from suffice.bounds import find
 from suffice.cli import load
 from suffice.cli.app import app
 from suffice.verification import Claim, Outcome, claims
-from suffice.verification.claims.adaptive.shared_families import aligned
+from suffice.verification.claims.adaptive.families import aligned
 from suffice.verification.instances.aligned_pair import Aligned, sharp_values
 
 T2 = "adaptive/theorem-2-constant"

@@ -55,8 +55,8 @@ def test_second_moments_are_those_of_the_recursion(sigma2):
 
 
 def test_only_draws_that_depend_on_the_state_have_a_map_of_their_own():
-    given = problem([[4.0, 1.0, 2.0], [2.0, 0.5, 1.0]], 0.25, [[1.0, -2.0, 0.0], [0.5, 3.0, 1.0]])
+    given = problem(2 * [[4.0, 1.0, 2.0], [2.0, 0.5, 1.0]], 0.25, 2 * [[1.0, -2.0, 0.0], [0.5, 3.0, 1.0]])
     centre = origin(given, Local())[1]
     maps = probe(given, Local(), centre, torch.tensor(0.1, dtype=torch.float64), 1)
     assert maps.weights.shape == (2 * given.clients,)  # z = 1 and z = -1
-    assert float(maps.noise.trace()) == pytest.approx(2 * 0.1**2 * 0.25, rel=1e-12)
+    assert float(maps.noise.trace()) == pytest.approx(4 * 0.1**2 * 0.25, rel=1e-12)

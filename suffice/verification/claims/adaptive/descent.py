@@ -17,7 +17,7 @@ from ...instances.recursions import affine
 from ...instances.rows import columns
 from ...instances.scheduled import outside_step_limit
 from ...widened_conditions import beyond
-from .shared_families import aligned
+from .families import aligned
 
 
 def _sharp_step() -> Values:

@@ -14,7 +14,7 @@ from ...instances.enumerated_paths import WAVE, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
 from ...instances.scheduled import above_drift
 from ...widened_conditions import beyond
-from .shared_families import UNSTOPPED, aligned, renewal, unstopped
+from .families import UNSTOPPED, aligned, renewal, unstopped
 
 
 @dataclass(frozen=True, kw_only=True)

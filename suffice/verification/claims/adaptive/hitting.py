@@ -17,8 +17,8 @@ from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps, cons
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, above_drift, decreasing_steps, outside_step_limit, sharp_decreasing
 from ...widened_conditions import beyond
+from .families import CONFIDENCE, DECREASING, aligned, at_precision, fades, renewal
 from .rates import FIRST_STEP, STEP
-from .shared_families import CONFIDENCE, DECREASING, aligned, at_precision, fades, renewal
 
 # --- Constant step ---------------------------------------------------------------------------------------------
 

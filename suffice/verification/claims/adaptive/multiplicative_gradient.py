@@ -12,8 +12,8 @@ from ...family import Family, Values
 from ...instances.aligned_pair import Aligned
 from ...instances.renewal import Renewal
 from . import gradient
+from .families import UNSTOPPED, aligned, joined, unstopped
 from .multiplicative_rows import GROWING, GROWTH, SHARE, lifted_family, lifted_later, renewed, with_values
-from .shared_families import UNSTOPPED, aligned, joined, unstopped
 
 FLOOR = "noise floor eta beta s2 <= 0.9 G"
 _FLOOR = "noise floor eta beta s2 <= 0.9 (1 - split) G"

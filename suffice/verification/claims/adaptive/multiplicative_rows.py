@@ -20,18 +20,7 @@ from ...instances.aligned_pair import Aligned, columns, sharp_values
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, Horizon, sharp_decreasing, sharp_horizon
 from . import hitting, rates, stopped
-from .shared_families import (
-    CONFIDENCE,
-    DECREASING,
-    UNSTOPPED,
-    aligned,
-    at_precision,
-    fades,
-    joined,
-    renewal,
-    unstopped,
-    wide,
-)
+from .families import CONFIDENCE, DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, renewal, unstopped, wide
 
 CONDITIONS = {
     rates.FLOOR: "floor beta s2 <= 2 ((1 - split) mu)^2 T e0",

@@ -23,7 +23,7 @@ from ...instances.scheduled import (
     sharp_decreasing,
     sharp_horizon,
 )
-from .shared_families import DECREASING, aligned
+from .families import DECREASING, aligned
 
 STEP, FIRST_STEP = "step size eta <= q/beta", "first step C/(mu (1 + gamma)) <= q/beta"
 FLOOR = "floor beta s2/(2 mu^2 T) <= e0"

@@ -25,8 +25,8 @@ from ...instances.scheduled import (
     unstopped_horizon_steps,
 )
 from ...widened_conditions import beyond
+from .families import DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, unstopped, wide
 from .rates import FIRST_STEP, FLOOR, STEP
-from .shared_families import DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, unstopped, wide
 
 
 @dataclass(frozen=True, kw_only=True)
