@@ -85,9 +85,7 @@ def measured_plan_table(precisions: Precisions) -> Table:
     return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)
 
 
-def plan_table(
-    rows: Sequence[ClientPlan], *, everybody: Sequence[dict[str, Any]] = (), said: Sequence[str] = ()
-) -> Table:
+def plan_table(rows: Sequence[ClientPlan], *, everybody: Sequence[dict] = (), said: Sequence[str] = ()) -> Table:
     """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
 
     everybody  what All-for-all promises
