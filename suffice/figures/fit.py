@@ -110,10 +110,10 @@ def _draw(figure: Figure, canvas: Any) -> None:
     middle.set_xlabel(f"gain per new row{unit}\n+- 2 se (loss); dashed: all sites", fontsize=SMALL)
     if count <= MOST_NAMED:
         short = [short_name(name) for name in names]
-        left.set_yticks(at, short)
-        middle.set_yticks(at, short)
-        if count <= MOST_ACROSS:
-            left.set_xticks(at, short, rotation=90)
+        for axes in (left, middle, *more):
+            axes.set_yticks(at, short)
+            if axes is not middle and count <= MOST_ACROSS:
+                axes.set_xticks(at, short, rotation=90)
     right.barh(range(len(families)), list(families.values()), color=BLUE)
     right.set_yticks(range(len(families)), list(families), fontsize=SMALL)
     right.set_xlabel("weight of the\ncandidates", fontsize=SMALL)
