@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from suffice.fitting.gain import PER_COEFFICIENT
-from suffice.fitting.groups import Likeness
 from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.fitting.robust import fitted_robustly, gained
+from suffice.fitting.similar_sites import Likeness
 from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
 
 KINDS = ("identical", "scatter", "groups", "low rank", "outlier", "unrelated")

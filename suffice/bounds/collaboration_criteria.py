@@ -14,7 +14,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .step_size import binary_step_ratio, continuous_step_ratio, largest_root, sharp_step_ratio
+from .step_size_condition import binary_step_ratio, continuous_step_ratio, largest_root, sharp_step_ratio
 
 TOLERANCE = 1e-14
 """Relative tolerance of the binary threshold: r >= lambda is inclusive, and rounding must not exclude equals.

@@ -18,8 +18,8 @@ from suffice.support.parse import nearest
 from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
 from .gain import spread_power
-from .groups import Likeness, named
 from .robust import Network, fitted_robustly, gained
+from .similar_sites import Likeness, named
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics

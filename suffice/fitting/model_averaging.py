@@ -35,11 +35,11 @@ import numpy as np
 from suffice.simulate.data.folds import Messages
 
 from .all_for_one import PRECISIONS, all_for_one
-from .clusters import clusters
 from .local_quadratics import LocalQuadratics
 from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
 from .ridge import alone_models, best_penalty, best_shared, ridge_of, shared_models
+from .soft_clusters import clusters
 
 Pair = tuple[float, float]
 """Variances of intercepts and of slopes."""

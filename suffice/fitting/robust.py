@@ -16,8 +16,8 @@ import numpy as np
 from suffice.simulate.data.folds import FOLDS, Messages, Sums, Units
 
 from .gain import PER_COEFFICIENT, Gains, sums_of
-from .groups import Likeness
 from .model_averaging import Fitted, collaborate
+from .similar_sites import Likeness
 
 
 @dataclass(frozen=True, kw_only=True)

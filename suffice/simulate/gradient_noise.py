@@ -1,4 +1,7 @@
-"""Additive noise makes gradients stochastic: it knows its covariance exactly. Of data, `problems` have the variance."""
+"""Additive noise makes gradients stochastic, and knows its covariance exactly.
+
+The variance of gradients of rows is in `problems.population`, `problems.least_squares` and `problems.logistic`.
+"""
 
 from __future__ import annotations
 

@@ -20,10 +20,11 @@ from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
 from suffice.simulate.data.site_source import read_sites
 from suffice.simulate.data.source import UNDIVIDED
-from suffice.simulate.randomness import Stream, single
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_number
+
+from .train_test_split import train_test_split
 
 Arrays = list[np.ndarray]
 _PARTS = {"X", "y", "X_test", "y_test"}
@@ -94,14 +95,14 @@ def client_arrays(
         shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
         parts = parts_of(whole.y, rule, seed)
         X, y = [whole.X[part].reshape(-1, *shape) for part in parts], [whole.y[part].astype(int) for part in parts]
-        return _train_test_split([str(at) for at in range(len(parts))], X, y, {}, test, seed)
+        return _divided([str(at) for at in range(len(parts))], X, y, {}, test, seed)
     if files:
         if split is not None:
             raise InputError("split", split, "a folder has one client per file; drop it")
         memory = Memory(max_memory)
         arrays = {file.stem: _parts(file, memory) for file in files}
         given = {name: (own["X_test"], own["y_test"]) for name, own in arrays.items() if "X_test" in own}
-        return _train_test_split(
+        return _divided(
             list(arrays),
             [own["X"] for own in arrays.values()],
             [own["y"] for own in arrays.values()],
@@ -148,10 +149,10 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
     standardised = dict(zip(standardised, zip(mean.tolist(), scale.tolist())))
     reading = TableReading(client=how["client"], target=sites.target, design=sites.design, encoding=encoding,
                       standardised=standardised)  # fmt: skip
-    return _train_test_split(list(sites.names), X, y, {}, test, seed, sites.classes, reading=reading, notes=notes)
+    return _divided(list(sites.names), X, y, {}, test, seed, sites.classes, reading=reading, notes=notes)
 
 
-def _train_test_split(
+def _divided(
     names: Sequence[str],
     X: Arrays,
     y: Arrays,
@@ -167,12 +168,7 @@ def _train_test_split(
         if name in given:
             parts = (rows, answers, *given[name])
         else:
-            held = max(1, round(share * len(rows)))
-            if held >= len(rows):
-                remedy = f"too few to hold out test = {share:g}: merge it with another client, or leave it out"
-                raise InputError(f"rows of client {name}", len(rows), remedy)
-            order = single(seed).permutation(len(rows), iteration=at, stream=Stream.SPLIT)[0].numpy()
-            out, train = np.sort(order[:held]), np.sort(order[held:])
+            train, out = train_test_split(name, len(rows), share, seed=seed, client=at)
             parts = (rows[train], answers[train], rows[out], answers[out])
         for place, part in zip(kept, parts):
             place.append(part)

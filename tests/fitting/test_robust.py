@@ -11,7 +11,7 @@ from one_line import one_line as said
 from populations import table
 
 import suffice as sf
-from suffice.fitting.groups import Likeness
+from suffice.fitting.similar_sites import Likeness
 from suffice.simulate.data.folds import FOLDS, Fold, Sums
 
 ROWS = 40

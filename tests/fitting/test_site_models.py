@@ -8,7 +8,7 @@ from populations import draw, folded, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.fitting.groups import Likeness, named
+from suffice.fitting.similar_sites import Likeness, named
 from suffice.fitting.table import listed
 from suffice.simulate.data.frame import frame_of
 

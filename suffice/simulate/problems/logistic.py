@@ -169,7 +169,7 @@ class Logistic(RowModel):
 
     @property
     def smoothness(self) -> Tensor:
-        """lambda_max(X'X) / (4 n) + r, (N,): tight, the curvature at 0."""
+        """lambda_max(X'X) / (4 n) + r, (N,): tight, the curvature at 0. Arrays have `logistic_smoothness` of bounds."""
         rows, frequency = self._signed
         moment = torch.einsum("in,ind,ine->ide", frequency, rows, rows)
         return torch.linalg.eigvalsh(moment)[:, -1] / 4 + self.regularisation

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...elementary import decay, difference, log, maximum, minimum, spare, survive, up
 from ...quantities import Quantity
-from ...step_size import step_conditions
+from ...step_size_condition import step_conditions
 from ...theorem import Conditions, Sharper, printed, records, reduces_to, theorem
 from .hypotheses import STANDING
 from .paper import source

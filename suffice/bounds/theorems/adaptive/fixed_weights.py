@@ -6,7 +6,7 @@ import numpy as np
 
 from ...elementary import fall, sqrt, survive
 from ...quantities import Quantity
-from ...step_size import step_conditions
+from ...step_size_condition import step_conditions
 from ...theorem import Definition, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED
 from .paper import source

@@ -1,4 +1,4 @@
-"""Hypotheses of the paper's results; the conditions on a constant step are in `suffice.bounds.step_size`."""
+"""Hypotheses of the paper's results; the conditions on a constant step are in `suffice.bounds.step_size_condition`."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...elementary import difference, fall, maximum, spare, survive
 from ...quantities import Quantity
-from ...step_size import step_conditions
+from ...step_size_condition import step_conditions
 from ...theorem import record_of, records, reduces_to, theorem
 from .paper import source
 from .theorem_3 import step_conditions as theorem_3_conditions

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...elementary import minimum, times_log_ratio
-from ...step_size import step_conditions
+from ...step_size_condition import step_conditions
 from ...theorem import Conditions, Reduction, Theorem
 from . import corollary_1, theorem_2
 from .paper import source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...elementary import difference, fall, survive
 from ...parameters import new_parameter
 from ...quantities import Quantity
-from ...step_size import step_conditions
+from ...step_size_condition import step_conditions
 from ...theorem import printed, record_of, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED
 from .hypotheses import UNBIASED

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...elementary import decay, difference, fall, maximum, minimum, quotient, survive, times_log_ratio
 from ...quantities import Quantity
-from ...step_size import step_conditions
+from ...step_size_condition import step_conditions
 from ...theorem import Conditions, Reduction, Sharper, Theorem, records, theorem
 from .hypotheses import ALWAYS, STANDING
 from .paper import source

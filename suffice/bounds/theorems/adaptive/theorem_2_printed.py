@@ -6,7 +6,7 @@ from functools import partial
 
 from ...elementary import log, maximum, survive
 from ...quantities import Quantity
-from ...step_size import step_conditions
+from ...step_size_condition import step_conditions
 from ...theorem import Conditions, theorem
 from .hypotheses import STANDING
 from .paper import source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ... import step_size
+from ... import step_size_condition as step
 from ...quantities import Quantity
 from ...sufficient_variance import combined_variance
 from ...theorem import Definition, Theorem, printed, records, theorem
@@ -94,7 +94,7 @@ _REMARK_3_BINARY = _record(
     title="Step ratio of binary weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= lambda + (1 - lambda) w, w the inverse-variance share of client i.",
-    bound=step_size.binary_step_ratio,
+    bound=step.binary_step_ratio,
     tight="The bound is tight if every peer has similarity lambda.",
     monotone={"threshold": 1, "share": 1},
 )
@@ -104,7 +104,7 @@ _REMARK_3_CONTINUOUS = _record(
     title="Step ratio of continuous weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= 2 sqrt(w) / (1 + sqrt(w)), w the inverse-variance share of client i.",
-    bound=step_size.continuous_step_ratio,
+    bound=step.continuous_step_ratio,
     tight="The bound is tight if every peer has similarity sqrt(w) / (1 + sqrt(w)).",
     monotone={"share": 1},
 )
@@ -133,7 +133,7 @@ THEOREMS = records(
         source=source("Remark 3, for phi*(x) = 1 - sqrt(1 - x)"),
         statement="With phi*(x) = 1 - sqrt(1 - x) and w the inverse-variance share of client i: 1 / sum_k alpha_k >= "
         "p (4 - 3 p), p = 2 / (3 + sqrt(1 + 8/w)).",
-        bound=step_size.sharp_step_ratio,
+        bound=step.sharp_step_ratio,
         tight="The bound is tight if every peer has similarity p (2 - p).",
         monotone={"share": 1},
     ),
@@ -170,14 +170,14 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source(_AHEAD),
         latex=r"q = \frac{\sum_k \sigma_k^{-2} \max(\lambda, \rho_k)}{\sum_k \sigma_k^{-2}},\quad \rho_i = 1",
         shapes={"threshold": ""},
-        reduce=step_size.binary_running,
+        reduce=step.binary_running,
     ),
     Definition(
         key="adaptive/remark-3-running-continuous",
         title="Step ratio of continuous weights before the precision is reached",
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} x_k (x_k - q) = 0,\quad x_k = \min(\max(q/2, \rho_k), 1),\ \rho_i = 1",
-        reduce=step_size.continuous_running,
+        reduce=step.continuous_running,
     ),
     Definition(
         key="adaptive/remark-3-running-sharp",
@@ -185,6 +185,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} p_k (p_k (2 - p_k) - q) = 0,\quad "
         r"p_k = \max\Big(\frac{q}{2 + \sqrt{4 - 3q}}, 1 - \sqrt{1 - \rho_k}\Big),\ \rho_i = 1",
-        reduce=step_size.sharp_running,
+        reduce=step.sharp_running,
     ),
 )

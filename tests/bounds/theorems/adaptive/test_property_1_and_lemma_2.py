@@ -14,7 +14,7 @@ from suffice.bounds import (
     collaboration_weights,
     sufficient_variance,
 )
-from suffice.bounds.step_size import binary_running, continuous_running, sharp_running
+from suffice.bounds.step_size_condition import binary_running, continuous_running, sharp_running
 
 definition = definition_of("adaptive")
 

@@ -9,7 +9,7 @@ from populations import folded, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.fitting.groups import Likeness, named
+from suffice.fitting.similar_sites import Likeness, named
 
 
 def drawn(seed, sizes, rows=50, noise=0.7):
