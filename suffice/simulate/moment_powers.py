@@ -36,6 +36,7 @@ def rounding(iterations: Any) -> Any:
 SQUARED = 8.0
 """How much more is lost where the map of the entries is squared: control variates at 1/eta of the models' scale cancel
 late (against 50 digits Scaffnew lost five times `rounding` after 4,000 iterations)."""
+_NUDGE = 2.0**-48
 MOST_ENTRIES = 60
 """Entries of a symmetric moment (s <= 10) up to which coins and noise that depends on the state are squared."""
 
@@ -133,7 +134,9 @@ def of_entries(maps: Maps) -> Tensor:
     return found
 
 
-def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
+def moments_after(
+    blocks: Sequence[Branches], moment: Tensor, iterations: Tensor, nudge: int = 0
+) -> tuple[Tensor, Tensor]:
     """The moments (B, s, s) after T = `iterations` (B,) of a cycle of blocks, and the largest entries met (B,).
 
     Infinite or NaN where they overflow.
@@ -141,9 +144,9 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     length = sum(len(block[0][1]) for block in blocks)
     rest, scale = iterations % length, moment.abs().amax((1, 2))
     if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
-        moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, iterations // length)
+        moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, iterations // length, nudge)
     elif entries(moment.shape[-1]) <= MOST_ENTRIES:
-        moment, scale = operator_powers(blocks, moment, iterations // length)
+        moment, scale = operator_powers(blocks, moment, iterations // length, nudge=nudge)
     else:
         rest = iterations
     for t, after in enumerate(moments_of_steps(blocks, moment, int(rest.max())), 1):
@@ -177,7 +180,7 @@ def summed_moments(
 
 def form_value(
     form: QuadraticForm, F: Tensor, blocks: Sequence[Branches], moment: Tensor, iterations: Tensor,
-    weights: Tensor | None,
+    weights: Tensor | None, nudge: int = 0,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """The expected value of the form F (B, s, s) and an estimate of its absolute rounding error, (B,) each, from the
     moment at the start; `weights` (B, max T + 1) where it is `stepped`."""
@@ -186,10 +189,10 @@ def form_value(
         places = torch.cat(((F != 0).any(0).any(0)[:-1].nonzero()[:, 0], torch.tensor([size - 1])))
         sums = torch.cat((torch.eye(size), torch.eye(size)[places])).to(F)
         blocks = [[(odds, [each.with_sum(sums) for each in steps]) for odds, steps in block] for block in blocks]
-        moment, scale = moments_after(blocks, sums @ moment @ sums.mT, iterations)
+        moment, scale = moments_after(blocks, sums @ moment @ sums.mT, iterations, nudge)
         moment, share, F = moment[:, size:, size:], 1 / (iterations.double() + 1) ** 2, F[:, places][:, :, places]
     elif weights is None:
-        moment, scale = moments_after(blocks, moment, iterations)
+        moment, scale = moments_after(blocks, moment, iterations, nudge)
     elif form.over == "average" and not form.mean and 2 * entries(size) <= MOST_ENTRIES:
         moment, scale = averaged_moments(blocks, moment, iterations)
     else:
@@ -212,12 +215,20 @@ def moments_of_steps(
         yield moment
 
 
-def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+def _nudged(sizes: Tensor, seed: int) -> Tensor:
+    """Up to `_NUDGE` times numbers of these sizes, drawn; 0 of the seed 0."""
+    drawn = 2 * torch.rand(sizes.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) - 1
+    return _NUDGE * sizes * drawn if seed else torch.zeros_like(sizes)
+
+
+def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor, nudge: int) -> tuple[Tensor, Tensor]:
     """The moments (B, s, s) after `turns` (B,) cycles of M -> A M A^T + Q, and the largest ones met."""
     scale = moment.abs().amax((1, 2))
     A, Q = cycle[0].mean, cycle[0].noise
     for maps in cycle[1:]:
         A, Q = maps.mean @ A, maps.advance(Q)
+    if nudge:  # a step's own sums of products are rounded, which a nudged A would not show
+        Q = Q + _nudged(A.abs() @ moment.abs() @ A.abs().mT, nudge)
     for bit in range(int(turns.max()).bit_length()):
         if bit:
             A, Q = A @ A, A @ Q @ A.mT + Q
@@ -269,12 +280,13 @@ def averaged_moments(blocks: Sequence[Branches], moment: Tensor, iterations: Ten
 
 
 def operator_powers(
-    cycle: Sequence[Branches], moment: Tensor, turns: Tensor, which: Tensor | None = None
+    cycle: Sequence[Branches], moment: Tensor, turns: Tensor, which: Tensor | None = None, nudge: int = 0
 ) -> tuple[Tensor, Tensor]:
     """The same of any cycle, coins or not, by powers of the map of the entries of M; `which` (B,) is each instance's
     own of the cycle's maps where several have the same."""
     scale, entries = moment.abs().amax((1, 2)), packed(moment)
     K, _ = cycle_operator(cycle, moment)
+    K = K + _nudged(K, nudge) if nudge else K
     for bit in range(int(turns.max()).bit_length()):
         if bit:
             K = K @ K
@@ -287,14 +299,20 @@ def operator_powers(
 
 
 class MomentPowers:
-    """Quantities of one problem, algorithm and step size at any T: each distinct step is probed once."""
+    """Quantities of one problem, algorithm and step size at any T: each distinct step is probed once. What another seed
+    than 0 as `nudge` changes of them is about 16 times what rounding does."""
 
-    def __init__(self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: Any, cycle: Cycle) -> None:
+    def __init__(
+        self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: Any, cycle: Cycle, nudge: int = 0
+    ) -> None:
         self._problem, self._algorithm, self._cycle = problem, algorithm, cycle
         _, centre, z = origin(problem, algorithm)
         self._centre, self._start = centre, torch.outer(z, z)[None]
         alone = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
-        self._probed = cache(lambda t, outcome: over_tensors(lambda each: each[None], alone(t, outcome)))
+        self._probed, self._nudge = (
+            cache(lambda t, outcome: over_tensors(lambda each: each[None], alone(t, outcome))),
+            nudge,
+        )
 
     @property
     def size(self) -> int:
@@ -312,7 +330,7 @@ class MomentPowers:
         F, T = form.on_state(self._problem, client, self._centre, scalars)[None], np.array([iterations])
         given = {name: np.array([value]) for name, value in scalars.items()}
         weights = torch.from_numpy(form.weights(T, given)) if form.stepped else None
-        return form_value(form, F, blocks, self._start, torch.from_numpy(T), weights)
+        return form_value(form, F, blocks, self._start, torch.from_numpy(T), weights, self._nudge)
 
     def value(
         self, form: QuadraticForm, iterations: int, client: int, scalars: Mapping[str, float] | None = None

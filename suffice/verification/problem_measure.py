@@ -177,8 +177,9 @@ class Measure:
         )
         self.forms.check_iterates(arguments, replace(found, hypothesis=says).counted(theorem))
 
-        def again(row: int) -> float:
-            value, good = self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])
+        def again(row: int, clear: bool) -> float:
+            (setting,) = self.problems.settings({name: each[[row]] for name, each in given.items()})
+            value, good = self.exactly(setting, rough=clear)
             if theorem.direction == "lower" and not good:
                 return np.inf  # twice a number of no digit, which may be negative, is no limit of it
             # as near to the bound as the digits allow
@@ -186,8 +187,9 @@ class Measure:
 
         return without_rounding(theorem, found, again)
 
-    def exactly(self, setting: FamilyInstance) -> tuple[Any, int]:
-        """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good."""
+    def exactly(self, setting: FamilyInstance, *, rough: bool = False) -> tuple[Any, int]:
+        """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good; if `rough`, a
+        few are enough."""
         eta = steps(self.algorithm, setting.eta, setting.arguments, setting.iterations)
         return high_precision.measured(
             cast(QuadraticProblem, setting.problem),
@@ -198,6 +200,7 @@ class Measure:
             cycle=self.cycle(setting.iterations),
             form=self.forms.form,
             scalars=scalars_of(self.forms.form.scalars, setting.arguments),
+            rough=rough,
         )
 
     def _check_client(self, clients: int) -> None:

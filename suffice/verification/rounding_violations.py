@@ -27,8 +27,7 @@ _SAME_SLOPE = 0.05
 _MOST = 64
 """Suspects of one batch that are looked at: where rounding decides the worst of so many, it decides the rest."""
 _MOST_MEASURED = 8
-_CLEAR, _FAR = 1e-3, 1e6
-"""Above 1, and times its estimated rounding: control variates of 1/eta lose that much more at T = 10,000."""
+_CLEAR = 1e-3
 _NUDGES = 0.009 * 8.0 ** -np.arange(15)
 """1 - x is a multiple of 2^-53: moving a small x by less than that changes nothing, by more it shows the error. A power
 of 2 may round as x itself does."""
@@ -56,12 +55,13 @@ def enlarged(arguments: Mapping[str, Any], names: Sequence[str], by: Any) -> dic
     return {**arguments, **{name: arguments[name] * (1 + (1 + at / 8) * by) for at, name in enumerate(names)}}
 
 
-def without_rounding(theorem: Theorem, evidence: Evidence, again: Callable[[int], float] | None = None) -> Evidence:
+def without_rounding(
+    theorem: Theorem, evidence: Evidence, again: Callable[[int, bool], float] | None = None
+) -> Evidence:
     """The evidence without those instances that speak against the bound by rounding alone.
 
-    The worst come first, until one is confirmed: that one decides, whatever the others are. `again(row)` measures an
-    instance at more digits; it is asked where the violation is not `_CLEAR`, or the measured number not `_FAR` above
-    its rounding.
+    The worst come first, until one is confirmed: that one decides, whatever the others are. `again(row, clear)`
+    measures an instance at more digits, few where the violation is `_CLEAR`.
     """
     bound = evidence.bound(theorem)
     ratio = np.where(evidence.counted(theorem), evidence.against(bound, theorem.direction), -np.inf)
@@ -70,16 +70,16 @@ def without_rounding(theorem: Theorem, evidence: Evidence, again: Callable[[int]
         return evidence
     kept, dropped = np.ones(len(ratio), dtype=bool), np.zeros(len(ratio), dtype=bool)
     undefined = np.isnan(bound)
-    clear = (ratio > 1 + _CLEAR) & (np.abs(evidence.measured) >= _FAR * evidence.rounding)
     for group in (suspect & ~undefined, suspect & undefined):  # a NaN by rounding says nothing of the others
         rows = np.flatnonzero(group)
         rows = rows[np.argsort(-ratio[rows], kind="stable")]
         measured = 0
         for count, row in enumerate(rows):
             found = _violates(theorem, evidence, row, float(bound[row])) if count < _MOST else None
-            if found and again is not None and not clear[row]:
+            if found and again is not None:
                 measured += 1
-                precise = replace(evidence.rows(np.array([row])), measured=np.array([again(row)]))
+                value = again(row, bool(ratio[row] > 1 + _CLEAR))
+                precise = replace(evidence.rows(np.array([row])), measured=np.array([value]))
                 found = _violates(theorem, precise, 0, float(bound[row])) if measured <= _MOST_MEASURED else None
             kept[row], dropped[row] = bool(found), found is None
             if found:

@@ -37,7 +37,7 @@ def proxskip(p):
 
 @pytest.mark.parametrize(
     ("p", "clients", "features", "identical"),
-    [(0.7, 2, 1, True),
+    [(0.7, 2, 1, True), (0.3, 2, 2, False), (0.3, 3, 1, False),
      *(pytest.param(*each, marks=pytest.mark.slow)
        for each in ((0.3, 2, 1, False), (0.5, 3, 2, True), (0.7, 3, 2, True)))],
 )  # fmt: skip

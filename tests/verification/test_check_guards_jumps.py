@@ -170,7 +170,7 @@ def test_no_more_is_left_to_rounding_than_it_takes():
 
 
 def test_a_violation_that_more_digits_do_not_confirm_is_none(monkeypatch):
-    monkeypatch.setattr(Measure, "exactly", lambda self, setting: (mpmath.mpf(setting.arguments["e0"]) / 2, 50))
+    monkeypatch.setattr(Measure, "exactly", lambda self, setting, rough: (mpmath.mpf(setting.arguments["e0"]) / 2, 50))
     verdict = check(lambda *, e0: e0 / 2, conditions=below, family=BRIEF)
     assert verdict.outcome is Outcome.INCONCLUSIVE, str(verdict)
     assert "not confirmed" in verdict.reason
