@@ -280,11 +280,11 @@ class Verdict:
     @property
     def rounded(self) -> str:
         """How many instances were left out because rounding decides there; else ""."""
-        seen, remedy = self.evidence, "write it so that it keeps its digits, or so that it takes mpmath numbers"
+        seen, remedy = self.evidence, "write the bound so that it keeps its digits, or takes mpmath numbers"
         if not seen.dropped:
             return ""
         at = f"left out: {seen.dropped:,} instances, at which measured and bound are a factor of up to "
-        return f"{at}{seen.dropped_ratio:.4g} apart and the bound may be as far off by rounding; {remedy}"
+        return f"{at}{seen.dropped_ratio:.4g} apart and one of them may be as far off by rounding; {remedy}"
 
     @property
     def unread(self) -> str:
