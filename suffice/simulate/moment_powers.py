@@ -194,7 +194,7 @@ def form_value(
     elif weights is None:
         moment, scale = moments_after(blocks, moment, iterations, nudge)
     elif form.over == "average" and not form.mean and 2 * entries(size) <= MOST_ENTRIES:
-        moment, scale = averaged_moments(blocks, moment, iterations)
+        moment, scale = averaged_moments(blocks, moment, iterations, nudge)
     else:
         moment, scale = summed_moments(blocks, moment, iterations, weights, form.mean)
     return share * (F * moment).sum((1, 2)), share * rounding(iterations.double()) * scale * F.abs().sum((1, 2))
@@ -255,7 +255,9 @@ def cycle_operator(cycle: Sequence[Branches], like: Tensor) -> tuple[Tensor, Ten
     return K, total
 
 
-def averaged_moments(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
+def averaged_moments(
+    blocks: Sequence[Branches], moment: Tensor, iterations: Tensor, nudge: int = 0
+) -> tuple[Tensor, Tensor]:
     """(1/T) sum_{t<T} E[z_t z_t^T], E[z_0 z_0^T] where T = 0, and the largest entries met.
 
     With K what a cycle makes of the entries x of M, and C of it the sum within, C (1 + K + ... + K^(n-1)) x is the sum
@@ -263,6 +265,7 @@ def averaged_moments(blocks: Sequence[Branches], moment: Tensor, iterations: Ten
     length, size = sum(len(block[0][1]) for block in blocks), moment.shape[-1]
     scale, x, turns = moment.abs().amax((1, 2)), packed(moment), iterations // length
     K, within = cycle_operator(blocks, moment)
+    K = K + _nudged(K, nudge) if nudge else K
     passed, sums = torch.zeros_like(x), torch.eye(x.shape[-1]).to(x)
     for bit in range(int(turns.max()).bit_length()):
         if bit:

@@ -37,6 +37,8 @@ PROBED = 15
 """Digits reported at most where the engine of moments gives the number."""
 _MOST_EXACT = 1e6
 """Products of whole numbers, a few seconds."""
+_FAR = 1e6
+"""Times its estimated rounding, and `ENOUGH` digits beyond what nudges move, a number is far from 0."""
 _SAFETY = 2.0**4 * 2.0**-53 / NUDGE
 """What the rounding of floats may move, of what nudges move."""
 
@@ -73,9 +75,10 @@ def measured(
     engine, nudged = (partial(MomentPowers, problem, algorithm, eta=eta, cycle=cycle, nudge=seed) for seed in (0, 1))
     many = _products(engine(), iterations, form) > _MOST_EXACT
     value, error = engine().value(*asked) if many or rough else (0.0, np.inf)
-    if many or rough:
-        error = max(error, abs(nudged().value(*asked)[0] - value))
-    if not many and not error <= 10.0**-ENOUGH * abs(value):
+    apart = abs(nudged().value(*asked)[0] - value) if many or rough else np.inf
+    if many or max(apart / 10.0**-ENOUGH, _FAR * error) <= abs(value):
+        error = max(error, apart)
+    else:
         value, rounded = _exactly(problem, *given, asked)
         error = (
             _SAFETY * max(abs(_exactly(problem, *given, asked, seed)[0] - value) for seed in (1, 2)) if rounded else 0
