@@ -167,10 +167,7 @@ IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
 FOLDERS: dict[str, tuple[Files, str]] = {
     "empty folder": ({"read.me": "x"}, "no .csv, .npz or LIBSVM file in this folder"),
     "a centre is missing": ({CENTRES[0]: PATIENT * 9}, "processed.hungarian.data"),
-    "a field is missing": (
-        dict.fromkeys(CENTRES, "1,2,3\n"),
-        "processed.cleveland.data': 3 fields; give 14 fields",
-    ),
+    "a field is missing": (dict.fromkeys(CENTRES, "1,2,3\n"), "processed.cleveland.data': 3 fields; give 14 fields"),
     "too few patients": (dict.fromkeys(CENTRES, PATIENT), "too few to divide into training and test"),
     "images without labels": ({IMAGES: idx((1, 2, 2), 4)}, "its file of labels is missing"),
     "images and labels differ": ({IMAGES: idx((1, 2, 2), 4), LABELS: idx((2,), 2)}, f"{IMAGES} has 1 images"),

@@ -169,11 +169,12 @@ def test_no_more_is_left_to_rounding_than_it_takes():
     assert _float_error(record(exact), arguments, names) < 1e-9
 
 
-def test_a_violation_that_more_digits_do_not_confirm_is_none(monkeypatch):
-    monkeypatch.setattr(Measure, "exactly", lambda self, setting, rough: (mpmath.mpf(setting.arguments["e0"]) / 2, 50))
+@pytest.mark.parametrize(("few", "says"), [(0.0, "left out: "), (1e9, "not confirmed")])
+def test_a_violation_that_more_digits_do_not_confirm_is_none(monkeypatch, few, says):
+    monkeypatch.setattr(Measure, "exactly", lambda *_, rough=False: (mpmath.mpf(few if rough else 0), 50))
     verdict = check(lambda *, e0: e0 / 2, conditions=below, family=BRIEF)
     assert verdict.outcome is Outcome.INCONCLUSIVE, str(verdict)
-    assert "left out: " in verdict.rounded
+    assert says in verdict.reason + verdict.rounded
 
 
 def test_both_shifts_of_T_are_among_the_wrong_variants():
