@@ -109,12 +109,12 @@ def test_all_is_proved_from_the_axioms_of_the_reals(tmp_path):
         name = key.rpartition("/")[2].replace("-", "_")
         last = "" if name == "theorem_2_constant" else " (eps P)"
         assert (
-            f"{name} : forall P : FamilyInstance, hypotheses P -> forall (T : nat) (start : state P), {left} start <= "
+            f"{name} : forall P : Setting, hypotheses P -> forall (T : nat) (start : state P), {left} start <= "
             f"bound_of_{name} (eta P) (mu P) (beta P) (excess P start) (s2 P) T{last}"
         ) in printed
     assert "instance_meets : hypotheses instance" in printed
     assert (
-        "lowered_floor_refuted : ~ (forall (P : FamilyInstance) (T : nat) (start : state P), hypotheses P -> "
+        "lowered_floor_refuted : ~ (forall (P : Setting) (T : nat) (start : state P), hypotheses P -> "
         "excess_while_running P T start <= bound_of_theorem_2_constant (eta P) (mu P) (beta P) (excess P start) "
         "(99 / 100 * s2 P) T)"
     ) in printed
