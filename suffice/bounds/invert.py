@@ -1,5 +1,7 @@
 """A bound solved for one of its parameters, on the safe side: the answer itself satisfies the target.
 
+A sample complexity, or the rounds to a precision, is a bound solved for T where no record states it by itself.
+
 An upper bound is asked to be at most the target, a lower bound at least; both within the theorem's conditions.
 For T the answer is the smallest number of iterations (the largest in a lower bound that falls with T), for a step size
 the largest, and for any other parameter the boundary of the admissible set: the smallest value when larger ones are

@@ -5,8 +5,8 @@
 F decreases in q: the sharp q is its root. Client i is among the peers, with rho_i = 1. With rho_k = 0 for all others
 the root is `Criterion.step_ratio`; a plan that stops at the precision may use the larger one.
 
-Everything reduces over the last axis and is rounded down. Other papers' conditions stand beside their theorems; the
-steps of a plan are those of `suffice.planning.step_size_schedules`.
+Everything reduces over the last axis and is rounded down. Other papers' conditions, and best steps (`..._best_step`),
+stand beside their theorems; the steps of a plan are those of `suffice.planning.step_size_schedules`.
 """
 
 from __future__ import annotations

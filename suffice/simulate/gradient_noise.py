@@ -1,6 +1,7 @@
 """Additive noise makes gradients stochastic, and knows its covariance exactly.
 
-The variance of gradients of rows is in `problems.population`, `problems.least_squares` and `problems.logistic`.
+The variance of gradients of rows is in `problems.population`, `problems.least_squares` and `problems.logistic`; a
+table of estimated variances is in `suffice.planning.client_statistics`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The interface of an algorithm. Its state is a dictionary of tensors whose leading axis is the seed."""
+"""The interface of an algorithm, and its costs: gradients and communication, as `vectors_sent`.
+
+The state of an algorithm is a dictionary of tensors whose leading axis is the seed.
+"""
 
 from __future__ import annotations
 

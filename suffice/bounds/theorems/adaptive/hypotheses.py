@@ -1,4 +1,6 @@
-"""Hypotheses of the paper's results; the conditions on a constant step are in `suffice.bounds.step_size_condition`."""
+"""Hypotheses of the paper's results, in words: PL(mu) says that |grad R|^2 >= 2 mu (R - min R) everywhere.
+
+The conditions on a constant step are in `suffice.bounds.step_size_condition`."""
 
 from __future__ import annotations
 
