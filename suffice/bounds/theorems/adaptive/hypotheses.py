@@ -1,6 +1,4 @@
-"""Hypotheses of the paper's results, in words: PL(mu) says that |grad R|^2 >= 2 mu (R - min R) everywhere.
-
-The conditions on a constant step are in `suffice.bounds.step_size_condition`."""
+"""Hypotheses, where PL(mu) is |grad R|^2 >= 2 mu (R - min R); steps are in `suffice.bounds.step_size_condition`."""
 
 from __future__ import annotations
 
