@@ -1,6 +1,7 @@
 """A bound solved for one of its parameters, on the safe side: the answer itself satisfies the target.
 
-A sample complexity, or the rounds to a precision, is a bound solved for T where no record states it by itself.
+A sample complexity, or the rounds to a precision, is a bound solved for T where no record states it by itself, as
+`theorems.sample_optimal.theorem_2_rounds` and `theorem_3_rounds` do.
 
 An upper bound is asked to be at most the target, a lower bound at least; both within the theorem's conditions.
 For T the answer is the smallest number of iterations (the largest in a lower bound that falls with T), for a step size

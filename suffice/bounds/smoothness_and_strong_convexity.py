@@ -1,7 +1,8 @@
 """Smoothness and strong convexity: of quadratics both, of least squares and logistic losses beta from features alone.
 
-mu I <= Hessian <= beta I everywhere: a loss is mu-strongly convex and beta-smooth, in [loss / theta^2]. Of a logistic
-loss mu is r; of losses that are PL alone `suffice.simulate.problems.nonconvex` has it.
+mu I <= Hessian <= beta I everywhere: a loss is mu-strongly convex and beta-smooth, in [loss / theta^2], and then PL(mu)
+as well, |grad R|^2 >= 2 mu (R - min R). Of a logistic loss mu is r; `simulate.problems.nonconvex` has losses with PL
+alone.
 
 Least squares: f(x) = (1/(2 n)) |A x - y|^2 + (r/2) |x|^2. Logistic: f(x) = (1/n) sum_j log(1 + exp(-y_j a_j^T x))
 + (r/2) |x|^2, a pure number. Features are (..., n, d), the regularisation r is (...).

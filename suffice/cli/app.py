@@ -1,4 +1,6 @@
-"""The `suffice` command: its subcommands stand in the modules beside, thin over the Python interface."""
+"""The `suffice` command: its subcommands stand in the modules beside, thin over the Python interface.
+
+The entry point, `suffice.cli.main`, loads the module of the subcommand alone."""
 
 from __future__ import annotations
 

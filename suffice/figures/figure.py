@@ -1,4 +1,7 @@
-"""A figure is its data first: named curves with units, a setup, and a way to draw them."""
+"""A figure is its data first: named curves with units, a setup, and a way to draw them.
+
+Each figure of a paper is computed and drawn in the module of its name.
+"""
 
 from __future__ import annotations
 

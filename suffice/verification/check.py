@@ -63,7 +63,7 @@ def check(
 
     bound        a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), the family's own
                  or numbers that the algorithm has by that name (`weight` of heavy ball), in arithmetic, the functions
-                 that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and those of
+                 that `readable_bound.FUNCTIONS` names (of math, NumPy or Python) and those of
                  `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
                  keywords are varied, and the verdict says so
     conditions   a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs

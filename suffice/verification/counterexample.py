@@ -1,4 +1,6 @@
-"""A violation that `check` found, shrunk to a simple instance, with both sides at 50 digits."""
+"""A violation that `check` found, shrunk to a simple instance, with both sides at 50 digits.
+
+Violations are found by `search`."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def composed(given: Quantity) -> Composed:
 
 def quantity_of(given: Any, names: Mapping[str, Any] = MappingProxyType({})) -> Quantity:
     """The quantity of a name, or one of four words whose functions take scalars by `names`, see
-    `user_function.renamed`; `InputError` where it is none."""
+    `readable_bound.renamed`; `InputError` where it is none."""
     if isinstance(given, Composed):
         own = {key: renamed(each, names) for key in ("of", "over") if callable(each := getattr(given.form, key))}
         return replace(given, form=replace(given.form, **own))

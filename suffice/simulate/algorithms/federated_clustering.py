@@ -1,4 +1,7 @@
-"""Federated clustering: clients average the gradients that lie near their own. Werner et al. (2023)."""
+"""Federated clustering: clients average the gradients that lie near their own. Werner et al. (2023).
+
+Other clusterings: `ifca`, `suffice.bounds.sufficient_cluster`, `suffice.fitting.soft_clusters`.
+"""
 
 from __future__ import annotations
 
