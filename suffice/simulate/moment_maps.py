@@ -53,12 +53,13 @@ class Maps:
         return after
 
     def with_sum(self, sums: Tensor) -> Maps:
-        """Those of (z, S), where z+ comes with what S gains from it: (z+, S+ - S) = sums z+, sums (..., m + k, m)."""
-        size, more = self.mean.shape[-1], sums.shape[-2] - self.mean.shape[-1]
-        kept = torch.eye(size + more).to(sums) * (torch.arange(size + more) >= size).to(sums)
+        """Those of (S, z), the 1 still last, where z+ comes with what S gains from it: (S+ - S, z+) = sums z+, sums
+        (..., k + m, m)."""
+        more = sums.shape[-2] - (size := self.mean.shape[-1])
+        kept = torch.eye(more + size).to(sums) * (torch.arange(more + size) < more).to(sums)
 
         def wide(matrix: Tensor) -> Tensor:
-            return torch.cat((matrix, torch.zeros_like(matrix[..., :1]).expand(*matrix.shape[:-1], more)), -1)
+            return torch.cat((torch.zeros_like(matrix[..., :1]).expand(*matrix.shape[:-1], more), matrix), -1)
 
         mean, noise = wide(sums @ self.mean) + kept, sums @ self.noise @ sums.mT
         deviations = wide(sums[..., None, :, :] @ self.deviations)

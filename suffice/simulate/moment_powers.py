@@ -187,10 +187,11 @@ def form_value(
     size, share = F.shape[-1], 1.0
     if form.steady:
         places = torch.cat(((F != 0).any(0).any(0)[:-1].nonzero()[:, 0], torch.tensor([size - 1])))
-        sums = torch.cat((torch.eye(size), torch.eye(size)[places])).to(F)
+        sums = torch.cat((torch.eye(size)[places], torch.eye(size))).to(F)
         blocks = [[(odds, [each.with_sum(sums) for each in steps]) for odds, steps in block] for block in blocks]
         moment, scale = moments_after(blocks, sums @ moment @ sums.mT, iterations, nudge)
-        moment, share, F = moment[:, size:, size:], 1 / (iterations.double() + 1) ** 2, F[:, places][:, :, places]
+        F, share, kept = F[:, places][:, :, places], 1 / (iterations.double() + 1) ** 2, len(places)
+        moment = moment[:, :kept, :kept]
     elif weights is None:
         moment, scale = moments_after(blocks, moment, iterations, nudge)
     elif form.over == "average" and not form.mean and 2 * entries(size) <= MOST_ENTRIES:

@@ -82,6 +82,18 @@ def test_ten_thousand_iterations_reach_the_stationary_excess():
     np.testing.assert_allclose(value, 0.1 * 3 / (2 - 0.1) / 2, rtol=1e-12)
 
 
+@pytest.mark.parametrize("T", [0, 1, 2, 5, 100])
+def test_the_mean_of_iterates_has_the_noise_of_each_once_though_coins_are_squared(T):
+    """One client, h = 1, whom no coin of Scaffnew moves: x_t = a^t x_0 - eta sum_{s <= t} a^(t-s) g_s, a = 1 - eta, so
+    that the sum over t = 0..T has x_0 with (1 - a^(T+1)) / eta and g_s with 1 - a^(T-s+1)."""
+    problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=3.0, start=[[7.0]])
+    a, j = 0.9, np.arange(1, T + 1)
+    square = (7 * (1 - a ** (T + 1)) / 0.1) ** 2 + 3 * ((1 - a**j) ** 2).sum()
+    powers = MomentPowers(problem, Scaffnew(p=0.3), eta=0.1, cycle=ONE_STEP)
+    value, _ = powers.value(forms()["mean_iterate_excess"], T, 0)
+    np.testing.assert_allclose(value, square / (T + 1) ** 2 / 2, rtol=1e-11)
+
+
 def test_one_outcome_may_last_for_several_iterations():
     """A coin held for two iterations: 0.7 of the paths take both steps, the others take none."""
 
