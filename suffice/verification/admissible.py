@@ -121,9 +121,7 @@ def _turns(
     return rows, ends
 
 
-def _nearest(
-    theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray, reach: float
-) -> np.ndarray:
+def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray, reach: float) -> np.ndarray:
     """For each instance the value nearest to its own at which some step is allowed; its own where there is none."""
     now, count = scalars[name], len(scalars[name])
     tried = np.tile(grid, (count, 1))
@@ -135,7 +133,8 @@ def _nearest(
         rows, values = np.append(rows, more[0]), np.append(values, more[1])
     many = {key: value[rows] for key, value in scalars.items()} | {name: values}
     good = _allowed(theorem, many, reach * _COARSE / many["beta"][:, None]).any(1)
-    distance = np.abs(np.log(np.maximum(values, 1e-12) / np.maximum(now[rows], 1e-12)))
-    order = np.lexsort((np.where(good, distance, np.inf), rows))
+    away = np.abs(np.log(np.maximum(values, 1e-12) / np.maximum(now[rows], 1e-12)))
+    distance = np.where(good, away, np.inf)
+    order = np.lexsort((distance, rows))
     best = order[np.unique(rows[order], return_index=True)[1]]
-    return np.where(good[best], values[best], now)
+    return np.where(np.isfinite(distance[best]), values[best], now)

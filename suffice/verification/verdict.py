@@ -79,7 +79,6 @@ class Verdict:
                        `measured` as mpmath numbers that are good to `digits` significant digits, 50, 15 or fewer
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
     tried, not_tried   of a bound of one's own, the ranges that were tried and what was not, in words
-    constant           of `check(free=)`, the least that was needed
     reason             why nothing could be concluded
     proof              what `check(..., prove=True)` proved or refuted exactly; None where nobody asked
     sharpness          where alone the worst ratio is reached; of a corrected record at full effort, the ratio in the
@@ -96,7 +95,6 @@ class Verdict:
     seconds: float = 0.0
     tried: str = ""
     not_tried: str = ""
-    constant: float | None = None
     reason: str = ""
     proof: Any = None
     sharpness: Sharpness = field(default_factory=Sharpness)
@@ -274,8 +272,8 @@ class Verdict:
         if seen.dropped:
             yield (
                 f"left out: {seen.dropped:,} instances, at which measured and bound are a factor of up to "
-                f"{seen.dropped_ratio:.4g} apart and one of them may be as far off by rounding; write the bound so that "
-                "it keeps its digits, or takes mpmath numbers"
+                f"{seen.dropped_ratio:.4g} apart and one of them may be as far off by rounding; "
+                "write the bound so that it keeps its digits, or takes mpmath numbers"
             )
         if self.valid and seen.instances and seen.few and seen.unmet:
             yield f"few instances: {seen.unmet}"

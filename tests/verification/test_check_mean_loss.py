@@ -3,6 +3,7 @@ them; names of a theorem's own."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -221,3 +222,18 @@ def test_names_that_mean_nothing_are_refused():
                         ("eta", "names = 'eta': say what"), ({"e0": "nothing"}, "parameter = 'nothing'")):  # fmt: skip
         with pytest.raises(InputError, match=said):
             check(lambda *, e0: e0, names=names)
+
+
+def test_a_keyword_with_a_value_of_its_own_is_a_constant():
+    """By default argument, by partial and as a fraction; what the family gives is the family's."""
+
+    def bound(*, eta, mu, e0, sigma2, T, beta, share=Fraction(1, 2), sigma=3.0):
+        return (1 - eta * mu) ** (2 * T) * e0 + share * eta * beta * sigma2 / mu * sigma / 3
+
+    assert check(bound, conditions=within).outcome is Outcome.HOLDS  # its variants were read from a formula
+    assert check(partial(bound, share=Fraction(1, 3)), conditions=within).outcome is Outcome.VIOLATED
+
+    def given(*, e0=-1.0, sigma2=-1.0):
+        return 1e9 * (e0 + sigma2 + 1) if e0 >= 0 and sigma2 >= 0 else -1.0
+
+    assert check(given, conditions=within, family=quadratics(longest=3)).valid
