@@ -14,17 +14,14 @@ from typing import Any, cast
 import numpy as np
 
 from suffice.bounds import Theorem
-from suffice.simulate import Algorithm
 from suffice.simulate.moment_maps import origin
-from suffice.simulate.moment_powers import MOST_ENTRIES
 from suffice.simulate.problem import QuadraticProblem
 from suffice.support.errors import InputError
 
 from .assumptions import steps_once
 from .evidence import Evidence
-from .families import FamilyInstance, quadratics
 from .family import Family, Values
-from .problem_measure import Measure, alike, constants, shape_of, typical_setting, with_forms
+from .problem_measure import Measure, shape_of, shaped, squares, typical_setting
 
 LARGEST = 8
 PAIRS = tuple(sorted(((N, d) for N in range(1, LARGEST + 1) for d in range(1, LARGEST + 1)), key=lambda p: p[0] * p[1]))
@@ -84,43 +81,28 @@ class Sweep:
         """What measures a pair, None where the algorithm is not for so many clients, and how many instances of it may
         be measured: none where that is too expensive."""
         first, numbers = self.measured[0], _NUMBERS[self.effort]
-        algorithm, tested, scalars = (
-            first.algorithm,
-            first.tested,
-            constants(self.theorem, first.algorithm, None, first.delta),
-        )
-        given: dict[str, Any] = {"clients": pair[0], "features": pair[1], "identical": alike(self.theorem)}
-        setting = typical_setting(quadratics(**given))
-        if self.client >= pair[0] or not suits(algorithm, setting):
+        given = self.theorem, first.algorithm, first.forms, pair, first.delta
+        if self.client >= pair[0]:
             return None, 0
-        if first.samples:
-            longest, most = _PATHS[self.effort]
-            problems = with_forms(first.forms, quadratics(**given, longest=longest), scalars)
-            return replace(first, problems=problems, held=()), most
+        setting = typical_setting(shaped(*given))
         problem = cast(QuadraticProblem, setting.problem)
-        size = origin(problem, algorithm)[2].numel()
-        coins = max(len(algorithm.outcomes(problem, block.iterations[0])) for block in tested.cycle.blocks)
-        coins *= 2 if first.forms.growing else 1  # noise that depends on the state costs as much
-        longest = 10_000
-        if first.forms.form.stepped or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
-            longest = max(2 * _STEPS // coins, _PROBED)
-        longest, probed = (longest, tested.cycle.length) if first.periodic else (_PROBED, _PROBED)
-        problems = with_forms(first.forms, quadratics(**given, longest=longest), scalars)
-        # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
-        each = size * (size + 4 * pair[0] * pair[1]) * coins * probed
-        most = min(_MOST, max(int(numbers / each), _FEWEST))
-        most = most if each * most <= min(10 * numbers, _ALL * numbers - self.spent) else 0
-        self.spent += each * most
-        return replace(first, problems=problems, scan=False, late=False), most
-
-
-def suits(algorithm: Algorithm, setting: FamilyInstance) -> bool:
-    """Whether the algorithm is for so many clients."""
-    try:
-        steps_once(cast(QuadraticProblem, setting.problem), algorithm, setting.eta)
-    except InputError:
-        return False
-    return True
+        try:
+            steps_once(problem, first.algorithm, setting.eta)
+        except InputError:
+            return None, 0
+        longest, most = _PATHS[self.effort]
+        rest: dict[str, Any] = {"held": ()} if first.samples else {"scan": False, "late": 0}
+        if not first.samples:
+            squared, coins = squares(problem, first.algorithm, first.tested, first.forms)
+            longest = 10_000 if squared else max(2 * _STEPS // coins, _PROBED) if first.periodic else _PROBED
+            # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
+            size = origin(problem, first.algorithm)[2].numel()
+            probed = first.tested.cycle.length if first.periodic else _PROBED
+            each = size * (size + 4 * pair[0] * pair[1]) * coins * probed
+            most = min(_MOST, max(int(numbers / each), _FEWEST))
+            most = most if each * most <= min(10 * numbers, _ALL * numbers - self.spent) else 0
+            self.spent += each * most
+        return replace(first, problems=shaped(*given, longest=longest), **rest), most
 
 
 def _turns(worst: list[Values], most: int, turn: int) -> list[Values]:

@@ -13,7 +13,8 @@ from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.algorithm import Wrapper
 from suffice.simulate.expected_values import expected_values
-from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers, entries
+from suffice.simulate.moment_maps import origin
+from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, entries
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problem_batches import tensors
 from suffice.support.errors import InputError
@@ -33,7 +34,6 @@ from .schedule import Scheduled, steps
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
-    "order": ((1, 1), (1, 2), (1, 3), (2, 1), (3, 2), (4, 1), (8, 1), *((N, 1) for N in (16, 32, 64, 128))),
     "full": (*((1, d) for d in range(1, 9)), (2, 1), (2, 3), (3, 2), (4, 1), (5, 2), (6, 1), (7, 2), (8, 1), (8, 4)),
 }
 """(clients, features) of the families that are drawn from unless one is given."""
@@ -56,9 +56,6 @@ _STEPPED = 200
 _STEPPED_LATE = 1010
 """The same, and where no two steps are alike, of a few instances."""
 
-_LARGEST_STATE, _SQUARINGS = 260, 28
-"""Numbers of a state whose moments are powers of a matrix of as many rows, where clients are up to 128; and how many
-products of such matrices these powers take."""
 _SCANNED = 3
 """How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
 _WIDE = 4.0
@@ -326,11 +323,10 @@ def measures(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
 ) -> tuple[list[Measure], str]:
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
-    scalars = constants(theorem, algorithm, family)
     forms = form_of(theorem)
     if family is not None:
-        problems = with_forms(forms, _no_longer(family), scalars)
-        tested = tested_once(*typical(problems if _own_scalars(forms, algorithm) else family, algorithm))
+        problems = with_forms(forms, _no_longer(family), constants(theorem, algorithm, family))
+        tested = tested_once(*typical(problems, algorithm))
         given = Measure(
             problems=problems, algorithm=algorithm, client=client,
             tested=tested, forms=forms, scan=True, reach=reach_on(problems, algorithm),
@@ -340,30 +336,17 @@ def measures(
 
     def measure(clients: int, features: int) -> Measure:
         nonlocal tested
-        given: dict[str, Any] = {"clients": clients, "features": features, "identical": alike(theorem)}
-        problems = quadratics(**given)
-        problems = with_forms(forms, problems, scalars) if _own_scalars(forms, algorithm) else problems
-        problem, _, eta = typical(problems, algorithm)
-        size = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).size
-        size += forms.form.mean * (problem.clients * problem.features + 1)
+        asked = theorem, algorithm, forms, (clients, features)
+        problem, _, eta = typical(shaped(*asked), algorithm)
         steps_once(problem, algorithm, eta)
         tested = tested or tested_once(problem, algorithm, eta)
-        starts = [block.iterations[0] for block in tested.cycle.blocks]
-        outcomes = max((len(algorithm.outcomes(problem, t)) for t in starts), default=1)
-        squared = tested.periodic and not forms.form.stepped
+        squared, coins = squares(problem, algorithm, tested, forms)
         longest, last = APERIODIC, _STEPPED_LATE
         if tested.periodic:
-            coins = outcomes > 1 or bool(forms.growing)
-            squared &= not (coins and entries(size) > MOST_ENTRIES)
             longest = 10_000 if squared else _STEPPED
             # squaring the maps of coins loses digits where modes neither grow nor decay
-            last = _STEPPED_LATE if forms.form.stepped or coins else LATE[-1]
-        products = _SQUARINGS if squared else longest * outcomes
-        if effort == "order" and not squared:
-            last = longest  # a search at every scale of T follows paths of the largest
-        if effort == "order" and products * size**3 > _SQUARINGS * _LARGEST_STATE**3:
-            raise InputError("clients", clients, "give fewer, as moments of so large a state take long")
-        problems = with_forms(forms, quadratics(**given, longest=longest), scalars)
+            last = _STEPPED_LATE if forms.form.stepped or coins > 1 else LATE[-1]
+        problems = shaped(*asked, longest=longest)
         return Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
 
     # what is assumed is tested on a shape in the middle
@@ -380,9 +363,23 @@ def measures(
     ], ""
 
 
-def _own_scalars(forms: Composed, algorithm: Algorithm) -> bool:
-    """Whether noise or steps depend on what the bound takes: elsewhere one instance tells of all."""
-    return bool(forms.growing) or isinstance(algorithm, Scheduled)
+def shaped(
+    theorem: Theorem, algorithm: Algorithm, forms: Composed, shape: tuple[int, int], delta: float | None = None,
+    **options: Any,
+) -> ProblemFamily:  # fmt: skip
+    """The quadratics of a shape (clients, features) that the theorem is about, with all scalars that are asked for."""
+    family = quadratics(clients=shape[0], features=shape[1], identical=alike(theorem), **options)
+    return with_forms(forms, family, constants(theorem, algorithm, None, delta))
+
+
+def squares(problem: QuadraticProblem, algorithm: Algorithm, tested: Assumptions, forms: Composed) -> tuple[bool, int]:
+    """Whether the map of a cycle of steps is squared, and how many outcomes its coins have: noise that depends on the
+    state costs as much as two."""
+    size = origin(problem, algorithm)[2].numel() + forms.form.mean * (problem.clients * problem.features + 1)
+    coins = max((len(algorithm.outcomes(problem, each.iterations[0])) for each in tested.cycle.blocks), default=1)
+    coins *= 2 if forms.growing else 1
+    many = coins > 1 and entries(size) > MOST_ENTRIES
+    return tested.periodic and not forms.form.stepped and not many, coins
 
 
 def _no_longer(family: ProblemFamily) -> ProblemFamily:

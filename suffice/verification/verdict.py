@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Self
@@ -79,7 +79,6 @@ class Verdict:
                        `measured` as mpmath numbers that are good to `digits` significant digits, 50, 15 or fewer
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
     tried, not_tried   of a bound of one's own, the ranges that were tried and what was not, in words
-    constant           of `check(free=)`, the least that was needed
     reason             why nothing could be concluded
     proof              what `check(..., prove=True)` proved or refuted exactly; None where nobody asked
     sharpness          where alone the worst ratio is reached; of a corrected record at full effort, the ratio in the
@@ -96,7 +95,6 @@ class Verdict:
     seconds: float = 0.0
     tried: str = ""
     not_tried: str = ""
-    constant: float | None = None
     reason: str = ""
     proof: Any = None
     sharpness: Sharpness = field(default_factory=Sharpness)
@@ -160,16 +158,21 @@ class Verdict:
         }
 
     def __str__(self) -> str:
-        """What was found, and below it what it means, the violation, where numbers that look odd come from, what was
-        tried and, of a bound that stands, what was not; in lines of the terminal's width, or of 79 characters."""
-        tried = f"tried: {self.tried}" if self.tried else ""
-        left_out = f"not tried: {self.not_tried}" if self.not_tried and self.outcome is not Outcome.VIOLATED else ""
-        first, *below = (
-            self._found() or self.summary, self.judgement, self.violation, self.whole, self.gap, self.rounded,
-            self._rare(), self._zero(), self.unread, f"proof: {self.proof}" if self.proof else "", tried, left_out,
-        )  # fmt: skip
+        """The lines, as wide as the terminal or 79 characters."""
         width = shutil.get_terminal_size((_WIDTH, 24)).columns
-        return "\n".join([_wrapped(first, width, ""), *(_wrapped(line, width, "  ") for line in below if line)])
+        return "\n".join(_wrapped(line, width, "  " if at else "") for at, line in enumerate(self.lines))
+
+    @property
+    def lines(self) -> list[str]:
+        """What was found, and below it what it means, the violation, where numbers that look odd come from, what was
+        tried and, of a bound that stands, what was not."""
+        left_out = self.not_tried if self.outcome is not Outcome.VIOLATED else ""
+        told = {"proof": self.proof, "tried": self.tried, "not tried": left_out}
+        found = [
+            self._found() or self.summary, self.judgement, self.violation, self.whole, self.gap, *self._odd(),
+            *(f"{name}: {said}" for name, said in told.items() if said),
+        ]  # fmt: skip
+        return [*filter(None, found)]
 
     def __repr__(self) -> str:
         said = f"{self.theorem.key} ({self.theorem.edition}) {self.summary}"
@@ -221,20 +224,6 @@ class Verdict:
         count = "1 wrong variant survives" if len(left) == 1 else f"{len(left)} wrong variants survive"
         return f"{self.outcome.value}, but {count}: {what} may be improvable there ({_named(left)})"
 
-    def _rare(self) -> str:
-        """Which condition makes instances few."""
-        seen = self.evidence
-        few = self.valid and seen.instances and seen.few and seen.unmet
-        return f"few instances: {seen.unmet}" if few else ""
-
-    def _zero(self) -> str:
-        """Say where a worst ratio of 0 comes from."""
-        if not self.valid or self.evidence.worst_ratio != 0:
-            return ""
-        if self.theorem.direction == "upper":
-            return "worst ratio 0: nothing above 0 and above rounding was measured, which tests no bound from above"
-        return "worst ratio 0: the bound is at most 0 at every instance that could refute it"
-
     @property
     def violation(self) -> str:
         """Where a violated bound fails most simply or most clearly, with both sides; else ""."""
@@ -277,44 +266,28 @@ class Verdict:
             parts.append(f"the bound is infinite on {seen.unbounded:,} {total}: it says nothing there")
         return "; ".join(parts)
 
-    @property
-    def rounded(self) -> str:
-        """How many instances were left out because rounding decides there; else ""."""
-        seen, remedy = self.evidence, "write the bound so that it keeps its digits, or takes mpmath numbers"
-        if not seen.dropped:
-            return ""
-        at = f"left out: {seen.dropped:,} instances, at which measured and bound are a factor of up to "
-        return f"{at}{seen.dropped_ratio:.4g} apart and one of them may be as far off by rounding; {remedy}"
-
-    @property
-    def unread(self) -> str:
-        """What it means that the bound gives no formula; else ""."""
-        why = self.variants.opaque
-        variants = "wrong variants change keywords, not terms"
-        return f"from numbers alone (no formula can be read: {why}): {variants}" if why else ""
+    def _odd(self) -> Iterator[str]:
+        """Which numbers look odd, and why: instances left out, few of them, a ratio of 0, a bound without a formula."""
+        seen, why = self.evidence, self.variants.opaque
+        if seen.dropped:
+            yield (
+                f"left out: {seen.dropped:,} instances, at which measured and bound are a factor of up to "
+                f"{seen.dropped_ratio:.4g} apart and one of them may be as far off by rounding; "
+                "write the bound so that it keeps its digits, or takes mpmath numbers"
+            )
+        if self.valid and seen.instances and seen.few and seen.unmet:
+            yield f"few instances: {seen.unmet}"
+        if self.valid and seen.worst_ratio == 0:
+            upper = "nothing above 0 and above rounding was measured, which tests no bound from above"
+            lower = "the bound is at most 0 at every instance that could refute it"
+            yield f"worst ratio 0: {upper if self.theorem.direction == 'upper' else lower}"
+        if why:
+            yield f"from numbers alone (no formula can be read: {why}): wrong variants change keywords, not terms"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        theorem = self.theorem
-        claim = theorem.title if theorem.key.startswith("own/") else f"{theorem.key} ({theorem.edition})"
-        said = {
-            "Evidence": self.summary,
-            "Judgement": self.judgement,
-            "Tried": self.tried,
-            "Not tried": self.not_tried,
-            "Few instances": self._rare(),
-            "Ratio": self._zero(),
-            "Read": self.unread,
-            "Engine": self.engine,
-            "Error probability": f"{self.error_probability:.2g}",
-            "Counterexample": self.violation,
-            "Without a value": self.gap,
-            "Left out": self.rounded,
-            "Proof": str(self.proof or ""),
-        }
-        verdict = f"<b>{html.text(self.outcome.value)}</b>" + (", as expected" if self.expected else "")
-        lines = {name: html.text(value) for name, value in said.items()}
-        return html.facts({"Claim": html.text(claim), "Verdict": verdict} | lines)
+        claim = "" if self.theorem.key.startswith("own/") else f"{self.theorem.key} ({self.theorem.edition})"
+        return html.listed([*filter(None, [claim]), *self.lines])
 
 
 INSTANCE = ("eta", "mu", "beta", "sigma2", "e0", "T", "N", "d")

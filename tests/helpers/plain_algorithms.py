@@ -91,14 +91,14 @@ def local(at, x):
     return (x - at.eta * at.own(x),)
 
 
-def heavy_ball(at, x, before=None):
-    return (x, x) if before is None else (x + WEIGHT * (x - before) - at.eta * at.own(x), x)
+def heavy_ball(at, x, before=None, weight=WEIGHT):
+    return (x, x) if before is None else (x + weight * (x - before) - at.eta * at.own(x), x)
 
 
-def nesterov(at, x, before=None):
+def nesterov(at, x, before=None, weight=WEIGHT):
     if before is None:
         return x, x
-    y = x + WEIGHT * (x - before)
+    y = x + weight * (x - before)
     return y - at.eta * at.own(y), x
 
 
@@ -109,9 +109,9 @@ def mean(x, weights=1.0):
 
 
 @of_models
-def local_sgd(at, x):
+def local_sgd(at, x, period=PERIOD):
     y = x - at.eta * at.own(x)
-    return (y if at.t % PERIOD else mean(y),)
+    return (y if at.t % period else mean(y),)
 
 
 def fedavg(at, x, w=None, pull=0.0):
@@ -167,12 +167,12 @@ def flix(at, x):
     return (x - ALPHA * mean(at.eta * ALPHA * at.own(x)),)
 
 
-def scaffnew(at, x, h=None, alpha=1.0):
+def scaffnew(at, x, h=None, alpha=1.0, p=P):
     if h is None:
         return x, 0 * x
     y = (x - at.eta * (at.own(x) - h) - (1 - alpha) * at.m) / alpha  # the x_i before they are mixed with the anchors
     z = np.where(at.coin, mean(y), y)
-    return alpha * z + (1 - alpha) * at.m, h + P * alpha / at.eta * (z - y)
+    return alpha * z + (1 - alpha) * at.m, h + p * alpha / at.eta * (z - y)
 
 
 def scafflix(at, x, h=None):

@@ -91,23 +91,6 @@ def test_a_wrong_bound_is_violated_with_a_simple_counterexample(bound):
         assert number * 2**20 == np.round(number * 2**20)
 
 
-def classic(*, eta, mu, beta, e0, sigma2, T):
-    """True for eta <= 2/(mu + beta)."""
-    return (1 - eta * mu) ** (2 * T) * e0 + T * eta**2 * beta * sigma2 / 2
-
-
-# other roots are a campaign, as those of `bounds_of_strangers` are
-@pytest.mark.slow
-@pytest.mark.parametrize("root", [0, pytest.param(7, marks=pytest.mark.slow)])
-def test_a_limit_that_is_right_on_most_instances_is_told_from_one_that_is_right_on_all(root):
-    """The wrong one is 2.5 % wider: it fails at mu << beta alone, and there only close to the limit."""
-    right_limit, wide = (
-        partial(lambda most, *, eta, mu, beta: {"step": (eta, most / (mu + beta))}, most) for most in (2, 2.05)
-    )
-    assert check(classic, conditions=right_limit, root=root).valid
-    assert check(classic, conditions=wide, root=root).outcome is Outcome.VIOLATED
-
-
 @pytest.mark.parametrize(
     ("bound", "algorithm"),
     [

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from suffice.simulate import LocalSGD
 from suffice.simulate.algorithms import Momentum
 from suffice.verification import Outcome, check
-from suffice.verification.families import quadratics
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -21,12 +19,6 @@ LOWER = {
     "excess": lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0,
     "last_distance": lambda *, eta, beta, distance2, T: (1 - eta * beta) ** (2 * T) * distance2,
     "last_gradient": lambda *, eta, mu, beta, e0, T: 2 * mu * (1 - eta * beta) ** (2 * T) * e0,
-}
-SETTINGS = {
-    "default": {},
-    "rounds": {"algorithm": LocalSGD(period=3)},
-    "two clients": {"family": quadratics(clients=2, features=2, identical=True)},
-    "clients that differ": {"family": quadratics(clients=2, features=3)},
 }
 
 
@@ -44,21 +36,6 @@ def test_a_lower_bound_that_knows_the_ends_alone_is_refuted(quantity, limit):
 )
 def test_the_same_bound_holds_up_to_one_over_beta(quantity):
     assert check(LOWER[quantity], direction="lower", quantity=quantity, conditions=below(1.0)).valid
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("root", [0, *(pytest.param(root, marks=pytest.mark.slow) for root in (1, 2))])
-def test_whoever_takes_the_steps(setting, root):
-    options = {"direction": "lower", "conditions": below(1.1), "root": root, **SETTINGS[setting]}
-    assert check(LOWER["excess"], **options).outcome is Outcome.VIOLATED
-
-
-def test_a_lower_bound_with_noise_is_refuted():
-    def bound(*, eta, mu, beta, e0, sigma2, T):
-        return (1 - eta * beta) ** (2 * T) * e0 + eta**2 * mu * sigma2 / 2
-
-    assert check(bound, direction="lower", conditions=below(1.02)).outcome is Outcome.VIOLATED
 
 
 @pytest.mark.share(2)

@@ -7,7 +7,6 @@ from shorter_steps import Steps
 
 from suffice.simulate import Local
 from suffice.simulate.algorithms import Momentum
-from suffice.verification import Outcome, check
 from suffice.verification.boundary_instances import late
 from suffice.verification.check import record
 from suffice.verification.effective_step import reach
@@ -32,25 +31,6 @@ def test_how_far_eta_is_from_the_step(algorithm, times):
 
 def test_a_mean_that_hides_the_steps_is_no_reason_to_take_smaller_ones():
     assert reach(Averaged(), 1, 40) >= 1
-
-
-# For steps s_t <= 2/beta the start only shrinks, and the noise of step t is at most s_t^2 beta sigma2 / 2.
-SCHEDULES = [(SLOW, 21), (WARM, 5), (HALF, 2)]
-
-
-def judged(algorithm, times, limit):
-    return check(
-        lambda *, eta, e0, beta, sigma2, T: e0 + T * (eta / times) ** 2 * beta * sigma2 / 2,
-        algorithm=algorithm,
-        conditions=lambda *, eta, beta: {"largest step": (eta / times, limit / beta)},
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.share(2)
-@pytest.mark.parametrize(("algorithm", "times"), SCHEDULES)
-def test_a_condition_on_the_step_is_tried_at_its_limit(algorithm, times):
-    assert judged(algorithm, times, 2.1).outcome is Outcome.VIOLATED
 
 
 def below(*, eta, beta):

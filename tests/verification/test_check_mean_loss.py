@@ -3,6 +3,7 @@ them; names of a theorem's own."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -14,8 +15,6 @@ from scipy.optimize import minimize_scalar
 from suffice.bounds import InputError
 from suffice.simulate import LocalSGD, Quadratics
 from suffice.simulate.problem_batches import instances
-from suffice.simulate.problems import Kink, Separable
-from suffice.simulate.quadratic_forms import forms
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.families import FamilyInstance, ProblemFamily, curves, of_mean_loss, quadratics
@@ -92,24 +91,6 @@ def test_of_clients_with_unequal_hessians_the_quantities_are_those_of_the_recurs
         assert_allclose(found.arguments["zeta2"][row], np.square(slopes).sum() / 3, rtol=1e-9)
 
 
-@pytest.mark.slow
-def test_on_paths_the_quantities_are_those_of_the_mean_model():
-    """Two losses with unequal curvatures, client by client; and the excess of two kinks."""
-    problem = Quadratics.of([[[0.5]], [[1.5]]], [[-1.0], [1.0]], sigma2=1.0)  # x* = -1/2, f(x*) = 3/4
-    models = torch.tensor([[[2.0], [0.0]], [[0.0], [-1.0]]], dtype=torch.float64)  # xbar = 1 and -1/2
-    wanted = {"global_excess": [2.25, 0], "global_distance": [2.25, 0], "global_gradient": [9, 0]}
-    for name, values in wanted.items():
-        assert_allclose(forms()[name].value(problem, {"models": models}, 1, {}), values, rtol=1e-12, atol=1e-15)
-    kinks = Separable.of(Kink(inner=1.0, outer=0.25, width=0.5), [[-1.0], [1.0]], scale=[1.0, 3.0], sigma2=1.0)
-    apart = torch.tensor([[[2.0], [-1.0]]], dtype=torch.float64)
-
-    def loss(x):
-        return float(kinks.excess(torch.full((1, 2, 1), x, dtype=torch.float64)).mean())
-
-    best = min(loss(x) for x in np.linspace(-1, 1, 20_001))
-    assert_allclose(forms()["global_excess"].value(kinks, {"models": apart}, 0, {}), [loss(0.5) - best], rtol=1e-6)
-
-
 # Local SGD with averages after every second step, on quadratics of curvatures in [mu, beta], eta <= 1/beta. With
 # u = xbar - x*, g_k = grad R_k(x*), sum_k g_k = 0, two steps from a common model give
 #     u+ = (1/N) sum_k (I - eta H_k)^2 u + (eta^2/N) sum_k H_k g_k + noise,
@@ -134,38 +115,6 @@ def test_the_drift_of_clients_that_differ_is_judged(drift, noise, true):
     if not true:
         assert verdict.counterexample is not None
         assert verdict.counterexample["margin"] > 0
-
-
-def khaled(share, *, gamma, mu, L, sigma2, M, H, distance2, T):
-    """E|xbar_T - x*|^2 of local SGD on identical data, gamma <= 1/(4 L): Khaled, Mishchenko and Richtarik (2020),
-    Theorem 1, with its own letters."""
-    floor = gamma * sigma2 / (mu * M) + 2 * L * gamma**2 * (H - 1) * sigma2 / mu
-    return (1 - gamma * mu) ** T * distance2 + share * floor
-
-
-LETTERS = {"gamma": "eta", "L": "beta", "M": "N", "H": "period"}
-
-
-@pytest.mark.parametrize(("share", "true"), [(1, True), (0.25, False)])
-def test_a_theorem_is_typed_in_its_own_letters(share, true):
-    options = {"quantity": "global_distance", "algorithm": LocalSGD(period=3), "names": LETTERS}
-    verdict = check(partial(khaled, share), conditions=lambda *, gamma, L: {"gamma <= 1/(4 L)": (gamma, 1 / (4 * L))},
-                    **options)  # fmt: skip
-    assert verdict.valid if true else verdict.outcome is Outcome.VIOLATED, str(verdict)
-    assert not verdict.variants.opaque
-    assert verdict.ranges["eta beta"][1] == 0.25
-
-
-def descent(share, *, eta, mu, beta, e0, sigma2, N, T):
-    """E[f(xbar_T)] - f* of SGD on a mean of N losses: the descent lemma and the PL inequality of f."""
-    return share * (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu * N)
-
-
-@pytest.mark.parametrize(("share", "true"), [pytest.param(1, True, marks=pytest.mark.slow), (0.5, False)])
-def test_on_losses_that_are_not_quadratic_paths_measure_the_mean_loss(share, true):
-    verdict = check(partial(descent, share), conditions=within, quantity="global_excess", algorithm=LocalSGD(),
-                    family=curves("kink", clients=2, longest=2))  # fmt: skip
-    assert verdict.valid if true else verdict.outcome is Outcome.VIOLATED, str(verdict)
 
 
 @pytest.mark.share(2)
@@ -202,22 +151,24 @@ def test_a_family_of_ones_own_is_seen_from_the_mean_loss_but_for_what_it_states(
     assert family.setting({"e0": 7.0}).arguments["e0"] == 7.0
 
 
-@pytest.mark.slow
-def test_a_keyword_may_stand_for_a_function_of_others():
-    def condition_number(*, eta, kappa, e0, beta, sigma2, T):
-        return (1 - eta * beta / kappa) ** (2 * T) * e0 + eta * kappa * sigma2 / 2
-
-    names = {"kappa": lambda *, beta, mu: beta / mu}
-    assert check(condition_number, conditions=within, names=names).holds
-    wrong = check(lambda *, kappa, e0: e0 / kappa, conditions=within, names=names)
-    assert wrong.outcome is Outcome.VIOLATED
-    assert wrong.counterexample is not None
-    assert set(wrong.counterexample["arguments"]) == {"mu", "beta", "e0", "eta"}
-
-
 def test_names_that_mean_nothing_are_refused():
     for names, said in (({"K": "period"}, "names = 'K': no function has this keyword"),
                         ({"e0": 3}, "names.*: say what your own keywords mean"),
                         ("eta", "names = 'eta': say what"), ({"e0": "nothing"}, "parameter = 'nothing'")):  # fmt: skip
         with pytest.raises(InputError, match=said):
             check(lambda *, e0: e0, names=names)
+
+
+def test_a_keyword_with_a_value_of_its_own_is_a_constant():
+    """By default argument, by partial and as a fraction; what the family gives is the family's."""
+
+    def bound(*, eta, mu, e0, sigma2, T, beta, share=Fraction(1, 2), sigma=3.0):
+        return (1 - eta * mu) ** (2 * T) * e0 + share * eta * beta * sigma2 / mu * sigma / 3
+
+    assert check(bound, conditions=within).outcome is Outcome.HOLDS  # its variants were read from a formula
+    assert check(partial(bound, share=Fraction(1, 3)), conditions=within).outcome is Outcome.VIOLATED
+
+    def given(*, e0=-1.0, sigma2=-1.0):
+        return 1e9 * (e0 + sigma2 + 1) if e0 >= 0 and sigma2 >= 0 else -1.0
+
+    assert check(given, conditions=within, family=quadratics(longest=3)).valid

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from suffice.bounds.elementary import fall, survive
-from suffice.simulate import FedAvg, FixedWeights, Local
+from suffice.simulate import FedAvg, Local
 from suffice.verification import Outcome, check, dimension_sweep, sampled_check
 from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS
@@ -65,18 +65,11 @@ def test_pairs_are_tried_by_paths_too(monkeypatch):
     assert wrong.counterexample["arguments"]["d"] >= 3
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("few")
-def test_only_pairs_that_were_tried_are_listed(monkeypatch):
+def test_only_pairs_that_met_the_hypotheses_are_listed(monkeypatch):
     monkeypatch.setattr(dimension_sweep, "PAIRS", [(n, d) for n, d in PAIRS if max(n, d) <= 4])
-    weights = FixedWeights(alpha=np.full((3, 3), 1 / 3))
-    verdict = check(lambda *, e0, sigma2, eta, beta, mu: e0 + eta * beta * sigma2 / mu, conditions=limit,
-                    algorithm=weights)  # fmt: skip
-    assert " on 3 identical quadratics in R^1, R^2, R^3, R^4, eta = " in verdict.tried
     few = check(right, conditions=lambda *, eta, beta, N: {"step": (eta, 1 / beta), "N >= 3": (3, N)})
-    assert few.valid
-    assert "N = 3 to 4 with d = 1 to 4" in few.tried  # the others met no hypotheses
-    assert sum(few.met.values()) == few.instances
+    assert "N = 3 to 4 with d = 1 to 4" in few.tried
     assert few.met["2 identical quadratics in R^3"] == 0 < few.met["3 identical quadratics in R^3"]
 
 

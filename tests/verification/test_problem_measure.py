@@ -35,59 +35,6 @@ def within(*, eta, beta):
     return {"step": (eta, 1 / beta)}
 
 
-def test_bounds_of_other_quantities_are_judged():
-    """SGD on strongly convex quadratics: each true bound is valid, each with a constant too small is violated."""
-    line = quadratics(features=1, longest=20)
-    one = quadratics(features=2, longest=20)
-    cases = (
-        ("last_distance", lambda *, eta, mu, e0, sigma2, T: 2 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu,
-         lambda *, eta, mu, e0, sigma2, T: 1 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu, one),
-        # the descent lemma, summed over t < T: (eta/2) sum |grad|^2 <= e0 + T beta eta^2 sigma2/2
-        ("average_gradient", lambda *, eta, beta, e0, sigma2, T: 2 * e0 / (eta * T) + eta * beta * sigma2,
-         lambda *, eta, beta, e0, sigma2, T: 2 * e0 / (eta * T**2) + eta * beta * sigma2, one),
-        ("mean_iterate_excess", lambda *, e0, sigma2, T, mu: e0 + sigma2 * T / (2 * mu * (T + 1) ** 2),
-         lambda *, e0, sigma2, T, mu: e0 + sigma2 / (2 * mu * (T + 1) ** 2), line),
-    )  # fmt: skip
-    for quantity, true, wrong, family in cases:
-        verdict = check(true, conditions=within, quantity=quantity, family=family)
-        assert verdict.valid, str(verdict)
-        verdict = check(wrong, conditions=within, quantity=quantity, family=family)
-        assert verdict.outcome is Outcome.VIOLATED, str(verdict)
-        assert verdict.counterexample is not None
-        assert verdict.counterexample["margin"] > 0
-
-
-@pytest.mark.slow
-def test_bounds_of_what_stops_at_a_precision_are_judged():
-    """While e_t >= eps, one step contracts the excess by 1 - eta mu at least and adds eta^2 beta sigma2/2."""
-    family = quadratics(features=1, longest=3)
-
-    def still(*, eta, mu, beta, e0, sigma2, T, eps):
-        return ((1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)) / eps
-
-    def too_small(*, eta, mu, beta, e0, sigma2, T, eps):  # as if the noise added nothing
-        return (1 - eta * mu) ** T * e0 / eps
-
-    verdict = check(still, conditions=within, quantity="still_running", family=family)
-    assert verdict.valid, str(verdict)
-    assert verdict.ranges["eps"][0] < 0.1 * verdict.ranges["e0"][1]  # a precision was drawn with every instance
-    verdict = check(too_small, conditions=within, quantity="still_running", family=family)
-    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
-    with pytest.raises(InputError, match="paths end at T"):
-        check(still, conditions=within, quantity="hitting_time", direction="lower", family=family)
-
-
-def test_lower_bounds_are_judged():
-    """On a quadratic of curvatures up to beta at eta <= 1/beta no direction contracts faster than 1 - eta beta."""
-    given = {"conditions": within, "direction": "lower", "family": quadratics(features=2, longest=20)}
-    verdict = check(lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0, **given)
-    assert verdict.valid, str(verdict)
-    wrong = check(lambda *, eta, mu, e0, T: (1 - eta * mu) ** (2 * T) * e0, **given)
-    assert wrong.outcome is Outcome.VIOLATED
-    assert wrong.counterexample is not None
-    assert wrong.counterexample["measured"] < wrong.counterexample["bound"]
-
-
 def test_quantities_and_directions_that_are_none_are_named():
     with pytest.raises(InputError, match=r"^quantity = 'samples': use excess, last_distance, last_gradient"):
         check(right, quantity="samples")

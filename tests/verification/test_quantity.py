@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import InputError, Quantity
-from suffice.simulate import Local, Scaffnew
+from suffice.simulate import Local
 from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.verification import Outcome, check, families
 from suffice.verification.check import record
@@ -93,30 +93,6 @@ def test_a_sum_by_weights_is_refused():
     for asked, message in (({"excess": 1.0}, "a sum is a function of the state"), ("exces", "did you mean excess")):
         with pytest.raises(InputError, match=message):
             check(twice, quantity=asked, family=FAMILY)
-
-
-def psi(state, problem, best, eta, p):
-    """sum_k |x_k - x*|^2 + (eta/p)^2 sum_k |h_k - grad R_k(x*)|^2 of Mishchenko et al. (2022)."""
-    apart = state["control"] - problem.gradient(best.expand(1, problem.clients, -1))
-    return ((state["models"] - best) ** 2).sum((1, 2)) + (eta / p) ** 2 * (apart**2).sum((1, 2))
-
-
-def proxskip(power):
-    def bound(*, eta, mu, p, T, N, distance2, zeta2, sigma2):
-        rate = np.minimum(eta * mu, p**power)
-        return (1 - rate) ** T * N * (distance2 + (eta / p) ** 2 * zeta2) + N * eta**2 * sigma2 / rate
-
-    return bound
-
-
-def test_the_lyapunov_function_of_a_theorem_is_judged_exactly():
-    options = {"conditions": steps, "algorithm": Scaffnew(p=0.3), "quantity": quantity(of=psi)}
-    family = families.quadratics(clients=2, features=1, longest=200)
-    good = check(proxskip(2), family=family, **options)
-    assert good.valid
-    assert good.error_probability == 0
-    assert good.worst_ratio > 0.9
-    assert check(proxskip(1), family=family, **options).outcome is Outcome.VIOLATED
 
 
 @pytest.mark.slow

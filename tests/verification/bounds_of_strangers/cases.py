@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from plain_algorithms import heavy_ball, local_sgd, nesterov, scaffnew
 from shorter_steps import Steps
 
 import suffice as sf
@@ -116,16 +118,16 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Moments(Case):
-    """On diagonal quadratics, where the truth is exact: maps of the reference, and the problems that bounds speak of.
+    """On diagonal quadratics, where the truth is exact: a rule of the reference, and the problems that bounds speak of.
 
-    state       blocks of the reference's state at the start: "x" the start, "0" zero
+    coins       what an iteration tosses, with probabilities, by the number of clients
     clients     fewest and most; one client with `default` stands for check's own family
     same        which of "h" (curvatures) and "m" (minimisers) all clients share
     noiseless   sigma2 = 0
     """
 
-    maps: Callable[..., Any] = reference.sgd
-    state: str = "x"
+    rule: Callable[..., Any] = reference.sgd
+    coins: Callable[[int], Any] = lambda N: [(1.0, np.ones((1, N, 1)))]
     varies: bool = False
     period: int = 1
     clients: tuple[int, int] = (1, 1)
@@ -138,7 +140,7 @@ class Moments(Case):
     """T <= 1e4 roundings of 1e-16."""
 
     def phase(self, t: int) -> int:
-        """Iterations of one phase take the same maps."""
+        """Iterations of one phase are alike."""
         return t if self.varies else t % self.period
 
     def family(self, steps: float) -> ProblemFamily | None:
@@ -338,7 +340,6 @@ def _paths(name: str, algorithm: Algorithm, rule: str, family: Callable[[float],
 UNEQUAL = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
 ONE_SIDED = [[1.0, 0.0], [0.5, 0.5]]
 MANY = (1, 8)
-SKIP = {"state": "x0", "clients": MANY}
 
 
 def _tenths(t: int) -> float:
@@ -357,8 +358,8 @@ def _harmonic(t: int) -> float:
     return 1 / t
 
 
-def _case(name: str, algorithm: Algorithm, maps: Callable[..., Any], **more: Any) -> Moments:
-    return Moments(name=name, algorithm=algorithm, maps=maps, **more)
+def _case(name: str, algorithm: Algorithm, rule: Callable[..., Any], **more: Any) -> Moments:
+    return Moments(name=name, algorithm=algorithm, rule=rule, **more)
 
 
 def _steps(name: str, size: Callable[[int], float]) -> Case:
@@ -367,6 +368,20 @@ def _steps(name: str, size: Callable[[int], float]) -> Case:
 
 def _fixed(name: str, alpha: Any, **more: Any) -> Moments:
     return _case(name, alg.FixedWeights(alpha=alpha), reference.weighted(alpha), clients=(len(alpha),) * 2, **more)
+
+
+def _skip(name: str, p: float, **more: Any) -> Moments:
+    rule, coins = partial(scaffnew, p=p), reference.sometimes(p)
+    return _case(name, alg.Scaffnew(p=p), rule, coins=coins, clients=MANY, **more)
+
+
+def _ball(name: str, algorithm: alg.Momentum, rule: Callable[..., Any], **more: Any) -> Moments:
+    return _case(name, algorithm, partial(rule, weight=algorithm.weight), **more)
+
+
+def _rounds(name: str, algorithm: Any, **more: Any) -> Moments:
+    rule = partial(local_sgd, period=algorithm.period)
+    return _case(name, algorithm, rule, clients=MANY, period=algorithm.period, **more)
 
 
 _PAIR = alg.FixedCoBo(w=torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64), rho=1.0)
@@ -403,29 +418,36 @@ CASES = {
         _steps("eta/t", _harmonic),
         _steps("eta/sqrt(t)", _root),
         _steps("eta halved every ten iterations", _tenths),
-        _case("averaged SGD", Averaged(), reference.averaged, state="xx", varies=True, default=True),
-        _case("averaged SGD from a distance", Averaged(), reference.averaged, state="xx", varies=True),
+        _case("averaged SGD", Averaged(), reference.averaged, varies=True, default=True),
+        _case("averaged SGD from a distance", Averaged(), reference.averaged, varies=True),
         _case("SGD with batches of 4", Batch(batch=4), reference.batches(4), default=True),
-        _case("averaging always", alg.LocalSGD(period=1), reference.local_sgd(1), clients=MANY),
-        _case("local SGD, H = 3", alg.LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3),
+        _rounds("averaging always", alg.LocalSGD(period=1)),
+        _rounds("local SGD, H = 3", alg.LocalSGD(period=3)),
         _case(
-            "local SGD, curvatures", alg.LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3, same="m"
+            "local SGD, curvatures",
+            alg.LocalSGD(period=3),
+            partial(local_sgd, period=3),
+            clients=MANY,
+            period=3,
+            same="m",
         ),
-        _case("averaging, other minimisers", alg.LocalSGD(period=1), reference.local_sgd(1), clients=MANY, same="h"),
-        _case("FedAvg, H = 2", alg.FedAvg(period=2), reference.local_sgd(2), clients=MANY, period=2),
-        _case("FedAvg, 1 of N", alg.FedAvg(participants=1), reference.sampled(1), clients=MANY),
-        _case("FedAvg, 2 of N", alg.FedAvg(participants=2), reference.sampled(2), clients=(2, 8)),
-        _case("heavy ball", alg.Momentum(weight=0.5), reference.heavy_ball(0.5), state="xx", default=True),
-        _case("heavy ball, exact", alg.Momentum(weight=0.5), reference.heavy_ball(0.5), state="xx", noiseless=True),
-        _case("heavy ball, 1/4", alg.Momentum(weight=0.25), reference.heavy_ball(0.25), state="xx", noiseless=True),
-        _case("Nesterov", _AHEAD, reference.nesterov(0.5), state="xx", default=True),
-        _case("Nesterov, exact", _AHEAD, reference.nesterov(0.5), state="xx", noiseless=True),
-        _case("Scaffnew, exact", alg.Scaffnew(p=0.2), reference.scaffnew(0.2), same="m", noiseless=True, **SKIP),
-        _case("Scaffnew, p = 0.2", alg.Scaffnew(p=0.2), reference.scaffnew(0.2), **SKIP),
-        _case("Scaffnew, p = 1", alg.Scaffnew(p=1.0), reference.scaffnew(1.0), **SKIP),
-        _case("Scaffnew, minimisers", alg.Scaffnew(p=1.0), reference.scaffnew(1.0), same="h", **SKIP),
-        _case("Scaffnew, alike", alg.Scaffnew(p=0.5), reference.scaffnew(0.5), noiseless=True, **SKIP),
-        _case("Scaffnew, p = 0.5", alg.Scaffnew(p=0.5), reference.scaffnew(0.5), **SKIP),
+        _case(
+            "averaging, other minimisers", alg.LocalSGD(period=1), partial(local_sgd, period=1), clients=MANY, same="h"
+        ),
+        _rounds("FedAvg, H = 2", alg.FedAvg(period=2)),
+        _case("FedAvg, 1 of N", alg.FedAvg(participants=1), reference.sampled, coins=reference.some(1), clients=MANY),
+        _case("FedAvg, 2 of N", alg.FedAvg(participants=2), reference.sampled, coins=reference.some(2), clients=(2, 8)),
+        _ball("heavy ball", alg.Momentum(weight=0.5), heavy_ball, default=True),
+        _ball("heavy ball, exact", alg.Momentum(weight=0.5), heavy_ball, noiseless=True),
+        _ball("heavy ball, 1/4", alg.Momentum(weight=0.25), heavy_ball, noiseless=True),
+        _ball("Nesterov", _AHEAD, nesterov, default=True),
+        _ball("Nesterov, exact", _AHEAD, nesterov, noiseless=True),
+        _skip("Scaffnew, exact", 0.2, same="m", noiseless=True),
+        _skip("Scaffnew, p = 0.2", 0.2),
+        _skip("Scaffnew, p = 1", 1.0),
+        _skip("Scaffnew, minimisers", 1.0, same="h"),
+        _skip("Scaffnew, alike", 0.5, noiseless=True),
+        _skip("Scaffnew, p = 0.5", 0.5),
         _fixed("group of three", np.full((3, 3), 1 / 3)),
         _fixed("half of the weight", UNEQUAL),
         _fixed("half, minimisers", UNEQUAL, same="h"),

@@ -1,8 +1,7 @@
 """The truth by routes of their own: second moments of diagonal quadratics, with NumPy alone; paths of other rules.
 
-Coordinates of diagonal quadratics do not meet. In one of them the clients have curvatures h (N,) and minimisers m (N,),
-and an iteration of a linear algorithm takes its state z to A z + b + G n, n (N,) independent noises of sigma2/d each.
-An algorithm is written here as `maps(h, m, eta, t)`: a list of (probability, A, b, G), from the paper's own formula.
+Both follow the transcriptions of `plain_algorithms` and those below. Coordinates of diagonal quadratics do not meet:
+each is followed for itself.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import plain_algorithms
-from plain_algorithms import At
+from plain_algorithms import At, mean, of_models
 
 from suffice.simulate import Quadratics
 from suffice.simulate.problems import Kink, LogisticPiece
@@ -23,137 +22,85 @@ from suffice.simulate.problems import Kink, LogisticPiece
 from ..check_property.truth import of_path
 
 PATHS = 20_000
-Maps = Callable[..., list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]]
+Rule = Callable[..., Any]
 
 
 def expected_excess(case: Any, instance: dict[str, Any]) -> float:
-    """E[e_T] of client 0: one number from `case.maps`, `case.state` and the instance's numbers."""
+    """E[e_T] of client 0: `case.rule` takes its state z of k numbers a coordinate to A z + b + G n, n (N,) independent
+    noises of sigma2/d each, which is found at unit vectors, for each outcome of `case.coins`."""
     h, m, start = (np.array(instance[name], dtype=float) for name in ("h", "m", "start"))
     (N, d), known = h.shape, {}
-    m, start = m - m[0], start - m[0]  # nothing cancels near the optimum of client 0
-    blocks = [np.full((d, N), start[:, None]) if block == "x" else np.zeros((d, N)) for block in case.state]
-    z = np.concatenate((*blocks, np.ones((d, 1))), axis=1)
+    # nothing cancels near the optimum of client 0
+    at = At(H=h[:, :, None] * np.eye(d), m=m - m[0], start=np.tile(start - m[0], (N, 1)), eta=instance["eta"])
+    z = np.concatenate((*(each[0] for each in case.rule(at, at.start[None])), np.ones((1, d)))).T
     S = z[:, :, None] * z[:, None, :]
     for t in range(1, instance["T"] + 1):
         key = case.phase(t)
         if key not in known:
-            coins = zip(*(case.maps(h[:, a], m[:, a], instance["eta"], t) for a in range(d)))
-            known[key] = [_stacked(outcome, instance["sigma2"] / d) for outcome in coins]
+            tossed = [(p, replace(at, t=t, coin=coin)) for p, coin in case.coins(N)]
+            known[key] = [(p, *_maps(case.rule, now, z.shape[1] - 1, instance["sigma2"] / d)) for p, now in tossed]
         S = np.sum([p * (A @ S @ A.transpose(0, 2, 1) + Q) for p, A, Q in known[key]], axis=0)
     return float((h[0] / 2 * S[:, 0, 0]).sum())
 
 
-def _stacked(outcome: Any, variance: float) -> tuple[float, np.ndarray, np.ndarray]:
-    """Homogeneous maps of all coordinates, state and 1 beside it."""
-    d, k = len(outcome), len(outcome[0][1])
+def _maps(rule: Rule, at: At, k: int, variance: float) -> tuple[np.ndarray, np.ndarray]:
+    """A with b beside it, and the covariance of G n, (d, k + 1, k + 1) each."""
+    N, d = at.m.shape
+    units, noise = np.zeros((1 + k + N, k, d)), np.zeros((1 + k + N, N, d))
+    units[1 : k + 1], noise[k + 1 :] = np.eye(k)[:, :, None], np.eye(N)[:, :, None]
+    after = np.concatenate(rule(replace(at, noise=noise), *np.split(units, k // N, axis=1)), axis=1)
+    columns = (after[1:] - after[0]).transpose(2, 1, 0)
     A, Q = np.zeros((2, d, k + 1, k + 1))
-    for a, (_, linear, shift, noise) in enumerate(outcome):
-        A[a, :k, :k], A[a, :k, k], A[a, k, k] = linear, shift, 1
-        Q[a, :k, :k] = variance * noise @ noise.T
-    return outcome[0][0], A, Q
+    A[:, :k, :k], A[:, :k, k], A[:, k, k] = columns[..., :k], after[0].T, 1
+    Q[:, :k, :k] = variance * columns[..., k:] @ columns[..., k:].transpose(0, 2, 1)
+    return A, Q
 
 
-def sgd(h, m, eta, t):
-    """x_i - eta (h_i (x_i - m_i) + n_i)"""
-    return [(1.0, np.diag(1 - eta * h), eta * h * m, -eta * np.eye(len(h)))]
+sgd = plain_algorithms.RULES["local"]
 
 
-def with_steps(size):
+def with_steps(size: Callable[[int], float]) -> Rule:
     """SGD whose step in iteration t is eta times size(t)."""
-    return lambda h, m, eta, t: sgd(h, m, eta * size(t), t)
+    return of_models(lambda at, x: sgd(replace(at, eta=at.eta * size(at.t)), x))
 
 
-def averaged(h, m, eta, t):
+def batches(B: int) -> Rule:
+    return of_models(lambda at, x: sgd(replace(at, noise=at.noise / B**0.5), x))
+
+
+def averaged(at, mean_model, x=None):
     """State (mean of x_0..x_{t-1}, x_t)."""
-    ((_, A, b, G),) = sgd(h, m, eta, t)
-    none, one = np.zeros_like(A), np.eye(len(h))
-    return [(1.0, np.block([[(1 - 1 / t) * one, one / t], [none, A]]), np.append(0 * b, b), np.vstack([none, G]))]
+    return (mean_model,) * 2 if x is None else (mean_model + (x - mean_model) / at.t, *sgd(at, x))
 
 
-def batches(B):
-    def maps(h, m, eta, t):
-        ((_, A, b, G),) = sgd(h, m, eta, t)
-        return [(1.0, A, b, G / np.sqrt(B))]
-
-    return maps
+@of_models
+def sampled(at, x):
+    """FedAvg with some clients in every round of one step: everybody receives their mean."""
+    return (mean(*sgd(at, x), at.coin),)
 
 
-def local_sgd(H):
-    def maps(h, m, eta, t):
-        ((_, A, b, G),) = sgd(h, m, eta, t)
-        P = np.full_like(A, 1 / len(h)) if t % H == 0 else np.eye(len(h))
-        return [(1.0, P @ A, P @ b, P @ G)]
+def some(K: int) -> Callable[[int], list[tuple[float, np.ndarray]]]:
+    """The sets of K clients."""
 
-    return maps
+    def coins(N):
+        sets = [np.isin(np.arange(N), chosen) for chosen in combinations(range(N), K)]
+        return [(1 / len(sets), each[None, :, None]) for each in sets]
 
-
-def sampled(K):
-    """FedAvg with K of N clients in every round of one step: everybody receives the mean of those."""
-
-    def maps(h, m, eta, t):
-        ((_, A, b, G),) = sgd(h, m, eta, t)
-        sets = list(combinations(range(len(h)), K))
-        rows = [np.tile(np.isin(np.arange(len(h)), chosen) / K, (len(h), 1)) for chosen in sets]
-        return [(1 / len(sets), P @ A, P @ b, P @ G) for P in rows]
-
-    return maps
+    return coins
 
 
-def weighted(alpha):
+def sometimes(p: float) -> Callable[[int], list[tuple[float, np.ndarray]]]:
+    return lambda N: [(q, np.full((1, 1, 1), side)) for q, side in ((p, True), (1 - p, False)) if q]
+
+
+def weighted(alpha: Any) -> Rule:
     """x_i - eta sum_k alpha_ik (h_k (x_i - m_k) + n_k)"""
-    W = np.array(alpha, dtype=float)
-    return lambda h, m, eta, t: [(1.0, np.diag(1 - eta * W @ h), eta * W @ (h * m), -eta * W)]
+    return of_models(lambda at, x: (x - at.eta * np.einsum("ik,sikd->sid", np.array(alpha), at.peers(x)),))
 
 
-def pair(rho):
+def pair(rho: float) -> Rule:
     """x_i - eta (h_i (x_i - m_i) + n_i + rho (x_i - x_k)), two clients"""
-
-    def maps(h, m, eta, t):
-        ((_, A, b, G),) = sgd(h, m, eta, t)
-        return [(1.0, A - eta * rho * np.array([[1.0, -1.0], [-1.0, 1.0]]), b, G)]
-
-    return maps
-
-
-def heavy_ball(q):
-    """State (x, x before)."""
-
-    def maps(h, m, eta, t):
-        ((_, A, b, G),) = sgd(h, m, eta, t)
-        one, none = np.eye(len(h)), np.zeros_like(A)
-        return [(1.0, np.block([[A + q * one, -q * one], [one, none]]), np.append(b, 0 * b), np.vstack([G, none]))]
-
-    return maps
-
-
-def nesterov(q):
-    """The gradient at y = x + q (x - x before)."""
-
-    def maps(h, m, eta, t):
-        ((_, A, b, G),) = sgd(h, m, eta, t)
-        one, none = np.eye(len(h)), np.zeros_like(A)
-        return [(1.0, np.block([[(1 + q) * A, -q * A], [one, none]]), np.append(b, 0 * b), np.vstack([G, none]))]
-
-    return maps
-
-
-def scaffnew(p):
-    """State (x, control c): x' = x - eta (g - c); with probability p, x = mean x' and c += (p / eta) (mean x' - x')."""
-
-    def maps(h, m, eta, t):
-        ((_, A, b, G),) = sgd(h, m, eta, t)
-        one, P = np.eye(len(h)), np.full_like(A, 1 / len(h))
-        alone = np.hstack([A, eta * one]), b, G  # x' from (x, c)
-        off = (p / eta) * (P - one)
-        keep = np.hstack([0 * A, one])
-        sides = [(1 - p, one, 0 * off), (p, P, off)]
-        return [
-            (odds, np.vstack([C @ alone[0], D @ alone[0] + keep]), np.append(C @ b, D @ b), np.vstack([C @ G, D @ G]))
-            for odds, C, D in sides
-            if odds > 0
-        ]
-
-    return maps
+    return of_models(lambda at, x: (x - at.eta * (at.own(x) + rho * (x - x[:, ::-1])),))
 
 
 # --- paths: the transcriptions of `plain_algorithms`, and more of them
