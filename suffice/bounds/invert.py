@@ -11,6 +11,7 @@ admissible too, else the largest.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from suffice.support.errors import ConditionError, InputError
 from suffice.support.numbers import as_numbers, real_array
 
 from .evaluate import as_record, check_conditions, evaluate
-from .parameters import PARAMETERS
+from .parameters import PARAMETERS, Parameter
 from .theorem import Theorem
 
 _GRID = 2001
@@ -66,109 +67,118 @@ def solve(theorem: Theorem | str, name: str, *, target: float, **values: Any) ->
     for other, value in values.items():
         if real_array(other, value).ndim != 0:
             raise InputError(other, value, "give one number")
-    if PARAMETERS[name].integer:
-        return _whole(theorem, name, wanted, values)
-    return _continuous(theorem, name, wanted, values)
-
-
-def _meets(theorem: Theorem, name: str, target: float, values: dict[str, Any], at: Any) -> np.ndarray:
-    """Whether the conditions hold and the bound reaches the target, for every entry of `at`."""
-    bound = np.asarray(evaluate(theorem, enforce=False, **values, **{name: at}), dtype=float)
-    reached = bound <= target if theorem.direction == "upper" else bound >= target
-    return np.broadcast_to(reached & _allowed(theorem, values | {name: at}), np.shape(at))
-
-
-def _allowed(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
-    """Whether every condition holds, entry by entry; strictly, where `check_conditions` forgives a few roundings."""
-    needed = theorem.condition_keywords
-    good = np.ones((), dtype=bool)
-    with np.errstate(all="ignore"):
-        for lhs, rhs in theorem.conditions(**{n: np.asarray(values[n], dtype=float) for n in needed}).values():
-            good = good & (np.asarray(lhs) <= np.asarray(rhs))
-    return good
-
-
-def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Inversion:
-    """The smallest whole number that meets the target, or the largest where smaller ones are easier.
-
-    By bisection between the points tried. For the smallest the bound may rise before it falls along `name`.
-    """
-    lowest = int(PARAMETERS[name].lower)
-    beyond = np.unique(np.floor(np.geomspace(_EACH, _LARGEST, _GRID)))
-    tried = lowest + np.concatenate((np.arange(float(_EACH)), beyond))
-    points = tried.astype(np.int64).tolist()
-    _screen(theorem, name, values, tried)
-    met = _meets(theorem, name, target, values, tried)
+    along, parameter = _Along(theorem, name, values), PARAMETERS[name]
+    points = _points(parameter)
+    along.check(points)
+    sign = 1.0 if theorem.direction == "upper" else -1.0
+    met = along.cost(points) <= sign * wanted
+    if not met.any() and not parameter.integer:
+        points = _refined(along, points)
+        met = along.cost(points) <= sign * wanted
     if not met.any():
-        raise _unreachable(theorem, name, target, values, tried)
-    unclaimed = name == "T" and name not in theorem.monotone
-    upward = unclaimed or _larger_is_easier(theorem, name, values, tried)
+        best = f"{sign * along.cost(points).min():.6g}"
+        raise InputError("target", wanted, f"no {name} reaches it; the best bound within the conditions is {best}")
+    if parameter.integer:  # a bound may rise with T before it falls
+        upward = (name == "T" and name not in theorem.monotone) or along.larger_is_easier(points)
+    else:
+        upward = name != "eta" and along.larger_is_easier(points)
     inside = np.flatnonzero(met).tolist()
     edge, outside = (inside[0], inside[0] - 1) if upward else (inside[-1], inside[-1] + 1)
-    good = points[edge]
-    bad = points[outside] if 0 <= outside < len(points) else good
-    while abs(good - bad) > 1:
-        middle = (good + bad) // 2
-        if _meets(theorem, name, target, values, np.array([float(middle)]))[0]:
-            good = middle
-        else:
-            bad = middle
-    end = edge == len(points) - 1 and not upward
-    return _solution(theorem, name, float(good), "smallest" if upward else "largest", values, end)
+    found, last = float(points[edge]), not 0 <= outside < len(points)
+    if not last:
+        found = along.boundary(found, float(points[outside]), sign * wanted)
+    if not parameter.integer:
+        found = along.admissible(found, sign * wanted, 1.0 if upward else -1.0)
+    return Inversion(
+        name=name,
+        value=found,
+        side="smallest" if upward else "largest",
+        bound=float(evaluate(theorem, **along.at(found))),
+        end=last and found not in (parameter.lower, parameter.upper),
+    )
 
 
-def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Inversion:
-    """The boundary of the admissible set on a logarithmic grid over the whole domain, sharpened by bisection."""
-    grid = _domain(name)
-    _screen(theorem, name, values, grid)
-    met = _meets(theorem, name, target, values, grid)
-    if not met.any():
-        grid = _refined(theorem, name, values, grid)
-        met = _meets(theorem, name, target, values, grid)
-    if not met.any():
-        raise _unreachable(theorem, name, target, values, grid)
-    inside = np.flatnonzero(met)
-    upward = name != "eta" and _larger_is_easier(theorem, name, values, grid)
-    side: Literal["smallest", "largest"] = "smallest" if upward else "largest"
-    edge = inside[0] if upward else inside[-1]
-    outside = edge - 1 if upward else edge + 1
-    good = float(grid[edge])
-    if 0 <= outside < len(grid):
-        bad = float(grid[outside])
-        for _ in range(200):
-            middle = np.sqrt(good * bad) if good * bad > 0 else (good + bad) / 2
-            if middle in (good, bad) or not min(good, bad) < middle < max(good, bad):
-                break
-            if _meets(theorem, name, target, values, np.array([middle]))[0]:
-                good = float(middle)
-            else:
-                bad = float(middle)
-    good = _admissible(theorem, name, target, values, good, 1.0 if upward else -1.0)
-    natural = (PARAMETERS[name].lower, PARAMETERS[name].upper)
-    return _solution(theorem, name, good, side, values, not 0 <= outside < len(grid) and good not in natural)
+@dataclass(frozen=True)
+class _Along:
+    """A theorem along one of its parameters, at fixed values of the others."""
+
+    theorem: Theorem
+    name: str
+    values: dict[str, Any]
+
+    def at(self, value: Any) -> dict[str, Any]:
+        return self.values | {self.name: value}
+
+    def allowed(self, points: np.ndarray) -> np.ndarray:
+        """Whether every condition holds, strictly, where `check_conditions` forgives a few roundings."""
+        given = self.at(points)
+        good = np.ones(points.shape, dtype=bool)
+        with np.errstate(all="ignore"):
+            numbers = {one: np.asarray(given[one], dtype=float) for one in self.theorem.condition_keywords}
+            for lhs, rhs in self.theorem.conditions(**numbers).values():
+                good = good & (np.asarray(lhs) <= np.asarray(rhs))
+        return good
+
+    def cost(self, points: np.ndarray) -> np.ndarray:
+        """The bound with its sign turned so that less is better; infinite where it is NaN or a condition fails."""
+        bound = np.asarray(evaluate(self.theorem, enforce=False, **self.at(points)), dtype=float)
+        bound = bound if self.theorem.direction == "upper" else -bound
+        return np.where(self.allowed(points) & ~np.isnan(bound), bound, np.inf)
+
+    def check(self, points: np.ndarray) -> None:
+        """Refuse wrong names and domains, and conditions that fail at every point, as `check_conditions` does."""
+        evaluate(self.theorem, enforce=False, **self.at(points))  # names
+        for other, value in self.values.items():
+            PARAMETERS[other].check(value)
+        if not self.allowed(points).any():
+            with np.errstate(all="ignore"):
+                check_conditions(self.theorem, **self.at(float(points[len(points) // 2])))
+            raise ConditionError(str(self.theorem), "its conditions", np.nan, np.nan, f"no {self.name} meets them")
+
+    def larger_is_easier(self, points: np.ndarray) -> bool:
+        """Whether the bound improves along the parameter, as the record claims or by its values at the ends allowed."""
+        if self.name in self.theorem.monotone:
+            return self.theorem.monotone[self.name] == (-1 if self.theorem.direction == "upper" else 1)
+        first, last = self.cost(points[self.allowed(points)][[0, -1]])
+        return bool(last < first)
+
+    def boundary(self, good: float, bad: float, wanted: float) -> float:
+        """The last number on the way from `good` to `bad` that is wanted: all floats between are bisected, or all whole
+        numbers, by their ranks; nonnegative floats are ordered as their bits."""
+        whole = PARAMETERS[self.name].integer
+
+        def number(rank: int) -> float:
+            return float(rank) if whole else np.int64(rank).view(np.float64).item()
+
+        def meets(rank: int) -> bool:
+            return bool(self.cost(np.array([number(rank)]))[0] <= wanted)
+
+        one, two = (int(end) if whole else np.float64(end).view(np.int64).item() for end in (good, bad))
+        if one > two:
+            return number(two + 1 + bisect_left(range(two + 1, one), True, key=meets))
+        return number(one + bisect_left(range(one + 1, two), True, key=lambda rank: not meets(rank)))
+
+    def admissible(self, good: float, wanted: float, inwards: float) -> float:
+        """`good`, or as few roundings further inwards as the conditions need to hold exactly: a difference that cancels
+        has lost digits. Where other arguments miss a condition by a rounding, it is met as well as this one can."""
+        import mpmath
+
+        def missed(value: float) -> int:
+            given = {one: mpmath.mpf(float(self.at(value)[one])) for one in self.theorem.condition_keywords}
+            return sum(lhs > rhs for lhs, rhs in self.theorem.conditions(**given).values())
+
+        with mpmath.workdps(50):
+            if not missed(good):
+                return good
+            tried = good + inwards * abs(good) * 2.0 ** np.arange(-53, -20)
+            return min([good, *tried[self.cost(tried) <= wanted].tolist()], key=missed)
 
 
-def _admissible(
-    theorem: Theorem, name: str, target: float, values: dict[str, Any], good: float, inwards: float
-) -> float:
-    """`good`, or as few roundings further inwards as the conditions need to hold exactly: a difference that cancels has
-    lost digits. Where other arguments miss a condition by a rounding, it is met as well as `name` can."""
-    import mpmath
-
-    def missed(value: float) -> int:
-        given = {one: mpmath.mpf(float(({**values, name: value})[one])) for one in theorem.condition_keywords}
-        return sum(lhs > rhs for lhs, rhs in theorem.conditions(**given).values())
-
-    with mpmath.workdps(50):
-        if not missed(good):
-            return good
-        tried = good + inwards * abs(good) * 2.0 ** np.arange(-53, -20)
-        kept = tried[_meets(theorem, name, target, values, tried)].tolist()
-        return min([good, *kept], key=missed)
-
-
-def _domain(name: str) -> np.ndarray:
-    parameter = PARAMETERS[name]
+def _points(parameter: Parameter) -> np.ndarray:
+    """Whole numbers, all of the first; or a logarithmic grid over the whole domain."""
+    if parameter.integer:
+        beyond = np.unique(np.floor(np.geomspace(_EACH, _LARGEST, _GRID)))
+        return int(parameter.lower) + np.concatenate((np.arange(float(_EACH)), beyond))
     low = parameter.lower if parameter.lower > 0 else 1e-30
     high = parameter.upper if np.isfinite(parameter.upper) else 1e30
     grid = np.geomspace(low, high, _GRID)
@@ -178,61 +188,9 @@ def _domain(name: str) -> np.ndarray:
     return np.concatenate(([parameter.lower], grid)) if parameter.lower == 0 and not parameter.open_lower else grid
 
 
-def _refined(theorem: Theorem, name: str, values: dict[str, Any], grid: np.ndarray) -> np.ndarray:
+def _refined(along: _Along, grid: np.ndarray) -> np.ndarray:
     """Points packed around the best value on the grid, for a target that only a short interval reaches."""
-    bound = np.where(_allowed(theorem, values | {name: grid}), _at(theorem, name, values, grid), np.inf)
     for _ in range(3):
-        best = int(np.argmin(bound))
+        best = int(np.argmin(along.cost(grid)))
         grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], _GRID)
-        bound = np.where(_allowed(theorem, values | {name: grid}), _at(theorem, name, values, grid), np.inf)
     return grid
-
-
-def _at(theorem: Theorem, name: str, values: dict[str, Any], at: np.ndarray) -> np.ndarray:
-    """The bound with its sign turned so that less is better, NaN as the worst."""
-    bound = np.asarray(evaluate(theorem, enforce=False, **values, **{name: at}), dtype=float)
-    worse = np.nan_to_num(bound if theorem.direction == "upper" else -bound, nan=np.inf)
-    return np.broadcast_to(worse, at.shape)  # `name` may occur in conditions alone
-
-
-def _larger_is_easier(theorem: Theorem, name: str, values: dict[str, Any], grid: np.ndarray) -> bool:
-    """Whether the bound improves along `name`, as the record claims or by its values at the ends of what is allowed."""
-    if name in theorem.monotone:
-        return theorem.monotone[name] == (-1 if theorem.direction == "upper" else 1)
-    allowed = grid[np.broadcast_to(_allowed(theorem, values | {name: grid}), grid.shape)]
-    first, last = _at(theorem, name, values, allowed[[0, -1]])
-    return bool(last < first)
-
-
-def _screen(theorem: Theorem, name: str, values: dict[str, Any], array: np.ndarray) -> None:
-    """Refuse wrong names and domains, and conditions that fail for every point, as `check_conditions` does."""
-    for other, value in values.items():
-        if other in {parameter.name for parameter in theorem.parameters}:
-            PARAMETERS[other].check(value)
-    allowed = np.broadcast_to(_allowed_or_missing(theorem, values | {name: array}), array.shape)
-    if not allowed.any():
-        with np.errstate(all="ignore"):
-            check_conditions(theorem, **values, **{name: float(array[len(array) // 2])})
-        raise ConditionError(str(theorem), "its conditions", np.nan, np.nan, f"no {name} meets them")
-
-
-def _allowed_or_missing(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
-    missing = [parameter.name for parameter in theorem.parameters if parameter.name not in values]
-    unknown = [name for name in values if name not in {parameter.name for parameter in theorem.parameters}]
-    if missing or unknown:
-        evaluate(theorem, enforce=False, **values)  # tells which
-    return _allowed(theorem, values)
-
-
-def _unreachable(theorem: Theorem, name: str, target: float, values: dict[str, Any], points: np.ndarray) -> InputError:
-    sign = 1 if theorem.direction == "upper" else -1
-    reached = np.where(_allowed(theorem, values | {name: points}), _at(theorem, name, values, points), np.inf)
-    best = float(sign * reached.min())
-    return InputError("target", target, f"no {name} reaches it; the best bound within the conditions is {best:.6g}")
-
-
-def _solution(
-    theorem: Theorem, name: str, value: float, side: Literal["smallest", "largest"], values: dict[str, Any], end: bool
-) -> Inversion:
-    arguments: dict[str, Any] = values | {name: value}
-    return Inversion(name=name, value=value, side=side, bound=float(evaluate(theorem, **arguments)), end=end)

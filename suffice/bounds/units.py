@@ -5,6 +5,9 @@ A step size has unit theta^2/loss, which is `Unit(-1, 2)`.
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -35,3 +38,14 @@ THETA_SQUARED = Unit(0, 2)
 STEP = Unit(-1, 2)
 GRADIENT = Unit(1, -1)
 GRADIENT_SQUARED = Unit(2, -2)
+
+
+def table(file: str) -> Iterator[dict[str, str]]:
+    """The rows of a CSV file beside this one, by column; lines that begin with # are remarks."""
+    lines = Path(__file__).with_name(file).read_text(encoding="utf-8").splitlines()
+    yield from csv.DictReader(line for line in lines if not line.startswith("#"))
+
+
+def unit_of(row: Mapping[str, str]) -> Unit:
+    """The unit whose powers are in the columns `loss` and `theta`."""
+    return Unit(int(row["loss"]), int(row["theta"]))

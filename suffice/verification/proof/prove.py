@@ -330,11 +330,9 @@ def _workable(algorithm: Algorithm) -> Sequence[int]:
     found = []
     for count in _CLIENTS:
         problem, _, eta = typical(quadratics(clients=count, features=1, identical=True), algorithm)
-        try:
+        with suppress(InputError):
             steps_once(problem, algorithm, eta)
             found.append(count)
-        except InputError:
-            continue
     if len(found) not in (1, len(_CLIENTS)):
         raise NotOfThisKind(f"{algorithm.name} is not for 1 to {_CLIENTS[-1]} clients, nor for one of these numbers")
     return found
@@ -345,20 +343,15 @@ def _recursion(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
 
 
 def _recursion_of(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
-    tested, problem = None, None
-    for count in reversed(clients):  # of one client an average is no step of its own
-        problem, _, eta = typical(quadratics(clients=count, features=1, identical=True), algorithm)
-        try:
-            tested = tested_once(problem, algorithm, eta)
-            break
-        except InputError:
-            continue
-    if tested is None or tested.reason:
-        raise NotOfThisKind(tested.reason if tested else f"{algorithm.name} is not for alike clients")
+    # of one client an average is no step of its own: the most are tested
+    problem, _, eta = typical(quadratics(clients=max(clients), features=1, identical=True), algorithm)
+    tested = tested_once(problem, algorithm, eta)
+    if tested.reason:
+        raise NotOfThisKind(tested.reason)
     if not tested.periodic:
         return read_changing(algorithm, clients, _CHANGING)
     held = [block.iterations[0] for block in tested.cycle.blocks if len(block.iterations) > 1]
-    if problem is not None and any(len(algorithm.outcomes(problem, n)) > 1 for n in held):
+    if any(len(algorithm.outcomes(problem, n)) > 1 for n in held):
         raise NotOfThisKind(f"{algorithm.name} keeps what it draws for several steps")
     return read(algorithm, tested.cycle, clients)
 
