@@ -30,7 +30,7 @@ WHOLE = "give a whole number, at least 1"
 @pytest.mark.parametrize(
     ("name", "option", "value", "said"),
     [
-        ("adaptive-2b-regimes", "iterations", 0, WHOLE),
+        ("adaptive-2b", "iterations", 0, WHOLE),
         ("adaptive-3-heart", "epochs", -1, WHOLE),
         ("scafflix-1", "rounds", 0, WHOLE),
         ("sharpness", "instances", -1, WHOLE),
@@ -57,9 +57,9 @@ def test_the_command_sets_the_options_that_a_figure_takes_and_refuses_others(ref
     assert "theorem-2-truth takes --option iterations" in refused("figure", "theorem-2-truth", "--seeds", 5, *out)
     assert "instances = 'few': give a whole number" in refused("figure", "sharpness", "--option", "instances=few", *out)
     assert "features = '3,4': give one" in refused("figure", "adaptive-1", "--option", "features=3,4", *out)
-    assert "takes --seeds, --option clients" in refused("figure", "adaptive-2b-regimes", "--option", "batch=3", *out)
+    assert "takes --seeds, --option clients" in refused("figure", "adaptive-2b", "--option", "batch=3", *out)
     assert "client = '12': did you mean clients? " in refused("figure", "adaptive-1", "--option", "client=12", *out)
-    assert "did you mean adaptive-2b or adaptive-2b-regimes?" in refused("figure", "2b", *out)
+    assert "did you mean adaptive-2a or adaptive-2b?" in refused("figure", "adaptive-2", *out)
     assert "name the one figure" in refused("figure", "all", "--option", "clients=3", *out)
     assert "given twice" in refused("figure", "adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
     assert "noises = -1.0: give numbers of at least 0" in refused("figure", "cobo-5", "--option", "noises=-1,0", *out)
