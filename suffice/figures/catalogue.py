@@ -63,11 +63,6 @@ def figure(
     return _maker(name)(edition, progress=progress, **options)
 
 
-def takes(name: str, option: str) -> bool:
-    """Whether a figure has an option of its own, such as `seeds` or `data`."""
-    return option in _maker(name).options
-
-
 def redraw(name: str, folder: str | Path) -> Figure:
     """A figure from the CSV and JSON that `save` left in `folder`: nothing is computed anew."""
     return _maker(name).again(folder)
