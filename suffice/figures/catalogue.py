@@ -26,7 +26,6 @@ _MODULES = (
     "sample_optimal_speedup",
     "sample_optimal_excess",
     "sample_optimal_rounds",
-    "bound_against_measured",
     "theorem_2_truth",
     "sharpness",
 )

@@ -51,11 +51,10 @@ SMALL: dict[str, dict[str, Any]] = {
     "sample-optimal-speedup": {"agents": (10,), "precision": 0.01},
     "sample-optimal-excess": {"agents": (10,)},
     "sample-optimal-rounds": {"agents": 10, "spread": 0.5, "precisions": (0.001, 0.1)},
-    "bound-against-measured": {"iterations": 2, "condition": 10.0},
     "theorem-2-truth": {"iterations": 2, "panels": 4},
     "sharpness": {"instances": 1},
 }
-FACTS = {"clients", "features", "iterations", "epochs", "mu", "alphas", "distance", "condition", "precision"}
+FACTS = {"clients", "features", "iterations", "epochs", "mu", "alphas", "distance", "precision"}
 NEED_DATA = ("adaptive-3-heart", "scafflix-1")
 
 

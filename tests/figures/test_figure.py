@@ -91,7 +91,7 @@ def test_a_caption_says_what_differs_from_the_paper_and_why(name, command, tmp_p
     differs = makers()[name].differs
     assert 20 < len(differs) < 330
     assert differs.endswith(".")
-    assert (differs == ALONE) == (name in ("bound-against-measured", "theorem-2-truth", "sharpness"))
+    assert (differs == ALONE) == (name in ("theorem-2-truth", "sharpness"))
     if name == "cobo-1":
         said = command("figure", name, "--out", tmp_path).stdout.splitlines()
         assert len(said) == 5
