@@ -86,36 +86,4 @@ if TYPE_CHECKING:
     from .verification import testing as testing
     from .verification import verify as verify
 
-_HOMES = {
-    ".": "bounds figures fitting planning simulate training verification",
-    ".bounds": (
-        "PARAMETERS Binary Constants Continuous Custom GradientDissimilarity Inversion QuadraticCertificate "
-        "Quantity Sharp Theorem digits evaluate find=theorem latex property_1 solve"
-    ),
-    ".figures": "Figure",
-    ".figures.catalogue": "figure",
-    ".fitting.fit": "fit",
-    ".fitting.fitted": "Fit load",
-    ".fitting.sklearn_estimators": "CollaborativeClassifier CollaborativeRegressor",
-    ".fitting.summarise": "summarise",
-    ".planning.client_statistics": "statistics",
-    ".planning.method_comparison": "compare_methods",
-    ".planning.plan": "Plan plan",
-    ".simulate": (
-        "AllForOne FixedWeights LeastSquares Local Logistic Neural Quadratics Trace algorithms collaborators "
-        "expected_excess hitting_times problems run"
-    ),
-    ".simulate.data.leaf": "leaf",
-    ".simulate.data.mnist": "mnist",
-    ".simulate.data.plays": "plays",
-    ".simulate.problems.from_arrays": "from_arrays",
-    ".simulate.problems.heart_disease": "heart_disease",
-    ".simulate.problems.read": "read",
-    ".simulate.setup_file": "read_setup",
-    ".support.errors": "ConditionError InputError",
-    ".support.versions": "VERSION=__version__ show_versions",
-    ".training.train": "train",
-    ".training.training_result": "Training",
-    ".verification": "Verdict check errata families quantity testing verify",
-}
-__getattr__, __dir__, __all__ = lazy(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazy(__name__, __file__)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,8 +15,6 @@ from .arguments import texts
 from .console import echo, listing
 
 OUT = Path("out")
-FLAGS = ("data", "seeds")
-"""Options of figures that the command has by name."""
 
 
 @app.command()
@@ -45,44 +41,31 @@ def figure(
     ] = None,
 ) -> None:
     """Draw a figure and write the data behind every curve."""
-    from suffice.figures import EDITIONS, makers, takes
+    from suffice.figures import EDITIONS, makers
     from suffice.support.errors import InputError
+    from suffice.support.files import make_folder
 
-    given: dict[str, Any] = {} if data is None else {"data": str(data)}
-    given |= {} if seeds is None else {"seeds": parse_seeds(seeds)}
     if option == ["help"] and name in makers():
         listing({known: entry.words for known, entry in makers()[name].options.items()})
         return
-    if option:
-        if name is None or name == "all":
-            raise InputError("option", ", ".join(option), "name the one figure to which the option belongs")
-        given |= _own(name, option, given)
-    said = ({} if edition is None else {"edition": edition}) | given
+    flags = [f"{flag}={value}" for flag, value in (("data", data), ("seeds", seeds)) if value is not None]
+    if name in (None, "all") and option:
+        raise InputError("option", ", ".join(option), "name the one figure to which the option belongs")
     if name is None:
-        for flag, value in said.items():
-            raise InputError(flag, str(value), "name the figure to which the option belongs")
+        if flags or edition is not None:
+            raise InputError("figure", "missing", "name the figure to which the options belong")
         return _list_figures()
     if edition is not None and edition not in EDITIONS:
         raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
-    for flag, value in said.items():
-        if name in makers() and flag in given and not takes(name, flag):
-            raise InputError(flag, value, _ways(name))
-    with _folder(out):
-        _draw_all(name, out, edition, given)
-
-
-@contextmanager
-def _folder(out: Path) -> Generator[None]:
-    """The folder; a new one goes again if nothing was written into it."""
-    from suffice.support.files import make_folder
-
-    fresh = not os.path.exists(out)
+    given = _values(name, [*flags, *(option or [])])
+    fresh = not out.exists()
     make_folder(out, "out")
     try:
-        yield
+        _draw_all(name, out, edition or EDITIONS[0], given)
     finally:
-        if fresh and not any(out.iterdir()):
-            out.rmdir()
+        with suppress(OSError):  # a new folder goes again if nothing was written into it
+            if fresh:
+                out.rmdir()
 
 
 def _list_figures() -> None:
@@ -93,22 +76,21 @@ def _list_figures() -> None:
     echo("The names in brackets are set by --data, --seeds and --option NAME=VALUE.")
 
 
-def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any]) -> None:
+def _draw_all(name: str, out: Path, edition: str, given: dict[str, Any]) -> None:
     """Draw one figure, or all that can be drawn; say what was written."""
-    from suffice.figures import EDITIONS, check_folder, makers, takes
+    from suffice.figures import check_folder, makers
     from suffice.figures.catalogue import figure as draw
     from suffice.support.errors import InputError
 
-    edited = {} if edition is None else {"edition": edition}
     names = list(makers()) if name == "all" else [name]
     drawn = 0
     for at, entry in enumerate(names, 1):
         # of all figures, each takes the options that it has
-        options = given if name != "all" else {key: value for key, value in given.items() if takes(entry, key)}
+        options = given if name != "all" else {key: given[key] for key in given if key in makers()[entry].options}
         try:
-            check_folder(out, entry, edition or EDITIONS[0])  # before what may take minutes
+            check_folder(out, entry, edition)  # before what may take minutes
             with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
-                picture = draw(entry, progress=report, **edited, **options)
+                picture = draw(entry, progress=report, edition=edition, **options)
         except InputError as error:
             if name != "all":
                 raise
@@ -122,64 +104,24 @@ def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any]) 
         raise InputError("figure", name, "no figure could be drawn, for the reasons above")
 
 
-def _ways(name: str) -> str:
-    """The options of a figure as they are typed."""
+def _values(name: str, pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE pairs as figures take them: numbers, words, or several separated by commas."""
     from suffice.figures import makers
 
-    options = makers()[name].options
-    flags = [f"--{option}" for option in options if option in FLAGS]
-    own = [f"--option {option}=..." for option in options if option not in FLAGS]
-    return f"{name} takes {', '.join(flags + own)}" if options else f"{name} takes no options; drop it"
-
-
-def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
-    """NAME=VALUE pairs as the figure's function takes them: numbers, words, or several separated by commas."""
-    from suffice.figures import makers
-    from suffice.support.errors import InputError
-
-    if name not in makers():
-        return {}  # refused later, with the nearest name
-    maker = makers()[name]
+    options = {known: entry for maker in makers().values() for known, entry in maker.options.items()}
+    options |= makers()[name].options if name in makers() else {}
     found: dict[str, Any] = {}
     for flag, text in texts("option", pairs, "clients=50").items():
-        if flag not in maker.options:
-            raise InputError(flag, text, maker.nearest(flag) + _ways(name))
-        if flag in given:
-            raise InputError(flag, text, "given twice; give it once")
-        if flag == "seeds":
-            found[flag] = parse_seeds(text)
-            continue
-        one = maker.options[flag]
-        values = [_value(flag, word.strip(), one.kind) for word in text.split(",")]
-        if len(values) > 1 and not one.several:
-            raise InputError(flag, text, "give one")
-        found[flag] = tuple(values) if one.several else values[0]
+        several, kind = (options[flag].several, options[flag].kind) if flag in options else (False, "str")
+        values = tuple(_value(flag, word, kind) for word in (text.split(",") if several else [text]))
+        found[flag] = values if several and (flag != "seeds" or len(values) > 1) else values[0]  # so many runs
     return found
 
 
 def _value(flag: str, text: str, kind: str) -> int | float | str:
-    from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
 
     if "str" in kind:
-        return text
-    if "int" not in kind:
-        return parse_number(flag, text)
-    try:
-        value = parse_number(flag, text)
-        if value != round(value):
-            raise ValueError
-    except (InputError, ValueError, OverflowError):
-        raise InputError(flag, text, "give a whole number") from None
-    return round(value)
-
-
-def parse_seeds(text: str) -> int | tuple[int, ...]:
-    """How many, or which when there is a comma."""
-    from suffice.support.errors import InputError
-
-    try:
-        first, *others = (int(word) for word in text.split(","))
-    except ValueError:
-        raise InputError("seeds", text, "give a number of runs, or a list such as 127,496,1729") from None
-    return (first, *others) if others else first
+        return text.strip()
+    value = parse_number(flag, text)
+    return round(value) if value % 1 == 0 else value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from .catalogue import figure as figure
 from .catalogue import makers as makers
 from .catalogue import redraw as redraw
-from .catalogue import takes as takes
 from .figure import Figure as Figure
 from .figure import check_folder as check_folder
 from .maker import EDITIONS as EDITIONS

@@ -96,10 +96,13 @@ _RULES = {"stated": "exact certificate", "published": "rule of the released code
 
 def _entries(offsets: np.ndarray, edition: str, seeds: Sequence[int]) -> np.ndarray:
     """Sorted precisions (draws, N) at which clients enter client 1's cluster, for xi = offsets (draws, N, d)."""
+    from .regression import sampled_curvatures
+
     distance2 = ((offsets - offsets[:, :1]) ** 2).sum(-1)
     if edition == "published":
         # 1 - b^2 / (2 mu eps) >= 0 with b^2 = 2 |xi_i - xi_k|^2
-        return np.sort(2 * distance2 / (2 * estimated_mu(seeds, offsets.shape[-1])[:, None]), axis=1)
+        mu = sampled_curvatures(seeds, 1, 1, offsets.shape[-1])[:, 0, :1]  # estimated from 10^4 rows
+        return np.sort(2 * distance2 / (2 * mu), axis=1)
     # A = I: M = 0 and v = 2 (xi_i - xi_k), so the exact similarity is 1 - 4 |xi_i - xi_k|^2 / (2 mu eps).
     # The seeded draw goes through the general certificate; the tests hold the two together.
     entries = 4 * distance2 / (2 * MU)
@@ -107,20 +110,6 @@ def _entries(offsets: np.ndarray, edition: str, seeds: Sequence[int]) -> np.ndar
     certificate = QuadraticCertificate(A=np.broadcast_to(np.eye(d), (n, d, d)), xi=-offsets[0])
     entries[0] = entry_precisions(certificate, mu=np.full(n, MU), threshold=0.0)[0]
     return np.sort(entries, axis=1)
-
-
-def estimated_mu(seeds: Sequence[int], features: int) -> np.ndarray:
-    """2 lambda_min of the second-moment matrix of 10^4 standard normal rows, (S,)."""
-    import torch
-
-    from suffice.simulate import Randomness, Stream
-
-    from .regression import sampled_curvatures
-
-    randomness = Randomness(seeds=torch.as_tensor(seeds))
-    normal = randomness.normal(iteration=1, stream=Stream.DATA, clients=features, features=features).numpy()
-    uniform = randomness.uniform(iteration=2, stream=Stream.DATA, clients=1, features=features).numpy()[:, 0]
-    return sampled_curvatures(normal, uniform)[:, 0]
 
 
 def size_at(curve: Any, epsilon: float) -> int:

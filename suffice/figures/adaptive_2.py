@@ -79,10 +79,14 @@ def ten_features(
 def _convergence(
     edition: str, setting: RegressionSetting, competitors: Competitors, seeds: Sequence[int], progress: Progress
 ) -> Content:
-    from .regression import contender_paths, curve
+    from .regression import contender_paths
 
     found = contender_paths(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
-    data = {rule: curve(path) for rule, path in found.items()}
+    at, error = np.arange(setting.iterations + 1.0), np.sqrt(len(seeds))
+    data = {}
+    for rule, path in found.items():
+        mean, sd = path.mean(1), path.std(1, ddof=1)
+        data[rule] = {"iteration": at, "mean_log10_excess": mean, "sd": sd, "se": sd / error}
     printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
     return Content(
         title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
@@ -107,13 +111,13 @@ def _convergence(
 
 
 def _contenders(edition: str, setting: RegressionSetting, competitors: Competitors) -> dict[str, Contender]:
-    from suffice.simulate import FedAvg, FixedWeights, Local
+    from suffice.simulate import FedAvg, FixedWeights, Local, ReleasedSimilarity, SampledSimilarity
 
     from .regression import Contender, all_for_one
 
     # Where a client uses its own samples alone, the other pairs' need not be drawn.
     single = {"pairwise": False}
-    ratio = "released" if edition == "published" else "m=1"
+    ratio = ReleasedSimilarity() if edition == "published" else SampledSimilarity(samples=1)
     chosen = {
         f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion))
         for criterion in ("binary", "continuous")

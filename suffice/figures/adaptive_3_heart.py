@@ -83,7 +83,7 @@ def heart(
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
     from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
-    from .blocks import in_blocks, part_of
+    from .blocks import in_blocks
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, epoch_length, with_intercept
 
     files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
@@ -96,7 +96,10 @@ def heart(
     for index, (run, entries) in enumerate(RUNS[edition].items()):
         hospitals, size = (CENTRES[:3], step / 5) if run == "Table 2" else (CENTRES, step)
         some = with_intercept(every, hospitals)
-        report = partial(part_of, progress, index, len(RUNS[edition]))
+
+        def report(done: int, total: int, before: int = index) -> None:
+            progress(before * total + done, len(RUNS[edition]) * total)
+
         blocks = in_blocks(seeds, BLOCK, partial(block, edition, some, size, epochs, competitors), report)
         for rule in blocks[0]:
             runs = np.concatenate([one[rule] for one in blocks], axis=1)  # (epochs + 1, S, 7)

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 def in_blocks(
-    seeds: Sequence[int], size: int, work: Callable[[Sequence[int]], Result], progress: Progress | None = None
+    seeds: Sequence[int], size: int, work: Callable[[Sequence[int]], Result], progress: Progress
 ) -> list[Result]:
     """`work` on blocks of seeds in their order, a few at a time: threads, as the work is inside torch."""
     blocks = [seeds[at : at + size] for at in range(0, len(seeds), size)]
@@ -22,11 +22,5 @@ def in_blocks(
     with one_thread(), ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, len(blocks), 4)) as pool:
         for result in pool.map(work, blocks):
             done.append(result)
-            if progress is not None:
-                progress(len(done), len(blocks))
+            progress(len(done), len(blocks))
     return done
-
-
-def part_of(progress: Progress, index: int, parts: int, done: int, total: int) -> None:
-    """Report what is done of one of several parts, alike long, as a part of the whole."""
-    progress(index * total + done, parts * total)

@@ -17,7 +17,6 @@ from .maker import EDITIONS, Maker
 _MODULES = (
     "adaptive_1",
     "adaptive_2",
-    "adaptive_2b_regimes",
     "adaptive_3_heart",
     "network_curves",
     "scafflix_1",
@@ -27,7 +26,6 @@ _MODULES = (
     "sample_optimal_speedup",
     "sample_optimal_excess",
     "sample_optimal_rounds",
-    "bound_against_measured",
     "theorem_2_truth",
     "sharpness",
 )
@@ -62,11 +60,6 @@ def figure(
     Raises `InputError` for an unknown name, edition or option.
     """
     return _maker(name)(edition, progress=progress, **options)
-
-
-def takes(name: str, option: str) -> bool:
-    """Whether a figure has an option of its own, such as `seeds` or `data`."""
-    return option in _maker(name).options
 
 
 def redraw(name: str, folder: str | Path) -> Figure:

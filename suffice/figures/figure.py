@@ -62,14 +62,14 @@ class Content:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(Content):
-    """What was computed, in which edition, in how many seconds, and how it is drawn.
+    """What was computed, in which edition, in how many seconds where that is counted, and how it is drawn.
 
     `draw(figure, matplotlib figure)` uses only the data and the setup, so that a saved figure can be redrawn.
     """
 
     name: str
-    edition: str
-    seconds: float
+    edition: str = "stated"
+    seconds: float | None = None
     draw: Callable[[Figure, Any], None]
 
     def save(self, folder: str | Path) -> list[Path]:
@@ -210,6 +210,6 @@ class Figure(Content):
             "columns": dict.fromkeys(self.keys, TEXT) | dict(self.units),
             "setup": dict(self.setup),
             "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
-            "wall_seconds": round(self.seconds, 3),
+            "wall_seconds": self.seconds and round(self.seconds, 3),
         }
         return json.dumps(about, indent=2) + "\n"

@@ -10,7 +10,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.simulate import Algorithm, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream, iterate
+from suffice.simulate import (
+    Algorithm,
+    FedAvg,
+    Local,
+    Logistic,
+    Randomness,
+    ReleasedSimilarity,
+    SampledSimilarity,
+    Stream,
+    iterate,
+)
 from suffice.simulate.data.table import Table
 from suffice.simulate.problems.heart_disease import CENTRES, HeartDisease
 
@@ -101,11 +111,9 @@ def block(
 
 def _contenders(edition: str, four: HeartDisease, length: int, competitors: Competitors) -> dict[str, Algorithm]:
     chosen: dict[str, Any] = {}
+    ratio = ReleasedSimilarity() if edition == "published" else SampledSimilarity(samples=WEIGHT_SAMPLES)
     for criterion in ("binary", "continuous"):
-        rule = all_for_one("released", criterion)
-        if edition == "stated":
-            rule = replace(rule, similarity=SampledSimilarity(samples=WEIGHT_SAMPLES))
-        chosen[f"All-for-one {criterion}"] = replace(rule, refresh=length)
+        chosen[f"All-for-one {criterion}"] = replace(all_for_one(ratio, criterion), refresh=length)
     server = FedAvg(sizes=torch.tensor([float(len(one.y)) for one in four.train], dtype=torch.float64))
     chosen |= {"Local": Local(), "FedAvg": server}
     if edition == "stated":

@@ -33,7 +33,7 @@ LEAST = {"clients": 2} | dict.fromkeys(
 """These options are whole numbers, of at least the value given here."""
 MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 10**7, "rounds": 10**7, "seeds": 10**6}
 """With more than these a figure would take days, or more memory than machines have."""
-POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas", "condition", "sigma2", "scale")
+POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas", "sigma2", "scale")
 """These options take one number or several, all above 0."""
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
 SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")
@@ -44,12 +44,11 @@ COMPETITORS = tuple(one.name for one in fields(Competitors))
 
 def chosen_seeds(seeds: Any, *, least: int) -> Sequence[int]:
     """The seeds 0, 1, ... or those given. Raises `InputError`."""
-    whole = isinstance(seeds, int) and not isinstance(seeds, bool)
-    wanted = range(seeds) if whole else tuple(int(seed) for seed in as_numbers("seeds", seeds, ("n",)))
-    if len(wanted) < least or len(set(wanted)) < len(wanted) or min(wanted) < 0 or max(wanted) >= 2**32:
+    wanted = range(seeds) if type(seeds) is int else as_numbers("seeds", seeds, ("n",)).tolist()
+    if len(wanted) < least or len(set(wanted)) < len(wanted) or any(seed not in range(2**32) for seed in wanted):
         how = f"give how many (at least {least}), or different whole numbers within 0..2^32 - 1"
         raise InputError("seeds", seeds, how)
-    return wanted
+    return wanted if isinstance(wanted, range) else tuple(map(int, wanted))
 
 
 def _plain(value: Any) -> Any:
@@ -144,18 +143,14 @@ class Maker:
                     found[one.name] = Option(str(one.type), getattr(entry.default, one.name), one.metadata["about"])
         return found
 
-    def nearest(self, asked: str) -> str:
-        """The option that may have been meant, as a question; empty where none is near."""
-        near = difflib.get_close_matches(asked, self.options, n=1)
-        return f"did you mean {near[0]}? " if near else ""
-
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         options: dict[str, Any] = {}
         for name, value in given.items():
             if name not in self.options:
                 taken = ", ".join(self.options)
                 remedy = f"{self.name} takes {taken}" if taken else f"{self.name} takes no options; drop it"
-                raise InputError(name, value, self.nearest(name) + remedy)
+                near = difflib.get_close_matches(name, self.options, n=1)
+                raise InputError(name, value, "".join(f"did you mean {one}? " for one in near) + remedy)
             if name == "seeds":
                 value = chosen_seeds(value, least=self.least.get(name, 2))  # two have a spread
             elif name in LEAST:

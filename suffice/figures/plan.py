@@ -1,87 +1,71 @@
-"""The figure of a plan from constants: who collaborates with whom, and the predicted curves alone and together."""
+"""The figure of a plan at one precision: every client's excess or its bound, and whose gradients it uses."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from suffice.bounds import Constants, evaluate, find
-from suffice.planning.client_plan import ClientPlan
+from suffice.planning.client_plan import ClientPlan, Kind
 
 from .figure import SEPARATOR, Figure
-from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, short_name
+from .style import BLACK, SMALL, short_name
 
-COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
-MARKS = "osD^vPX"
-"""The same curves have these marks, as grey does not tell colours apart."""
-MOST_PRECISIONS, MOST_NAMED = 4, 16
-BOUND = r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)"
-POINTS = 121
-PATIENCE = 3.0
-"""Curves end at this multiple of the longest expected hitting time that is drawn."""
+MOST_PANELS, MOST_NAMED = 12, 10
+BEYOND = 1.6
+"""Curves end at this multiple of the longer plan of a panel."""
+POINTS = 241
+GREY = "0.45"
+HOW = ("together", "alone")
+WORDS: dict[Kind, tuple[str, str]] = {
+    "exact": (r"$E[e_t]$", "exact"),
+    "measured": (r"$E[e_t]$", "mean of paths"),
+    "guaranteed": (r"$E[e_t\,1\{\tau\geq t\}]$", "bound"),
+}
+"""Of what the curves are, and how they are known."""
 
 
-def plan_figure(precisions: Mapping[float | str, Sequence[ClientPlan]], constants: Constants | None) -> Figure:
-    """Per precision (four at most, evenly picked) a matrix of similarities with the clusters marked, and the curves.
+def plan_figure(
+    key: float | str,
+    rows: Sequence[ClientPlan],
+    constants: Constants | None = None,
+    means: Mapping[str, tuple[np.ndarray, np.ndarray]] | None = None,
+) -> Figure:
+    """One panel per client at one precision, the twelve that gain most where there are more.
 
-    precisions  the rows of a plan by precision
-    A curve is B_T, the bound of E[e_T 1{tau >= T}], at the step of the hitting schedule, of the clients with the
-    largest speed-ups (as many as there are colours). Without the initial excess there are no curves.
+    means  by client the mean of simulated paths with peers and alone at t = 0, 1, ..., where plans are measured
+
+    Where a plan has only guarantees, curves are the bounds at the steps of its hitting schedules; without `constants`
+    that have the initial excess there are none.
     """
-    began = time.perf_counter()
-    groups = list(precisions.items())
-    picked = np.linspace(0, len(groups) - 1, min(len(groups), MOST_PRECISIONS)).round().astype(int)
+    kind: Kind = "measured" if means else rows[0].recommended
+    ranked = sorted(rows, key=lambda row: -(row.gain(kind) or 0))[:MOST_PANELS]
+    column = "bound" if kind == "guaranteed" else "excess"
     data: dict[str, dict[str, np.ndarray]] = {}
     panels = []
-    for epsilon, there in (groups[at] for at in picked):
-        known = there[0].schedules is not None and constants is not None and constants.excess is not None
-        shown = _shown(there) if known else []
-        last = PATIENCE * max((row.local.iterations or 1.0 for row in shown), default=1.0)
-        T = np.unique(np.concatenate(([0], np.geomspace(1, max(last, 2.0), POINTS).round())))
-        for row in shown:
-            assert row.schedules is not None
-            assert row.local is not None
-            for how, part, q, s2 in (
-                ("together", row.schedules, row.step_ratio, row.sufficient_variance),
-                ("alone", row.local, 1.0, row.local_variance),
-            ):
-                assert constants is not None
-                data[curve_key(epsilon, row.name, how)] = {
-                    "iteration": T,
-                    "bound": _bound(constants, row.client, T, eta=part.hitting["eta"], q=q, s2=s2),
-                }
-        panels.append(
-            {
-                "epsilon": epsilon,
-                "similarity": [row.similarity.tolist() for row in there],
-                "clusters": [list(row.cluster) for row in there],
-                "names": [row.name for row in there],
-                "curves": [row.name for row in shown],
-            }
-        )
+    for row in sorted(ranked, key=lambda row: row.client):
+        times = [_iterations(one) for one in row.both(kind)]
+        last = int(BEYOND * max(*(time or 0 for time in times), 1)) + 1
+        t = np.unique(np.concatenate((np.linspace(0, last, POINTS), [time or 0 for time in times])).round()).astype(int)
+        paths = means[row.name] if means else None
+        for at, how in enumerate(HOW):
+            curve = _bound(constants, row, at, t) if kind == "guaranteed" else _curve(row.both(kind)[at], paths, at, t)
+            if curve is not None:
+                data[curve_key(key, row.name, how)] = {"iteration": t, column: curve}
+        weights = row.weights if kind == "guaranteed" else row.both(kind)[0].weights
+        panel = {"client": row.client, "name": row.name, "epsilon": row.epsilon, "weights": weights.tolist()}
+        panels.append(panel | dict(zip(("iterations", "alone"), times)))
     return Figure(
         name="plan",
-        edition="stated",
-        title="Who collaborates with whom, and the predicted excess loss alone and together",
+        title=f"Excess with peers and alone ({WORDS[kind][1]}), and the weights of the clients' gradients",
         data=data,
-        units={"iteration": "count", "bound": "loss"},
-        setup={"panels": panels},
-        seconds=time.perf_counter() - began,
-        draw=_draw,
+        units={"iteration": "count", column: "loss"},
+        setup={"precision": key, "panels": panels, "names": list(rows[0].names), "kind": kind},
+        draw=draw,
         keys=("epsilon", "client", "how"),
     )
-
-
-def _shown_as(epsilon: float | str) -> str:
-    return epsilon if isinstance(epsilon, str) else f"{epsilon:.3g}"
-
-
-def _shown(rows: Sequence[ClientPlan]) -> list[ClientPlan]:
-    ranked = sorted(rows, key=lambda row: -(row.speedup or 0))[: len(COLOURS)]
-    return sorted(ranked, key=lambda row: row.client)
 
 
 def curve_key(epsilon: float | str, name: str, how: str) -> str:
@@ -89,66 +73,113 @@ def curve_key(epsilon: float | str, name: str, how: str) -> str:
     return SEPARATOR.join((epsilon if isinstance(epsilon, str) else repr(epsilon), name.replace(SEPARATOR, "/"), how))
 
 
-def _bound(constants: Constants, i: int, T: np.ndarray, *, eta: float, q: float, s2: float) -> np.ndarray:
-    assert constants.excess is not None
-    values = {"mu": constants.mu[i].item(), "beta": constants.beta[i].item(), "e0": constants.excess[i].item()}
-    return np.asarray(evaluate(find("adaptive/theorem-2-constant"), **values, eta=eta, q=q, s2=s2, T=T))
+def _iterations(plan: Any) -> float | None:
+    """To the precision, of what the curves are of: of schedules the hitting time."""
+    if plan is None or not hasattr(plan, "hitting"):
+        return plan and plan.iterations
+    return plan.hitting["expected_iterations"]
 
 
-def _draw(figure: Figure, canvas: Any) -> None:
-    panels = figure.setup["panels"]
-    canvas.set_size_inches(7.0, 2.7 * len(panels))
-    axes = canvas.subplots(len(panels), 2, squeeze=False, width_ratios=(1, 1.35))
-    for (left, right), panel in zip(axes, panels):
-        image = _matrix(left, panel)
-        canvas.colorbar(image, ax=left, shrink=0.8, label=r"similarity $\rho_{ik}$")
-        _curves(figure, right, panel)
+def _curve(plan: Any, paths: tuple[np.ndarray, np.ndarray] | None, at: int, t: np.ndarray) -> np.ndarray:
+    """The exact curve or the mean of paths, NaN beyond their end."""
+    curve = plan.curve(int(t[-1])) if paths is None else paths[at]
+    return np.pad(curve, (0, max(0, int(t[-1]) + 1 - len(curve))), constant_values=np.nan)[t]
 
 
-def _matrix(axes: Any, panel: Any) -> Any:
-    similarity, names = np.array(panel["similarity"]), panel["names"]
-    image = axes.imshow(similarity, vmin=0, vmax=1, cmap="Blues")
-    for i, cluster in enumerate(panel["clusters"]):
-        # dark cells get a light mark
-        tone = ["white" if similarity[i, k] > 0.5 else BLACK for k in cluster]
-        axes.scatter(cluster, [i] * len(cluster), s=14, marker="o", c=tone, linewidths=0)
-    axes.grid(False)
-    level = _shown_as(panel["epsilon"])
-    axes.set_title(rf"$\varepsilon$ = {level}: dot: $i$ uses gradients of $k$", loc="left", fontsize=SMALL)
-    axes.set_ylabel("client $i$")
-    axes.set_xlabel("peer $k$")
-    if len(names) <= MOST_NAMED:
-        axes.set_xticks(range(len(names)), [short_name(name) for name in names], rotation=90)
-        axes.set_yticks(range(len(names)), [short_name(name) for name in names])
-    return image
+def _bound(constants: Constants | None, row: ClientPlan, at: int, t: np.ndarray) -> np.ndarray | None:
+    """B_T, with peers or alone; None without the initial excess."""
+    plan = row.both("guaranteed")[at]
+    if plan is None or constants is None or constants.excess is None:
+        return None
+    known = {"mu": constants.mu, "beta": constants.beta, "e0": constants.excess}
+    values = {name: array[row.client].item() for name, array in known.items()}
+    values |= {"q": (row.step_ratio, 1.0)[at], "s2": (row.sufficient_variance, row.local_variance)[at]}
+    return np.asarray(evaluate(find("adaptive/theorem-2-constant"), **values, eta=plan.hitting["eta"], T=t))
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    panels, names = figure.setup["panels"], figure.setup["names"]
+    across = min(len(panels), 3 if len(panels) <= 9 else 4)
+    down = -(-len(panels) // across)
+    named = len(names) <= MOST_NAMED
+    canvas.set_size_inches(7.0, 0.55 + down * (2.7 if named else 2.4))
+    grid = canvas.subplots(2 * down, across, squeeze=False, height_ratios=[3, 1] * down)
+    for at, panel in enumerate(panels):
+        row, column = divmod(at, across)
+        above, below = grid[2 * row, column], grid[2 * row + 1, column]
+        _curves(figure, above, panel)
+        _weights(below, panel, names if named else None)
+        if column == 0:
+            above.set_ylabel("excess (loss)", fontsize=SMALL)
+            below.set_ylabel("weight", fontsize=SMALL)
+    for at in range(len(panels), down * across):
+        for axes in grid[2 * (at // across) : 2 * (at // across) + 2, at % across]:
+            axes.set_axis_off()
+    _legend(figure, canvas, across)
 
 
 def _curves(figure: Figure, axes: Any, panel: Any) -> None:
-    axes.set_xlabel("iteration $T$ (a sample of every client each)")
-    axes.set_ylabel(BOUND, fontsize=SMALL)
-    if not panel["curves"]:
+    axes.tick_params(labelsize=SMALL)
+    found = [figure.data.get(curve_key(figure.setup["precision"], panel["name"], how)) for how in HOW]
+    if None in found:
+        axes.set_title(short_name(panel["name"]), loc="left")
         axes.text(0.5, 0.5, "no initial excess given", ha="center", va="center", transform=axes.transAxes)
         return
-    for name, colour, mark in zip(panel["curves"], COLOURS, MARKS):
-        together, alone = (figure.data[curve_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
-        axes.plot(
-            together["iteration"],
-            together["bound"],
-            color=colour,
-            label=short_name(name),
-            marker=mark,
-            markersize=3,
-            markevery=12,
-        )
-        axes.plot(alone["iteration"], alone["bound"], color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
-    said = "line: together; dashed: alone"
-    if not isinstance(panel["epsilon"], str):  # a share of its start is another number for each client
-        axes.axhline(panel["epsilon"], color=BLACK, linewidth=0.7, linestyle=(0, (1, 1)))
-        said += "; dotted: the precision"
-    if len(panel["curves"]) < len(panel["names"]):
-        said += f"\nthe {len(panel['curves'])} of {len(panel['names'])} clients that gain most"
-    axes.set_xscale("symlog", linthresh=1)
+    epsilon, T = panel["epsilon"], panel["iterations"]
+    axes.set_title(f"{short_name(panel['name'])}: {_steps(T)}, alone {_steps(panel['alone'])}", loc="left")
+    (t, e), (_, alone) = (list(curve.values()) for curve in found if curve)
+    axes.plot(t, alone, color=GREY, linestyle=(0, (4, 2)), linewidth=1.1)
+    kept = t <= (t[-1] if T is None else round(T))
+    axes.plot(t, e, color=BLACK, linewidth=0.7)
+    axes.plot(t[kept], e[kept], color=BLACK, linewidth=1.8)
+    axes.axhline(epsilon, color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)))
+    if T:
+        axes.plot([round(T)], e[t == round(T)], "o", color=BLACK, markersize=4.5)
+    shown = np.concatenate((e, alone))
+    shown = shown[np.isfinite(shown) & (shown > 0)]
     axes.set_yscale("log")
-    axes.set_xlim(left=0)
-    axes.set_title(said, loc="left", fontsize=SMALL)
-    axes.legend(ncols=4, handlelength=1.6, loc="upper center", bbox_to_anchor=(0.5, -0.26))
+    axes.set_xscale("symlog", linthresh=1, linscale=0.4)
+    bottom = min(epsilon, float(shown.min(initial=epsilon)))
+    axes.set_ylim(0.4 * bottom, 2.5 * float(e[0]))
+    axes.set_xlim(0, float(t[-1]))
+    axes.set_xlabel("iteration $t$", fontsize=SMALL, labelpad=0)
+    axes.minorticks_off()
+    for axis in (axes.xaxis, axes.yaxis):  # exponents would be smaller than the text
+        axis.set_major_formatter("{x:g}")
+
+
+def _weights(axes: Any, panel: Any, names: Sequence[str] | None) -> None:
+    weights, own = np.array(panel["weights"]), panel["client"]
+    bars = axes.bar(np.arange(len(weights)), weights, width=0.8, color="0.7", edgecolor=BLACK, linewidth=0.4)
+    bars[own].set(facecolor=BLACK)
+    axes.set_ylim(0, max(1e-3, 1.1 * weights.max()))
+    axes.set_xlim(-0.7, len(weights) - 0.3)
+    axes.tick_params(labelsize=SMALL)
+    axes.grid(False)
+    if names is None:
+        axes.set_xticks([])
+        axes.set_xlabel(f"client 0 to {len(weights) - 1}", fontsize=SMALL)
+    else:
+        axes.set_xticks(range(len(names)), [short_name(name, 9) for name in names], rotation=90, fontsize=SMALL)
+
+
+def _legend(figure: Figure, canvas: Any, across: int) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    panels, total = figure.setup["panels"], len(figure.setup["names"])
+    what, kind = WORDS[figure.setup["kind"]]
+    handles: list[Any] = [
+        Line2D([], [], color=BLACK, linewidth=1.8, marker="o", markersize=4.5, label=f"{what} with peers, {kind}"),
+        Line2D([], [], color=GREY, linestyle=(0, (4, 2)), linewidth=1.1, label=f"alone, {kind}"),
+        Line2D([], [], color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)), label="precision"),
+        Patch(facecolor="0.7", edgecolor=BLACK, linewidth=0.4, label="weights (own: black)"),
+    ]
+    said = f"above each panel: {'bounds of the ' * (kind == 'bound')}iterations to the precision with peers, and alone"
+    said += "" if len(panels) == total else f"; {len(panels)} of {total} clients, those that gain most"
+    ncols = 3 if across > 1 else 1
+    canvas.legend(handles=handles, loc="outside upper center", ncols=ncols, title=said, title_fontsize=SMALL)
+
+
+def _steps(iterations: float | None) -> str:
+    return "never" if iterations is None else f"{iterations:.0f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,6 @@ from .style import BLACK, BLUE, headline, short_name
 def training_curves_figure(curves: Sequence[Sequence[Any]], weights: np.ndarray | None, algorithm: str) -> Figure:
     """From `Training.curves`, whose last column is drawn, and weights (N, N); clients who learn together are
     neighbours."""
-    began = time.perf_counter()
     (_, *columns), *rows = curves
     data: dict[str, dict[str, np.ndarray]] = {}
     for name in dict.fromkeys(row[0] for row in rows):
@@ -26,13 +24,11 @@ def training_curves_figure(curves: Sequence[Sequence[Any]], weights: np.ndarray 
     units = {column: {"iteration": "1", "test accuracy": "1"}.get(column, "loss") for column in columns}
     return Figure(
         name="training",
-        edition="stated",
         title="Tests of each client's model, and who listens to whom",
         data=data,
         units=units,
         setup={"algorithm": algorithm, "shown": columns[-1], "order": order.tolist(),
                "weights": None if weights is None else weights.tolist()},
-        seconds=time.perf_counter() - began,
         draw=_draw,
         keys=("client",),
     )  # fmt: skip

@@ -202,19 +202,16 @@ class Plan:
         return to_frame({k: v for k, v in row.to_dict().items() if k != "labels"} for row in self.rows)
 
     def plot(self, path: str | Path | None = None, *, precision: float | str | None = None) -> Picture:
-        """A figure that a notebook shows: of exact plans every client's curves and weights.
+        """A figure that a notebook shows: every client's curves and weights.
 
-        Measured plans have simulated means for exact curves; of constants: who collaborates with whom, and the bounds'
-        curves. With `path`, also written there: one .pdf, .png or .svg file, or a folder, which gets the data too.
-        `precision` is one of the plan's (the first). Raises `InputError`.
+        Measured plans have simulated means for exact curves, and those of constants bounds. With `path`, also written
+        there: one .pdf, .png or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the
+        first). Raises `InputError`.
         """
         key, rows = self._key(precision), self._at(precision)
-        if rows[0].exact is not None:
-            figure = draw("exact_plan", key, rows)
-        elif rows[0].measured is not None and any(row.measured.seeds for row in rows):
-            figure = draw("exact_plan", key, rows, measured_curves(planned_for(self.problem, "plot"), rows))
-        else:
-            figure = draw("plan", self.precisions, self.constants)
+        measured = rows[0].exact is None and rows[0].measured is not None and any(row.measured.seeds for row in rows)
+        means = measured_curves(planned_for(self.problem, "plot"), rows) if measured else None
+        figure = draw("plan", key, rows, self.constants, means)
         if path is not None:
             figure.write(path)
         return figure

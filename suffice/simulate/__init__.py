@@ -67,25 +67,4 @@ if TYPE_CHECKING:
     from .similarity_ratio import SampledSimilarity as SampledSimilarity
     from .trace import Trace as Trace
 
-_HOMES = {
-    ".": "algorithms problems",
-    ".gradient_noise": "Additive",
-    ".algorithms": (
-        "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
-        "FederatedClustering FixedCoBo FixedWeights Flix Local LocalSGD Optimised "
-        "Scaffnew"
-    ),
-    ".catalogue": "ALGORITHMS algorithm",
-    ".oracle": "Oracle",
-    ".excess_loss": "Moments expected_excess expected_excesses expected_moments expected_moments_batch",
-    ".problem": "Problem",
-    ".problem_batches": "split stack",
-    ".problems": ("LeastSquares Logistic Neural Quadratics Ripple Separable StreamingLeastSquares Well generators"),
-    ".randomness": "Randomness Stream philox",
-    ".runner": "Diverged hitting_times iterate run",
-    ".scouts": "Collaborators collaborators",
-    ".seed_blocks": "block_size padded_seeds",
-    ".similarity_ratio": "DebiasedSimilarity ExactSimilarity ReleasedSimilarity SampledSimilarity",
-    ".trace": "Trace",
-}
-__getattr__, __dir__, __all__ = lazy(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazy(__name__, __file__)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
-def lazy(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """`__getattr__`, `__dir__` and `__all__` of a package.
-
-    homes   where names are: {".runner": "run iterate", ".": "problems"}; "find=theorem" is `find`, called `theorem`
-    """
-    found = {name.partition("=")[2] or name: (home, name.partition("=")[0])
-             for home, names in homes.items() for name in names.split()}  # fmt: skip
+def lazy(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package, whose `file` says where names are: its indented lines
+    `from HOME import INSIDE as NAME`, which are there for type checkers."""
+    lines = re.findall(r"^    from (\S+) import (\w+) as (\w+)", Path(file).read_text(encoding="utf-8"), re.MULTILINE)
+    found = {name: (home, inside) for home, inside, name in lines}
 
     def getattribute(name: str) -> Any:
         if name not in found:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import importlib
 import runpy
 import subprocess
 import sys
@@ -94,25 +92,6 @@ def test_a_short_command_imports_nothing_long_whatever_stands_beside_it(words, a
     done = python("-c", script, cwd=strangers)
     assert done.returncode == 0, done.stderr
     assert set(done.stdout.splitlines()[-1].split()) <= set(allowed)
-
-
-@pytest.mark.parametrize("package", ["suffice", "suffice.simulate"])
-def test_names_for_type_checkers_and_names_that_load_are_the_same(package):
-    module = importlib.import_module(package)
-    asked = {
-        alias.asname: ("." * node.level + (node.module or ""), alias.name)
-        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text()))
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        if alias.asname is not None
-    }
-    found = {
-        name.partition("=")[2] or name: (home, name.partition("=")[0])
-        for home, names in module._HOMES.items()
-        for name in names.split()
-    }
-    assert asked == found
-    assert module.__all__ == sorted(name for name in asked if name != "__version__")
 
 
 # The examples run inside this process, which has torch loaded; that a fresh one can import is tested above.

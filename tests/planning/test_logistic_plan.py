@@ -100,7 +100,7 @@ def test_a_measured_plan_is_run_again_drawn_and_written(tmp_path):
     assert "measured/eps" in table
     assert max(map(len, table.splitlines())) <= 80
     figure = plan.plot()
-    assert figure.setup["simulated"]
+    assert figure.setup["kind"] == "measured"
     curve = figure.data[SEPARATOR.join(("10%", "A", "together"))]
     measured = plan["A"].measured
     at = curve["excess"][curve["iteration"] == measured.iterations]
