@@ -168,10 +168,10 @@ class TextFile:
         with text_of(self.path) as text:
             for _ in range(self.start):
                 text.readline(LONGEST_LINE)
-            rest, line = "", self.start
-            while True:
-                more = text.read(PIECE)
-                part = rest + more
+            rest, line, more = "", self.start, True
+            while more:
+                new = text.read(PIECE)
+                more, part = len(new) == PIECE, rest + new
                 end = part.rfind("\n") + 1 if more else len(part)
                 quotes = part.count('"', 0, end)
                 while more and quotes % 2 and len(part) < LONGEST_LINE:  # a quoted cell goes on in the next line
@@ -181,8 +181,6 @@ class TextFile:
                     yield (_tabbed(part[:end]) if self.separator == BLANKS else part[:end]), line
                 elif more and len(part) >= LONGEST_LINE:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
-                elif not more:
-                    return
                 line += part.count("\n", 0, end)
                 rest = part[end:]
 
