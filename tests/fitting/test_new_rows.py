@@ -108,7 +108,6 @@ def test_in_python(loss, route, tmp_path):
 def test_by_the_command(loss, options, piece, tmp_path, command, refused, monkeypatch):
     """In pieces of one row too: what is said is said once, with the count of all."""
     monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
-    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
     table = rows(loss)
     fit = sf.fit(table)
     model, new = fit.save(tmp_path / "m.json"), written(tmp_path / "new.csv", NEW)

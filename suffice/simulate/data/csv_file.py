@@ -9,8 +9,9 @@ from array import array
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO, TextIOWrapper
-from itertools import chain
+from itertools import islice, product
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -31,10 +32,8 @@ INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
 INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
-PIECE = 1 << 22
-"""Characters that are read at a time."""
-CELLS = 3 << 19
-"""Of so many cells a piece of a table is made."""
+PIECE = 1 << 23
+"""Characters that are read at a time: what is asked of a column takes as long in few rows as in many."""
 BLANKS = " "
 csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it does not have is one field
 HEAD = 20
@@ -142,13 +141,10 @@ class TextFile:
         found: dict[str, tuple[str, str]] = {}  # of each mark the first place and cell
         sure = False
         for frame, lines in self.pieces():
-            for cells, mark in ((cells, mark) for cells in frame.get_columns() if read(cells.name) for mark in ".,"):
-                if (sure and mark in found) or not cells.str.contains(mark, literal=True).any():
-                    continue
-                rows = cells.str.contains(_DECIMAL[mark])
-                if at := rows.arg_true().to_list()[:1]:
-                    place = f"{cells.name} in line {lines[at[0]]} of {self.path.name}"
-                    found.setdefault(mark, (place, str(cells[at[0]]).strip()))
+            for cells, (mark, written) in product(frame.get_columns(), _DECIMAL.items()):
+                if read(cells.name) and not (sure and mark in found) and (rows := cells.str.contains(written)).any():
+                    at = int(rows.arg_max() or 0)
+                    found.setdefault(mark, (f"{cells.name} in line {lines[at]} of {self.path.name}", cells[at].strip()))
                     sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
             if len(found) > 1:
                 (first, one), (place, cell) = found.values()
@@ -172,10 +168,10 @@ class TextFile:
         with text_of(self.path) as text:
             for _ in range(self.start):
                 text.readline(LONGEST_LINE)
-            rest, line = "", self.start
-            while True:
-                more = text.read(PIECE)
-                part = rest + more
+            rest, line, more = "", self.start, True
+            while more:
+                new = text.read(PIECE)
+                more, part = len(new) == PIECE, rest + new
                 end = part.rfind("\n") + 1 if more else len(part)
                 quotes = part.count('"', 0, end)
                 while more and quotes % 2 and len(part) < LONGEST_LINE:  # a quoted cell goes on in the next line
@@ -185,8 +181,6 @@ class TextFile:
                     yield (_tabbed(part[:end]) if self.separator == BLANKS else part[:end]), line
                 elif more and len(part) >= LONGEST_LINE:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
-                elif not more:
-                    return
                 line += part.count("\n", 0, end)
                 rest = part[end:]
 
@@ -242,8 +236,9 @@ class TextFile:
         for the decimal point of a whole number. Raises `InputError`."""
         from polars import Categorical, zeros
 
-        for frame, lines in self._together():
-            cells = []
+        empty = True
+        for frame, lines in self.pieces():
+            empty, cells = False, []
             for column in frame.get_columns():  # a frame looks up each name in a list
                 name = column.name
                 if not read(name):
@@ -254,20 +249,7 @@ class TextFile:
                 else:
                     points = column.str.replace(COMMA, "$1$2.$3$4$5") if self.decimal == "," else column
                     cells.append(_plainly(points).alias(name))
-            yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=lines)
-
-    def _together(self) -> Iterator[tuple[DataFrame, np.ndarray]]:
-        """As few pieces as may have `CELLS` each: what is asked of a column takes as long in few rows as in many."""
-        from polars import concat
-
-        held, rows, empty = [], 0, True
-        for piece in chain(self.pieces(), (None,)):
-            held += [] if piece is None else [piece]
-            rows += 0 if piece is None else len(piece[1])
-            if held and (piece is None or rows * len(self.header) >= CELLS):
-                frames, lines = zip(*held)
-                yield concat(frames), np.concatenate(lines)
-                held, rows, empty = [], 0, False
+            yield Frame(cells=frame.with_columns(cells), file=self.path.name, lines=np.asarray(lines))
         if empty:
             raise InputError("path", str(self.path), "give a header line and at least one row")
 
@@ -297,32 +279,39 @@ def _plainly(cells: Series) -> Series:
 
 def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
     """The separator that a first line names, the header with the number of its last line, and the first row."""
-    said, number, whole, comment = "", 0, "", ("", 0)
-    found: list[tuple[str, int]] = []
-    while len(found) < HEAD and (line := text.readline(LONGEST_LINE)):
-        if len(line) == LONGEST_LINE:
-            raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")
-        if "\0" in line and len(found) < 2:
-            raise InputError("path", str(path), "no text: save the table as UTF-8 CSV")
-        number, whole = number + 1, whole + line
-        if whole.count('"') % 2 and whole.count("\n") < HEAD:
-            continue
-        line, whole = whole.rstrip("\n"), ""
-        if not found and (named := _SEP.fullmatch(line.strip(" "))):
-            said = named[1]
-        elif not found and line.startswith("#"):
-            comment = line.lstrip("# "), number
-        elif line.strip():
-            found.append((line, number))
-    if comment[0] and found:
-        mark = said or _separator(comment[0], found[0][0])
-        names, cells = _cells(comment[0], mark), _cells(found[0][0], mark)
+    rows, said, comment = _lines(path, text), "", ("", 0)
+    head = next(rows, ("", 0))
+    if named := _SEP.fullmatch(head[0].strip(" ")):
+        said, head = named[1], next(rows, ("", 0))
+    while head[0].startswith("#"):
+        comment, head = (head[0].lstrip("# "), head[1]), next(rows, ("", 0))
+    found = [head, *islice(rows, HEAD - 1)]
+    if comment[0]:
+        mark = said or _separator(comment[0], head[0])
+        names, cells = _cells(comment[0], mark), _cells(head[0], mark)
         if len(names) == len(cells) > 1 and any(map(NUMBER.fullmatch, cells)) and not any(map(NUMBER.fullmatch, names)):
             found = [comment, *found]
     if len(found) < 2:
         raise InputError("path", str(path), "give a header line and at least one row")
     _check_begin(path, found)
     return said, found[0], found[1][0]
+
+
+def _lines(path: Path, text: IO[str]) -> Iterator[tuple[str, int]]:
+    """Lines that are not blank, with their numbers; a quoted cell may go on over the next ones. Raises `InputError`."""
+    whole = ""
+    for number, line in enumerate(iter(partial(text.readline, LONGEST_LINE), ""), 1):
+        if len(line) == LONGEST_LINE:
+            raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")
+        if "\0" in line and number < 3:
+            raise InputError("path", str(path), "no text: save the table as UTF-8 CSV")
+        whole += line
+        if not whole.count('"') % 2 or whole.count("\n") == HEAD:
+            if whole.strip():
+                yield whole.rstrip("\n"), number
+            whole = ""
+    if whole.strip():
+        yield whole, number
 
 
 def _check_begin(path: Path, lines: Sequence[tuple[str, int]]) -> None:

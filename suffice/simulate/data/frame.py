@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from io import BytesIO
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -116,30 +115,23 @@ class Replayed:
         finalize(self, self.file.close)
 
     def __call__(self) -> Iterator[Frame]:
-        from polars import read_ipc
+        from polars import Series, read_ipc
 
         self.file.seek(0)
-        for name, size in self.pieces:
-            cells = read_ipc(self.file.read(size))
+        for name, end in self.pieces:
+            cells = read_ipc(self.file.read(end - self.file.tell()))
             yield Frame(lines=cells.drop_in_place(LINES).to_numpy(), cells=cells, file=name)
         if self.pieces:
             return
         pieces, room = [], True
         for frame in self.frames():
             try:
-                pieces.append((frame.file, self.file.write(_packed(frame)) if room else 0))
+                frame.cells.with_columns(Series(LINES, frame.lines)).write_ipc(self.file)
+                pieces.append((frame.file, self.file.tell()))
             except OSError:
                 room = False
             yield frame
         self.pieces = pieces if room else []
-
-
-def _packed(frame: Frame) -> memoryview:
-    from polars import Series
-
-    packed = BytesIO()
-    frame.cells.with_columns(Series(LINES, frame.lines)).write_ipc(packed)
-    return packed.getbuffer()
 
 
 def is_frame(source: Any) -> bool:

@@ -62,7 +62,6 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
     path.write_text("\n".join(",".join(row) for row in (columns, *zip(*columns.values()))))
     for piece in (50_000, 30):
         monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
-        monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
         fit = sf.fit(path, loss="least-squares")
         assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
         said = " | ".join((*fit.left_out, *fit.notes))
@@ -124,7 +123,6 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
     for piece in (50_000, 50, 7, 1):
         monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
-        monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
         frames = list(TextFile.of(path).frames())
         x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
         assert x == [str(row) if row % 9 else None for row in range(40)]
@@ -141,7 +139,6 @@ def test_later_passes_find_the_pieces_of_the_first_in_memory_on_disk_or_in_the_f
     path, passes = tmp_path / "t.csv", []
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{row if row % 5 else ''}u\n" for row in range(40)))
     monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 50)
-    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
     monkeypatch.setattr("suffice.simulate.data.frame.FEW", room)
     if not room:
         monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", lambda *given: (_ for _ in ()).throw(OSError()))
@@ -228,7 +225,6 @@ AS_WRITTEN = {
 @pytest.mark.parametrize("piece", [1 << 22, 40])
 def test_files_as_programs_write_them_are_one_table(tmp_path, monkeypatch, name, piece):
     monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", piece)
-    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
     (tmp_path / "plain.csv").write_text(plainly())
     (tmp_path / "t.csv").write_bytes(AS_WRITTEN[name].encode())
     how = {"client": "site", "target": "y"}

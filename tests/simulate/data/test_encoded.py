@@ -81,7 +81,6 @@ def test_one_text_among_many_numbers_is_found_however_it_is_sorted(stray, row, t
     (tmp_path / "t.csv").write_text(
         "\n".join([";".join(columns), *(";".join(map(str, r)) for r in zip(*columns.values()))])
     )
-    monkeypatch.setattr("suffice.simulate.data.csv_file.CELLS", 1)
     monkeypatch.setattr("suffice.simulate.data.csv_file.PIECE", 2000)
     for source in (columns, tmp_path / "t.csv"):
         with pytest.raises(InputError, match=rf"x0.* = '{re.escape(stray)}': "):
