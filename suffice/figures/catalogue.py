@@ -17,6 +17,7 @@ from .maker import EDITIONS, Maker
 _MODULES = (
     "adaptive_1",
     "adaptive_2",
+    "adaptive_2b_regimes",
     "adaptive_3_heart",
     "network_curves",
     "scafflix_1",

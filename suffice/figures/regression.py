@@ -20,6 +20,7 @@ from suffice.simulate import (
     Randomness,
     Stream,
     StreamingLeastSquares,
+    Trace,
     generators,
     iterate,
     run,
@@ -113,7 +114,8 @@ def paths(
     for name, entry in contenders.items():
         own = [replace(problem, **entry.changes) for problem in problems]
         if general_refusal(own[0], entry.algorithm) is None:
-            excess = np.stack([_alone(entry, *one, iterations) for one in zip(own, seeds, steps.numpy())])
+            each = zip(own, seeds, steps.numpy())
+            excess = np.stack([trace_of(entry, *one, iterations).excess[0] for one in each])
         else:
             excess = _together(entry.algorithm, own, seeds, steps, iterations)
         with np.errstate(divide="ignore"):
@@ -121,11 +123,12 @@ def paths(
     return found
 
 
-def _alone(entry: Contender, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int) -> np.ndarray:
-    """Excesses of one seed, (iterations + 1, N)."""
+def trace_of(
+    entry: Contender, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int, **kept: Any
+) -> Trace:
+    """The run of one seed."""
     some = range(seed, seed + 1)
-    trace = run(problem, entry.algorithm, iterations=iterations, eta=eta, seeds=some, relative=entry.relative)
-    return trace.excess[0]
+    return run(problem, entry.algorithm, iterations=iterations, eta=eta, seeds=some, relative=entry.relative, **kept)
 
 
 def _together(

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +24,7 @@ from .claim import EFFORTS, Claim, Effort
 from .counterexample import with_counterexample
 from .dimension_sweep import Sweep
 from .families import ProblemFamily, own_scalar
+from .free_constant import with_constant
 from .loosened_conditions import loosened
 from .periods import over_periods
 from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
@@ -47,6 +49,7 @@ def check(
     client: int = 0,
     period: tuple[int, int] | None = None,
     assumptions: Collection[str] = (),
+    free: str = "",
     names: Mapping[str, str | Callable[..., Any]] | None = None,
     delta: float | None = None,
     effort: str = "quick",
@@ -82,6 +85,8 @@ def check(
                  bound of R is about whole rounds, T = R period, K is the period, participants those of a round
     assumptions  {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
                  instances have noise along one end of the spectrum
+    free         the name of a constant that the bound takes and grows with: the answer is the least one over what is
+                 tried, and whether it grows with kappa = beta/mu, N or T; then the order is false
     client       whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
     delta        of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
                  may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
@@ -128,6 +133,7 @@ def check(
     bar = bars.progress("check", after=2.0) if progress is None else nullcontext(progress)
     with settings_kept(), one_thread(), bar as report:
         own = {} if family is None else family.own()
+        own |= {free: own_scalar(free, "the bound")} if free else {}
         meant = _names(names, bound, conditions, quantity, *([step] if step else []))
         given = GIVEN | APART | GROWING if family is None else {"eta", *typical_setting(family).arguments}
 
@@ -153,6 +159,14 @@ def check(
                 theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
                 progress=report,
             )  # fmt: skip
+            if free:
+
+                def at(C: float) -> Theorem:
+                    return _record(renamed(partial(bound, **{free: C}), {}), conditions, asked, direction, own, chosen)[
+                        0
+                    ]
+
+                return judge.with_constant(free, at)
             verdict = judge.verdict(effort)
             if not seconds:
                 return verdict
@@ -190,6 +204,22 @@ class _Check:
         if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
             return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[self.theorem.direction])
         return verdict
+
+    def with_constant(self, name: str, at: Callable[[float], Theorem]) -> Verdict:
+        """The verdict at the least value of a constant of that name."""
+        if name not in self.theorem.bound_keywords:
+            raise InputError("free", name, f"the bound takes {', '.join(self.theorem.bound_keywords)}")
+        one = at(1.0)
+        if not self._by_moments or self.theorem.direction == "lower":
+            raise InputError("free", name, "constants are found for upper bounds of linear algorithms on quadratics")
+        measured, reason = measures(one, self.algorithm, self.family, self.client, effort="order")
+        if reason:
+            return Verdict.inconclusive(one, reason)
+        spend = replace(EFFORTS["quick"], corners=EFFORTS["quick"].instances)
+        return with_constant(
+            name, self.theorem, at, measured, spend, self.root,
+            lambda theorem: replace(self, theorem=theorem).verdict("quick"),
+        )  # fmt: skip
 
     @property
     def _by_moments(self) -> bool:

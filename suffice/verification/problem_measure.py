@@ -34,6 +34,7 @@ from .schedule import Scheduled, steps
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
+    "order": ((1, 1), (1, 2), (1, 3), (2, 1), (3, 2), (4, 1), (8, 1), *((N, 1) for N in (16, 32, 64, 128))),
     "full": (*((1, d) for d in range(1, 9)), (2, 1), (2, 3), (3, 2), (4, 1), (5, 2), (6, 1), (7, 2), (8, 1), (8, 4)),
 }
 """(clients, features) of the families that are drawn from unless one is given."""
@@ -56,6 +57,9 @@ _STEPPED = 200
 _STEPPED_LATE = 1010
 """The same, and where no two steps are alike, of a few instances."""
 
+_LARGEST_STATE, _SQUARINGS = 260, 28
+"""Numbers of a state whose moments are powers of a matrix of as many rows, where clients are up to 128; and how many
+products of such matrices these powers take."""
 _SCANNED = 3
 """How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
 _WIDE = 4.0
@@ -346,6 +350,11 @@ def measures(
             longest = 10_000 if squared else _STEPPED
             # squaring the maps of coins loses digits where modes neither grow nor decay
             last = _STEPPED_LATE if forms.form.stepped or coins > 1 else LATE[-1]
+        if effort == "order":
+            last = last if squared else longest  # a search at every scale of T follows paths of the largest
+            products = _SQUARINGS if squared else longest * coins // (2 if forms.growing else 1)
+            if products * _size(problem, algorithm, forms) ** 3 > _SQUARINGS * _LARGEST_STATE**3:
+                raise InputError("clients", clients, "give fewer, as moments of so large a state take long")
         problems = shaped(*asked, longest=longest)
         return Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
 
@@ -372,13 +381,17 @@ def shaped(
     return with_forms(forms, family, constants(theorem, algorithm, None, delta))
 
 
+def _size(problem: QuadraticProblem, algorithm: Algorithm, forms: Composed) -> int:
+    """Numbers whose moments are followed."""
+    return origin(problem, algorithm)[2].numel() + forms.form.mean * (problem.clients * problem.features + 1)
+
+
 def squares(problem: QuadraticProblem, algorithm: Algorithm, tested: Assumptions, forms: Composed) -> tuple[bool, int]:
     """Whether the map of a cycle of steps is squared, and how many outcomes its coins have: noise that depends on the
     state costs as much as two."""
-    size = origin(problem, algorithm)[2].numel() + forms.form.mean * (problem.clients * problem.features + 1)
     coins = max((len(algorithm.outcomes(problem, each.iterations[0])) for each in tested.cycle.blocks), default=1)
     coins *= 2 if forms.growing else 1
-    many = coins > 1 and entries(size) > MOST_ENTRIES
+    many = coins > 1 and entries(_size(problem, algorithm, forms)) > MOST_ENTRIES
     return tested.periodic and not forms.form.stepped and not many, coins
 
 

@@ -79,6 +79,7 @@ class Verdict:
                        `measured` as mpmath numbers that are good to `digits` significant digits, 50, 15 or fewer
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
     tried, not_tried   of a bound of one's own, the ranges that were tried and what was not, in words
+    constant           of `check(free=)`, the least that was needed
     reason             why nothing could be concluded
     proof              what `check(..., prove=True)` proved or refuted exactly; None where nobody asked
     sharpness          where alone the worst ratio is reached; of a corrected record at full effort, the ratio in the
@@ -95,6 +96,7 @@ class Verdict:
     seconds: float = 0.0
     tried: str = ""
     not_tried: str = ""
+    constant: float | None = None
     reason: str = ""
     proof: Any = None
     sharpness: Sharpness = field(default_factory=Sharpness)

@@ -31,6 +31,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "ditto_pull": 0.5,
     },
     "adaptive-2b": {"clients": 4, "iterations": 3, "seeds": (5, 3), "apfl_mixture": 0.25},
+    "adaptive-2b-regimes": {"clients": 6, "features": 3, "spread": 0.2, "iterations": 2, "seeds": 2},
     "adaptive-3-heart": {"seeds": 2, "epochs": 1, "step": 0.1, "cobo_rho": 0.01},
     "adaptive-3-networks": {},
     "cobo-2": {},
@@ -131,7 +132,7 @@ def test_it_is_computed_drawn_and_read_again(name, tmp_path, monkeypatch):
     assert min(sizes.values()) >= 7, min(sizes, key=lambda words: sizes[words])
 
 
-@pytest.mark.parametrize("name", ["adaptive-1", "adaptive-2a"])
+@pytest.mark.parametrize("name", ["adaptive-1", "adaptive-2a", "adaptive-2b-regimes"])
 def test_every_option_changes_the_published_edition_or_is_refused(name):
     few: dict[str, Any] = {"seeds": 2} | ({} if name == "adaptive-1" else {"iterations": 2})
     before = figure(name, edition="published", **few).data

@@ -30,7 +30,7 @@ WHOLE = "give a whole number, at least 1"
 @pytest.mark.parametrize(
     ("name", "option", "value", "said"),
     [
-        ("adaptive-2b", "iterations", 0, WHOLE),
+        ("adaptive-2b-regimes", "iterations", 0, WHOLE),
         ("adaptive-3-heart", "epochs", -1, WHOLE),
         ("scafflix-1", "rounds", 0, WHOLE),
         ("sharpness", "instances", -1, WHOLE),

@@ -42,7 +42,7 @@ SLOW = {
     "plan-simulated": f"plan {TABLE} --epsilon 10% --simulate --seeds 32 --schedule --json",
     "simulate-adaptive": f"simulate {TABLE} --algorithm cobo --iterations 20 --seeds 4 --json",
 }
-SEEDED = ["adaptive-1", "adaptive-2a", "adaptive-2b", "cobo-5"]
+SEEDED = ["adaptive-1", "adaptive-2a", "adaptive-2b", "adaptive-2b-regimes", "cobo-5"]
 SEEDLESS = ["cobo-1", "sample-optimal-excess", "sample-optimal-speedup", "sharpness", "theorem-2-truth"]
 LEFT_OUT = {"seconds", "statement"}
 """Fields that differ from run to run, or are as long as a page and recorded under `theorem`."""

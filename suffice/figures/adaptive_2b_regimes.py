@@ -1,0 +1,176 @@
+"""adaptive-2b-regimes: what makes the two regimes of Philippenko et al. (2025), Figure 2b? d = 10, 200 iterations.
+
+All-for-one with the exact similarity ratio beside Local and FedAvg, in the released code's setting and in the stated
+one; below, the number of collaborators. The data hold what adaptive-2b-ratios shows as well: Eq. (1) from 1 and from 16
+samples and the released code's ratio, by two criteria, and the oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .adaptive_2 import TEN
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
+from .setting import RegressionSetting, runs
+from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, count_ticks, headline, label_ends
+
+if TYPE_CHECKING:
+    from suffice.simulate import StreamingLeastSquares
+
+    from .regression import Contender
+
+SETTINGS = ("published", "stated")
+TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
+CRITERIA = ("binary", "continuous")
+BESIDE = ("local", "fedavg", "oracle")
+SHOWN = {
+    "exact | binary": ("All-for-one", BLUE, "-"),
+    "fedavg | none": ("all together", GREEN, (0, (1, 1))),
+    "local | none": ("alone", VERMILION, (0, (4, 1.5))),
+}
+"""What the picture shows of the rules: a name, a colour, a line."""
+
+
+@maker(
+    "adaptive-2b-regimes",
+    "behind Figure 2b: All-for-one beside all together and alone, with the collaborators",
+    "The paper has no such picture: it tells the two regimes of Figure 2b apart.",
+    unpublished="",
+)
+def regimes(
+    edition: str, *, setting: RegressionSetting = TEN, seeds: Sequence[int] = runs(20), progress: Progress
+) -> Content:
+    """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
+    data: dict[str, dict[str, np.ndarray]] = {}
+    facts = {name: setting.facts(name) for name in SETTINGS}
+    at = np.arange(setting.iterations + 1.0)
+    for index, name in enumerate(SETTINGS):
+        found = _paths(name, setting, seeds, partial(_part, progress, index))
+        for rule, (values, sizes) in found.items():
+            columns = {"iteration": at, "mean_log10_excess": values.mean(1)}
+            columns |= {"se": values.std(1, ddof=1) / np.sqrt(len(seeds)), "collaborators": sizes.mean(1)}
+            data[SEPARATOR.join((name, str(setting.features), rule))] = columns
+    return Content(
+        title="Regimes of All-for-one by similarity ratio, criterion and setting",
+        data=data,
+        units={
+            "iteration": "count",
+            "mean_log10_excess": "log10 of loss, mean over clients and seeds",
+            "se": "log10 of loss, standard error of the mean over seeds",
+            "collaborators": "clients with a positive weight in the next step, itself included",
+        },
+        setup=facts["stated"]
+        | {what: {name: facts[name][what] for name in SETTINGS} for what in ("spread", "step_size", "step_words")}
+        | {
+            "batch": {"published": 1, "stated": 2},
+            "runs": len(seeds),
+            "seeds": [min(seeds), max(seeds)],
+            "weights": "1{r > 0} or r, divided by their sum",
+            "oracle": "published setting: its one cluster, all clients; stated: the client's own cluster",
+            "samples": "one per client for all models, which leaves means as they are",
+        },
+        keys=("setting", "d", "rule", "criterion"),
+    )
+
+
+def _part(progress: Progress, index: int, done: int, of: int) -> None:
+    progress(index * of + done, len(SETTINGS) * of)
+
+
+def _paths(edition: str, setting: RegressionSetting, seeds: Sequence[int], progress: Progress) -> dict[str, np.ndarray]:
+    """Of each rule (2, iterations + 1, S): the mean over clients of log10 excess, and of the positive weights of the
+    step that comes next, which are known with its draw."""
+    from .blocks import in_blocks
+    from .regression import BLOCK, drawn, step_sizes, trace_of
+
+    contenders, last = _contenders(edition, setting.clients), setting.iterations + 1
+    alone = {f"local{SEPARATOR}none": 1, f"fedavg{SEPARATOR}none": setting.clients}
+
+    def path(rule: str, problem: StreamingLeastSquares, seed: int, eta: np.ndarray) -> np.ndarray:
+        entry, kept = contenders[rule], {} if rule in alone else {"weights": [seed]}
+        trace = trace_of(entry, replace(problem, **entry.changes), seed, eta, last - (rule in alone), **kept)
+        sizes = np.full(last, alone.get(rule)) if trace.weights is None else (trace.weights[0, 1:] > 0).sum(-1).mean(-1)
+        with np.errstate(divide="ignore"):
+            return np.stack([np.log10(trace.excess[0, :last]).mean(-1), sizes])
+
+    def block(some: Sequence[int]) -> dict[str, np.ndarray]:
+        eta = step_sizes(edition, setting, some).expand(len(some), setting.clients).numpy()
+        each = list(zip(drawn(edition, setting, some), map(int, some), eta))
+        return {rule: np.stack([path(rule, *one) for one in each], -1) for rule in contenders}
+
+    blocks = in_blocks(seeds, BLOCK, block, progress)
+    return {rule: np.concatenate([one[rule] for one in blocks], -1) for rule in contenders}
+
+
+def _contenders(edition: str, clients: int) -> dict[str, Contender]:
+    """Rules by "ratio | criterion".
+
+    Sharing one sample of a client among all models leaves the law of every model's path as it is, so it does not change
+    means; the released code draws one per pair, at many times the cost.
+    """
+    from suffice.simulate import ExactSimilarity, FedAvg, FixedWeights, Local, ReleasedSimilarity, SampledSimilarity
+
+    from .regression import Contender, all_for_one
+
+    shared = {"pairwise": False}
+    ratios = {"exact": ExactSimilarity(), **{f"m={m}": SampledSimilarity(samples=m) for m in (1, 16)}}
+    chosen = {
+        SEPARATOR.join((ratio, criterion)): Contender(algorithm=all_for_one(similarity, criterion), changes=shared)
+        for ratio, similarity in (ratios | {"released": ReleasedSimilarity()}).items()
+        for criterion in CRITERIA
+    }
+    clusters = [0 if edition == "published" else i % 2 for i in range(clients)]  # the released code's setting has one
+    rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
+    return chosen | {
+        SEPARATOR.join((name, "none")): Contender(algorithm=algorithm, changes=shared, relative=name != "fedavg")
+        for name, algorithm in rest.items()
+    }
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: excess above, collaborators below, one column per setting."""
+    setup = figure.setup
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.2)
+    panels = canvas.subplots(2, 2, sharex=True, height_ratios=(2.2, 1))
+    for (above, below), setting in zip(panels.T, SETTINGS):
+        ends = []
+        for rule, (name, colour, line) in SHOWN.items():
+            curve = figure.data[SEPARATOR.join((setting, str(setup["features"]), rule))]
+            mean, se = curve["mean_log10_excess"], curve["se"]
+            above.fill_between(
+                curve["iteration"], 10 ** (mean - 2 * se), 10 ** (mean + 2 * se), color=colour, alpha=0.15, linewidth=0
+            )
+            above.plot(curve["iteration"], 10**mean, color=colour, linestyle=line)
+            below.plot(curve["iteration"], curve["collaborators"], color=colour, linestyle=line)
+            ends.append((10 ** mean[-1], name, colour))
+        above.set_yscale("log")
+        label_ends(above, setup["iterations"], ends)
+        above.set_title(
+            f"{TITLES[setting]}, batch {setup['batch'][setting]}, step {setup['step_words'][setting]}", loc="left"
+        )
+        below.set_xlabel("iteration")
+        below.set_xlim(0, setup["iterations"])
+        below.set_ylim(0, 1.05 * setup["clients"])
+        below.set_yticks(count_ticks(setup["clients"]))
+    panels[0, 0].set_ylabel("excess loss,\ngeometric mean over clients")
+    panels[1, 0].set_ylabel("collaborators\n(itself included)")
+    headline(canvas, _message(figure), f"$N = {setup['clients']}$, $d = {setup['features']}$; exact similarity, binary "
+             f"weights; the lines are means of {setup['runs']} runs, and the bands two standard errors")  # fmt: skip
+
+
+def _message(figure: Figure) -> str:
+    """The two regimes, where the data have them."""
+    features = str(figure.setup["features"])
+    helped, same = (
+        figure.data[SEPARATOR.join((setting, features, "exact | binary"))]["collaborators"] for setting in SETTINGS
+    )
+    if helped[0] > 0.9 * figure.setup["clients"] and helped[-1] < 2 <= same[-1]:
+        kept = f"it ends with {same[-1]:.0f} of {figure.setup['clients']}"
+        return f"All-for-one learns with everybody, then alone; where optima are shared (right) {kept}"
+    return "All-for-one with the exact similarity ratio, beside all together and everybody alone"
