@@ -14,9 +14,9 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .boundary_instances import on_boundaries
 from .evidence import Evidence, sides
-from .family import Domain, Family
+from .family import Domain, Family, Values
+from .search import search
 
 BEYOND = 1e4
 """How far beyond the typical range of a parameter is searched."""
@@ -48,14 +48,14 @@ def _search(theorem: Theorem) -> dict[str, float] | None:
         order = {"mu": (given["mu"], given["beta"])} if {"mu", "beta"} <= given.keys() else {}
         return {**theorem.conditions(**given), **order}
 
-    narrow = replace(theorem, bound=all_of, conditions=all_of)  # of what conditions take alone
-    family = Family(name="parameters", domains=domains, arguments=lambda values: values)
-    tried = [
-        family.draw(_DRAWN, seed=0),
-        family.at(family.corners(_DRAWN, seed=0)),
-        on_boundaries(narrow, family, seed=0),
-    ]
-    values = {name: np.concatenate([each[name] for each in tried]) for name in domains}
-    count = len(next(iter(values.values())))
-    good = np.flatnonzero(Evidence(engine="", measured=np.zeros(count), arguments=values).counted(narrow))
-    return {name: float(value[good[0]]) for name, value in values.items()} if len(good) else None
+    # of what conditions take alone
+    narrow = replace(theorem, bound=wraps(theorem.conditions)(lambda **given: 1.0), conditions=all_of)
+    family = Family(name="parameters", domains=domains, arguments=lambda values: values, measure=_nothing)
+    for found in search(narrow, family, draws=_DRAWN, corners=_DRAWN, restarts=1, ascents=0, root=0):
+        for row in np.flatnonzero(found.counted(narrow)):
+            return {name: float(value[row]) for name, value in found.arguments.items()}
+    return None
+
+
+def _nothing(values: Values) -> Evidence:
+    return Evidence(engine="", measured=np.zeros(len(next(iter(values.values())))), arguments=values)
