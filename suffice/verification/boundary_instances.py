@@ -20,6 +20,7 @@ import numpy as np
 from suffice.bounds import Theorem
 
 from .evidence import Evidence, sides
+from .families import of_rows
 from .family import Domain, Family, Values
 
 _TRIED = 128
@@ -223,10 +224,7 @@ def late(domains: Mapping[str, Domain], longest: int) -> Values:
 
 def _values(domains: Mapping[str, Domain], rows: Sequence[tuple[float, ...]]) -> Values:
     """Values of a family of quadratics: eigenvalues 4 and 4 `ratio`, the start along both."""
-    ratio, sigma2, far, step, T = (np.array(column, dtype=float) for column in zip(*rows))
-    values = {name: np.zeros((len(rows), *domain.shape)) for name, domain in domains.items()}
-    values |= {name: np.full(len(rows), 0.3) for name in ("share",) if name in domains}  # the level of what stops
-    values["curvature"][:] = 4.0
-    values["curvature"][..., -1] = (4 * ratio)[:, None]
-    values["direction"][:, [0, -1]] = 1.0
-    return values | {"sigma2": sigma2, "far": far, "step": step, "T": T}
+    features = domains["direction"].shape[0]
+    ends = np.arange(features) % max(features - 1, 1) == 0
+    spectrum = lambda ratio: np.append(np.full(features - 1, 4.0), 4 * ratio)  # noqa: E731
+    return of_rows(domains, [(spectrum(ratio), *middle, ends, share, T, 0.0) for ratio, *middle, share, T in rows])

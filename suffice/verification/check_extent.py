@@ -48,15 +48,10 @@ def _pairs(names: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _short(names: Sequence[str]) -> str:
-    """`one quadratic in R^1, R^2` or `identical quadratics, N = 1 to 3 with d = 1, 2`: what is alike is said once."""
-    pairs = _pairs(names)
-    if len({clients for clients, _ in pairs}) > 1:
-        return f"{'identical ' if any('identical' in name for name in names) else ''}quadratics, {in_words(pairs)}"
-    found: dict[str, list[str]] = {}
-    for name in [name for _, name in sorted(zip(pairs, names))] or names:
-        kind, _, space = name.partition(" in ")
-        found.setdefault(kind, []).append(space)
-    return "; ".join(f"{kind} in {', '.join(spaces)}" if spaces[0] else kind for kind, spaces in found.items())
+    """`one quadratic in R^2`; of several shapes `identical quadratics, N = 1 to 3 with d = 1, 2`."""
+    if len(pairs := _pairs(names)) < 2:
+        return "; ".join(names)
+    return f"{'identical ' if any('identical' in name for name in names) else ''}quadratics, {in_words(pairs)}"
 
 
 def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[tuple[int, int]] = ()) -> str:

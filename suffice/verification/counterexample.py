@@ -25,7 +25,7 @@ M = TypeVar("M", bound=Measure)
 def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
     if "values" not in verdict.evidence.worst_instance:
         return verdict
-    found = _counterexample(theorem, *_simplest(verdict, theorem, measured))
+    found = _counterexample(theorem, *at_worst(verdict, measured))
     if found["bound"] != found["bound"]:  # not a number
         seen = replace(verdict.evidence, undefined_at=found["arguments"])
         return replace(verdict, counterexample=found, evidence=seen)
@@ -38,21 +38,6 @@ def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[M
             f"{found['digits']} digits: rounding decides",
         )
     return replace(verdict, counterexample=found)
-
-
-def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> tuple[Measure, Values]:
-    """Choose what to simplify: a violation among the sharp instances, which are simple, or else the worst one."""
-    for measure in measured:
-        if measure.problems.sharp is None:
-            continue
-        values = measure.problems.sharp()
-        evidence = measure.family(theorem).evidence(values)
-        defined = ~np.isnan(evidence.bound(theorem))
-        clear = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-3) & defined
-        if clear.any():
-            at = int(np.where(clear, values.get("T", 0.0), np.inf).argmin())
-            return measure, {name: value[at : at + 1] for name, value in values.items()}
-    return at_worst(verdict, measured)
 
 
 def at_worst(verdict: Verdict, measured: Sequence[M]) -> tuple[M, Values]:

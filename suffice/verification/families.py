@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -260,16 +260,7 @@ class _Quadratics:
     def sharp(self) -> Values:
         """Equal curvatures; then spectra from narrow to wide, the start along the flat end, the steep one, or both."""
         rows = self.sharp_rows()
-        curvature, sigma2, far, direction, step, T, along = (np.array(column) for column in zip(*rows))
-        values = {
-            "curvature": np.repeat(curvature[:, None], self.kinds, axis=1),
-            "sigma2": sigma2, "far": far, "direction": direction, "step": step,
-            "T": np.minimum(T, self.longest).astype(float),
-        }  # fmt: skip
-        values |= {"along": along} if self.features > 1 else {}
-        if self.apart:
-            values["minimiser"] = np.zeros((len(rows), self.clients, self.features))
-        values |= {"turn": np.zeros((len(rows), self.kinds))} if self.turning else {}
+        values = of_rows(self.domains(), rows)
         if self.growing:  # once more with noise that grows along the gradient, and much away from it
             more = {name: np.repeat([0.0, 1.0, 16.0], len(rows)) for name in self.growing}
             more |= {"crossed": np.repeat([0.0, 0.0, 1.0], len(rows))} if self.features > 1 else {}
@@ -317,14 +308,24 @@ class _Quadratics:
         # mu/beta and T at their ends together: a rate that is too good only where mu is least is seen late
         widest = np.geomspace(4, 4 * FLATTEST, features)
         rows += [(widest, sigma2, 1.0, flat, step, longest) for sigma2 in (0.0, 0.0625) for step in (1.0, 0.25)]
-        # noise along the steep end and along the flat one alone
-        return [(*row, 0.0) for row in rows] + [
+        rows = [(*row, 0.0) for row in rows] + [  # noise along the steep end and along the flat one alone
             (spectrum, 1.0, far, flat, step, T, along)
             for spectrum in ((wide, half, widest) if features > 1 else ())
             for far in (0.0, 1.0)
             for step, T in ((1.0, 1), (0.5, 5), (1.0, 1000), (0.0625, longest))
             for along in (1.0, -1.0)
         ]
+        return [(*row[:5], min(row[5], longest), row[6]) for row in rows]
+
+
+def of_rows(domains: Mapping[str, Domain], rows: Sequence[tuple[Any, ...]]) -> Values:
+    """Instances of a family of quadratics: of each the spectrum, sigma2, far, direction, step, T and `along`."""
+    names = ("curvature", "sigma2", "far", "direction", "step", "T", "along")
+    given = {name: np.array(column, dtype=float) for name, column in zip(names, zip(*rows))}
+    values = {name: np.zeros((len(rows), *domain.shape)) for name, domain in domains.items()}
+    values |= {name: np.full(len(rows), 0.3) for name in ("share",) if name in domains}  # the level of what stops
+    values["curvature"][:] = given.pop("curvature")[:, None]
+    return values | {name: value for name, value in given.items() if name in domains}
 
 
 def _ripple(inner: float, outer: float, width: float) -> tuple[Profile, float]:

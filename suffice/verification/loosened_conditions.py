@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import sides
+from .evidence import Evidence, sides
 from .problem_measure import Measure
 from .search import search
 from .verdict import Outcome, Verdict
@@ -22,7 +22,8 @@ _DRAWS = 16
 def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *, root: int) -> Verdict:
     """The verdict with these variants counted and the surviving ones named; VALID where any variant survives."""
     count, left, unreached = 0, [], []
-    for name in _names(theorem, measured[0]):
+    family = measured[0].family(theorem)
+    for name in sides(theorem, family.evidence(family.draw(2, seed=0)).arguments):
         for factor in FACTORS:
             refuted = _refuted(widened(theorem, name, factor), theorem, measured, root)
             if refuted is None:
@@ -45,17 +46,18 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
     )
 
 
-def _names(theorem: Theorem, measure: Measure) -> list[str]:
-    assert measure.problems.sharp is not None or measure.problems.domains
-    family = measure.family(theorem)
-    arguments = family.evidence(family.draw(2, seed=0)).arguments
-    return list(sides(theorem, arguments))
-
-
 def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root: int) -> bool | None:
-    """Whether an instance that the wider condition alone admits violates the bound: at its edge, then by search; None
-    where no such instance was met."""
+    """Whether an instance that the wider condition alone admits violates the bound; None where no such was met."""
     met = False
+    for found in _evidence(wider, measured, root):
+        if violates_beyond(theorem, wider, found):
+            return True
+        met |= bool((found.counted(wider) & ~found.counted(theorem)).any())
+    return False if met else None
+
+
+def _evidence(wider: Theorem, measured: Sequence[Measure], root: int) -> Iterator[Evidence]:
+    """Instances at the edge of the wider condition, and others by search."""
     for measure in measured:
         family = measure.family(wider)
         values = family.draw(_DRAWS, seed=root + 7)
@@ -64,13 +66,6 @@ def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root
             values = {name: np.concatenate((value, sharp[name])) for name, value in values.items()}
         if measure.problems.movable is not None:
             values["step"] = np.ones_like(values["step"])
-        evidence = family.evidence(values)
-        if violates_beyond(theorem, wider, evidence):
-            return True
-        met |= bool((evidence.counted(wider) & ~evidence.counted(theorem)).any())
+        yield family.evidence(values)
     for measure in measured[:2]:
-        for found in search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8):
-            if violates_beyond(theorem, wider, found):
-                return True
-            met |= bool((found.counted(wider) & ~found.counted(theorem)).any())
-    return False if met else None
+        yield from search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8)

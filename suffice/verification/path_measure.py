@@ -13,7 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from suffice.bounds import Theorem
 from suffice.simulate.moment_powers import Cycle
 from suffice.simulate.outcome_sequences import expected_by_sequences
 from suffice.simulate.path_values import NUDGE, noiseless, path_values
+from suffice.simulate.problem_batches import instances
 from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.support.errors import InputError
 
@@ -29,10 +30,8 @@ from .assumptions import Assumptions
 from .confidence_interval import FALSE_ALARMS, mean_bound, quantile_bound
 from .evidence import Evidence
 from .family import Values
-from .problem_measure import Measure, arguments_of, stated
+from .problem_measure import Measure
 from .quantity import scalars_of
-from .rounding_violations import without_rounding
-from .schedule import steps
 
 MOST_CERTIFIED = 4096
 """Instances that one check may certify: each may raise a false alarm with probability FALSE_ALARMS/MOST_CERTIFIED."""
@@ -58,21 +57,17 @@ class PathMeasure(Measure):
     def certified(self, paths: int) -> PathMeasure:
         return replace(self, paths=paths, certify=True)
 
-    def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
-        values, given = self._moved(theorem, values)
-        settings = self.problems.settings(given)
-        self._check_client(settings[0].problem.clients)
-        self._check_parameters(theorem, list(settings[0].arguments))
-        eta, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
+    def _measured(
+        self, theorem: Theorem, problems: Any, eta: Any, T: np.ndarray, asked: Evidence
+    ) -> tuple[np.ndarray, np.ndarray, bool | np.ndarray]:
+        values, arguments = cast(Values, asked.values), asked.arguments
         # fresh paths for every batch, a pure function of its values: what led to a batch has not seen them
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
         drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
-        arguments = arguments_of(settings)
         # paths cost, and outside of the conditions they tell nothing
-        inside = Evidence(engine="", measured=np.zeros(len(settings)), arguments=arguments).counted(theorem)
-        rows = np.flatnonzero(self.forms.check_iterates(arguments, inside))
-        eta = steps(self.algorithm, eta, arguments, int(T.max(initial=0)), lambda: inside)
-        problems, eta, T = [settings[at].problem for at in rows], eta[rows], T[rows]
+        rows = np.flatnonzero(cast(np.ndarray, asked.hypothesis))
+        problems = problems if isinstance(problems, list) else instances(problems, len(T))
+        problems, eta, T = [problems[at] for at in rows], eta[rows], T[rows]
         form = self.forms.form
         given = {name: value[rows] for name, value in scalars_of(form.scalars, arguments).items()}
         drawn, exact = path_values(
@@ -81,12 +76,12 @@ class PathMeasure(Measure):
         )  # fmt: skip
         if self.held and self.delta is None:
             self._replace_few(form, problems, drawn, exact, eta, T, given)
-        measured, rounding = np.zeros((2, len(settings)))
-        finite, certain = np.zeros((2, len(settings)), dtype=bool)
+        measured, rounding = np.full((2, len(asked.measured)), np.nan)
+        certain = np.zeros(len(asked.measured), dtype=bool)
         for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
-            if len(paths) == 0 or not np.isfinite(paths).all():  # beyond the range of floats nothing is concluded
+            if len(paths) == 0 or not np.isfinite(paths).all():
                 continue
-            finite[at], certain[at] = True, quiet
+            certain[at] = quiet
             scalars = {name: float(value[at]) for name, value in arguments.items()}
             floor = self._floor(problem, scalars)
             if quiet:
@@ -98,18 +93,7 @@ class PathMeasure(Measure):
                 rounding[at] = _ROUNDING * floor
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), theorem.direction == "upper")
-        says, own = stated(theorem, arguments)
-        found = Evidence(
-            engine="sampled paths",
-            measured=measured,
-            rounding=rounding + own,
-            arguments=arguments,
-            hypothesis=finite & says,
-            label=self.problems.name,
-            values=values,
-            exact=certain,
-        )
-        return without_rounding(theorem, found)
+        return measured, rounding, certain
 
     def _replace_few(
         self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],

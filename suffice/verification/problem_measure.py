@@ -141,42 +141,28 @@ class Measure:
 
     def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
         values, given = self._moved(theorem, values)
+        problems: Any
         if isinstance(self.problems.build, ProblemBatch):
             problems, arguments = self.problems.build.many(given)
-            eta, T = arguments["eta"], arguments["T"].astype(int)
-            clients = problems.start.shape[1]
+            eta, T, clients = arguments["eta"], arguments["T"].astype(int), problems.start.shape[1]
         else:
             settings = self.problems.settings(given)
             problems, arguments = [each.problem for each in settings], arguments_of(settings)
             eta, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
-            clients = settings[0].problem.clients
+            clients = problems[0].clients
         self._check_client(clients)
         self._check_parameters(theorem, list(arguments))
-        asked = Evidence(engine="", measured=np.zeros(len(T)), arguments=arguments)
-        eta = steps(self.algorithm, eta, arguments, int(T.max(initial=0)), lambda: asked.counted(theorem))
-        form = self.forms.form
-        measured, rounding = expected_values(
-            cast(Any, problems),
-            self.algorithm,
-            eta=eta,
-            iterations=T,
-            cycle=self.cycle(int(T.max())),
-            client=self.client,
-            form=form,
-            scalars=scalars_of(form.scalars, arguments),
-        )
+        engine = "sampled paths" if self.samples else "exact moments"
+        asked = Evidence(engine=engine, measured=np.zeros(len(T)), arguments=arguments, values=values)
+        inside = asked.counted(theorem)
+        eta = steps(self.algorithm, eta, arguments, int(T.max(initial=0)), lambda: inside)
+        self.forms.check_iterates(arguments, inside)
+        measured, rounding, certain = self._measured(theorem, problems, eta, T, replace(asked, hypothesis=inside))
         says, own_rounding = stated(theorem, arguments)
-        finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
-        found = Evidence(
-            engine="exact moments",
-            measured=np.where(finite, measured, 0.0),
-            rounding=np.where(finite, rounding, 0.0) + own_rounding,
-            arguments=arguments,
-            hypothesis=finite & says,
-            label=self.problems.name,
-            values=values,
-        )
-        self.forms.check_iterates(arguments, replace(found, hypothesis=says).counted(theorem))
+        known = ~np.isnan(measured)
+        rounding = np.where(known, rounding, 0.0) + own_rounding
+        found = replace(asked, measured=np.where(known, measured, 0.0), rounding=rounding, hypothesis=known & says)
+        found = replace(found, label=self.problems.name, exact=certain)
 
         def again(row: int, clear: bool) -> float:
             (setting,) = self.problems.settings({name: each[[row]] for name, each in given.items()})
@@ -186,7 +172,18 @@ class Measure:
             # as near to the bound as the digits allow
             return float(value) * (1 - (10.0**-good if theorem.direction == "upper" else -(10.0**-good)))
 
-        return without_rounding(theorem, found, again)
+        return without_rounding(theorem, found, None if self.samples else again)
+
+    def _measured(
+        self, theorem: Theorem, problems: Any, eta: Any, T: np.ndarray, asked: Evidence
+    ) -> tuple[np.ndarray, np.ndarray, bool | np.ndarray]:
+        """What is measured of the instances that are asked for, NaN where it is not known, what rounding may change of
+        it, and whether it is no matter of chance."""
+        scalars = scalars_of(self.forms.form.scalars, asked.arguments)
+        given = {"cycle": self.cycle(int(T.max())), "client": self.client, "form": self.forms.form, "scalars": scalars}
+        measured, rounding = expected_values(problems, self.algorithm, eta=eta, iterations=T, **given)
+        # beyond the range of floats nothing is concluded
+        return np.where(np.isfinite(measured) & np.isfinite(rounding), measured, np.nan), rounding, True
 
     def exactly(self, setting: FamilyInstance, *, rough: bool = False) -> tuple[Any, int]:
         """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good; if `rough`, a

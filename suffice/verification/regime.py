@@ -7,9 +7,9 @@ record is read from its parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,47 +74,31 @@ class Sharpness:
 
 def outside(theorem: Theorem, found: Evidence) -> np.ndarray:
     """The distance of each instance from the regime, (n,): the sum of the logarithms of what it misses; 0 inside."""
-    given, bound = found.arguments, np.abs(found.bound(theorem))
-    has, far = RegimeParts.from_theorem(theorem), [np.zeros(found.measured.shape)]
-
-    def at_most(value: Any, limit: Any) -> None:
-        far.append(np.maximum(np.log(value / limit), 0))
-
+    has, bound = RegimeParts.from_theorem(theorem), np.abs(found.bound(theorem))
     with np.errstate(all="ignore"):
-        if has.kappa:
-            far.append(np.maximum(np.abs(np.log(has.condition_number(given) / KAPPA)) - np.log(NEAR), 0))
-        if has.step:
-            at_most(has.step_size(given), STEP)
-        if has.noise:
-            silent = {**given, **{name: _SILENT * np.asarray(given[name]) for name in has.noise}}
-            rest = np.nan_to_num(np.abs(replace(found, arguments=silent).bound(theorem)) / bound, nan=1.0)
-            if has.given_step:
-                at_most(USED, _used(theorem, given, silent))
-            else:
-                at_most(rest, REST)
-            if has.kappa and has.long:
-                doubled = {
-                    **given,
-                    **{name: 2 * np.asarray(given[name]) for name in (*STARTS, *BIASES) if name in given},
-                }
-                grown = np.abs(np.abs(replace(found, arguments=doubled).bound(theorem)) / bound - 1)
-                at_most(np.minimum(rest, grown), FORGOTTEN)
-        if has.long:
-            at_most(LONG, np.asarray(given["T"], dtype=float))
-        for level, start in has.descents(given, bound):
-            at_most(AHEAD * level, start)
-        if has.chance:
-            at_most(bound, TELLING)
-    return np.minimum(np.nan_to_num(sum(far), nan=_FAR, posinf=_FAR), _FAR)
+        missed = [
+            np.log(value / limit) for part in has.parts() if part.there for value, limit in part.far(found, bound)
+        ]
+        far = sum([np.maximum(each, 0) for each in missed], start=np.zeros(found.measured.shape))
+    return np.minimum(np.nan_to_num(far, nan=_FAR, posinf=_FAR), _FAR)
 
 
-def _used(theorem: Theorem, given: Mapping[str, Any], silent: Mapping[str, Any]) -> Any:
-    """The largest part of a limit that noise alone takes up."""
-    loud, quiet = (sides(theorem, values) for values in (given, silent))
-    parts = [
-        np.where(np.asarray(quiet[name][0]) < CLEAR * left, left / right, 0.0) for name, (left, right) in loud.items()
-    ]
-    return np.maximum(np.max(np.broadcast_arrays(0.0, *parts), axis=0), 1e-300)
+def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parts of the regime that concern a record, and those that do not."""
+    parts = RegimeParts.from_theorem(theorem).parts()
+    return tuple(each.words for each in parts if each.there), tuple(
+        each.lack for each in parts if each.lack and not each.there
+    )
+
+
+class Part(NamedTuple):
+    """A part of the regime in words, what a record lacks that it does not concern ("" where that goes without saying),
+    whether it does, and pairs (value, limit) of instances and their bounds: inside no value is above its limit."""
+
+    words: str
+    lack: str
+    there: bool
+    far: Callable[[Evidence, np.ndarray], Iterable[tuple[Any, Any]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,9 +124,34 @@ class RegimeParts:
             start=first(STARTS),
         )
 
+    def parts(self) -> tuple[Part, ...]:
+        """All of them, those that do not concern the record among them."""
+        noise = f"noise takes up {USED:.0%} or more of the step's limit"
+        # noise limits a step of given size, and is in a number of such steps through it
+        given_step = bool(self.precision) and "eta" in self.names and not self.long
+        noise = noise if given_step else f"noise gives {1 - REST:.0%} or more of the bound"
+        descends = bool(self._descents(dict.fromkeys(self.names, 1.0), 1.0))
+        sized = bool(self.noise) and ({"eta", "beta"} <= self.names or "reach" in self.names)
+        return (
+            Part(f"kappa = {KAPPA:g}", "no condition number", self.kappa, self._apart),
+            Part(noise, "no noise", bool(self.noise), self._limited if given_step else self._silent),
+            Part(f"step at most {STEP:g}/beta", "no step size", sized, lambda found, _: [(self._step(found), STEP)]),
+            Part(f"T >= {LONG}", "" if self.precision else "no iterations in noise", self.long,
+                 lambda found, _: [(LONG, np.asarray(found.arguments["T"], dtype=float))]),
+            Part(f"start at least {AHEAD:g} times the {'precision' if self.precision else 'bound'}",
+                 "no start to descend from", descends,
+                 lambda found, bound: [(AHEAD * level, at) for level, at in self._descents(found.arguments, bound)]),
+            Part(f"probability at most {TELLING:g}", "", self.theorem.quantity.name.endswith("STILL_RUNNING"),
+                 lambda _, bound: [(bound, TELLING)]),
+        )  # fmt: skip
+
     @property
     def kappa(self) -> bool:
         return {"mu", "beta"} <= self.names or {"reach", "contraction"} <= self.names or "kappa_max" in self.names
+
+    @property
+    def long(self) -> bool:
+        return bool(self.noise) and "T" in self.theorem.bound_keywords
 
     def condition_number(self, given: Mapping[str, Any]) -> Any:
         """beta/mu; of Scafflix, max_i gamma_i A_i / min_i gamma_i mu_i or the largest A_i/mu_i."""
@@ -150,30 +159,40 @@ class RegimeParts:
             return given["beta"] / given["mu"]
         return given["kappa_max"] if "kappa_max" in self.names else given["reach"] / given["contraction"]
 
-    @property
-    def step(self) -> bool:
-        return bool(self.noise) and ({"eta", "beta"} <= self.names or "reach" in self.names)
+    def silenced(self, found: Evidence) -> Evidence:
+        """The instances with next to no noise."""
+        given = found.arguments
+        return replace(found, arguments={**given, **{name: _SILENT * np.asarray(given[name]) for name in self.noise}})
 
-    def step_size(self, given: Mapping[str, Any]) -> Any:
+    def _apart(self, found: Evidence, _: np.ndarray) -> Iterable[tuple[Any, Any]]:
+        ratio = self.condition_number(found.arguments) / KAPPA
+        return [(ratio, NEAR), (1 / ratio, NEAR)]
+
+    def _step(self, found: Evidence) -> Any:
         """In units of its limit without noise."""
+        given = found.arguments
         if "reach" in self.names:
             return given["reach"]
         return given["eta"] * given["beta"] * (given["smax"] if "smax" in self.names else 1.0)
 
-    @property
-    def long(self) -> bool:
-        return bool(self.noise) and "T" in self.theorem.bound_keywords
+    def _limited(self, found: Evidence, _: np.ndarray) -> Iterable[tuple[Any, Any]]:
+        """The largest part of a limit that noise alone takes up."""
+        loud, quiet = (sides(self.theorem, each.arguments) for each in (found, self.silenced(found)))
+        used = [np.where(np.asarray(quiet[name][0]) < CLEAR * left, left / right, 0.0)
+                for name, (left, right) in loud.items()]  # fmt: skip
+        return [(USED, np.maximum(np.max(np.broadcast_arrays(0.0, *used), axis=0), 1e-300))]
 
-    @property
-    def chance(self) -> bool:
-        return self.theorem.quantity.name.endswith("STILL_RUNNING")
+    def _silent(self, found: Evidence, bound: np.ndarray) -> Iterator[tuple[Any, Any]]:
+        """What stays without noise, and what start and bias add."""
+        given, theorem = found.arguments, self.theorem
+        rest = np.nan_to_num(np.abs(self.silenced(found).bound(theorem)) / bound, nan=1.0)
+        yield rest, REST
+        if self.kappa and self.long:
+            more = {name: 2 * np.asarray(given[name]) for name in (*STARTS, *BIASES) if name in given}
+            grown = np.abs(np.abs(replace(found, arguments={**given, **more}).bound(theorem)) / bound - 1)
+            yield np.minimum(rest, grown), FORGOTTEN
 
-    @property
-    def given_step(self) -> bool:
-        """A number of steps of a size that is given: noise limits the size, and is in the bound through it."""
-        return bool(self.precision) and "eta" in self.names and not self.long
-
-    def descents(self, given: Mapping[str, Any], bound: Any) -> list[tuple[Any, Any]]:
+    def _descents(self, given: Mapping[str, Any], bound: Any) -> list[tuple[Any, Any]]:
         """Pairs of a level and the start in its unit, converted by a power of the least curvature."""
         goals = [(self.theorem.quantity.unit, bound)] if self.long else []
         if self.precision:
@@ -188,30 +207,6 @@ class RegimeParts:
         return found
 
 
-def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parts of the regime that concern a record, and those that do not."""
-    has = RegimeParts.from_theorem(theorem)
-    noise = (
-        f"noise takes up {USED:.0%} or more of the step's limit"
-        if has.given_step
-        else f"noise gives {1 - REST:.0%} or more of the bound"
-    )
-    descends = bool(has.descents(dict.fromkeys(has.names, 1.0), 1.0))
-    goal = f"{'precision' if has.precision else 'bound'}"
-    asked = (
-        (f"kappa = {KAPPA:g}", "no condition number", has.kappa),
-        (noise, "no noise", bool(has.noise)),
-        (f"step at most {STEP:g}/beta", "no step size", has.step),
-        (f"T >= {LONG}", "" if has.precision else "no iterations in noise", has.long),
-        (f"start at least {AHEAD:g} times the {goal}", "no start to descend from", descends),
-        (f"probability at most {TELLING:g}", "", has.chance),
-    )
-    return (
-        tuple(part for part, _, there in asked if there),
-        tuple(lack for _, lack, there in asked if lack and not there),
-    )
-
-
 def where_attained(theorem: Theorem, whole: Evidence) -> tuple[str, ...]:
     """The simple cases in which all instances of the largest ratio lie, () where one of them lies in none."""
     ratio = np.where(whole.counted(theorem), whole.ratio(theorem), -np.inf)
@@ -223,9 +218,8 @@ def where_attained(theorem: Theorem, whole: Evidence) -> tuple[str, ...]:
     if "T" in has.names:
         cases["T = 0"] = given["T"] == 0
     if has.noise:
-        silent = {**given, **{name: _SILENT * given[name] for name in has.noise}}
         with np.errstate(all="ignore"):
-            same = np.abs(replace(rows, arguments=silent).bound(theorem) - rows.bound(theorem))
+            same = np.abs(has.silenced(rows).bound(theorem) - rows.bound(theorem))
             cases["zero noise"] = same <= CLEAR * np.abs(rows.bound(theorem))
     cases |= {f"{name} = 1": given[name] == 1 for name in ALONE if name in has.names}
     if has.kappa:

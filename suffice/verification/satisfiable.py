@@ -6,45 +6,35 @@ belong to none, but what it finds shows that the conditions do not exclude each 
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from functools import wraps
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from suffice.bounds import Theorem
 
-from .boundary_instances import on_boundaries
 from .evidence import Evidence, sides
-from .family import Domain, Family
+from .family import Domain, Family, Values
+from .search import search
 
 BEYOND = 1e4
 """How far beyond the typical range of a parameter is searched."""
 _DRAWN = 4096
-_MOST = 6
-"""Conditions among which contradictory pairs are looked for."""
 
 
 def explained(theorem: Theorem, unmet: str) -> tuple[bool, str]:
-    """Return True and numbers that meet all conditions in words, or False and the smallest contradiction."""
+    """Return True and numbers that meet all conditions in words, or False and that these contradict each other."""
     names = tuple(sides(theorem, {each.name: np.array([each.typical[0]]) for each in theorem.parameters}))
-    found = _search(theorem, names) if names else None
+    found = _search(theorem) if names else None
     if found is not None:
         at = ", ".join(f"{name} = {value:.7g}" for name, value in found.items())
         return True, f"numbers do ({at}); give a family with such instances"
-    pairs = combinations(names, 2) if 2 < len(names) <= _MOST else ()
-    some = [*((name,) for name in names if len(names) > 1), *pairs, names]
-    apart = next(each for each in some if each is names or _search(theorem, each) is None)
-    if len(apart) < 2:
-        return False, unmet
-    said = f"{' and '.join(names)} contradict each other" if apart is names else f"{apart[0]} contradicts {apart[1]}"
-    return False, f"{said}; {unmet}"
+    return False, f"{' and '.join(names)} contradict each other; {unmet}" if len(names) > 1 else unmet
 
 
-def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | None:
-    """Values of the parameters that the conditions `wanted` take, where these hold; None where none was found."""
+def _search(theorem: Theorem) -> dict[str, float] | None:
+    """Values of the parameters that the conditions take, where all hold; None where none was found."""
     needed = [each for each in theorem.parameters if each.name in theorem.condition_keywords]
     domains = {}
     for each in needed:
@@ -54,18 +44,18 @@ def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | Non
         domains[each.name] = Domain(low=low, high=high, log=log, integer=each.integer, zero=zero)
 
     @wraps(theorem.conditions)
-    def some(**given: Any) -> dict[str, Any]:
-        pairs = {name: pair for name, pair in theorem.conditions(**given).items() if name in wanted}
-        return pairs | ({"mu": (given["mu"], given["beta"])} if {"mu", "beta"} <= given.keys() else {})
+    def all_of(**given: Any) -> dict[str, Any]:
+        order = {"mu": (given["mu"], given["beta"])} if {"mu", "beta"} <= given.keys() else {}
+        return {**theorem.conditions(**given), **order}
 
-    narrow = replace(theorem, bound=some, conditions=some)  # of what conditions take alone
-    family = Family(name="parameters", domains=domains, arguments=lambda values: values)
-    tried = [
-        family.draw(_DRAWN, seed=0),
-        family.at(family.corners(_DRAWN, seed=0)),
-        on_boundaries(narrow, family, seed=0),
-    ]
-    values = {name: np.concatenate([each[name] for each in tried]) for name in domains}
-    count = len(next(iter(values.values())))
-    good = np.flatnonzero(Evidence(engine="", measured=np.zeros(count), arguments=values).counted(narrow))
-    return {name: float(value[good[0]]) for name, value in values.items()} if len(good) else None
+    # of what conditions take alone
+    narrow = replace(theorem, bound=wraps(theorem.conditions)(lambda **given: 1.0), conditions=all_of)
+    family = Family(name="parameters", domains=domains, arguments=lambda values: values, measure=_nothing)
+    for found in search(narrow, family, draws=_DRAWN, corners=_DRAWN, restarts=1, ascents=0, root=0):
+        for row in np.flatnonzero(found.counted(narrow)):
+            return {name: float(value[row]) for name, value in found.arguments.items()}
+    return None
+
+
+def _nothing(values: Values) -> Evidence:
+    return Evidence(engine="", measured=np.zeros(len(next(iter(values.values())))), arguments=values)

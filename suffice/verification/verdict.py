@@ -162,10 +162,10 @@ class Verdict:
     def __str__(self) -> str:
         """The lines, as wide as the terminal or 79 characters."""
         width = shutil.get_terminal_size((_WIDTH, 24)).columns
-        return "\n".join(_wrapped(line, width, "  " if at else "") for at, line in enumerate(self.lines))
+        return "\n".join(_wrapped(line, width, "  " if at else "") for at, line in enumerate(self._lines))
 
     @property
-    def lines(self) -> list[str]:
+    def _lines(self) -> list[str]:
         """What was found, and below it what it means, the violation, where numbers that look odd come from, what was
         tried and, of a bound that stands, what was not."""
         left_out = self.not_tried if self.outcome is not Outcome.VIOLATED else ""
@@ -289,7 +289,7 @@ class Verdict:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         claim = "" if self.theorem.key.startswith("own/") else f"{self.theorem.key} ({self.theorem.edition})"
-        return html.listed([*filter(None, [claim]), *self.lines])
+        return html.listed([*filter(None, [claim]), *self._lines])
 
 
 INSTANCE = ("eta", "mu", "beta", "sigma2", "e0", "T", "N", "d")

@@ -104,18 +104,6 @@ def test_distance2_is_from_the_start_to_the_minimiser_of_client_0():
         assert_allclose(setting.arguments["distance2"], apart @ apart, rtol=1e-12)
 
 
-def test_a_bound_of_the_distance_is_checked_on_the_default_families():
-    def floor_without_curvature(*, eta, mu, distance2, sigma2, T):
-        return survive(eta * mu, 2 * T) * distance2 + eta * sigma2 / (2 * mu)  # of 1/(mu (2 - eta mu)), too small
-
-    def limit(*, eta, mu, beta):
-        return {"eta <= 2/(mu + beta)": (eta, 2 / (mu + beta))}
-
-    verdict = check(floor_without_curvature, conditions=limit, quantity="last_distance")
-    assert verdict.outcome is Outcome.VIOLATED
-    assert "distance2 = " in verdict.tried
-
-
 @pytest.mark.parametrize("longest", [1, 3, 40])
 def test_sharp_instances_stay_within_the_familys_domains(longest):
     family = quadratics(longest=longest)

@@ -109,7 +109,10 @@ def test_conditions_that_no_instance_meets_are_named():
     assert "(nearest: 2 <= 1)" in never.evidence.unmet
 
     apart = check(right, conditions=lambda *, T: {"low": (T, 1), "high": (2, T), "any": (0, T)}, family=line)
-    assert "low contradicts high; no condition fails everywhere, but some does at each" in one_line(apart)
+    assert (
+        "low and high and any contradict each other; no condition fails everywhere, but some does at each"
+        in one_line(apart)
+    )
 
 
 def test_what_numbers_meet_is_not_vacuous():

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 from suffice.bounds import InputError, Quantity
-from suffice.simulate import Local
 from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.verification import Outcome, check, families
 from suffice.verification.check import record
-from suffice.verification.problem_measure import measured_family
 from suffice.verification.quantity import form_of, quantity, quantity_of
-from suffice.verification.sampled_check import path_measures
 
 pytestmark = pytest.mark.usefixtures("brief")
 
@@ -27,12 +23,6 @@ def curved(*, state, problem, mu):
 
 CURVED = quantity(of=curved)
 FAMILY = families.quadratics(features=1, longest=20)
-
-
-class Bold(Local):
-    """Local, followed on paths."""
-
-    linear = False
 
 
 def steps(*, eta, beta):
@@ -47,20 +37,6 @@ def less(*, eta, mu, beta, e0, sigma2, T):
     return 1.5 * ((1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / (2 * mu))
 
 
-def bounded(asked):
-    return replace(record(twice), quantity=quantity_of(asked))
-
-
-def test_on_one_curvature_the_sum_is_twice_the_excess():
-    """E[e_T] + (mu/2) E|theta_T - theta*|^2 = 2 E[e_T] in R^1."""
-    found = {}
-    for name, asked in (("excess", "excess"), ("sum", CURVED)):
-        found[name] = measured_family(FAMILY, bounded(asked)).evidence(FAMILY.sharp()).measured
-    # the same moments times mu/2 or h/2, which differ in the last bit
-    np.testing.assert_allclose(found["sum"], 2 * found["excess"], rtol=1e-14)
-    assert found["excess"].max() > 1
-
-
 def test_a_violation_is_evaluated_again():
     found = check(less, conditions=steps, quantity=CURVED, family=FAMILY).counterexample
     assert found is not None
@@ -69,19 +45,6 @@ def test_a_violation_is_evaluated_again():
     shrinks = (1 - a["eta"] * a["mu"]) ** 2
     by_hand += a["mu"] / 2 * a["eta"] ** 2 * a["sigma2"] * sum(shrinks**t for t in range(int(a["T"])))
     assert float(found["measured"]) == pytest.approx(2 * by_hand, rel=1e-12)
-
-
-def test_a_function_of_the_state_is_followed_on_paths():
-    drawn = {"curvature": np.full((2, 1, 1), 2.0), "sigma2": np.array([0.0, 1.0]), "far": np.ones(2),
-             "direction": np.ones((2, 1)), "step": np.full(2, 0.1), "T": np.array([3.0, 5.0])}  # fmt: skip
-    found = {}
-    for name, asked in (("excess", "excess"), ("sum", CURVED)):
-        theorem = bounded(asked)
-        [measure], reason = path_measures(theorem, Bold(), FAMILY, 0, effort="quick", root=0, delta=None)
-        assert reason == ""
-        found[name] = measure.family(theorem).evidence(drawn).measured
-    np.testing.assert_allclose(found["sum"], 2 * found["excess"], rtol=1e-12)
-    assert found["excess"].min() > 0
 
 
 def test_a_name_alone_is_the_quantity_itself():

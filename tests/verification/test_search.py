@@ -60,18 +60,6 @@ def test_a_rate_that_is_a_little_too_good_is_seen_late():
     assert_allclose(worst(given, late), 0.45 * (1.01 / 0.995) ** 40, rtol=1e-9)
 
 
-def test_arrays_of_corners_are_alike_of_two_values_or_free():
-    corners = family(lambda **_: 0).at(family(lambda **_: 0).corners(600, seed=1))["beta"]
-    kinds = np.array([len(np.unique(row)) for row in corners])
-    assert np.all(corners >= 0.5)
-    assert np.all(corners <= 2)
-    for few in (1, 2):
-        assert 0.1 < (kinds == few).mean() < 0.8
-    assert (kinds > 2).mean() > 0.1
-    ends = ((corners == 0.5) | (corners == 2)).mean()
-    assert 0.3 < ends < 0.5
-
-
 def test_ascent_finds_what_random_draws_miss():
     """Violated within .011 of one point of the unit square alone, and there by .05 % at most."""
     theorem = record(lambda *, e0: e0)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 import pytest
 from one_line import one_line
 
-from suffice.bounds import PARAMETERS, Theorem
+from suffice.bounds import PARAMETERS
 from suffice.verification import Outcome, Verdict
 from suffice.verification.check import record
 from suffice.verification.evidence import Evidence
@@ -20,46 +18,6 @@ from suffice.verification.verdict import Variants
 
 def doubled(*, e0):
     return 2 * e0
-
-
-def test_a_verdict_says_itself_what_its_parts_know_of_instances_and_mutants():
-    verdict = Verdict(
-        theorem=record(doubled),
-        outcome=Outcome.VALID,
-        evidence=EvidenceSummary(
-            examined=9, met={"a": 3}, violations=2, worst_ratio=0.5, ranges={"e0": (1.0, 2.0)}, points=((2.0, 1.0),),
-            dropped=4,
-        ),
-        variants=Variants(mutants=5, standing=("a",), necessity={"b": True}),
-        tried="T up to 7",
-        not_tried="T > 7",
-    )  # fmt: skip
-    assert (verdict.examined, verdict.met, verdict.instances, verdict.violations) == (9, {"a": 3}, 3, 2)
-    assert (verdict.worst_ratio, verdict.ranges, verdict.points) == (0.5, {"e0": (1.0, 2.0)}, ((2.0, 1.0),))
-    assert (verdict.mutants, verdict.refuted, verdict.survivors, verdict.dropped) == (5, 4, ("a",), 4)
-    assert (verdict.necessity, verdict.tried, verdict.not_tried) == ({"b": True}, "T up to 7", "T > 7")
-    for name in ("instances", "outcome"):
-        with pytest.raises(AttributeError):
-            setattr(verdict, name, 3)
-
-
-def test_a_copy_of_a_verdict_is_equal_and_differs_where_a_part_differs():
-    seen = EvidenceSummary(met={"a": 3}, worst_ratio=0.5, worst_bound=2.0, worst_instance={"e0": 1.0})
-    verdict = Verdict(
-        theorem=cast(Theorem, None),
-        outcome=Outcome.VALID,
-        evidence=seen,
-        variants=Variants(mutants=4, standing=("a",)),
-    )
-    again = deepcopy(verdict)
-    assert again == verdict
-    assert again != replace(verdict, evidence=replace(seen, met={"a": 4}))
-    assert (again.instances, again.worst_ratio, again.evidence.worst_instance, again.refuted) == (
-        3,
-        0.5,
-        {"e0": 1.0},
-        3,
-    )
 
 
 def of_outcome(outcome, **parts):
