@@ -99,12 +99,6 @@ def test_a_changed_definition_keeps_the_cells_that_it_still_has(finished, tmp_pa
     assert table(campaign) == text
 
 
-def test_cells_hold_no_time(finished):
-    campaign, _, text = finished
-    stored = [path.read_text() for path in (campaign.out / "cells").glob("*.json")]
-    assert not any("second" in cell for cell in (*stored, text))
-
-
 def test_a_failed_cell_is_named_the_rest_goes_on_and_the_next_call_computes_it(tmp_path, monkeypatch, command):
     path = written(tmp_path, CHEAP)
 
