@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.bounds import evaluate, find
 from suffice.verification import Outcome
 from suffice.verification.claims import claim_of
 from suffice.verification.claims.adaptive import row_networks
@@ -25,14 +24,6 @@ def test_exact_moments_of_rows_violate_a_bound_that_takes_their_noise_for_additi
     assert len(ratio) >= 10
     assert ratio.max() <= 1
     assert replace(claim, theorem=wrong).verify().outcome is Outcome.VIOLATED
-
-
-def test_rows_violate_the_largest_noise_at_their_optimum_taken_for_every_model():
-    """The floor alone, as a sigma^2: what Assumption 2 would say of these rows near their minimisers."""
-    record = find("adaptive/peer-noise")
-    evidence = row_networks.peer_noise(30, 0)
-    assert (evidence.measured <= evaluate(record, **evidence.arguments) * (1 + 1e-9)).all()
-    assert (evidence.measured > evidence.arguments["sigma2"] * 5).any()
 
 
 def test_the_share_of_noise_that_grows_is_never_below_what_the_weights_have():
