@@ -1,4 +1,4 @@
-"""The last iterate: the logarithm of kappa is needed, quadratics have none."""
+"""The last iterate: the logarithm of kappa is needed."""
 
 from __future__ import annotations
 
@@ -45,11 +45,3 @@ def test_many_rounds_at_once_are_those_rounds_one_by_one():
     loss = given["mu"] * y**2 / 2 + np.where(y < kink, y**2 / (2 * kink), y - kink / 2)
     # 60 rounds of rounding, times 100 where most of the way is taken back; steps of 1/beta leave rounding errors alone
     np.testing.assert_allclose(evidence.measured, loss, rtol=1e-11, atol=1e-25)
-
-
-def test_quadratics_of_one_hessian_have_no_kappa_in_the_noise():
-    given = {"eta": 0.1, "beta": 1.0, "e0": 0.0, "sigma2": 1.0, "lambda2": 1.0, "bias": 0.0, "T": 10**7}
-    floors = [evaluate(KEY + "quadratic", mu=1 / kappa, **given) for kappa in (10.0, 1000.0)]
-    np.testing.assert_allclose(floors, 0.1 / (2 * 1.9), rtol=1e-11)
-    older = evaluate("sample-optimal/theorem-2", mu=1e-3, **given)
-    np.testing.assert_allclose(older / floors[1], 1.9 * 1000, rtol=1e-9)
