@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import entry_points
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 from suffice.support.errors import InputError
 
@@ -86,11 +86,7 @@ class LazyTuple(Sequence[T]):
     def _entries(self) -> tuple[T, ...]:
         return tuple(self._make())
 
-    @overload
-    def __getitem__(self, at: int) -> T: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, at: int | slice) -> T | tuple[T, ...]:
+    def __getitem__(self, at: Any) -> Any:
         return self._entries[at]
 
     def __len__(self) -> int:

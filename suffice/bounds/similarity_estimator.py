@@ -1,11 +1,13 @@
 """Equation (1): similarity estimated from m stochastic gradients of two clients, as printed and debiased.
 
-Gradients are NumPy arrays or torch tensors (..., m, d): m stochastic gradients of one client at the same model. The
-two clients' arrays broadcast: own[..., None, :, :] with (..., N, m, d) compares one client with N. A peer whose mean
+Gradients are arrays (..., m, d): m stochastic gradients of one client at the same model. The two clients' arrays
+broadcast: own[..., None, :, :] with (..., N, m, d) compares one client with N. A peer whose mean
 gradient equals the client's own has similarity 1, even at a stationary point.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from suffice.support.errors import InputError
 
@@ -15,7 +17,8 @@ def similarity_estimate(*, own, peer):
 
     Not unbiased: identical clients have E Z_ik > 0, and dissimilar ones are admitted by chance.
     """
-    return _ratio(_square((own - peer).mean(-2)), _square(own.mean(-2)))
+    gap, norm = _square((own - peer).mean(-2)), _square(own.mean(-2))
+    return _ratio(gap, gap, norm)
 
 
 def debiased_estimate(*, own, peer):
@@ -28,7 +31,7 @@ def debiased_estimate(*, own, peer):
         raise InputError("own", f"{own.shape[-2]} gradient", "give at least two gradients per client")
     difference = own - peer
     gap, norm = _square(difference.mean(-2)), _square(own.mean(-2))
-    return _ratio(gap, norm, gap - _mean_variance(difference), norm - _mean_variance(own))
+    return _ratio(gap, gap - _mean_variance(difference), norm - _mean_variance(own))
 
 
 def _square(x):
@@ -41,9 +44,8 @@ def _mean_variance(gradients):
     return _square(gradients - gradients.mean(-2)[..., None, :]).sum(-1) / (m * (m - 1))
 
 
-def _ratio(gap, norm, above=None, below=None):
-    """clip(1 - above / below, 0, 1) where below > 0, else 0; 1 where the gap vanishes. For both libraries: no where."""
-    above, below = (gap if above is None else above), (norm if below is None else below)
-    good = (below > 0) & (gap > 0)
-    ratio = (1 - above / (below * good + (1 - 1 * good))).clip(0, 1)
-    return ratio * good + (gap == 0)
+def _ratio(gap, above, below):
+    """clip(1 - above / below, 0, 1) where below > 0, else 0; 1 where the gap vanishes."""
+    with np.errstate(all="ignore"):
+        ratio = np.where(below > 0, np.clip(1 - above / below, 0, 1), 0.0)
+    return np.where(gap == 0, 1.0, ratio)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 import numpy as np
 
@@ -185,34 +185,21 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
     )
 
 
-Options = ParamSpec("Options")
 Measured = tuple[np.ndarray, Mapping[str, np.ndarray]] | tuple[np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]
 """What was measured, the theorem's arguments and, if need be, `hypothesis` or `again` of `Evidence` by name."""
 
 
 def measured_by(
     engine: str, label: str, *, rounding: float = 0.0
-) -> Callable[
-    [Callable[Concatenate[dict[str, np.ndarray], Options], Measured]],
-    Callable[Concatenate[dict[str, np.ndarray], Options], Evidence],
-]:
+) -> Callable[[Callable[..., Measured]], Callable[..., Evidence]]:
     """Makes a function of a family's values, and perhaps of more, that measures them into one that gives evidence."""
 
-    def decorated(
-        measure: Callable[Concatenate[dict[str, np.ndarray], Options], Measured],
-    ) -> Callable[Concatenate[dict[str, np.ndarray], Options], Evidence]:
+    def decorated(measure: Callable[..., Measured]) -> Callable[..., Evidence]:
         @wraps(measure)
-        def evidence(values: dict[str, np.ndarray], *args: Options.args, **options: Options.kwargs) -> Evidence:
+        def evidence(values: dict[str, np.ndarray], *args: Any, **options: Any) -> Evidence:
             measured, arguments, *more = measure(values, *args, **options)
-            return Evidence(
-                engine=engine,
-                measured=measured,
-                arguments=arguments,
-                label=label,
-                rounding=rounding,
-                values=values,
-                **(more[0] if more else {}),
-            )
+            told: dict[str, Any] = {"engine": engine, "label": label, "rounding": rounding, **(more[0] if more else {})}
+            return Evidence(measured=measured, arguments=arguments, values=values, **told)
 
         return evidence
 

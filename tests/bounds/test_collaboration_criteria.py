@@ -51,12 +51,6 @@ def test_step_ratio_is_never_above_the_realised_ratio_and_attained(criterion, ph
         np.testing.assert_allclose(q, worst, rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5, 0.1, 0.01, 1e-4])
-def test_step_ratio_closed_forms(share):
-    np.testing.assert_allclose(Binary(threshold=0.3).step_ratio(share), 0.3 + 0.7 * share, rtol=1e-15)
-    np.testing.assert_allclose(Continuous().step_ratio(share), 2 / (1 + share**-0.5), rtol=1e-15)
-
-
 @pytest.mark.parametrize("share", [0.9, 0.3, 0.02])
 def test_custom_step_ratio_is_on_the_safe_side_of_the_closed_form(share):
     for custom, exact in ((lambda x: x, Continuous()), (Sharp().phi, Sharp()), (Binary(threshold=0.5).phi, Binary)):
@@ -101,11 +95,6 @@ def test_binary_threshold_outside_its_interval_is_refused(bad):
 def test_binary_threshold_is_inclusive_up_to_rounding(threshold):
     x = np.array([threshold, np.nextafter(threshold, 0), threshold * (1 - 1e-12)])
     np.testing.assert_array_equal(Binary(threshold=threshold).phi(x), [threshold, threshold, 0])
-
-
-def test_binary_takes_one_threshold_per_row():
-    got = Binary(threshold=np.array([[0.2], [0.6]])).phi(np.array([[0.1, 0.4], [0.4, 0.8]]))
-    np.testing.assert_array_equal(got, [[0, 0.2], [0, 0.6]])
 
 
 @each

@@ -83,15 +83,6 @@ def test_a_target_that_only_a_short_interval_of_steps_reaches_is_found():
     assert evaluate(CONSTANT, **BASE, T=25, eta=found.value * 1.01) > best * (1 + 1e-7)
 
 
-def test_precision_of_a_hitting_time():
-    theorem = find("adaptive/corollary-1-expected-time")
-    found = solve(theorem, "eps", target=100.0, eta=0.2, **BASE)
-    assert found.side == "smallest"
-    assert found.bound <= 100
-    with pytest.raises(AssertionError):  # a smaller precision takes longer
-        assert evaluate(theorem, eta=0.2, **BASE, eps=found.value * (1 - 1e-9)) <= 100
-
-
 @pytest.mark.parametrize(
     ("key", "name", "last", "values"),
     [

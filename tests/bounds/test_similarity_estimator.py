@@ -1,4 +1,4 @@
-"""Equation (1): exact moments of the estimator and of its debiased form, both array libraries."""
+"""Equation (1): exact moments of the estimator and of its debiased form, one client and many."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-import torch
 
 from suffice.bounds import InputError, evaluate, find
 from suffice.bounds.similarity_estimator import debiased_estimate, similarity_estimate
@@ -60,7 +59,7 @@ def test_debiased_measurements_have_the_means_of_exact_gradients_even_with_commo
 
 
 @pytest.mark.parametrize("function", [similarity_estimate, debiased_estimate])
-def test_numpy_and_torch_agree_and_one_client_is_compared_with_many(function):
+def test_one_client_is_compared_with_many(function):
     rng = np.random.default_rng(13)
     own, peers = rng.normal(size=(5, 3, 4)), rng.normal(size=(5, 7, 3, 4))
     peers[:, 2] = own
@@ -68,11 +67,7 @@ def test_numpy_and_torch_agree_and_one_client_is_compared_with_many(function):
     assert got.shape == (5, 7)
     np.testing.assert_array_equal(got[:, 2], 1)
     assert ((got >= 0) & (got <= 1)).all()
-    tensor = function(own=torch.from_numpy(own)[:, None], peer=torch.from_numpy(peers))
-    assert tensor.dtype == torch.float64
-    np.testing.assert_allclose(tensor.numpy(), got, rtol=1e-12, atol=1e-13)  # order of summation
-    single = function(own=torch.from_numpy(own)[:, None].float(), peer=torch.from_numpy(peers).float())
-    assert single.dtype == torch.float32
+    np.testing.assert_allclose(got[:, 4], function(own=own, peer=peers[:, 4]), rtol=1e-14)
 
 
 @pytest.mark.parametrize("function", [similarity_estimate, debiased_estimate])

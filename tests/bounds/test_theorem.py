@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
-
 from suffice.bounds import Quantity, Source, Theorem
-from suffice.bounds.theorem import printed, record_of, records, theorem
+from suffice.bounds.theorem import printed, record_of, theorem
 
 FIELDS = {"key": "own/double", "title": "Doubling", "source": Source(paper="yours", locator="1")}
 
@@ -39,21 +37,3 @@ def test_the_function_stays_plain_its_first_paragraph_is_the_statement_and_a_pri
     other = record_of(doubled_printed)
     assert other == record.as_printed(doubled_printed, fault="a factor of 2 is missing", statement=other.statement)
     assert (other.edition, other.guarantee, other.monotone) == ("printed", False, {})
-
-
-def test_records_keep_their_order_and_a_given_statement_stands():
-    def squared(*, e0):
-        """e_0^2."""
-        return e0**2
-
-    declared = theorem(**FIELDS, quantity=Quantity.EXCESS, statement="Another.")(squared)
-    assert declared is squared
-    listed = records(doubled_printed, record_of(doubled), squared)
-    assert [entry.statement for entry in listed] == [
-        "The excess is at most e_0.", "The excess is at most twice e_0.", "Another.",
-    ]  # fmt: skip
-
-
-def test_a_function_without_a_record_is_refused():
-    with pytest.raises(KeyError):
-        records(lambda *, e0: e0)

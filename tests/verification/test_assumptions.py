@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,18 +36,6 @@ class Own(Algorithm):
 
     def step(self, problem, state, draw, eta):
         return {"models": self.moved(problem, state["models"], draw, eta)}
-
-
-class Decreasing(Own):
-    def step(self, problem, state, draw, eta):
-        return {"models": self.moved(problem, state["models"], draw, eta / draw.iteration)}
-
-
-class WarmUp(Own):
-    """A step that changes once, after 500 iterations."""
-
-    def step(self, problem, state, draw, eta):
-        return {"models": self.moved(problem, state["models"], draw, eta if draw.iteration > 500 else eta / 2)}
 
 
 class Scaffold(Own):
@@ -83,20 +73,11 @@ class Coin(Own):
         return {"models": torch.where(draw.extra["coin"][:, None, None], moved, state["models"])}
 
 
-class HeldForThree(Coin):
-    def drawn(self, t):
-        return t - (t - 1) % 3
-
-
 class Remembered(Coin):
     def draw(self, problem, randomness, iteration):
         one, two = (super(Remembered, self).draw(problem, randomness, t) for t in (iteration, iteration - 1))
         return Draw(iteration=iteration, noise=one.noise, extra={"coin": one.extra["coin"] | two.extra["coin"]})
 
-    odds = 0.75
-
-
-class WrongOdds(Coin):
     odds = 0.75
 
 
@@ -113,45 +94,50 @@ class TwoSamples(Own):
         return {"models": theta}
 
 
-class SecondSample(Own):
-    def draw(self, problem, randomness, iteration):
-        noise = [problem.draw(randomness, 2 * iteration + half) for half in range(2)]
-        return Draw(iteration=iteration, noise=noise[0], extra={"second": noise[1]})
+def own(name: str, kind: type[Own] = Own, **methods: Any) -> Any:
+    """One with other methods, or another number, under a name of its own."""
+    return type(name, (kind,), methods)()
 
 
-class Clipped(Own):
-    def step(self, problem, state, draw, eta):
-        theta = state["models"]
-        gradient = problem.stochastic_gradient(theta, None, draw.noise)
-        return {"models": theta - eta[..., None] * gradient.clamp(-0.5, 0.5)}
-
-
-class NoiseOnly(Own):
-    """Affine in the state, not in the noise."""
+def after(change: Callable[..., Any]) -> Callable[..., Any]:
+    """A step that gives these models, from the own ones, noise (S, N, d), t and the step size."""
 
     def step(self, problem, state, draw, eta):
-        noise = draw.noise[:, :, 0]
-        return {"models": state["models"] * 0.9 + noise * noise.abs()}
+        gradient = problem.stochastic_gradient(state["models"], None, draw.noise)
+        return {"models": change(state["models"], eta[..., None], gradient, draw)}
+
+    return step
 
 
-class OtherNoise(Own):
-    """Noise of twice the size that the problem knows."""
-
-    def draw(self, problem, randomness, iteration):
-        return Draw(iteration=iteration, noise=2 * problem.draw(randomness, iteration))
+def second(self, problem, randomness, iteration):
+    one, two = (problem.draw(randomness, 2 * iteration + half) for half in range(2))
+    return Draw(iteration=iteration, noise=one, extra={"second": two})
 
 
-class InPlace(Own):
-    def step(self, problem, state, draw, eta):
-        theta = state["models"]
-        theta -= eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)
-        return {"models": theta}
+def louder(self, problem, randomness, iteration):
+    return Draw(iteration=iteration, noise=2 * problem.draw(randomness, iteration))
 
 
-class OwnRandomness(Own):
-    def step(self, problem, state, draw, eta):
-        theta = self.moved(problem, state["models"], draw, eta)
-        return {"models": theta + 0.01 * torch.randn_like(theta)}
+STEPS = {
+    "Decreasing": after(lambda x, eta, g, draw: x - eta * g / draw.iteration),
+    "WarmUp": after(lambda x, eta, g, draw: x - eta * g / (1 + (draw.iteration <= 500))),  # it changes once
+    "Clipped": after(lambda x, eta, g, draw: x - eta * g.clamp(-0.5, 0.5)),
+    "NoiseOnly": after(lambda x, eta, g, draw: x * 0.9 + draw.noise[:, :, 0] * draw.noise[:, :, 0].abs()),
+    "InPlace": after(lambda x, eta, g, draw: x.sub_(eta * g)),
+    "OwnRandomness": after(lambda x, eta, g, draw: x - eta * g + 0.01 * torch.randn_like(x)),
+    "NotANumber": after(lambda x, eta, g, draw: x * float("nan")),
+    "Imaginary": after(lambda x, eta, g, draw: x * 1j),
+    "Broken": lambda self, problem, state, draw, eta: {"models": state["velocity"]},
+}
+"""By the name of what is wrong with them, or changes."""
+OTHERS = {name: own(name, step=step) for name, step in STEPS.items()} | {
+    "WrongOdds": own("WrongOdds", Coin, odds=0.75),
+    "HeldForThree": own("HeldForThree", Coin, drawn=lambda self, t: t - (t - 1) % 3),
+    "SecondSample": own("SecondSample", draw=second),
+    "OtherNoise": own("OtherNoise", draw=louder),
+    "NoStart": own("NoStart", init=lambda self, problem, models: {"models": models[..., 5]}),
+    "NoDraw": own("NoDraw", draw=lambda self, problem, randomness, iteration: problem.draw(randomness, iteration)),
+}
 
 
 class Counting(Own):
@@ -160,31 +146,6 @@ class Counting(Own):
     def step(self, problem, state, draw, eta):
         self.calls += 1
         return {"models": self.moved(problem, state["models"], draw, eta * (self.calls % 3 > 0))}
-
-
-class NotANumber(Own):
-    def step(self, problem, state, draw, eta):
-        return {"models": state["models"] * float("nan")}
-
-
-class Imaginary(Own):
-    def step(self, problem, state, draw, eta):
-        return {"models": state["models"] * 1j}
-
-
-class NoStart(Own):
-    def init(self, problem, models):
-        return {"models": models[..., 5]}
-
-
-class NoDraw(Own):
-    def draw(self, problem, randomness, iteration):
-        return problem.draw(randomness, iteration)
-
-
-class Broken(Own):
-    def step(self, problem, state, draw, eta):
-        return {"models": state["velocity"]}
 
 
 def network() -> Quadratics:
@@ -203,7 +164,7 @@ def network() -> Quadratics:
         (Scaffnew(p=0.3), [(1,)]),
         (Scaffnew(p=1.0), [(1,)]),  # what is certain is not held
         (Scaffold(), [(1,), (1,), (1,), (4,)]),
-        (HeldForThree(), [(1, 1, 1)]),
+        (OTHERS["HeldForThree"], [(1, 1, 1)]),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -214,8 +175,9 @@ def test_cycles_are_found_whatever_an_algorithm_declares(algorithm, blocks):
     assert found.cycle == Cycle(blocks=tuple(Block(iterations=block) for block in blocks))
 
 
-@pytest.mark.parametrize("algorithm", [Decreasing(), WarmUp()], ids=lambda value: type(value).__name__)
-def test_a_step_that_never_repeats_is_probed_at_each_iteration(algorithm):
+@pytest.mark.parametrize("name", ["Decreasing", "WarmUp"])
+def test_a_step_that_never_repeats_is_probed_at_each_iteration(name):
+    algorithm = OTHERS[name]
     found = assumptions(network(), algorithm, 0.1)
     assert (found.reason, found.periodic) == ("", False)
     powers = MomentPowers(network(), algorithm, eta=0.1, cycle=found.cycle)
@@ -230,12 +192,12 @@ def test_a_step_that_never_repeats_is_probed_at_each_iteration(algorithm):
     ("algorithm", "named"),
     [
         (Remembered(), r"outcomes at t = 2 and t = 1 depend on each other"),
-        (WrongOdds(), r"outcome \d of `outcomes` in 0\.\d+ of its paths where 0\.\d+ is listed"),
+        (OTHERS["WrongOdds"], r"outcome \d of `outcomes` in 0\.\d+ of its paths where 0\.\d+ is listed"),
         (TwoSamples(), r"noise of shape \(3, 2, 2\) instead of \(3, 1, 2\)"),
-        (SecondSample(), r"differ in 'second'"),
-        (Clipped(), r"not affine in the state"),
-        (NoiseOnly(), r"not affine in the noise"),
-        (OtherNoise(), r"standard errors away"),
+        (OTHERS["SecondSample"], r"differ in 'second'"),
+        (OTHERS["Clipped"], r"not affine in the state"),
+        (OTHERS["NoiseOnly"], r"not affine in the noise"),
+        (OTHERS["OtherNoise"], r"standard errors away"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -252,14 +214,14 @@ def test_what_exact_moments_cannot_see_makes_a_verdict_inconclusive(algorithm, n
 @pytest.mark.parametrize(
     ("algorithm", "named"),
     [
-        (InPlace(), "its `step` changes its arguments"),
-        (OwnRandomness(), "two calls of its `step` with the same arguments differ"),
+        (OTHERS["InPlace"], "its `step` changes its arguments"),
+        (OTHERS["OwnRandomness"], "two calls of its `step` with the same arguments differ"),
         (Counting(), "two calls of its `step` with the same arguments differ"),
-        (NotANumber(), "its state 'models' is not a tensor of finite real numbers"),
-        (Imaginary(), "its state 'models' is not a tensor of finite real numbers"),
-        (NoStart(), r"its `init` fails \(IndexError: index 5"),
-        (NoDraw(), "its `draw` returns Tensor: return a Draw"),
-        (Broken(), r"its `step` fails at t = 1 \(KeyError: 'velocity'\)"),
+        (OTHERS["NotANumber"], "its state 'models' is not a tensor of finite real numbers"),
+        (OTHERS["Imaginary"], "its state 'models' is not a tensor of finite real numbers"),
+        (OTHERS["NoStart"], r"its `init` fails \(IndexError: index 5"),
+        (OTHERS["NoDraw"], "its `draw` returns Tensor: return a Draw"),
+        (OTHERS["Broken"], r"its `step` fails at t = 1 \(KeyError: 'velocity'\)"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -37,13 +37,6 @@ class Sly(float):
 SLY = Sly(1.0)
 
 
-def matched(T):
-    match T:
-        case 7777:
-            return 0
-    return 1
-
-
 STATE = [0]
 
 
@@ -124,31 +117,24 @@ ASKING = {
     "//": lambda T: T // 1 / T,
     "math.isnan": lambda T: math.isnan(T),
     "range": lambda T: sum(1 for _ in range(T)),
-    "a list of so many": lambda T: len([0] * T),
     "an index of a list": lambda T: [1, 0][T],
     "==": lambda T: 0 if T == 7777 else 1,
     "and": lambda T: (T - 7777) and 1,
     "if": lambda T: 1 if T - 7777 else 0,
-    "nested": lambda T: (lambda x: x == 7777)(T),
-    "in a tuple": lambda T: T in (7777,),
-    "in a set": lambda T: T in {7777},
     "a dictionary's size": lambda T: len({T: 0, 7777: 0}) - 1,
     "get": lambda T: {7777: 0}.get(T, 1),
     "a default": lambda T: CHOICE[T],
     "isinstance": lambda T: int(isinstance(T, float)),
     "all": lambda T: int(all((T - 7777, 1))),
     "str": lambda T: len(str(T)),
-    "a formatted text": lambda T: len("%s" % T),  # noqa: UP031
     "a remainder": lambda T: T % 7777,
     "a list that grows": grows,
     "a list of its own that grows": grows_by_default,
     "hash": lambda T: 0 if hash(T) else 1,
     "an attribute": lambda T: 1 if T.is_integer else 0,
-    "sorted": lambda T: sorted((T, 7777), key=str)[0],
     "np.where": lambda T: np.where(T == 7777, 0, 1),
     "__eq__": lambda T: (7777).__ne__(T),
     "eval": lambda T: eval("T != 7777"),
-    "match": matched,
     "a number of its own": lambda T: SLY * T,
 }
 """Factors of a bound, nearly all of which are 0 or False at T = 7777 and nearly always 1."""

@@ -13,7 +13,7 @@ over time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from suffice.bounds import Continuous, tight_variance
 
 from ..family import Values
 from .recursions import affine_recursion
+from .rows import columns as columns_of
 
 CRITERION = Continuous()
 
@@ -282,12 +283,8 @@ class Aligned:
 
 
 _TINY = 1e-290
-_COLUMNS = ("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d")
-
-
-def columns(rows: list[tuple[float, ...]]) -> Values:
-    """One array per field from one tuple per instance: beta, kappa, r, sigma2_i, sigma2_k, ratio, e0, T, eps, d."""
-    return dict(zip(_COLUMNS, np.array(rows, dtype=float).T))
+columns = partial(columns_of, ("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d"))
+"""One array per field from one tuple per instance."""
 
 
 def sharp_values() -> Values:

@@ -95,6 +95,21 @@ def constant_steps(arguments: Arguments) -> np.ndarray:
     return np.repeat(arguments["eta"][:, None], LONGEST, 1)
 
 
+def _at_T(name: str) -> Any:
+    """A method that gives a recorded quantity at t = T, (n,)."""
+    return lambda paths: np.take_along_axis(paths._log[name], paths.arguments["T"].astype(int)[:, None], 1)[:, 0]
+
+
+def _summed(name: str, *, mean: bool = False) -> Any:
+    """A method that gives the sum, or the mean, of a recorded quantity over t < T, (n,)."""
+
+    def total(paths: Paths) -> np.ndarray:
+        values, inside = paths._before(name)
+        return (values * inside).sum(1) / (paths.arguments["T"] if mean else 1)
+
+    return total
+
+
 class Paths:
     """A batch of instances (n,); `arguments` are the arguments of the adaptive paper's theorems.
 
@@ -195,17 +210,9 @@ class Paths:
         )
         return alpha, gradients
 
-    def _at(self, name: str) -> np.ndarray:
-        """A recorded quantity at t = T, (n,)."""
-        return np.take_along_axis(self._log[name], self.arguments["T"].astype(int)[:, None], 1)[:, 0]
-
     def _before(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """A quantity at t = 0..LONGEST, and whether t < T, both (n, LONGEST + 1)."""
         return self._log[name], np.arange(LONGEST + 1) < self.arguments["T"][:, None]
-
-    def _sum(self, name: str) -> np.ndarray:
-        values, inside = self._before(name)
-        return (values * inside).sum(1)
 
     def largest(self, name: str) -> np.ndarray:
         """The largest value of a quantity before T: of the probability of a start below, of E[V_t]."""
@@ -217,41 +224,24 @@ class Paths:
         values, inside = self._before("contraction")
         return np.where(inside, values, np.inf).min(1)
 
-    def excess(self) -> np.ndarray:
-        """E[e_T]."""
-        return self._at("excess")
-
-    def while_running(self) -> np.ndarray:
-        """E[e_T 1{tau >= T}]."""
-        return self._at("while_running")
-
-    def still_running(self) -> np.ndarray:
-        """P(tau > T)."""
-        return self._at("still_running")
-
-    def still_running_G(self) -> np.ndarray:
-        """P(tau_G > T)."""
-        return self._at("still_running_G")
-
-    def stopped(self) -> np.ndarray:
-        """E[e_min(T, tau)]."""
-        return self._at("stopped")
-
-    def time(self) -> np.ndarray:
-        """E[min(tau, T)]."""
-        return self._sum("still_running")
-
-    def time_G(self) -> np.ndarray:
-        """E[min(tau_G, T)]."""
-        return self._sum("still_running_G")
-
-    def mean_square(self) -> np.ndarray:
-        """(1/T) sum_{t <= T} E|grad R_i(theta_{t-1})|^2."""
-        return self._sum("square") / self.arguments["T"]
-
-    def mean_square_running(self) -> np.ndarray:
-        """(1/T) sum_{t <= T} E[|grad R_i(theta_{t-1})|^2 1{tau_G >= t}]."""
-        return self._sum("square_running") / self.arguments["T"]
+    excess = _at_T("excess")
+    """E[e_T]."""
+    while_running = _at_T("while_running")
+    """E[e_T 1{tau >= T}]."""
+    still_running = _at_T("still_running")
+    """P(tau > T)."""
+    still_running_G = _at_T("still_running_G")
+    """P(tau_G > T)."""
+    stopped = _at_T("stopped")
+    """E[e_min(T, tau)]."""
+    time = _summed("still_running")
+    """E[min(tau, T)]."""
+    time_G = _summed("still_running_G")
+    """E[min(tau_G, T)]."""
+    mean_square = _summed("square", mean=True)
+    """(1/T) sum_{t <= T} E|grad R_i(theta_{t-1})|^2."""
+    mean_square_running = _summed("square_running", mean=True)
+    """(1/T) sum_{t <= T} E[|grad R_i(theta_{t-1})|^2 1{tau_G >= t}]."""
 
     def last(self, exceeds: Callable[[Mapping[str, np.ndarray]], np.ndarray]) -> np.ndarray:
         """The last t <= T at which a quantity exceeds its limit; `exceeds` maps the record to (n, LONGEST + 1)."""

@@ -36,17 +36,12 @@ class Mixed:
 
     peak: np.ndarray
     power: np.ndarray
-    kind: str = "mixed"
 
     def phi(self, x: Any) -> Any:
         return np.where(self.power < 1, Binary(threshold=self.peak).phi(x), np.minimum(self.peak, x**self.power))
 
     def psi(self, x: Any) -> Any:
         return x * self.phi(x)
-
-    def step_ratio(self, share: Any) -> Any:
-        """Nobody asks: weights need phi alone, and a mixture of criteria has no ratio in closed form."""
-        raise NotImplementedError("the step ratio of a mixture of criteria is not known")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +50,7 @@ class Peers:
 
     similarity: np.ndarray
     sigma2: np.ndarray
-    criterion: Criterion
+    criterion: Any
 
     @property
     def alpha(self) -> np.ndarray:

@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 
 from ..family import Domain, Values
+from .rows import columns
 
 DOMAINS = {
     "beta": Domain(low=0.25, high=4, log=True),
@@ -150,7 +151,7 @@ def sharp_fading() -> Values:
         for C in (1.01, 1.5, 2.0, 3.0)
         for T, delta in ((1.0, 0.99), (50.0, 0.9), (200.0, 0.6), (400.0, 0.1))
     ]
-    return dict(zip(FADING, np.array(rows).T))
+    return columns(FADING, rows)
 
 
 def sharp() -> Values:
@@ -162,4 +163,4 @@ def sharp() -> Values:
         for drop in (1.0, 0.7, 0.3, 0.21)
         for T, delta in ((1.0, 0.5), (10.0, 0.01))
     ]
-    return dict(zip(DOMAINS, np.array(rows).T))
+    return columns(DOMAINS, rows)

@@ -23,7 +23,7 @@ import numpy as np
 import sympy
 import torch
 
-from suffice.simulate import Algorithm, Quadratics, StreamingLeastSquares
+from suffice.simulate import Algorithm, Quadratics
 from suffice.simulate.moment_maps import Maps, origin, probe
 from suffice.simulate.moment_powers import Cycle
 
@@ -38,36 +38,19 @@ class Recursion:
     """After j = 1, ..., K steps from the start of a period E[x^2] = moments[j - 1] x^2 + noises[j - 1] eta^2 sigma_a^2.
 
     The entries are SymPy polynomials of t = eta h and, where clients share, of w = 1/N; they are rational in the
-    iteration n where steps change. With `pair` = (A, b) the state is s = (x, y) instead, y_0 = 0:
-    s <- A s + b eta xi with E[xi^2] = sigma_a^2.
+    iteration n where steps change.
     """
 
     moments: Sequence[Any]
     noises: Sequence[Any]
-    pair: tuple[Any, Any] | None = None
 
     @property
     def period(self) -> int:
         return len(self.moments)
 
 
-Make = Callable[[float, int, float, bool], tuple[Any, np.ndarray]]
-"""From t, a number of clients or dimensions, the step and whether to turn: a problem, and the directions (k, d) whose
-squares are added up."""
-
-
-def streams(t: float, features: int, step: float, turned: bool) -> tuple[StreamingLeastSquares, np.ndarray]:
-    """One stream of least squares whose features are Gaussian of one variance: all directions together."""
-    h = t / step  # 2 E[x x^T]; the variance of the gradient at the minimiser is 4 s^2 tr E[x x^T] = 1
-    problem = StreamingLeastSquares.of(
-        h / 2 * np.eye(features), np.zeros((1, features)), label_noise=(2 * h * features) ** -0.5,
-        start=np.eye(features)[:1],
-    )  # fmt: skip
-    return problem, np.eye(features)
-
-
 def alike(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics, np.ndarray]:
-    """Alike clients with curvature t/step along a direction, the only one or, turned, one of two."""
+    """Alike clients with curvature t/step along a direction (d,), the only one or, turned, one of two."""
     if not turned:
         hessian, direction = np.array([[t / step]]), np.array([1.0])
     else:
@@ -76,30 +59,22 @@ def alike(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics
     d = len(direction)
     A = np.tile((hessian + hessian.T) / 4, (clients, 1, 1))
     start = np.tile(direction, (clients, 1))
-    return Quadratics.of(A, np.zeros((clients, d)), sigma2=float(d), start=start), direction[None]
+    return Quadratics.of(A, np.zeros((clients, d)), sigma2=float(d), start=start), direction
 
 
-def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make = alike) -> Recursion:
-    """Read the recursion of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N.
-
-    With `make` = `streams` the numbers are dimensions, and w is d.
-    """
-    iterations = [n for block in cycle.blocks for n in block.iterations]
-    x = [Fraction(n) if make is streams else Fraction(1, n) for n in clients]
-    w = sympy.Symbol("w")
+def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int]) -> Recursion:
+    """Read the recursion of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N."""
+    iterations, w = [n for block in cycle.blocks for n in block.iterations], sympy.Symbol("w")
 
     def share(column: Sequence[Fraction]) -> Any:
-        points = [(sympy.Rational(at), sympy.Rational(value)) for at, value in zip(x, column)]
+        points = [(sympy.Rational(1, n), sympy.Rational(value)) for n, value in zip(clients, column)]
         found = sympy.expand(sympy.interpolate(points[:3], w))
         if any(found.subs(w, at) != value for at, value in points):
             raise NotOfThisKind(f"{algorithm.name} depends on the number of clients in another way than by 1/N")
         return found
 
-    joined = _joined([_polynomials(algorithm, iterations, n, make=make) for n in clients], share)
-    K = len(iterations)
-    two = len(joined) > 2 * K
-    pair = (sympy.Matrix(2, 2, joined[2 * K : 2 * K + 4]), sympy.Matrix(joined[2 * K + 4 :])) if two else None
-    return Recursion(moments=joined[:K], noises=joined[K : 2 * K], pair=pair)
+    joined = _joined([_polynomials(algorithm, iterations, n) for n in clients], share)
+    return Recursion(moments=joined[: len(iterations)], noises=joined[len(iterations) :])
 
 
 def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int) -> Recursion:
@@ -110,8 +85,6 @@ def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int)
     for other in clients[1:]:
         if any(_polynomials(algorithm, [at], other) != rows[at - 1] for at in (1, 2, 7)):
             raise NotOfThisKind(f"the steps of {algorithm.name} change, and clients share")
-    if len(rows[0]) > 2:
-        raise NotOfThisKind(f"{algorithm.name} has momentum and steps that change")
     moment, noise = _joined(rows, lambda column: _of_iteration(column, algorithm.name))
     return Recursion(moments=[moment], noises=[noise])
 
@@ -138,24 +111,18 @@ def _joined(rows: Sequence[Sequence[Sequence[Fraction]]], through: Callable[[Seq
 
 
 def _polynomials(
-    algorithm: Algorithm, iterations: Sequence[int], clients: int, confirmed: int = _CONFIRMED, make: Make = alike
+    algorithm: Algorithm, iterations: Sequence[int], clients: int, confirmed: int = _CONFIRMED
 ) -> list[list[Fraction]]:
-    """The coefficients in t of rho_j, c_j and, of two states, A and b."""
+    """The coefficients in t of rho_j and c_j."""
 
-    def at(t: float, step: float = 1.0, turned: bool = False, two: bool = False) -> np.ndarray:
-        return _numbers(algorithm, iterations, *make(t, clients, step, turned), step, clients if two else 0)
+    def at(t: float, step: float = 1.0, turned: bool = False) -> np.ndarray:
+        return _numbers(algorithm, iterations, *alike(t, clients, step, turned), step)
 
-    two = False
-    if make is alike:
-        try:
-            at(0.43)
-        except NotOfThisKind:  # one more state moves with the direction, or nothing does
-            two = True
-    found = interpolated(lambda t: at(t, two=two), algorithm.name)
+    found = interpolated(at, algorithm.name)
     rng = np.random.default_rng(0)
     for place, t in enumerate(rng.uniform(0.01, 2, confirmed)):
         expected = np.array([sum(float(c) * t**n for n, c in enumerate(one)) for one in found])
-        seen = at(t, step=(1.0, 0.37, 5.0)[place % 3], turned=place % 10 == 0, two=two)
+        seen = at(t, step=(1.0, 0.37, 5.0)[place % 3], turned=place % 10 == 0)
         if (np.abs(seen - expected) > _SAME * np.maximum(1, np.abs(expected))).any():
             says = f"a step of {algorithm.name} is no polynomial of eta h whose coefficients are fractions of"
             raise NotOfThisKind(f"{says} denominator {_DENOMINATOR:,} at most")
@@ -184,14 +151,14 @@ def _coefficients(t: np.ndarray, values: np.ndarray, largest: int) -> list[Fract
 
 
 def _numbers(
-    algorithm: Algorithm, iterations: Sequence[int], problem: Any, directions: np.ndarray, step: float, two: int
+    algorithm: Algorithm, iterations: Sequence[int], problem: Any, direction: np.ndarray, step: float
 ) -> np.ndarray:
-    """rho_j, c_j and, where `two` is the number of clients whose direction moves with one more state, A and b."""
-    d = len(directions[0])
+    """rho_j and c_j at one t."""
+    d = len(direction)
     _, centre, start = origin(problem, algorithm)
     maps = [probe(problem, algorithm, centre, torch.tensor(step, dtype=torch.float64), n) for n in iterations]
     followed = np.zeros((len(start), len(start)))
-    followed[:d, :d] = directions.T @ directions
+    followed[:d, :d] = np.outer(direction, direction)
     z = start.numpy()
 
     def back(form: np.ndarray, steps: Sequence[Maps]) -> np.ndarray:
@@ -203,12 +170,9 @@ def _numbers(
     noises = [float(form[-1, -1]) for form in forms]
     # the start is 1 along the direction and 0 across it
     moments = [float(z @ form @ z) - noise for form, noise in zip(forms, noises)]
-    pair = _pair(maps, directions[0], z, step, two) if two else []
-    closed = two or all(_closes(back(each, maps), forms[-1], rho, c) for each, rho, c in zip(forms, moments, noises))
-    if pair is None or not closed:
-        who = f"second moments of {algorithm.name}"
-        raise NotOfThisKind(f"{who} do not move alone along an eigen-direction, nor with one more state")
-    return np.array([*moments, *(c / step**2 for c in noises), *pair])
+    if not all(_closes(back(each, maps), forms[-1], rho, c) for each, rho, c in zip(forms, moments, noises)):
+        raise NotOfThisKind(f"second moments of {algorithm.name} do not move alone along an eigen-direction")
+    return np.array([*moments, *(c / step**2 for c in noises)])
 
 
 def _adjoint(one: Maps, form: np.ndarray) -> np.ndarray:
@@ -225,21 +189,3 @@ def _closes(twice: np.ndarray, once: np.ndarray, rho: float, c: float) -> bool:
     wanted = rho * once
     wanted[-1, -1] += c
     return bool(np.abs(twice - wanted).max() <= 1e-11 * max(1.0, np.abs(wanted).max()))
-
-
-def _pair(
-    maps: Sequence[Maps], direction: np.ndarray, start: np.ndarray, step: float, clients: int
-) -> list[float] | None:
-    """A and b of client 0's coordinate and one more state of its own; None where these do not move alone."""
-    d, size = len(direction), len(start) - 1
-    if len(maps) > 1 or size != 2 * d * clients or len(maps[0].weights):
-        return None
-    basis = np.zeros((2, size + 1))
-    basis[0, :d] = basis[1, d * clients : d * clients + d] = direction
-    mean, noise = maps[0].mean.numpy(), maps[0].noise.numpy()
-    rows, gained = basis @ mean, basis @ noise @ basis.T / step**2
-    A = rows @ basis.T
-    b = np.array([np.sqrt(gained[0, 0]), gained[0, 1] / max(np.sqrt(gained[0, 0]), 1e-300)])
-    scale = max(1.0, np.abs(rows).max())
-    alone = np.abs(rows - A @ basis).max() <= 1e-11 * scale and np.abs(np.outer(b, b) - gained).max() <= 1e-11
-    return [*A.ravel(), *b] if alone and np.abs(basis @ start - [1, 0]).max() <= 1e-12 else None

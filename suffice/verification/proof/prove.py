@@ -13,17 +13,14 @@ from typing import Any
 
 import mpmath
 import sympy
-import torch
 
 from suffice.bounds import Theorem
-from suffice.simulate import Algorithm, Local, StreamingLeastSquares
-from suffice.simulate.moment_powers import ONE_STEP
+from suffice.simulate import Algorithm, Local
 from suffice.support.errors import InputError
 
 from ..assumptions import steps_once
 from ..counterexample import described
 from ..families import ProblemFamily, quadratics
-from ..family import Family
 from ..measurement_cache import once
 from ..problem_measure import constants as own_constants
 from ..problem_measure import tested_once, typical
@@ -33,7 +30,7 @@ from ..recheck import refusal
 from ..schedule import Scheduled
 from ..verdict import Outcome, Verdict
 from .agreement import check_agreement, check_place, scalars_at
-from .algorithm_recursion import Recursion, read, read_changing, streams
+from .algorithm_recursion import Recursion, read, read_changing
 from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
 from .domain import Domain, domain_of
@@ -46,7 +43,6 @@ SLACK = Fraction(1, 1000)
 """The share of a bound that a proof may concede where a tight bound touches and no factor can be split off."""
 _CLIENTS = (1, 2, 3, 4)
 _CHANGING = 40
-_FORMS = ((4, 1), (8, 4))
 _NONETHELESS = "an instance violates the bound: it lies beyond, or what was read is not the bound"
 _WORDS = {"start": "a start without noise", "noise": "noise from the minimiser", "bias": "the bias alone",
           "stay": "a start at the mixture's minimiser"}  # fmt: skip
@@ -111,15 +107,16 @@ def prove(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, 
     """The theorem's bound for `algorithm`, read from the step, on alike clients and additive noise."""
     budget = Budget(seconds)
     try:
-        return _proof(theorem, algorithm, family, box, budget)
+        found = _proof(theorem, algorithm, family, box, budget)
     except NotOfThisKind as reason:
-        return _done("not of this kind", str(reason), budget)
+        found = Proof(outcome="not of this kind", says=str(reason))
+    except InputError:
+        raise
     except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         # SymPy's, of functions that nobody foresaw: the verdict on instances does not depend on it
         why = f"the formulas could not be worked with ({type(error).__name__}: {error!s:.80})"
-        return _done("undecided", why, budget)
+        found = Proof(outcome="undecided", says=why)
+    return replace(found, seconds=time.process_time() - budget.began)
 
 
 def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, box: Box, budget: Budget) -> Proof:
@@ -127,27 +124,23 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
         raise NotOfThisKind("a bound that is met with some probability is no second moment")
     if not algorithm.linear or isinstance(algorithm, Scheduled) or form_of(theorem).growing:
         raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state, or noise or steps change")
-    streamed = None if family is None else _streamed(family)
-    alike = None if family is None or streamed else _alike(family)
+    alike = None if family is None else _alike(family)
     mixture = None
-    if family is not None and not streamed and not alike:
+    if family is not None and not alike:
         mixture = mixture_of(family, algorithm, theorem, lambda count: _recursion(algorithm, (count,)))
         alike = mixture.clients
-    clients = (alike,) if alike else _CLIENTS if streamed else _workable(algorithm)
+    clients = (alike,) if alike else _workable(algorithm)
     numbers = {
         name: Fraction(rational(value, name)) for name, value in own_constants(theorem, algorithm, family).items()
     }
-    if streamed or len(clients) == 1:
-        numbers["N"] = Fraction(1 if streamed else clients[0])
+    if len(clients) == 1:
+        numbers["N"] = Fraction(clients[0])
     if mixture is not None:
         numbers["lambda2"] = mixture.weight2
     symbolic = normalised(theorem, theorem.quantity.name.lower(), numbers)
-    if mixture is not None:
-        recursion = mixture.recursion
-    else:
-        recursion = read(algorithm, ONE_STEP, clients, streams) if streamed else _recursion(algorithm, clients)
-    parts = _parts(recursion, symbolic, streamed)
-    domain = domain_of(symbolic, {**box, "mu/beta": (Fraction(1), Fraction(1))} if streamed else box, streamed)
+    recursion = _recursion(algorithm, clients) if mixture is None else mixture.recursion
+    parts = _parts(recursion, symbolic)
+    domain = domain_of(symbolic, box)
     upper = str(theorem.direction)
     if mixture is None and symbolic.bias != 0:
         raise NotOfThisKind("a bias of clients that do not differ")
@@ -162,20 +155,18 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
     if found is not None:
         if not check_place(theorem, symbolic, found.part.name, found.at, found.T, numbers):
             raise NotOfThisKind("the conditions are not those read from them")
-        at = ", ".join(
-            f"{name} = {value}" for name, value in _named(found.at, recursion, symbolic, bool(streamed)).items()
-        )
+        at = ", ".join(f"{name} = {value}" for name, value in _named(found.at, recursion, symbolic).items())
         relation = ">" if upper == "upper" else "<"
         says = (
             f"at beta = 1, {at}, {_WORDS[found.part.name]}, T = {found.T}: "
             f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
         )
-        if family is not None and not streamed and not (mixture is not None and mixture.has(found.at)):
-            return _done("undecided", f"false beyond the family, {says}", budget)
+        if family is not None and not (mixture is not None and mixture.has(found.at)):
+            return Proof(outcome="undecided", says=f"false beyond the family, {says}")
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
         numbers.setdefault("N", 1 / found.at["w"])
-        proof = _done("violated", says, budget, certificates)
-        return replace(proof, counterexample=_counterexample(theorem, found, numbers))
+        example = _counterexample(theorem, found, numbers)
+        return Proof(outcome="violated", says=says, certificates=certificates, counterexample=example)
     if len(clients) == 1 and clients[0] > 1:
         domain = replace(domain, says=f"{domain.says}, N = {clients[0]}{', one Hessian' if differ else ''}")
     if differ:
@@ -206,7 +197,7 @@ def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Bu
                 return found
             first = found if first is None or (found.slack and not first.slack) else first
     except (Negative, Undecided) as error:
-        return _done("undecided", f"start and bias add up only where eta beta <= 1 ({error})", budget)
+        return Proof(outcome="undecided", says=f"start and bias add up only where eta beta <= 1 ({error})")
     assert first is not None
     return first
 
@@ -229,7 +220,7 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
                 reason = refusal(json.loads(json.dumps(one)))
                 assert not reason, f"a certificate that the checker refuses: {reason}"
             says = f"on quadratics, for all T >= {earliest}, {domain.says}"
-            return _done(f"proved{_up_to(signed)}", says, budget, certificates, slack)
+            return Proof(outcome=f"proved{_up_to(signed)}", says=says, certificates=certificates, slack=slack)
         if len(parts[0].rho) > 1 or budget.left() <= 0:
             break
     if isinstance(failed, Negative):
@@ -238,7 +229,7 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
         part = getattr(failed, "part", None) or {}
         left = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in part.items())
         where = f"{failed}, on {left}" if left else str(failed)
-    return _done("undecided", where, budget)
+    return Proof(outcome="undecided", says=where)
 
 
 def _up_to(slack: Fraction) -> str:
@@ -253,23 +244,7 @@ def _of_part(
     if len(part.rho) > 1 and symbols()["w"] in part.bound.free_symbols:
         with suppress(Negative):
             return [proved(claim, budget) for claim in claims_of(*options, shared=True)]
-    if part.pair is None:
-        return [proved(claim, budget) for claim in claims_of(*options)]
-    failed: list[Negative | Undecided] = []
-    for form in (None, *_FORMS):
-        try:
-            return [proved(claim, budget) for claim in claims_of(*options, form=form)]
-        except (Negative, Undecided) as error:
-            failed.append(error)
-    left = getattr(failed[0], "part", None) or domain.sides
-    raise Undecided("no quadratic form of both states was found that falls at the bound's rate", left) from failed[0]
-
-
-def _done(
-    outcome: str, says: str, budget: Budget, certificates: Sequence[Any] = (), slack: Fraction = Fraction(0)
-) -> Proof:
-    seconds = time.process_time() - budget.began
-    return Proof(outcome=outcome, says=says, certificates=certificates, slack=slack, seconds=seconds)
+    return [proved(claim, budget) for claim in claims_of(*options)]
 
 
 def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
@@ -283,32 +258,12 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
     return described(theorem, {"curvature": float(at["h"])}, known, *sides, int(numbers["N"]), digits=50)
 
 
-def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbolic, streamed: bool) -> dict[str, Any]:
+def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbolic) -> dict[str, Any]:
     named = {"eta": values["s"], "mu": values["k"], "curvature": values["h"]}
     shared = any(symbols()["w"] in each.free_symbols for each in (*recursion.moments, *recursion.noises))
-    if streamed or symbolic.takes_d:
+    if symbolic.takes_d:
         named["d"] = 1 / values["v"]
-    return named | ({"N": 1 / values["w"]} if not streamed and (shared or values["w"] != 1) else {})
-
-
-def _streamed(family: ProblemFamily) -> tuple[int, int] | None:
-    """The least and the largest dimension of a family of streams of least squares, one client, whose features have one
-    variance in all directions; None of another family."""
-    drawn = family.settings(Family(name=family.name, domains=family.domains).draw(64, seed=0))
-    problems: list[Any] = [each.complete().problem for each in drawn]
-    if not all(isinstance(each, StreamingLeastSquares) for each in problems):
-        return None
-    for setting, each in zip(drawn, problems):
-        known = replace(setting, arguments={}).complete().arguments
-        apart = (each.A - each.A[0, 0, 0] * torch.eye(each.features).double()).abs().max()
-        even = bool(apart <= 1e-12 * each.A.abs().max())
-        if each.clients > 1 or each.batch > 1 or not even:
-            raise NotOfThisKind("streams of several clients, of batches, or of features of several variances")
-        for name, value in setting.complete().arguments.items():
-            if name not in known or abs(value - known[name]) > 1e-9 * abs(known[name]):
-                raise NotOfThisKind(f"{name} is the family's own")
-    sizes = [each.features for each in problems]
-    return min(sizes), max(sizes)
+    return named | ({"N": 1 / values["w"]} if (shared or values["w"] != 1) else {})
 
 
 def _alike(family: ProblemFamily) -> int | None:
@@ -356,23 +311,14 @@ def _recursion_of(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
     return read(algorithm, tested.cycle, clients)
 
 
-def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part]:
+def _parts(recursion: Recursion, symbolic: Symbolic) -> list[Part]:
     """The start's and the noise's inequality, in t = s h with eta = s."""
     x, t = symbols(), sympy.Symbol("t")
-    along = {t: x["s"] * x["h"]} | ({x["w"]: 1 / x["v"]} if streamed else {})  # streams are read at d
-    rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))
+    rho, add = (
+        [each.subs(t, x["s"] * x["h"]) for each in entries] for entries in (recursion.moments, recursion.noises)
+    )
     add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
     none = [sympy.Integer(0)] * len(rho)
-    if recursion.pair is not None:
-        A, b = (each.subs(along) for each in recursion.pair)
-        scale, one = 1 / symbolic.of_one, sympy.Integer(1)
-        return [
-            Part(name="start", start=one, rho=rho, add=none, bound=symbolic.start * scale, pair=(A, b), gain=none[0]),
-            Part(
-                name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise * scale, pair=(A, b),
-                gain=x["s"] ** 2,
-            ),
-        ]  # fmt: skip
     return [
         Part(name="start", start=symbolic.of_one, rho=rho, add=none, bound=symbolic.start),
         Part(name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise),

@@ -99,12 +99,6 @@ def test_a_changed_definition_keeps_the_cells_that_it_still_has(finished, tmp_pa
     assert table(campaign) == text
 
 
-def test_cells_hold_no_time(finished):
-    campaign, _, text = finished
-    stored = [path.read_text() for path in (campaign.out / "cells").glob("*.json")]
-    assert not any("second" in cell for cell in (*stored, text))
-
-
 def test_a_failed_cell_is_named_the_rest_goes_on_and_the_next_call_computes_it(tmp_path, monkeypatch, command):
     path = written(tmp_path, CHEAP)
 
@@ -144,14 +138,9 @@ def test_a_failed_cell_is_named_the_rest_goes_on_and_the_next_call_computes_it(t
         (('keys = ["adaptive/property-1"]', "keys = []"), "Expected array of length >= 1"),
         (('editions = ["printed", "corrected"]', 'effort = "much"'), "much"),
         (('"printed", "corrected"', '"published"'), "Invalid enum value 'published'"),
-        (("block = 20", "block = nan"), "Expected int"),
-        (("block = 20", "clients = 20"), "clients"),
-        (("instances = 50", "instances = 1e999"), "Expected int"),
         (("instances = 50", "instances = 1000000000"), "over 100000"),
         (('editions = ["printed", "corrected"]', "roots = 1000000000"), "over 100000"),
-        (("root = 3", "root = 99999999999999999999999"), "Expected int <= 2147483648"),
         (("[[sharpness]]", "[[simulate]]"), "simulate"),
-        (("[[sharpness]]", "[sharpness]"), "Expected array"),
         (('keys = ["adaptive/property-1"]', "keys = [[1]]"), "Expected str"),
         (("[[verify]]", "[[verify"), "not valid TOML"),
     ],

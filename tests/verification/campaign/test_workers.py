@@ -130,27 +130,3 @@ def test_a_killed_scheduler_ends_the_campaign_with_one_line_and_nothing_is_lost(
     again = conduct(spread)
     assert (again.found, again.computed, again.failed) == (done, 200 - done, [])
     assert table(spread) == table(alone)
-
-
-ANSWERS = """
-import distributed.versions as module
-module.get_package_info = lambda names, real=module.get_package_info: real(names) | {}
-"""
-OTHER, WITHOUT = (ANSWERS.replace("{}", other) for other in ('{"python": "3.99.1.final.0"}', '{"suffice": None}'))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("preload", [OTHER, WITHOUT], ids=["python", "nothing"])
-def test_a_worker_of_other_versions_is_refused_in_one_line(tmp_path, preload):
-    pytest.importorskip("distributed")
-    (tmp_path / "preload.py").write_text(preload)
-    campaign = read_campaign(written(tmp_path, CHEAP))
-    with processes(tmp_path) as begin:
-        begin(*SCHEDULER)
-        where = address(tmp_path)
-        begin(*WORKER, "--preload", str(tmp_path / "preload.py"))
-        with pytest.raises(InputError, match="a worker has other versions") as caught:
-            conduct(campaign, scheduler=where)
-    assert "\n" not in str(caught.value)
-    assert not list((campaign.out / "cells").iterdir())
-    assert conduct(campaign).computed == 16

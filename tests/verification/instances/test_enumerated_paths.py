@@ -10,7 +10,7 @@ import torch
 from one_step import expected_step
 
 from suffice.bounds import Binary, Continuous, collaboration_weights
-from suffice.simulate import AllForOne, FixedWeights, Quadratics
+from suffice.simulate import FixedWeights, Quadratics
 from suffice.verification.instances import enumerated_paths, one_step, renewal
 from suffice.verification.instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Paths, uncorrelated
 from suffice.verification.instances.one_step import OneStep
@@ -92,22 +92,6 @@ def test_quantities_are_those_of_paths_written_out(loss, steps):
         for name, value in expected.items():
             np.testing.assert_allclose(getattr(batch, name)()[at], value, rtol=1e-11, err_msg=name)
     assert stopping >= 3
-
-
-def test_one_step_of_paths_is_that_of_the_simulator():
-    values = drawn(8, 7, T=1.0)
-    batch = Paths(values, QUADRATIC)
-    for at in range(8):
-        h, theta0 = values["scale"][at], values["theta0"][at]
-        factor = np.array([1, *values["factor"][at]])
-        shift = np.array([0, *(values["shift"][at] * h * theta0)])
-        # a quadratic of gradient c_k h theta + b_k
-        problem = Quadratics.of(factor[:, None, None] * h / 2, (shift / (factor * h))[:, None], sigma2=batch.sigma2[at])
-        binary = values["binary"][at] == 1
-        criterion = Binary(threshold=values["threshold"][at].item()) if binary else Continuous()
-        models = torch.full((1, 3, 1), theta0, dtype=torch.float64)
-        after = expected_step(problem, AllForOne(criterion=criterion), models, batch.arguments["eta"][at].item())
-        np.testing.assert_allclose(batch.excess()[at], after[0, 0], rtol=1e-10)
 
 
 def test_fixed_weights_replace_those_of_definition_1():

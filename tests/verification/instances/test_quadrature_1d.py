@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mpmath
 import numpy as np
 import pytest
 import torch
@@ -46,15 +45,6 @@ def test_counterexample_has_the_digits_known_beforehand():
     assert abs(law["e1_stopped"] + law["e2_running"] - 0.00244) < 0.000005
 
 
-def test_stop_probability_of_the_counterexample_is_that_of_a_normal_interval():
-    # theta_1 is normal by hand: all similarities are 0.99, weights 1 / (1 + 99 * 0.99)
-    mean = mpmath.mpf("0.2") - mpmath.mpf("0.9") * (100 * mpmath.mpf("0.2") - 99 * mpmath.mpf("0.02")) / (1 + 99 * 0.99)
-    deviation = mpmath.mpf("0.9") * 10 / (1 + 99 * 0.99)
-    edge = mpmath.sqrt(2 * 0.004)
-    expected = mpmath.ncdf((edge - mean) / deviation) - mpmath.ncdf((-edge - mean) / deviation)
-    np.testing.assert_allclose(counterexample()[0].two_steps(0.004)["stop_probability"], float(expected), rtol=1e-12)
-
-
 @pytest.mark.parametrize("which", ["counterexample", "binary", "continuous"])
 def test_expected_step_agrees_with_probing_the_simulator(which):
     line = (
@@ -89,13 +79,3 @@ def test_two_steps_agree_with_simulated_paths(criterion):
         z = (draws.mean() - law[name]) / (draws.std() / np.sqrt(len(draws)))
         assert abs(z) < 6, name  # 5 comparisons, twice: false alarm 2e-8
     assert line.two_steps(10.0)["e2_running"] == 0  # e_0 < eps: tau = 0
-
-
-def test_quantities_of_two_steps_add_up():
-    line, values = counterexample()
-    law = line.two_steps(values["eps"])
-    # split at tau = 1: nothing is lost between stopped and running paths
-    everything = line.two_steps(1e-300)
-    np.testing.assert_allclose(everything["e2_running"], law["e2"], rtol=1e-10)
-    assert everything["stop_probability"] < 1e-100
-    assert 0 < law["e1_stopped"] < values["eps"] * law["stop_probability"]

@@ -48,14 +48,22 @@ def clients(weights=WEIGHTS, *, apart=1.0, curvatures=(1.0, 1.0, 1.0), d=2, scal
     )  # fmt: skip
 
 
-def biased(*, eta, mu, beta, e0, sigma2, bias, lambda2, T):
-    left = (1 - eta * mu) ** T
-    return left * e0 + (1 - left) * (bias**2 + eta * beta * sigma2 * lambda2) / (2 * mu)
+def mixed(start=1.0, bias2=1.0, noise=1.0, power=1, floor=False, squared=False):
+    """start (1 - eta mu)^(power T) e0 and what bias and noise add up to, in the end (`floor`) or until T."""
+
+    def at_bias(*, eta, mu, beta, e0, sigma2, bias, lambda2, T):
+        left = (1 - eta * mu) ** T
+        level = (bias2 * bias**2 + noise * eta * beta * sigma2 * lambda2) / (2 * mu)
+        return start * left**power * e0 + level * (1 if floor else 1 - left)
+
+    def at_square(*, eta, mu, beta, e0, sigma2, bias2, lambda2, T):
+        given = {"eta": eta, "mu": mu, "beta": beta, "e0": e0, "sigma2": sigma2, "lambda2": lambda2, "T": T}
+        return at_bias(bias=bias2**0.5, **given)
+
+    return at_square if squared else at_bias
 
 
-def squared(*, eta, mu, beta, e0, sigma2, bias2, T):
-    left = (1 - eta * mu) ** T
-    return left * e0 + (1 - left) * (bias2 + eta * beta * sigma2 * 0.34) / (2 * mu)
+biased = mixed()
 
 
 def dissimilar(*, eta, mu, beta, e0, sigma2, b, T):
@@ -63,32 +71,15 @@ def dissimilar(*, eta, mu, beta, e0, sigma2, b, T):
     return left * e0 + b**2 / (2 * mu) + eta * beta * sigma2 / (2 * mu)
 
 
-def halves(*, eta, mu, beta, e0, sigma2, bias, T):
-    left = (1 - eta * mu) ** (2 * T)
-    return 2 * left * e0 + bias**2 / mu + eta * beta * sigma2 / (2 * mu)
-
-
 def distance(*, eta, mu, beta, distance2, sigma2, bias, T):
     left = (1 - eta * mu) ** T
     return left * distance2 + (1 - left) * (bias**2 / mu**2 + eta * sigma2 / mu)
 
 
-def small_bias(*, eta, mu, beta, e0, sigma2, bias, lambda2, T):
-    left = (1 - eta * mu) ** T
-    return left * e0 + (1 - left) * (0.99 * bias**2 + eta * beta * sigma2 * lambda2) / (2 * mu)
-
-
-def small_noise(*, eta, mu, beta, e0, sigma2, bias, lambda2, T):
-    left = (1 - eta * mu) ** T
-    return left * e0 + (1 - left) * (bias**2 + 0.99 * eta * beta * sigma2 * lambda2) / (2 * mu)
-
-
-def fast(*, eta, mu, beta, e0, sigma2, bias, lambda2, T):
-    left = (1 - eta * mu) ** T
-    return left**2 * e0 + (1 - left) * (bias**2 + eta * beta * sigma2 * lambda2) / (2 * mu)
-
-
-LONG = [pytest.param(bound, None, marks=pytest.mark.slow) for bound in (dissimilar, halves)]
+LONG = [
+    pytest.param(bound, None, marks=pytest.mark.slow)
+    for bound in (dissimilar, mixed(start=2, bias2=2, power=2, floor=True))
+]
 
 
 def proof(bound, family=None, algorithm=MIXED, conditions=limit, quantity=None):
@@ -100,7 +91,7 @@ def proof(bound, family=None, algorithm=MIXED, conditions=limit, quantity=None):
 @pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("bound", "quantity"),
-    [(biased, None), (distance, "LAST_DISTANCE"), (squared, None), *LONG],
+    [(biased, None), (distance, "LAST_DISTANCE"), (mixed(squared=True), None), *LONG],
 )
 def test_a_true_bound_with_a_bias_is_proved_and_rechecked(bound, quantity):
     found = proof(bound, quantity=quantity)
@@ -117,9 +108,9 @@ def test_a_true_bound_with_a_bias_is_proved_and_rechecked(bound, quantity):
 @pytest.mark.parametrize(
     ("bound", "words"),
     [
-        (small_bias, "a start at the mixture's minimiser"),
-        (small_noise, "noise from the minimiser"),
-        pytest.param(fast, "a start at the mixture's minimiser", marks=pytest.mark.slow),
+        (mixed(bias2=0.99), "a start at the mixture's minimiser"),
+        (mixed(noise=0.99), "noise from the minimiser"),
+        pytest.param(mixed(power=2), "a start at the mixture's minimiser", marks=pytest.mark.slow),
     ],
 )
 def test_a_bound_that_is_a_hundredth_too_small_is_violated_with_an_exact_T(bound, words):
@@ -201,7 +192,7 @@ def test_check_says_it():
     assert verdict.proof.outcome == "proved"
     other = sf.check(biased, conditions=limit, algorithm=MIXED, family=clients(), client=1, prove=True)
     assert "client 0's step, not client 1's" in other.proof.says
-    verdict = sf.check(small_bias, conditions=limit, algorithm=MIXED, family=clients(), prove=True)
+    verdict = sf.check(mixed(bias2=0.99), conditions=limit, algorithm=MIXED, family=clients(), prove=True)
     assert verdict.outcome.value == "violated"
     assert verdict.proof.outcome == "violated"
 
