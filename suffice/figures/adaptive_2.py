@@ -99,8 +99,6 @@ def _convergence(
         },
         setup=setting.facts(edition)
         | {
-            "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds),
-            "runs": len(seeds),
             "ratio": "Eq. (1) with b_alpha = 1" if edition == "stated" else "released code, one sample per pair",
             "weights": "1{r > 0} or r, divided by their sum",
             "parameters": competitors.words() if edition == "stated" else {},

@@ -107,8 +107,6 @@ def selection(
             "weight_step": WEIGHT_STEP,
             "samplings": SAMPLINGS,
             "iterations": iterations,
-            "seeds": [min(seeds), max(seeds)],
-            "runs": len(seeds),
         },
         keys=("sigma", "sampling", "client", "peer"),
     )

@@ -123,8 +123,12 @@ class Maker:
         if progress is not None and "progress" not in taken:
             progress(1, 1)
         seconds = time.perf_counter() - began
-        given = {name: _plain(value) for name, value in options.items() if value != self.options[name].default}
-        content = replace(content, setup={**content.setup, "changed": given})
+        defaults = {name: option.default for name, option in self.options.items()}
+        setup = {**content.setup, "changed": {name: _plain(v) for name, v in options.items() if v != defaults[name]}}
+        if "seeds" in defaults:
+            seeds = options.get("seeds", defaults["seeds"])
+            setup |= {"runs": len(seeds), "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds)}
+        content = replace(content, setup=setup)
         return Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw)
 
     def again(self, folder: str | Path) -> Figure:

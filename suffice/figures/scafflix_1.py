@@ -125,8 +125,6 @@ def scafflix_rounds(
             "mu": mu,
             "alphas": list(alphas),
             "start": "ones",
-            "seeds": [min(seeds), max(seeds)],
-            "runs": len(seeds),
             "labels": "y != -1" if edition == "published" else "the larger label is +1",
             "smoothness": "released code" if edition == "published" else "equation (12)",
         },

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from inspect import signature
-
 import mpmath
 import numpy as np
 import pytest
 from papers import SLOW, VACUOUS
 
 from suffice.bounds import THEOREMS, ConditionError, InputError, digits, evaluate, find
+from suffice.verification.evidence import met
 
 SATISFIABLE = [t for t in THEOREMS if t.bound is not None and (t.key, t.edition) not in VACUOUS]
 every = pytest.mark.parametrize("theorem", SATISFIABLE, ids=lambda t: f"{t.key}-{t.edition}")
@@ -23,11 +22,7 @@ def drawn(theorem, count, seed):
     kept = {parameter.name: np.zeros(0) for parameter in theorem.parameters}
     for part in range(DRAWN // AT_ONCE):
         values = domain_points(theorem, np.random.default_rng((seed, part)))
-        good = np.ones(AT_ONCE, dtype=bool)
-        with np.errstate(all="ignore"):
-            needed = {name: values[name] for name in signature(theorem.conditions).parameters}
-            for lhs, rhs in theorem.conditions(**needed).values():
-                good &= np.asarray(lhs <= rhs)
+        good = met(theorem, values, (AT_ONCE,))
         kept = {name: np.append(found, values[name][good])[:count] for name, found in kept.items()}
         if all(len(found) == count for found in kept.values()):
             break

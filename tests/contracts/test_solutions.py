@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from inspect import signature
-
 import mpmath
-import numpy as np
 import pytest
 
 from suffice.bounds import PARAMETERS, THEOREMS, ConditionError, InputError, evaluate, find, solve
+from suffice.explorer.exact_values import typical_points
 
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None and theorem.guarantee]
 SOLVED = [theorem for theorem in EVALUABLE if theorem.condition_names()]
-DRAWN, TRIED = 20_000, 1
-
-
-def inside(theorem, seed):
-    """Points of the typical box that meet all conditions with room."""
-    rng, values = np.random.default_rng(seed), {}
-    for parameter in theorem.parameters:
-        values[parameter.name] = np.exp(rng.uniform(*np.log(parameter.typical), DRAWN))
-        if parameter.integer:
-            values[parameter.name] = np.floor(values[parameter.name])
-    good = np.ones(DRAWN, dtype=bool)
-    given = {name: values[name] for name in signature(theorem.conditions).parameters}
-    with np.errstate(all="ignore"):
-        for lhs, rhs in theorem.conditions(**given).values():
-            good &= lhs <= rhs
-    rows = np.flatnonzero(np.broadcast_to(good, DRAWN))[:TRIED]
-    return [{name: float(value[row]) for name, value in values.items()} for row in rows]
 
 
 def beyond(theorem, values):
@@ -39,7 +20,8 @@ def beyond(theorem, values):
 
 
 def solutions(theorem, seed=5):
-    for point in inside(theorem, seed):
+    drawn = typical_points(theorem, 1, seed=seed)
+    for point in [{name: float(value[0]) for name, value in drawn.items()}] if len(next(iter(drawn.values()))) else []:
         if beyond(theorem, point):
             continue
         bound = float(evaluate(theorem, **point))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from pathlib import Path
 
 import pytest
 
-import suffice
 from suffice.bounds import DEFINITIONS, PAPERS, PARAMETERS, THEOREMS, Quantity
 from suffice.verification.errata import ERRATA
 
-ROOT = Path(suffice.__file__).parents[1]
-FILES = sorted((ROOT / "suffice").rglob("*.py")) + sorted((ROOT / "docs").rglob("*.py"))
 LEADS_ON = re.findall(
     r"\w+",
     "a an and any are as at be because between but by each every from has have if in into is its no nor not of or over "
@@ -63,35 +58,6 @@ def test_no_text_ends_in_the_middle():
 @pytest.mark.parametrize("text", ["of variance at most ", "over the k with", "at least (1 - x", "x <=", "{_NOISE}"])
 def test_a_text_that_ends_in_the_middle_is_seen(text):
     assert broken(text)
-
-
-def test_every_statement_ends_with_a_full_stop():
-    assert not [theorem.key for theorem in THEOREMS if not theorem.statement.endswith(".")]
-
-
-def bare(source):
-    """Lines of strings that are expressions and no docstrings: they were to be joined to the line above."""
-    documented, tree, lines = set(), ast.parse(source), source.splitlines()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            for before, each in zip([None, *node.body], node.body):
-                named = isinstance(before, (ast.Assign, ast.AnnAssign)) and not function
-                written = lines[each.lineno - 1].lstrip().startswith(('"""', 'r"""'))
-                if written and (before is None or named):
-                    documented.add(each)
-    return [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, (ast.Constant, ast.JoinedStr))
-        and getattr(node.value, "value", None) is not ...
-        and node not in documented
-    ]
-
-
-def test_no_string_stands_by_itself_in_a_module():
-    assert not {str(path.relative_to(ROOT)): lines for path in FILES if (lines := bare(path.read_text()))}
 
 
 def test_every_parameter_of_a_record_and_every_array_of_a_definition_has_its_own_symbol():

@@ -17,6 +17,7 @@ from papers import SLOW, UNIT_FAULTS, VACUOUS
 
 from suffice.bounds import PARAMETERS, THEOREMS, ConditionError, InputError, digits, evaluate, find, latex, page
 from suffice.bounds.plain_text import text_of
+from suffice.verification.evidence import met, sides
 
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None]
 CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
@@ -28,10 +29,6 @@ every = pytest.mark.parametrize("theorem", EVALUABLE, ids=lambda t: f"{t.key}-{t
 # survive and fall nudge a product by 2^-46 (1.4e-14); T eta mu < 745 times that is 1e-11, over 1 - eta mu.
 LOOSENESS = 1e-9
 DRAWN, KEPT, AT_ONCE = 200_000, 4000, 20_000
-
-
-def sides(theorem, values):
-    return theorem.conditions(**{name: values[name] for name in signature(theorem.conditions).parameters})
 
 
 @cache
@@ -46,9 +43,7 @@ def pool(key, edition):
             values[parameter.name] = np.exp(rng.uniform(low, high, AT_ONCE))
             if parameter.integer:
                 values[parameter.name] = np.floor(values[parameter.name])
-        good = np.ones(AT_ONCE, dtype=bool)
-        for lhs, rhs in sides(theorem, values).values():
-            good &= lhs <= rhs
+        good = met(theorem, values, (AT_ONCE,))
         if (key, edition) in VACUOUS:
             assert not good.any()
             good[:] = part == DRAWN // AT_ONCE - 1  # its formula is looked at all the same
@@ -173,7 +168,7 @@ def test_monotone_claims_hold_within_the_conditions(theorem):
     before = evaluate(theorem, enforce=False, **values)
     for name, sign in theorem.monotone.items():
         moved = values | {name: values[name] * np.random.default_rng(3).uniform(1.001, 3, 4000)}
-        inside = np.all([lhs <= rhs for lhs, rhs in sides(theorem, moved).values()] or [np.ones(4000, bool)], axis=0)
+        inside = met(theorem, moved, (4000,))
         assert inside.sum() > 200, name
         change = (sign * (evaluate(theorem, enforce=False, **moved) - before))[inside]
         assert (change >= 0).all(), name
@@ -252,7 +247,7 @@ def test_the_step_limit_itself_is_allowed_and_a_step_above_is_not(theorem):
     values = draws(theorem, 50)
     limit = np.broadcast_to(step_limit(theorem, values), 50)
     at = values | {"eta": limit}
-    inside = np.all([lhs <= rhs * (1 + 1e-15) for lhs, rhs in sides(theorem, at).values()], axis=0)
+    inside = met(theorem, at, (50,))
     assert inside.any(), "no draw leaves the step size its limit"
     for row in np.flatnonzero(inside):
         point = {name: value[row] for name, value in at.items()}

@@ -72,7 +72,7 @@ def test_the_command_sets_the_options_that_a_figure_takes_and_refuses_others(ref
     assert not tmp_path.exists()
     done = command("figure", "adaptive-1", "--option", "seeds=20", *out)
     assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "adaptive-1.json").read_text())["setup"]["draws"] == 20
+    assert json.loads((tmp_path / "adaptive-1.json").read_text())["setup"]["runs"] == 20
 
 
 def test_crosses_are_named_where_they_are_drawn():
