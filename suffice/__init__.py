@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from .simulate import hitting_times as hitting_times
     from .simulate import problems as problems
     from .simulate import run as run
-    from .simulate.data.leaf import leaf as leaf
     from .simulate.data.mnist import mnist as mnist
     from .simulate.data.plays import plays as plays
     from .simulate.problems.from_arrays import from_arrays as from_arrays

@@ -14,6 +14,7 @@ from suffice.simulate.data.folds import Sums, Units
 from .fitted import Fit
 from .gain import PER_COEFFICIENT, Gains
 from .model_averaging import Fitted
+from .similar_sites import Likeness, typically_scaled
 from .site_models import LEFT_OUT, POPULATION, SiteModel
 from .table import findings
 
@@ -138,6 +139,36 @@ def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str,
     if np.isnan(found.gain[at]):
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()
+
+
+def named(
+    found: Likeness, sums: Sums, names: Sequence[str], columns: Sequence[str], group: np.ndarray
+) -> list[dict[str, Any]]:
+    """The groups, where there are several, perhaps of a single site, the largest first, each with the column whose
+    slopes are the most standard errors from those of the other sites of `group`, and both; from `sums` without
+    suspected folds."""
+    scaled, units = typically_scaled(sums)
+    n, _, second = scaled.sites
+    clusters = [found.at[found.group == value] for value in range(found.group.max(initial=-1) + 1)]
+    entries = []
+    for each in sorted(clusters, key=lambda each: (-len(each), each[0])) if len(found.far) and columns else ():
+        others = np.setdiff1d(found.at[np.isin(found.at, group)], each)
+        if len(others):
+            (own, own_variance), (rest, variance) = (_slopes(second[k].sum(0), n[k].sum()) for k in (each, others))
+            most = int((np.abs(own - rest) / np.sqrt(own_variance + variance)).argmax())
+            unit = float(units[-1] / units[most])
+            entry = {"sites": [names[k] for k in each], "column": columns[most]}
+            entries.append(entry | {"own": unit * float(own[most]), "others": unit * float(rest[most])})
+    return entries
+
+
+def _slopes(second: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of several sites with a level each: slopes, and their variances, huge where a column does not vary."""
+    whole = second[:-1, :-1] + np.diag(1e-9 * np.diagonal(second)[:-1] + 1e-300)
+    inverse = np.linalg.inv(whole)
+    slopes = inverse @ second[:-1, -1]
+    noise = max(second[-1, -1] - second[:-1, -1] @ slopes, 1e-12 * second[-1, -1]) / max(n - len(slopes), 1.0)
+    return slopes, noise * np.diagonal(inverse) + 1e-300
 
 
 def _gain_of(group: Sequence[str], clients: Sequence[SiteModel]) -> dict[str, float | None]:

@@ -15,11 +15,11 @@ from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
 from suffice.support.parse import nearest
 
-from .assembly import assemble, encode, typically_filled
+from .assembly import assemble, encode, named, typically_filled
 from .fitted import Fit
 from .gain import spread_power
 from .robust import Network, fitted_robustly, gained
-from .similar_sites import Likeness, named
+from .similar_sites import Likeness
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics

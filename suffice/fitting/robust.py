@@ -44,9 +44,7 @@ def fitted_robustly(
     slopes, intercepts = np.zeros((sites, sums.mean.shape[-1] - 1)), np.zeros(sites)
     influences, losses = np.zeros((sites, sites)), np.full((sites, FOLDS), np.inf)
     networks = []
-    for group in (np.flatnonzero(~lone), *np.flatnonzero(lone & (counts > 1))[:, None]):
-        if not len(group):
-            continue
+    for group in filter(len, (np.flatnonzero(~lone), *np.flatnonzero(lone & (counts > 1))[:, None])):
         units, moved = Units.pooled(kept[group]), kept[group].dealt(counts[group])
         messages = units.messages(kept[group].turned(moved))
         fitted = collaborate(messages, progress=None if networks else progress)

@@ -21,9 +21,7 @@ the losses of others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -172,33 +170,3 @@ def _ratios(each: np.ndarray, level: np.ndarray, at: np.ndarray, enough: np.ndar
 def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:
     """Over the folds (axis 1) that are there."""
     return np.nanmedian(np.where(there, values, np.nan), axis=1)
-
-
-def named(
-    found: Likeness, sums: Sums, names: Sequence[str], columns: Sequence[str], group: np.ndarray
-) -> list[dict[str, Any]]:
-    """The groups, where there are several, perhaps of a single site, the largest first, each with the column whose
-    slopes are the most standard errors from those of the other sites of `group`, and both; from `sums` without
-    suspected folds."""
-    scaled, units = typically_scaled(sums)
-    n, _, second = scaled.sites
-    clusters = [found.at[found.group == value] for value in range(found.group.max(initial=-1) + 1)]
-    entries = []
-    for each in sorted(clusters, key=lambda each: (-len(each), each[0])) if len(found.far) and columns else ():
-        others = np.setdiff1d(found.at[np.isin(found.at, group)], each)
-        if len(others):
-            (own, own_variance), (rest, variance) = (_slopes(second[k].sum(0), n[k].sum()) for k in (each, others))
-            most = int((np.abs(own - rest) / np.sqrt(own_variance + variance)).argmax())
-            unit = float(units[-1] / units[most])
-            entry = {"sites": [names[k] for k in each], "column": columns[most]}
-            entries.append(entry | {"own": unit * float(own[most]), "others": unit * float(rest[most])})
-    return entries
-
-
-def _slopes(second: np.ndarray, n: float) -> tuple[np.ndarray, np.ndarray]:
-    """Of several sites with a level each: slopes, and their variances, huge where a column does not vary."""
-    whole = second[:-1, :-1] + np.diag(1e-9 * np.diagonal(second)[:-1] + 1e-300)
-    inverse = np.linalg.inv(whole)
-    slopes = inverse @ second[:-1, -1]
-    noise = max(second[-1, -1] - second[:-1, -1] @ slopes, 1e-12 * second[-1, -1]) / max(n - len(slopes), 1.0)
-    return slopes, noise * np.diagonal(inverse) + 1e-300

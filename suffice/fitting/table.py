@@ -14,7 +14,7 @@ from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import LEFT_OUT
 
 if TYPE_CHECKING:
-    from .site_models import SiteModels
+    from .site_models import Group, SiteModels
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
@@ -136,6 +136,7 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
     """A site that is only apart is not said to be wrong, nor any where the target `grows` noisier with its size, or
     fewer than two sites have rows enough to judge."""
     lines, enough = [], PER_COEFFICIENT * (len(fit.encoding.columns) + 1)
+    single = {entry["sites"][0]: f", and {_values(entry)}" for entry in fit.rule["groups"] if len(entry["sites"]) == 1}
     judged = sum(model.rows >= enough for model in fit) > 1
     for entry in fit.rule["suspects"]:
         name, rows = entry["site"], fit[entry["site"]].rows
@@ -151,7 +152,8 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
             which = "its row is" if rows == 1 else "a row of it is" if few else "its rows are"
             remedy = "look for a slip, or a line of sums" if few else "check its units, signs and labels"
             what = f"left out: {which} {times}" if wrong else f"alone: {which} {times}"
-            lines.append(f"{name} is {what} as far from the others' models as others'{f'; {remedy}' * wrong}.")
+            told = single.get(name, "") + f"; {remedy}" * wrong
+            lines.append(f"{name} is {what} as far from the others' models as others'{told}.")
             if len(fit) == 3:
                 lines.append("Of three sites, two that are wrong alike would be believed.")
         for fold in entry["folds"]:
@@ -161,6 +163,10 @@ def _suspects(fit: SiteModels, *, grows: bool) -> list[str]:
             share = min(100 * entry["row_share"], 99.9)  # never all of what is less
             lines.append(f"{entry['row']} has {share:.3g} % of the squared error of {name}.")
     return lines
+
+
+def _values(entry: Group) -> str:
+    return f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"
 
 
 def _gains(fit: SiteModels) -> list[str]:
@@ -210,15 +216,15 @@ def _gains(fit: SiteModels) -> list[str]:
 
 
 def _groups(fit: SiteModels) -> list[str]:
-    """Sentences on groups, and on sites that are like no other: their slopes and gains; the largest come first."""
+    """Sentences on groups, and on sites that are like no other but not left out: their slopes and gains; the largest
+    come first."""
     lines: list[str] = []
-    groups = fit.rule["groups"]
+    groups = [entry for entry in fit.rule["groups"] if LEFT_OUT not in fit[entry["sites"][0]].notes]
     for entry in groups[:MOST_GROUPS]:
         gain, error = entry["gain"], entry["gain_se"]
         gains = "" if gain is None else f"; gain {interval(gain, error)}"
         several = len(entry["sites"]) > 1
         who = "are alike and differ from the others" if several else "is like no other site"
-        values = f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"
-        lines.append(f"{some(entry['sites'])} {who}: {values}{gains if several else ''}.")
+        lines.append(f"{some(entry['sites'])} {who}: {_values(entry)}{gains if several else ''}.")
     more = [entry["sites"] for entry in groups[MOST_GROUPS:]]
     return [*lines, f"So are {some([' with '.join(sites) for sites in more])} (--json)."] if more else lines

@@ -94,11 +94,10 @@ class Setup:
 def read_setup(path: str | Path, *, target: bool = True, max_memory: float = MAX_MEMORY) -> Setup:
     """Read and check the setup file `path`; paths in it are relative to its folder. Raises `InputError`.
 
-    Without `target` the file needs no [target] table. `max_memory` is that of `suffice.read`; it limits the setup file
-    itself too, so it cannot be set in one.
+    Without `target` the file needs no [target] table. `max_memory` is that of `suffice.read`.
     """
     path, memory = as_path("setup file", path), Memory(max_memory)
-    table = _table(path, memory)
+    table = _table(path)
     given = [name for name in ("constants", "problem", "data") if getattr(table, name) is not None]
     if len(given) != 1:
         raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
@@ -121,7 +120,7 @@ def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
     What standardises, regularises or samples is about training and of no use to `fit`, which has no such knob.
     """
     path = as_path("setup file", path)
-    table = _table(path, Memory(MAX_MEMORY))
+    table = _table(path)
     if table.data is None:
         raise InputError("setup file", path.name, "no [data] table: models are fitted to rows")
     source = table.data.path if table.data.path.startswith(PREFIX) else path.parent / table.data.path
@@ -129,9 +128,9 @@ def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
     return source, {name: getattr(table.data, name) for name in names if getattr(table.data, name) is not None}
 
 
-def _table(path: Path, memory: Memory) -> SetupTable:
+def _table(path: Path) -> SetupTable:
     try:
-        return msgspec.convert(read_toml("setup file", path, memory), SetupTable)
+        return msgspec.convert(read_toml("setup file", path), SetupTable)
     except (msgspec.ValidationError, OverflowError) as error:
         raise InputError("setup file", path.name, _readable(str(error))) from None
 

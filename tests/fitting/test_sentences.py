@@ -41,7 +41,7 @@ def test_what_tells_a_site_apart_is_beside_sites_that_are_not_left_out(seed, fau
     assert out == ["s4"]
     (entry,) = fit.rule["groups"]  # the others have nobody to differ from
     assert entry["sites"] == ["s4"]
-    assert "s4 is like no other site: x" in said(fit)
+    assert "as others', and x" in said(fit)
     X, y = (np.concatenate([sites[f"s{k}"][part] for k in range(4)]) for part in (0, 1))
     levels = np.repeat(np.eye(4), 40, axis=0)
     slopes = np.linalg.lstsq(np.column_stack((X, levels)), y, rcond=None)[0]

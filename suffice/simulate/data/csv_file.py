@@ -299,7 +299,7 @@ def _head(path: Path, text: IO[str]) -> tuple[str, tuple[str, int], str]:
 
 def _lines(path: Path, text: IO[str]) -> Iterator[tuple[str, int]]:
     """Lines that are not blank, with their numbers; a quoted cell may go on over the next ones. Raises `InputError`."""
-    whole = ""
+    whole, number = "", 0
     for number, line in enumerate(iter(partial(text.readline, LONGEST_LINE), ""), 1):
         if len(line) == LONGEST_LINE:
             raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")

@@ -66,8 +66,7 @@ class ColumnFacts:
     values: np.ndarray = field(default_factory=lambda: np.empty(0))
     """Different numbers, of which a few more than may be levels are kept."""
     texts: dict[str, None] = field(default_factory=dict)
-    """Different entries of pieces that are texts, or numbers as they are written; `floats` of others."""
-    floats: np.ndarray = field(default_factory=lambda: np.empty(0))
+    """Different entries, likewise, numbers as they are written."""
     rows: int = 0
     text: str = ""
     """The first entry that is no number, in `place`."""
@@ -84,14 +83,7 @@ class ColumnFacts:
     @cached_property
     def levels(self) -> list[str]:
         """After all pieces: different entries as texts."""
-        if self.numeric:
-            return [*map(as_text, self.values.tolist())]
-        return list(dict.fromkeys((*self.texts, *map(as_text, self.floats.tolist()))))
-
-    @property
-    def kinds(self) -> int:
-        """How many entries differ, at least those that are kept."""
-        return len(self.values) if self.numeric else len(self.floats) + len(self.texts)
+        return [*map(as_text, self.values.tolist())] if self.numeric else [*self.texts]
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
         values, self.rows = frame.numbers(name), self.rows + frame.rows
@@ -108,8 +100,8 @@ class ColumnFacts:
                 self.values = np.union1d(self.values, present)[: most + 1]
             if not frame.columns[name].dtype.is_float():
                 self._keep_texts(frame.texts(name).drop_nulls().unique().to_list(), most)
-            elif len(self.floats) <= most:
-                self.floats = np.union1d(self.floats, present)[: most + 1]
+            elif len(self.texts) <= most:
+                self._keep_texts(map(as_text, np.unique(present)[: most + 1].tolist()), most)
             steps = np.diff(values, prepend=self.last)
             self.step = float(np.median(steps[1:])) if len(steps) > 1 and np.isnan(self.step) else self.step
             spacing = np.spacing(max(abs(self.low), abs(self.high)))
@@ -292,21 +284,7 @@ def check_roles(facts: Mapping[str, ColumnFacts], roles: Mapping[str, str], drop
         said = list(roles.values())
         twice = next(name for name in said if said.count(name) > 1)
         raise InputError("target", twice, "one column cannot be both client and target; name another")
-    if "client" in roles:
-        _check_swapped(facts, roles["client"], roles["target"])
     refuse_strays({name: seen for name, seen in facts.items() if name != roles.get("client") and name not in drop})
-
-
-def _check_swapped(facts: Mapping[str, ColumnFacts], client: str, target: str) -> None:
-    """`InputError` for sites that are nearly as many numbers as rows and a target of a few texts."""
-    numbers, texts, rows = len(facts[client].levels), len(facts[target].levels), facts[client].rows
-    whole = all(level.lstrip("-").isdigit() for level in facts[client].levels)
-    numbered = all(NUMBER.fullmatch(level) for level in facts[client].levels)
-    if not numbered or facts[target].numeric or texts > min(MOST_LEVELS, numbers / 2):
-        return
-    if numbers > max(FEW_LEVELS, min(0.9 * rows if whole else 0.5 * rows, MOST_CLIENTS)):
-        said = f"{numbers} different numbers in {rows} rows, and {texts} texts in the target {target}"
-        raise InputError("client", client, f"{said}: did you swap client and target? Sites may have names such as S7")
 
 
 def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:

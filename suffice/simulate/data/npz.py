@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zipfile
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from suffice.support.errors import InputError
 from .memory import Memory, opened
 from .table import PER_TEXT, Table
 
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Of others zipfile unpacks 4 KiB at once, which may be gigabytes."""
 
@@ -29,27 +27,21 @@ def read_arrays(field: str, path: Path, memory: Memory) -> dict[str, np.ndarray]
                 }
         except InputError:
             raise
-        except (EOFError, zipfile.BadZipFile):
-            raise InputError(field, str(path), "not an .npz file") from None
         except Exception as error:  # what a damaged archive raises is up to zipfile, zlib and NumPy
             remedy = f"not an .npz file of plain number arrays ({type(error).__name__})"
             raise InputError(field, str(path), remedy) from None
 
 
 def _array(field: str, path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, memory: Memory) -> np.ndarray:
-    place = f"{path.name}, {entry.filename}"
     if entry.compress_type not in PACKED:
-        raise InputError(field, place, "not packed as NumPy does; save it by numpy.savez")
+        raise InputError(field, f"{path.name}, {entry.filename}", "not packed as NumPy does; save it by numpy.savez")
+    memory.check(f"{entry.filename} of {path.name}", entry.file_size)  # zipfile unpacks no more than that
     with archive.open(entry) as stream:
-        shape, _, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
-        begin, count = stream.tell(), math.prod(shape)
-    if dtype.kind not in "biufcSU" or any(size < 0 for size in shape) or len(shape) > 32:
-        raise InputError(field, place, f"an array of {dtype} {shape}; not an .npz file of plain number arrays")
-    memory.take(f"{entry.filename} of {path.name}, {dtype} {shape}", count * max(dtype.itemsize, 8))
-    if entry.file_size != begin + count * dtype.itemsize:  # zipfile unpacks no more than that
-        raise InputError(field, place, f"does not hold the {shape} that its header says")
-    with archive.open(entry) as stream:
-        return np.lib.format.read_array(stream, allow_pickle=False)
+        found = np.lib.format.read_array(stream, allow_pickle=False)
+    if found.dtype.kind not in "biufcSU":
+        raise InputError(field, f"{path.name}, {entry.filename}", f"an array of {found.dtype}; give plain numbers")
+    memory.take(f"{entry.filename} of {path.name}, {found.dtype} {found.shape}", found.size * max(found.itemsize, 8))
+    return found
 
 
 def read_npz(path: Path, memory: Memory) -> tuple[Table, list[str] | None]:

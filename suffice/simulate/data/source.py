@@ -63,61 +63,48 @@ def source_of(
     rule = None if split is None else parse_split(split)
     if hasattr(given, "data") and hasattr(given.data, "blocks"):
         return source_of_tables(_of_problem(given), client, target)
-    name = str(given) if isinstance(given, str | Path) else "."
-    if not name:
+    if isinstance(given, str) and not given:
         raise InputError("path", "", "name a file or a folder")
-    framed, embeds = is_frame(given), name.startswith(PREFIX)
+    framed, embeds = is_frame(given), isinstance(given, str) and given.startswith(PREFIX)
     path = Path() if framed or embeds else as_path("path", given)
     if not path.exists():
         raise InputError("path", str(path), "no such file or folder")
-    part = None if framed or embeds else mnist_part(path)
-    if path.is_dir() and part is None and not (framed or embeds):
+    if path.is_dir() and not (framed or embeds) and mnist_part(path) is None:
         if rule is not None:
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
         return _of_folder(path, client, target, drop, memory)
     if rule is not None and rule.kind == "column":
         client, rule = rule.column, None  # its values may be texts
+    unread = set[str]()
     if framed or (not embeds and is_csv(path)):
         unread = {*drop} - {target} - ({client} if rule is None else set())
         read = lambda name: name not in unread  # noqa: E731
         frames = partial(iter, (frame_of(given, read, [client]),)) if framed else csv_source(path, read, (client,))
         frames = frames if framed or rule is not None else Replayed(frames)
-        return Source(
-            frames=frames if rule is None else _divided(frames, client, target, unread, rule, seed, memory),
-            client=client,
-            target=target,
-        )
-    frame, client, target = _of_arrays(name, path, part, client, target, memory)
-    frames = partial(iter, (frame,))
+    else:
+        frame, client, target = _of_arrays(str(given), path, client, target, memory)
+        frames = partial(iter, (frame,))
+        if split is None and client not in frame.columns:
+            raise InputError("split", "missing", UNDIVIDED)
     if rule is not None:
-        frames = _divided(frames, client, target, set(), rule, seed, None)
-    elif split is None and client not in frame.columns:
-        raise InputError("split", "missing", UNDIVIDED)
+        frames = _divided(frames, client, target, unread, rule, seed, Memory(memory.limit))
     return Source(frames=frames, client=client, target=target)
 
 
-def _of_arrays(
-    name: str, path: Path, part: str | None, client: str, target: str, memory: Memory
-) -> tuple[Frame, str, str]:
+def _of_arrays(name: str, path: Path, client: str, target: str, memory: Memory) -> tuple[Frame, str, str]:
     """The rows of a set of scikit-learn, of images or of another file of numbers, and what their columns of clients,
     where there is one, and of targets are called."""
-    suffix = path.suffix.lower()
+    owners = None
     if name.startswith(PREFIX):
         whole = embedded(name.removeprefix(PREFIX))
-    elif part is not None:
+    elif (part := mnist_part(path)) is not None:
         whole = mnist(path, part=part, max_memory=memory.limit)
-    elif suffix == ".npz":
-        return _of_npz(path, client, target, memory)
-    elif suffix in ("", *LIBSVM):
+    elif path.suffix.lower() == ".npz":
+        whole, owners = read_npz(path, memory)
+    elif path.suffix.lower() in ("", *LIBSVM):
         (whole,) = read_libsvm([path], memory)
     else:
         raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
-    frame, target = whole.frame(target)
-    return frame, client, target
-
-
-def _of_npz(path: Path, client: str, target: str, memory: Memory) -> tuple[Frame, str, str]:
-    whole, owners = read_npz(path, memory)
     frame, target = whole.frame(target)
     if owners is not None:
         client = free_name(client, whole.columns)
@@ -126,14 +113,13 @@ def _of_npz(path: Path, client: str, target: str, memory: Memory) -> tuple[Frame
 
 
 def _divided(
-    frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int, memory: Memory | None
+    frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int, memory: Memory
 ) -> Frames:
     """One piece per client, named by its number. Rows without a target, which are left out later, are with the
-    first. None as `memory` of a table that was counted as it was read."""
+    first."""
     parts = []
     for frame in frames():
-        if memory is not None:
-            memory.take("the table that is divided", 8.0 * frame.rows * frame.cells.width)
+        memory.take("the table that is divided", 8.0 * frame.rows * frame.cells.width)
         parts.append(frame)
     whole = joined(parts)
     if client in whole.columns and client not in unread:
@@ -168,10 +154,8 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
         tables = zip(read_libsvm(known, memory), names)
         return source_of_tables([replace(table, name=name) for table, name in tables], client, target)
     read = lambda name: name == target or name not in drop  # noqa: E731
-    sources = [
-        csv_source(file, read, ()) if is_csv(file) else partial(iter, (_of_npz(file, client, target, memory)[0],))
-        for file in known
-    ]
+    arrays = lambda file: _of_arrays("", file, client, target, memory)[:1]  # noqa: E731
+    sources = [csv_source(file, read, ()) if is_csv(file) else partial(iter, arrays(file)) for file in known]
     frames, notes = _together(sources, [file.name for file in known], names, client)
     return Source(frames=Replayed(frames), client=client, target=target, notes=notes)
 

@@ -100,7 +100,7 @@ class Copies:
             return []
         kinds, different = 1.0, self.rows - len(copies)
         for name, seen in facts.items():
-            levels = seen.kinds
+            levels = len(seen.levels)
             if levels > MOST_LEVELS:  # to more digits than three, 300 at least are told apart
                 kinds *= 300 if seen.numeric and (seen.values % 1 != 0).mean() > 0.5 else levels
             elif name != client:
@@ -149,9 +149,9 @@ def suspicions(
             continue
         for value, other in ((seen.low, seen.high), (seen.high, seen.low)):
             alone = same[:, at] & (means[:, at] == value) & (rows > 1)
-            if (alone.sum() == 1 and len(sites) > 2) or (value in CODES and seen.kinds > FEW_LEVELS):
+            if (alone.sum() == 1 and len(sites) > 2) or (value in CODES and len(seen.levels) > FEW_LEVELS):
                 asked.append((name, value, other, bool(alone.any())))
-        every = seen.kinds == seen.rows == 1 + seen.high - seen.low  # in whatever order
+        every = len(seen.levels) == seen.rows == 1 + seen.high - seen.low  # in whatever order
         steady = seen.step and seen.steady >= STEADY * (seen.rows - 1)
         if name != target and seen.rows >= FEWEST and (every or steady):
             ends = f"from {seen.low:.6g} to {seen.high:.6g}"
@@ -212,7 +212,7 @@ def _identity(name: str, seen: ColumnFacts) -> list[str]:
     if low >= 1e15 and 2**53 <= high < 1e20:
         return [f"{named([name])} is {low:.6g} or more, of which 16 digits count: an identifier? drop it"]
     days = [_day(f"{end:.8g}") for end in (low, high)]
-    if seen.kinds > FEW_LEVELS and None not in days and all(map(_day, seen.levels)):
+    if len(seen.levels) > FEW_LEVELS and None not in days and all(map(_day, seen.levels)):
         return [f"{named([name])} is {low:.8g} to {high:.8g}: dates, {days[0]} to {days[1]}?"]
     return []
 

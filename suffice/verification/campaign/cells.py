@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Meta
 from threadpoolctl import ThreadpoolController
 
-from suffice.simulate.data.memory import Memory, as_path
+from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.toml_file import read_toml
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
@@ -86,7 +86,7 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
     """Read and check a campaign file. `out` replaces its folder, which is relative to it. Raises `InputError`."""
     path = as_path("campaign", path)
     try:
-        table = msgspec.convert(read_toml("campaign", path, Memory()), CampaignFile)
+        table = msgspec.convert(read_toml("campaign", path), CampaignFile)
     except msgspec.ValidationError as error:
         raise InputError("campaign", path.name, str(error).replace("$.", "").replace("`", "")) from None
     every = (cell for entry in (*table.verify, *table.sharpness) for cell in entry.cells(table.root))

@@ -1,4 +1,4 @@
-"""What columns are taken for: texts of numbers, words for missing ones, strays, and roles that were swapped."""
+"""What columns are taken for: texts of numbers, words for missing ones, and strays."""
 
 from __future__ import annotations
 
@@ -84,16 +84,3 @@ def test_all_strays_of_all_columns_are_told_at_once_with_their_lines(tmp_path):
         assert "x1" not in str(caught.value)
         with pytest.raises(InputError, match=r"^column target"):
             reader(tmp_path / "t.csv", drop=["x0", "x2"])
-
-
-def test_a_client_of_numbers_and_a_target_of_few_texts_were_swapped():
-    columns = table(draw(3, np.ones((3, 1)), 20))
-    for reader in (sf.fit, sf.read):
-        with pytest.raises(
-            InputError, match="60 different numbers in 60 rows, and 3 texts in the target client: did you"
-        ):
-            reader(columns, client="target", target="client")
-    visits = columns | {"client": np.repeat(np.arange(20), 3), "target": ["well", "ill", "ill"] * 20}
-    assert len(sf.fit(visits)) == 20  # sites that are numbered
-    with pytest.raises(InputError, match=r"target = 'Client': no such column; did you mean client\?"):
-        sf.fit(columns, client="x0", target="Client")
