@@ -81,6 +81,7 @@ def sufficient_cluster(
             "clients": clients,
             "features": features,
             "spreads": list(spreads),
+            "draws": len(seeds),
             "seeded_draw": seeds[0],
             "rule": _RULES[edition],
             "bands": list(BAND),
@@ -152,7 +153,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     headline(
         canvas,
         "The finer the precision, the fewer clients help",
-        f"Thick lines are medians of {setup['runs']} draws, bands hold 90 % of them, and thin lines are one draw\n"
+        f"Thick lines are medians of {setup['draws']} draws, bands hold 90 % of them, and thin lines are one draw\n"
         f"v is the spread of the optima in $d = {setup['features']}$; {_RULES[figure.edition]}",
     )
     canvas.legend(loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0)
