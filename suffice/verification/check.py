@@ -228,8 +228,7 @@ class _Check:
         if verdict.outcome is Outcome.VIOLATED and not exact:
             return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
         if verdict.outcome is Outcome.VIOLATED:
-            worst = [each for each in every if each.problems.name == verdict.evidence.worst_instance["label"]]
-            return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
+            return with_counterexample(verdict, theorem, every)
         some = measured if exact else [each.certified(LOOKED_AT[effort]) for each in measured[:2]]
         return loosened(verdict, theorem, some, root=self.root) if verdict.valid else verdict
 
