@@ -24,7 +24,6 @@ from .counterexample import with_counterexample
 from .dimension_sweep import Sweep
 from .families import ProblemFamily, own_scalar
 from .loosened_conditions import loosened
-from .periods import over_periods
 from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
@@ -45,7 +44,6 @@ def check(
     step: Callable[..., Any] | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
-    period: tuple[int, int] | None = None,
     assumptions: Collection[str] = (),
     names: Mapping[str, str | Callable[..., Any]] | None = None,
     delta: float | None = None,
@@ -77,9 +75,8 @@ def check(
     family       instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
                  up to the largest that `conditions` allow at each instance, at most 4/beta
     names        the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
-                 `conditions` call the algorithm's period K and the family's beta/mu kappa
-    period       an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
-                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
+                 `conditions` call the algorithm's period K and the family's beta/mu kappa.
+                 A bound of R is about whole rounds, T = R period, K is the period, participants those of a round
     assumptions  {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
                  instances have noise along one end of the spectrum
     client       whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
@@ -145,22 +142,19 @@ def check(
             remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
             raise InputError("quantity", asked.name.lower(), remedy)
 
-        def judged(chosen: Algorithm) -> Verdict:
-            chosen = chosen if step is None else Scheduled.by(chosen, step)
-            theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
-            theorem = theorem if delta is None else replace(theorem, mode="probability")
-            judge = _Check(
-                theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
-                progress=report,
-            )  # fmt: skip
-            verdict = judge.verdict(effort)
-            if not seconds:
-                return verdict
-            from .proof.prove import with_proof  # SymPy and the search, which few ask for
+        chosen = chosen if step is None else Scheduled.by(chosen, step)
+        theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
+        theorem = theorem if delta is None else replace(theorem, mode="probability")
+        judge = _Check(
+            theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
+            progress=report,
+        )  # fmt: skip
+        verdict = judge.verdict(effort)
+        if not seconds:
+            return verdict
+        from .proof.prove import with_proof  # SymPy and the search, which few ask for
 
-            return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
-
-        return over_periods(judged, chosen, period)
+        return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
 
 
 @dataclass(frozen=True, kw_only=True)
