@@ -26,7 +26,6 @@ from .dimension_sweep import Sweep
 from .families import ProblemFamily, own_scalar
 from .free_constant import with_constant
 from .loosened_conditions import loosened
-from .periods import over_periods
 from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
@@ -47,7 +46,6 @@ def check(
     step: Callable[..., Any] | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
-    period: tuple[int, int] | None = None,
     assumptions: Collection[str] = (),
     free: str = "",
     names: Mapping[str, str | Callable[..., Any]] | None = None,
@@ -80,9 +78,8 @@ def check(
     family       instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
                  up to the largest that `conditions` allow at each instance, at most 4/beta
     names        the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
-                 `conditions` call the algorithm's period K and the family's beta/mu kappa
-    period       an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
-                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
+                 `conditions` call the algorithm's period K and the family's beta/mu kappa.
+                 A bound of R is about whole rounds, T = R period, K is the period, participants those of a round
     assumptions  {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
                  instances have noise along one end of the spectrum
     free         the name of a constant that the bound takes and grows with: the answer is the least one over what is
@@ -172,9 +169,7 @@ def check(
                 return verdict
             from .proof.prove import with_proof  # SymPy and the search, which few ask for
 
-            return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
-
-        return over_periods(judged, chosen, period)
+        return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,8 +253,7 @@ class _Check:
         if verdict.outcome is Outcome.VIOLATED and not exact:
             return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
         if verdict.outcome is Outcome.VIOLATED:
-            worst = [each for each in every if each.problems.name == verdict.evidence.worst_instance["label"]]
-            return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
+            return with_counterexample(verdict, theorem, every)
         some = measured if exact else [each.certified(LOOKED_AT[effort]) for each in measured[:2]]
         return loosened(verdict, theorem, some, root=self.root) if verdict.valid else verdict
 
