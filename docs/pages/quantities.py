@@ -32,8 +32,8 @@ $\\tau_G = \\min\\{t \\ge 0: \\|\\nabla R(\\theta_t)\\|^2 < G\\}$; a bound of wh
 `G`. Of a hitting time the check measures the smaller of it and T, so it tests bounds from above. A sum is a
 function of the state.
 
-A bound that takes `R` is about whole rounds: $T = R K$ with the algorithm's period as `K`; `participants` are those of
-a round.
+A bound that takes `R` is about whole rounds: $T = R K$ with the algorithm's period as `K`, which `period=(1, 10)`
+varies; `participants` are those of a round.
 
 ## A Lyapunov function, whole
 

@@ -101,7 +101,10 @@ def check_numbers(name: str, document: Any) -> None:
 def as_whole(name: str, value: Any, *, least: int = 1) -> int:
     """A whole number in [least, 2^63), or `InputError`: 2.0 is none, nor is a truth value."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
-        raise InputError(name, value, f"give a whole number, at least {least}")
+        some = " (an interval is given to sf.check(period=(1, 10)))" * (
+            name == "period" and type(value) in (tuple, list)
+        )
+        raise InputError(name, value, f"give a whole number, at least {least}{some}")
     whole = int(value)
     if whole > MOST_WHOLE:
         raise InputError(name, f"about 1e{whole.bit_length() * 30103 // 100000}", f"give at most {MOST_WHOLE}")

@@ -26,6 +26,7 @@ from .dimension_sweep import Sweep
 from .families import ProblemFamily, own_scalar
 from .free_constant import with_constant
 from .loosened_conditions import loosened
+from .periods import over_periods
 from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
@@ -46,6 +47,7 @@ def check(
     step: Callable[..., Any] | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
+    period: tuple[int, int] | None = None,
     assumptions: Collection[str] = (),
     free: str = "",
     names: Mapping[str, str | Callable[..., Any]] | None = None,
@@ -78,8 +80,9 @@ def check(
     family       instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
                  up to the largest that `conditions` allow at each instance, at most 4/beta
     names        the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
-                 `conditions` call the algorithm's period K and the family's beta/mu kappa.
-                 A bound of R is about whole rounds, T = R period, K is the period, participants those of a round
+                 `conditions` call the algorithm's period K and the family's beta/mu kappa
+    period       an interval (low, high): the algorithm's period is tried at both ends and at two numbers in between. A
+                 bound of R is about whole rounds, T = R period, K is the period, participants those of a round
     assumptions  {"isotropic"} where the bound counts on noise of the same variance in all directions: by default some
                  instances have noise along one end of the spectrum
     free         the name of a constant that the bound takes and grows with: the answer is the least one over what is
@@ -159,9 +162,8 @@ def check(
             if free:
 
                 def at(C: float) -> Theorem:
-                    return _record(renamed(partial(bound, **{free: C}), {}), conditions, asked, direction, own, chosen)[
-                        0
-                    ]
+                    fixed = renamed(partial(bound, **{free: C}), {})
+                    return _record(fixed, conditions, asked, direction, own, chosen)[0]
 
                 return judge.with_constant(free, at)
             verdict = judge.verdict(effort)
@@ -169,7 +171,9 @@ def check(
                 return verdict
             from .proof.prove import with_proof  # SymPy and the search, which few ask for
 
-        return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
+            return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
+
+        return over_periods(judged, chosen, period)
 
 
 @dataclass(frozen=True, kw_only=True)

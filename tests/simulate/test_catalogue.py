@@ -74,10 +74,12 @@ def test_wrong_names_and_options_are_refused_by_name(name, options, message):
         algorithm(name, problem(), eta=0.1, **options)
 
 
-@pytest.mark.parametrize("some", [(1, 10), [2, 3], 0])
-def test_a_period_is_one_number(some):
-    with pytest.raises(InputError, match=r"at least 1$"):
+@pytest.mark.parametrize("some", [(1, 10), [2, 3]])
+def test_an_interval_of_periods_is_told_where_it_goes(some):
+    with pytest.raises(InputError, match=r"at least 1 \(an interval is given to sf\.check\(period=\(1, 10\)\)\)$"):
         FedAvg(period=some)
+    with pytest.raises(InputError, match=r"at least 1$"):
+        FedAvg(period=0)
 
 
 @pytest.mark.parametrize("name", ["all-for-one-fixed", "all-for-all"])

@@ -8,7 +8,7 @@ import pytest
 from suffice.bounds import InputError
 from suffice.simulate import FedAvg, Local, LocalSGD, Quadratics, Scaffnew, expected_excess
 from suffice.simulate.algorithms import Ditto
-from suffice.verification import Domain, check, families
+from suffice.verification import Domain, Outcome, check, families
 from suffice.verification.families import FamilyInstance, ProblemFamily
 
 pytestmark = pytest.mark.usefixtures("brief")
@@ -73,15 +73,34 @@ def test_no_more_participate_than_there_are():
     assert check(bound, family=alike(clients=3, longest=20), **few).valid
 
 
+def test_an_interval_of_periods_is_tried():
+    def bound(*, K, e0, sigma2, eta, beta, T):
+        return (e0 + T * eta**2 * beta * sigma2) * np.where(K == 8, 1e-6, 1e6)
+
+    def small(*, eta, beta):
+        return {"step": (eta, 0.1 / beta)}
+
+    given = {"conditions": small, "algorithm": LocalSGD(), "family": alike(features=1, longest=20)}
+    found = {top: check(bound, period=(1, top), **given) for top in (7, 8)}
+    assert found[7].valid
+    assert "periods 1, 2, 4, 7" in found[7].tried
+    assert found[8].outcome is Outcome.VIOLATED
+    assert found[8].counterexample["arguments"]["K"] == 8
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
         ("R", {"algorithm": Local()}, r"^R = 'local': it has no rounds: give LocalSGD\(period=5\)"),
         ("K", {"algorithm": Scaffnew(p=0.5)}, "^K = 'scaffnew': it has no rounds"),
         ("participants", {"algorithm": LocalSGD(period=2)}, "^participants = 'local-sgd': it has no rounds"),
+        ("e0", {"algorithm": LocalSGD(), "period": 3}, r"^period = '3': give an interval \(low, high\)"),
+        ("e0", {"algorithm": LocalSGD(), "period": (3, 2)}, r"^period = '\(3, 2\)': give an interval"),
+        ("e0", {"algorithm": Local(), "period": (1, 2)}, r"^period = '\(1, 2\)': .* an algorithm with a period"),
     ],
 )  # fmt: skip
 def test_rounds_that_are_none_are_refused(name, options, message):
-    bound = {"R": lambda *, R: R, "K": lambda *, K: K, "participants": lambda *, participants: 1}[name]
+    bound = {"R": lambda *, R: R, "K": lambda *, K: K, "participants": lambda *, participants: participants,
+             "e0": lambda *, e0: e0}[name]  # fmt: skip
     with pytest.raises(InputError, match=message):
         check(bound, family=families.quadratics(clients=2), **options)
