@@ -106,7 +106,7 @@ def louder(self, problem, randomness, iteration):
 STEPS = {
     "Decreasing": after(lambda x, eta, g, draw: x - eta * g / draw.iteration),
     "WarmUp": after(lambda x, eta, g, draw: x - eta * g / (1 + (draw.iteration <= 500))),  # it changes once
-    "Averaged": after(
+    "Means": after(
         lambda x, eta, g, draw: (x - eta * g) if draw.iteration % 4 else (x - eta * g).mean(1, True) + 0 * x
     ),
     "Clipped": after(lambda x, eta, g, draw: x - eta * g.clamp(-0.5, 0.5)),
