@@ -24,11 +24,7 @@ def nested(node: Any) -> Any:
     raise ValueError(f"{node} is no rational expression")
 
 
-def certificate(kind: str, says: str, proof: dict[str, Any], **claim: Any) -> dict[str, Any]:
+def certificate(kind: str, says: str, proof: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A certificate of a claim with its hash."""
-    return hashed({"kind": kind, "says": says, **claim}, proof)
-
-
-def hashed(claim: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
-    """A certificate of a claim that is a dictionary already."""
+    claim = {"kind": kind, "says": says, **more}
     return {"version": 1, "claim": claim, "sha256": digest(claim), "proof": proof}
