@@ -82,10 +82,9 @@ def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
         raise InputError("count", count, f"give at most {MOST_DIGITS}")
     assert theorem.bound is not None
     bound = theorem.bound
-    for name, value in arguments.items():
-        _check_size(theorem.parameter(name), value)
     with mpmath.workdps(2 * count + 1000):  # whole numbers beyond 2^53 stay what they are
-        exact = {name: _exact(name, value) for name, value in _some(arguments, theorem.bound_keywords).items()}
+        every = {name: _exact(theorem.parameter(name), value) for name, value in arguments.items()}
+    exact = _some(every, theorem.bound_keywords)
     # The readable form may cancel, 1 - (1 - x)^n by all digits of x = p^2: there is room for products of two arguments
     # from the start, and more until two precisions agree.
     working = count + 15 + 2 * max((_places(value) for value in exact.values()), default=0)
@@ -212,27 +211,22 @@ def _returned(name: str, value: Any) -> np.ndarray:
     return _number(name, value)
 
 
-def _check_size(parameter: Parameter, value: Any) -> None:
-    """`InputError` where `evaluate` refuses a number for its size, or takes it for 0."""
-    if isinstance(value, (str, bytes, bool)):
-        raise InputError(parameter.name, value, "give one number")
-    if type(value) is float and LEAST <= value <= LARGEST:  # nearly all, a hundred times as fast
-        return
-    size = _number(parameter.name, value)
-    if parameter.extreme(size).any():
-        raise parameter.refusal(value)
-    if size.ndim == 0 and size == 0 != value:
-        raise InputError(parameter.name, value, "give 0, or a number of at least 1e-308")
-
-
-def _exact(name: str, value: Any) -> Any:
-    """A number as an mpmath number, without rounding."""
+def _exact(parameter: Parameter, value: Any) -> Any:
+    """A number as mpmath's, without rounding; `InputError` where `evaluate` refuses its size or takes it for 0."""
     import mpmath
 
+    if isinstance(value, (str, bytes, bool)):
+        raise InputError(parameter.name, value, "give one number")
+    if not (type(value) is float and LEAST <= value <= LARGEST):  # nearly all are, a hundred times as fast
+        size = _number(parameter.name, value)
+        if parameter.extreme(size).any():
+            raise parameter.refusal(value)
+        if size.ndim == 0 and size == 0 != value:
+            raise InputError(parameter.name, value, "give 0, or a number of at least 1e-308")
     try:
         return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, OverflowError):
-        return mpmath.mpf(as_number(name, value))
+        return mpmath.mpf(as_number(parameter.name, value))
 
 
 def _some(arguments: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .recheck import digest, quotient
+from .recheck import digest
 
 INNER = re.compile(r"<(\w+), (\w+)>")
 """The name of an inner product: both vectors."""
@@ -24,21 +24,7 @@ def nested(node: Any) -> Any:
     raise ValueError(f"{node} is no rational expression")
 
 
-def divisors(*expressions: Any) -> list[Any]:
-    """The polynomials that nested expressions divide by, as nested expressions."""
-    below = {base: None for one in expressions for base in quotient(one)[1]}  # in the order of appearance
-    return [_polynomial(dict(base)) for base in below if set(dict(base)) - {()}]
-
-
-def _polynomial(terms: dict[Any, Any]) -> Any:
-    return ["+", *(["*", str(c), *(["^", name, n] for name, n in term)] for term, c in sorted(terms.items()))]
-
-
-def certificate(kind: str, says: str, proof: dict[str, Any], **claim: Any) -> dict[str, Any]:
+def certificate(kind: str, says: str, proof: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A certificate of a claim with its hash."""
-    return hashed({"kind": kind, "says": says, **claim}, proof)
-
-
-def hashed(claim: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
-    """A certificate of a claim that is a dictionary already."""
+    claim = {"kind": kind, "says": says, **more}
     return {"version": 1, "claim": claim, "sha256": digest(claim), "proof": proof}

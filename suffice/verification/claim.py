@@ -98,7 +98,6 @@ class Claim:
         seen = EvidenceSummary.from_evidence(evidence, whole, theorem, equality=self.equality)
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
-        apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
         refused = {step.says: step.step().refusal() for step in steps}
         uncertified = tuple(f"proof step not certified: {says}: {why}" for says, why in refused.items() if why)
         # none is tried where the bound is violated
@@ -109,13 +108,13 @@ class Claim:
         }
         return Verdict(
             theorem=theorem,
-            outcome=_outcome(seen, (*apart, *uncertified, *standing), bool(apart)),
+            outcome=_outcome(seen, (*uncertified, *standing)),
             engine=" + ".join(engines),
             evidence=seen,
             variants=Variants(
                 mutants=count,
                 standing=standing,
-                faults=(*apart, *uncertified),
+                faults=uncertified,
                 opaque=self.opaque,
                 necessity=necessity,
             ),
@@ -180,12 +179,11 @@ class Claim:
         return count + len(left), left
 
 
-def _outcome(seen: EvidenceSummary, survivors: Sequence[str], apart: bool) -> Outcome:
-    """`apart`: two routes to what was measured differ."""
+def _outcome(seen: EvidenceSummary, survivors: Sequence[str]) -> Outcome:
     if seen.instances == 0:
         return Outcome.VACUOUS
     if seen.violations:
         return Outcome.VIOLATED
-    if apart or seen.dropped_ratio > 1 + CLEAR:
+    if seen.dropped_ratio > 1 + CLEAR:
         return Outcome.INCONCLUSIVE
     return Outcome.WEAK if survivors else Outcome.HOLDS

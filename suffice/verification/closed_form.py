@@ -7,30 +7,22 @@ a constant with a name of its own. That the recursion is the algorithm's own is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from random import Random
 from typing import Any
 
 from suffice.bounds import Theorem
 from suffice.bounds.plain_text import text_of
 
-from .certificate import certificate, divisors, nested
-from .recheck import put, value
-
-_VALUES = [Fraction(1, 8), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4)]
-_TRIES = 20_000
+from .identities import Step
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosedForm:
-    """x_T at most (`upper`) or at least `bound` at z = base^T, if x_0 is `start` and x_{T+1} is rho x_T + add."""
+    """x_T at most (`upper`) or at least `bound` at z = rho^T, if x_0 is `start` and x_{T+1} is rho x_T + add."""
 
     key: str
     upper: bool
     bound: Any
-    base: Any
     rho: Any
     add: Any
     start: Any
@@ -39,55 +31,31 @@ class ClosedForm:
 
     def certificates(self) -> list[dict[str, Any]]:
         """The start and the induction step, for the checker; ValueError where no numbers meet the hypotheses."""
-        bound, moved, first = (put(self.bound, {"z": z}) for z in ("z", ["*", "z", self.base], 1))
-        step = ["+", ["*", self.rho, "x"], self.add]
-        positive = divisors(bound, self.base, self.rho, self.add, self.start)
-        begins = [_difference(self.start, "x", self.upper)]
-        facts = [_difference(bound, "x", self.upper), _difference(step, "x_next", self.upper)]
-        name = {True: "at most", False: "at least"}[self.upper]
+        import sympy
+
+        z, x, after = sympy.symbols("z x x_next", real=True)
+        sign, name = (1, "at most") if self.upper else (-1, "at least")
+        before, step = sign * (self.bound - x), sign * (self.rho * x + self.add - after)
+        begin = sign * (self.start - x)
         return [
-            self._step(f"x_0 is {name} the bound at T = 0", "x", first, [[1, [], 0]], positive, [], begins),
+            self._step(f"x_0 is {name} the bound at T = 0", x, self.bound.subs(z, 1), [(1, begin)]),
             self._step(
                 f"if x_T is {name} the bound at T, x_(T+1) is {name} the bound at T + 1, for every T",
-                *("x_next", moved, [[1, [["atoms", 0, 1]], 0], [1, [], 1]], positive, [self.rho], facts),
+                *(after, self.bound.subs(z, z * self.rho), [(self.rho, before), (1, step)]),
+                atoms=[self.rho],
             ),
         ]
 
-    def _step(self, says: str, of: Any, bound: Any, terms: Any, positive: Any, atoms: Any, facts: Any) -> Any:
+    def _step(self, says: str, of: Any, bound: Any, terms: Any, atoms: Any = ()) -> dict[str, Any]:
+        import sympy
+
         left, right = (of, bound) if self.upper else (bound, of)
-        claim = {"left": left, "right": right, "positive": positive, "atoms": atoms, "facts": facts}
-        proof = {"terms": terms, "point": _point(positive, atoms, facts)}
-        return certificate("step", f"{self.key}: {says}{self.constants}", proof, **claim)
-
-
-def _difference(bound: Any, of: Any, upper: bool) -> Any:
-    return ["+", bound, ["*", -1, of]] if upper else ["+", of, ["*", -1, bound]]
-
-
-def _names(e: Any) -> Iterator[str]:
-    if isinstance(e, list):
-        for part in e[1:]:
-            yield from _names(part)
-    elif isinstance(e, str) and e.isidentifier():
-        yield e
-
-
-def _point(positive: list[Any], atoms: list[Any], facts: list[Any]) -> dict[str, str]:
-    """Numbers that meet the hypotheses, parameters first; x and x_next are chosen so that the facts are equalities."""
-    every = sorted({name for e in (*positive, *atoms, *facts) for name in _names(e)} - {"x", "x_next"})
-    chance = Random(1)
-    for _ in range(_TRIES):
-        at = dict(zip(every, chance.choices(_VALUES, k=len(every))))
-        try:
-            if all(value(e, at) > 0 for e in (*positive, *atoms)):
-                for fact, name in zip(facts, ("x", "x_next")):
-                    # a fact is +-(value - name)
-                    rest, slope = value(fact, at | {name: Fraction(0)}), value(fact, at | {name: Fraction(1)})
-                    at[name] = rest / (rest - slope)
-                return {name: str(number) for name, number in at.items()}
-        except ZeroDivisionError:
-            continue
-    raise ValueError("no numbers are known that meet all hypotheses")
+        facts = [fact for _, fact in terms]
+        every: list[Any] = [node for one in (bound, *facts, *atoms) for node in sympy.preorder_traversal(one)]
+        divided = (node.base for node in every if node.is_Pow and node.exp.is_negative and not node.is_number)
+        below = dict.fromkeys(sympy.fraction(sympy.together(base))[0] for base in divided)
+        step = Step(left=left, right=right, terms=terms, positive=[*below], atoms=atoms, facts=facts)
+        return step.certificate(f"{self.key}: {says}{self.constants}")
 
 
 def closed_form(record: Theorem) -> ClosedForm | str:
@@ -96,7 +64,7 @@ def closed_form(record: Theorem) -> ClosedForm | str:
 
     if record.bound is None or "T" not in record.bound_keywords:
         return "the bound has no T"
-    T, z = sympy.Symbol("T", positive=True), sympy.Symbol("z")
+    T, z = sympy.Symbol("T", positive=True), sympy.Symbol("z", real=True)
     whole = record.expression()
     powers = {(node.base, sympy.expand(node.exp)) for node in whole.atoms(sympy.Pow) if node.exp.has(T)}
     if not powers:
@@ -113,28 +81,28 @@ def closed_form(record: Theorem) -> ClosedForm | str:
         """The expression in z, with names for what is no polynomial."""
         if node.is_Pow and node.exp.has(T):
             return z
-        if node.is_Rational or node.is_Symbol:
+        if node.is_Rational:
             return node
+        if node.is_Symbol:
+            return sympy.Symbol(node.name, real=True)
         if node.is_Add or node.is_Mul or (node.is_Pow and node.exp.is_Integer):
-            return node.func(*map(constants, node.args), evaluate=False)
+            return node.func(*map(constants, node.args))
         if node.has(T):
-            return T
-        return named.setdefault(node, sympy.Symbol(f"constant_{len(named) + 1}", positive=True))
+            return sympy.Symbol("T", real=True)
+        return named.setdefault(node, sympy.Symbol(f"constant_{len(named) + 1}", real=True))
 
-    bound, one_step = constants(whole), constants(base) ** times
-    if bound.has(T):
+    bound, rho = constants(whole), sympy.expand(constants(base) ** times)
+    if bound.has(sympy.Symbol("T", real=True)):
         return "T stands outside a power"
     below = [node for node in bound.atoms(sympy.Pow) if node.exp.is_negative and node.base.has(z)]
-    limit, start = bound.subs(z, 0), bound.subs(z, 1)
     if below or sympy.expand(bound.diff(z, 2)) != 0:
         return "the bound is not affine in the power of T"
     return ClosedForm(
         key=record.key,
         upper=record.direction == "upper",
-        bound=nested(bound),
-        base=nested(one_step),
-        rho=nested(one_step),
-        add=nested(sympy.factor(sympy.cancel((1 - one_step) * limit))),
-        start=nested(sympy.cancel(start)),
+        bound=bound,
+        rho=rho,
+        add=sympy.factor(sympy.cancel((1 - rho) * bound.subs(z, 0))),
+        start=sympy.cancel(bound.subs(z, 1)),
         constants="".join(f"; {name} = {text_of(constant)}" for constant, name in named.items()),
     )

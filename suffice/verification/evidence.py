@@ -17,19 +17,15 @@ AGREEMENT = 1e-9
 CLEAR = 1e-6
 """measured/bound above 1 + this is a violation whatever the rounding."""
 
-ROUTES = 1e-8
-"""Relative tolerance between two routes to one number, a hundred times what either loses on small instances."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """measured (n,) and arguments {keyword: (n,)}; `hypothesis` (n,) masks hypotheses that are not conditions.
 
     `rounding` is the absolute error of the measured number (one, or one per instance). `values` are
-    the family's parameters that gave each instance, where there is one measurement per instance. `again` is the
-    measured number by an independent route: an engine that measures too little would never see a violation. `dropped`
-    masks instances that were left out, as rounding of the bound may be all that speaks against it there. `exact` masks
-    those whose measured number is no matter of chance.
+    the family's parameters that gave each instance, where there is one measurement per instance. `dropped` masks
+    instances that were left out, as rounding of the bound may be all that speaks against it there. `exact` masks those
+    whose measured number is no matter of chance.
     """
 
     engine: str
@@ -39,16 +35,8 @@ class Evidence:
     rounding: float | np.ndarray = 0.0
     label: str = ""
     values: Mapping[str, np.ndarray] | None = None
-    again: np.ndarray | None = None
     dropped: bool | np.ndarray = False
     exact: bool | np.ndarray = True
-
-    def agrees(self) -> bool:
-        """Return True unless two routes give different numbers."""
-        if self.again is None:
-            return True
-        tolerance = ROUTES * (np.abs(self.again) + 1e-6 * np.abs(self.again).max(initial=0.0))
-        return bool((np.abs(self.measured - self.again) <= tolerance).all())
 
     def counted(self, theorem: Theorem) -> np.ndarray:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
@@ -155,7 +143,7 @@ def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
     return value if getattr(value, "shape", ())[:1] == shape else np.broadcast_to(value, shape)
 
 
-_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "again", "dropped", "exact")
+_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "dropped", "exact")
 """The fields of `Evidence` that have one number per instance, or one for all."""
 
 
@@ -186,7 +174,7 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
 
 
 Measured = tuple[np.ndarray, Mapping[str, np.ndarray]] | tuple[np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]
-"""What was measured, the theorem's arguments and, if need be, `hypothesis` or `again` of `Evidence` by name."""
+"""What was measured, the theorem's arguments and, if need be, `hypothesis` of `Evidence` by name."""
 
 
 def measured_by(

@@ -72,6 +72,6 @@ def _narrowed(theorem: Theorem, family: Family) -> Family | None:
             guide = np.nan_to_num(near * bound if theorem.direction == "upper" else bound / near, posinf=0, neginf=0)
         higher = np.maximum if theorem.direction == "upper" else np.minimum
         inside = higher(found.measured, guide)  # what is 0 in the regime counts for more than what is outside
-        return replace(found, measured=np.where(far == 0, inside, guide), again=None)
+        return replace(found, measured=np.where(far == 0, inside, guide))
 
     return replace(family, domains=domains, measure=measure, sharp=None, arguments=None)

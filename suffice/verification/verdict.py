@@ -48,7 +48,7 @@ class Variants:
 
     mutants    how many were tried
     standing   those that no instance refutes
-    faults     what else speaks against the check: two routes that differ, proof steps that are not certified
+    faults     what else speaks against the check: proof steps that are not certified
     opaque     why no formula could be read from the bound: its mutants then change keywords, not terms
     necessity  of each condition, whether an instance that breaks it alone violates the bound
     """

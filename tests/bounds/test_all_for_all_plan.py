@@ -63,17 +63,6 @@ def test_a_precision_within_the_bias_and_kappa_below_one_are_refused_with_both_s
     assert "<=" in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("change", "failing"),
-    [({"offset": 17.0}, "first step"), ({"offset": 0.0, "beta": 1.0, "T2": 0}, "a weight in stage 2")],
-)
-def test_steps_beyond_the_limit_and_a_stage_of_no_weight_are_refused(change, failing):
-    given = {"mu": 1.0, "beta": 10.0, "smin": 1.0, "smax": 1.0, "offset": 20.0, "T1": 0, "T2": 5, "start2": 1.0,
-             "sigma2": 1.0, "lambda2": 1.0, "peer_excess": 0.0}  # fmt: skip
-    with pytest.raises(ConditionError, match=failing):
-        evaluate(STAGES, **given | change)
-
-
 @pytest.mark.share(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_rounds_beyond_2_to_the_53_are_found_and_keep_the_promise(seed):

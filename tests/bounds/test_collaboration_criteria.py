@@ -51,15 +51,6 @@ def test_step_ratio_is_never_above_the_realised_ratio_and_attained(criterion, ph
         np.testing.assert_allclose(q, worst, rtol=0, atol=1e-3)
 
 
-@pytest.mark.parametrize("share", [0.9, 0.3, 0.02])
-def test_custom_step_ratio_is_on_the_safe_side_of_the_closed_form(share):
-    for custom, exact in ((lambda x: x, Continuous()), (Sharp().phi, Sharp()), (Binary(threshold=0.5).phi, Binary)):
-        sharp = 0.5 + 0.5 * share if exact is Binary else exact.step_ratio(share)
-        got = Custom(function=custom).step_ratio(share)
-        assert got <= sharp
-        np.testing.assert_allclose(got, sharp, rtol=0, atol=5e-3)  # 4096 cells; (1/w - 1) times 1/4096 of phi
-
-
 @each
 def test_step_ratio_takes_arrays_of_shares_and_is_1_for_a_client_alone(criterion, phi):
     shares = np.array([0.05, 0.4, 1.0])

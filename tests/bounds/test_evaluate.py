@@ -91,14 +91,13 @@ def test_a_remedy_that_is_copied_meets_the_condition():
 @pytest.mark.parametrize(
     ("field", "call"),
     [
-        ("criterion", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion="best")),
+        ("epsilon", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),
+        ("horizon", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),
+        ("confidence", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),
         (
             "threshold",
             lambda: sf.plan(alone(mu=1, beta=1, sigma2=1), 0.1, criterion=Binary(threshold=np.array([0.3, 0.5]))),
         ),
-        ("epsilon", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),
-        ("horizon", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),
-        ("confidence", lambda: sf.plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),
         ("threshold", lambda: Binary(threshold="x")),
         ("b2", lambda: GradientDissimilarity(b2=[[0, 1], [1]], c=[[0, 0], [0, 0]])),
         ("clients", lambda: alone(mu=1, beta=1, sigma2=1, clients=0)),

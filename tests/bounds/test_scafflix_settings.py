@@ -49,19 +49,6 @@ def test_smoothness_constants_bound_the_hessian_and_are_attained(seed):
     np.testing.assert_allclose(define("sample-smoothness-least-squares", **given), largest, rtol=1e-13)
 
 
-def test_trace_and_released_constants_on_two_examples():
-    weights = np.array([4 * 0.835] + [4 * (5.589 - 0.835) / 6] * 6)
-    given = {"features": np.repeat(np.diag(np.sqrt(7 * weights)), 100, axis=0), "regularisation": 0.1}
-    assert define("smoothness-logistic", **given) == pytest.approx(0.935, rel=1e-12)
-    assert define("smoothness-logistic", "printed", **given) == pytest.approx(5.689, rel=1e-12)
-    assert define("smoothness-logistic-released", "printed", **given) == pytest.approx(0.835 + 0.1 / 2800, rel=1e-12)
-    small = {"features": np.full((125, 1), np.sqrt(0.008)), "regularisation": 0.1}
-    true, released = define("smoothness-logistic", **small), define("smoothness-logistic-released", "printed", **small)
-    np.testing.assert_allclose([true, released, true / released], [0.102, 0.0022, 46.3636], rtol=1e-6)
-    released = define("smoothness-least-squares-released", "printed", **small)
-    assert released == pytest.approx(0.008 + 0.1 / 125, rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("field", "call"),
     [

@@ -38,21 +38,6 @@ class Own(Algorithm):
         return {"models": self.moved(problem, state["models"], draw, eta)}
 
 
-class Scaffold(Own):
-    """Four local steps with control variates, then an average: it depends on t, and does not say so."""
-
-    def init(self, problem, models):
-        return {"models": models, "control": torch.zeros_like(models)}
-
-    def step(self, problem, state, draw, eta):
-        theta, control = state["models"], state["control"]
-        theta = self.moved(problem, theta, draw, eta) + eta[..., None] * control
-        if draw.iteration % 4:
-            return {"models": theta, "control": control}
-        mean = theta.mean(1, keepdim=True).expand_as(theta)
-        return {"models": mean, "control": control + (mean - theta) / (4 * eta[..., None])}
-
-
 class Coin(Own):
     """Everybody steps or nobody does; `drawn` says from which iteration the coin comes."""
 
@@ -121,6 +106,9 @@ def louder(self, problem, randomness, iteration):
 STEPS = {
     "Decreasing": after(lambda x, eta, g, draw: x - eta * g / draw.iteration),
     "WarmUp": after(lambda x, eta, g, draw: x - eta * g / (1 + (draw.iteration <= 500))),  # it changes once
+    "Means": after(
+        lambda x, eta, g, draw: (x - eta * g) if draw.iteration % 4 else (x - eta * g).mean(1, True) + 0 * x
+    ),
     "Clipped": after(lambda x, eta, g, draw: x - eta * g.clamp(-0.5, 0.5)),
     "NoiseOnly": after(lambda x, eta, g, draw: x * 0.9 + draw.noise[:, :, 0] * draw.noise[:, :, 0].abs()),
     "InPlace": after(lambda x, eta, g, draw: x.sub_(eta * g)),
@@ -163,7 +151,7 @@ def network() -> Quadratics:
         (FedAvg(participants=2), [(1,)]),
         (Scaffnew(p=0.3), [(1,)]),
         (Scaffnew(p=1.0), [(1,)]),  # what is certain is not held
-        (Scaffold(), [(1,), (1,), (1,), (4,)]),
+        (OTHERS["Means"], [(1,), (1,), (1,), (4,)]),
         (OTHERS["HeldForThree"], [(1, 1, 1)]),
     ],
     ids=lambda value: type(value).__name__,

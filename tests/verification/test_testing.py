@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import time
 from random import Random
@@ -170,10 +168,7 @@ def test_without_hypothesis_the_message_says_what_to_install(monkeypatch):
     assert sf.testing.assert_bound(lambda *, e0, sigma2: 1e12 + e0 + sigma2 * 1e12, conditions=limit, family=LINE).valid
 
 
-@pytest.mark.parametrize("process", ["this one", pytest.param("a fresh one", marks=pytest.mark.slow)])
-def test_the_files_of_the_page_run_in_an_empty_project_and_fail_for_a_false_bound(
-    process, tmp_path, monkeypatch, capsys
-):
+def test_the_files_of_the_page_run_in_an_empty_project_and_fail_for_a_false_bound(tmp_path, monkeypatch, capsys):
     first, second = blocks(ROOT / "docs" / "howto" / "ci.md", "python")
     for source in (first, second):
         (tmp_path / source.splitlines()[0].removeprefix("# ")).write_text(source)
@@ -183,15 +178,9 @@ def test_the_files_of_the_page_run_in_an_empty_project_and_fail_for_a_false_boun
     (tmp_path / "test_wrong.py").write_text(wrong)
     (tmp_path / "test_late.py").write_text(late)
     options = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:faulthandler", "--import-mode=importlib"]
-    if process == "this one":  # which has torch loaded; a file of settings ends the search for ours
-        (tmp_path / "pytest.ini").write_text("[pytest]\n")
-        monkeypatch.chdir(tmp_path)
-        code, out = pytest.main([*options, "--capture=no"]), capsys.readouterr().out
-    else:
-        environment = {name: v for name, v in os.environ.items() if not name.startswith(("PYTEST", "HYPOTHESIS"))}
-        done = subprocess.run([sys.executable, "-m", "pytest", *options], cwd=tmp_path, capture_output=True, text=True,
-                              timeout=300, check=False, env=environment)  # fmt: skip
-        code, out = done.returncode, done.stdout + done.stderr
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")  # a file of settings ends the search for ours
+    monkeypatch.chdir(tmp_path)
+    code, out = pytest.main([*options, "--capture=no"]), capsys.readouterr().out
     assert code == 1, out
     assert "2 failed, 2 passed" in out, out
     said = " ".join(out.replace("\nE ", "\n").split())

@@ -78,14 +78,7 @@ def _james_stein(values: Values) -> Measured:
     c = values["share"] * 2 * np.maximum(d - 2, 0)  # in units of v, as everything below
     far = np.sqrt(gap2)
     _, risk = bias_and_risk(lambda r: -np.minimum(1, c[:, None] / r**2), far, d, np.sqrt(c))
-    # the second route: Stein's identity, under the density of |x| by the angle between x and theta
-    low, high = np.maximum(far - 9, 0)[:, None], (far + 9 + np.sqrt(d))[:, None]
-    r, weights = _panels(low, np.clip(np.sqrt(c)[:, None], low, high), high)
-    inside = r**2 < c[:, None]
-    n, c_ = d[:, None], c[:, None]
-    change = np.where(inside, r**2 - 2 * n, (c_ - 2 * (n - 2)) * c_ / r**2)
-    again = d + (weights * _density(r, far[:, None], n) * change).sum(-1)
-    return risk * v, {"d": d, "v": v, "shrink": c * v, "gap2": gap2 * v}, {"again": again * v}
+    return risk * v, {"d": d, "v": v, "shrink": c * v, "gap2": gap2 * v}
 
 
 def james_stein() -> Family:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -43,10 +44,6 @@ class Recursion:
 
     moments: Sequence[Any]
     noises: Sequence[Any]
-
-    @property
-    def period(self) -> int:
-        return len(self.moments)
 
 
 def alike(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics, np.ndarray]:
@@ -102,12 +99,11 @@ def _of_iteration(values: Sequence[Fraction], name: str) -> Any:
 
 def _joined(rows: Sequence[Sequence[Sequence[Fraction]]], through: Callable[[Sequence[Fraction]], Any]) -> list[Any]:
     """Polynomials of t from those of each row; `through` makes one coefficient of those that the rows have."""
-    t = sympy.Symbol("t")
-    columns = ([[*each, *[Fraction(0)] * _DEGREES[-1]][: _DEGREES[-1] + 1] for each in column] for column in zip(*rows))
-    return [
-        sympy.expand(sympy.Add(*(through(same) * t**power for power, same in enumerate(zip(*column)) if any(same))))
-        for column in columns
-    ]
+    t, found = sympy.Symbol("t"), []
+    for column in zip(*rows):
+        powers = enumerate(zip_longest(*column, fillvalue=Fraction(0)))
+        found.append(sympy.expand(sympy.Add(*(through(same) * t**power for power, same in powers))))
+    return found
 
 
 def _polynomials(

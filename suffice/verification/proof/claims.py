@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy
 
-from ..certificate import hashed
+from ..certificate import certificate
 from ..recheck import inequalities
 from .box_search import Budget, Undecided, proof_of
 from .domain import Domain
@@ -28,9 +28,9 @@ def proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
 def _proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
     box = {name: (Fraction(low), Fraction(high)) for name, (low, high) in claim["box"].items()}
     if claim["kind"] == "box":
-        return hashed(claim, proof_of(claim["left"], claim["right"], box, budget))
+        return certificate(proof=proof_of(claim["left"], claim["right"], box, budget), **claim)
     found = [proof_of(left, right, box, budget) for left, right in inequalities(claim)]
-    return hashed(claim, {"inequalities": found})
+    return certificate(proof={"inequalities": found}, **claim)
 
 
 def claims_of(
@@ -108,4 +108,4 @@ def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str
     left, right = (value, bound) if direction == "upper" else (bound, value)
     recursion = {"T": rounds, "z": "z", "first": "1", "move": put(symbolic.move(period)), "start": put(part.start)}
     recursion |= {"rho": put(part.rho[-1].subs(n)), "add": put(part.add[-1].subs(n))}
-    return hashed(claim | recursion | {"left": left, "right": right}, {})
+    return certificate(proof={}, left=left, right=right, **claim, **recursion)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from records import definition_of  # tests/helpers
 
-from suffice.bounds.scafflix_settings import initial_control_variates, released_steps
+from suffice.bounds.scafflix_settings import initial_control_variates
 
 
 def define(key, edition="corrected", **values):
@@ -41,13 +40,6 @@ def test_initial_control_variates_are_the_nearest_point_whose_weighted_sum_is_0(
         model, control, p = *rng.uniform(0, 1, (2, 3)), 0.3
         Psi = define("lyapunov", model_distance2=model, control_distance2=control, eta=eta, p=p)
         np.testing.assert_allclose(Psi, eta.min() * (model / eta + eta / p**2 * control).mean(), rtol=1e-13)
-
-
-def test_the_released_code_takes_a_mean_where_the_largest_constant_is_needed():
-    L = np.array([100.0] + [1.0] * 7)
-    reach = (released_steps(L=L, mu=0.1, alpha=1.0).eta * L).max()
-    assert reach == pytest.approx(100 / 13.375, rel=1e-14)
-    np.testing.assert_allclose(released_steps(L=2.0, mu=0.1, alpha=[0.1, 0.1]).eta, 0.5, rtol=1e-14)
 
 
 def test_constants_of_the_mixed_objective_bound_its_hessian():

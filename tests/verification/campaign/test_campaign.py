@@ -1,19 +1,74 @@
-"""Campaigns: every cell lands in one table, failures are recorded, definitions are strict and never mixed."""
+"""Campaigns: cells land in one table, nothing is lost or mixed, and a stored result is that of its cell."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
 import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
-from campaign_files import CHEAP, HEAD, SMALL, written
 
 from suffice.bounds import InputError
-from suffice.verification.campaign import conduct, read_campaign, summary, table
+from suffice.support.files import write_whole
+from suffice.verification.campaign import Campaign, conduct, read_campaign, summary, table
 from suffice.verification.campaign.cells import compute, identity
-from suffice.verification.campaign.run import result
+from suffice.verification.campaign.run import _held, result
+
+pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::ResourceWarning")
+HEAD = """
+name = "small"
+out = "results"
+root = 3
+"""
+SMALL = f"""{HEAD}
+[[verify]]
+keys = ["adaptive/property-1"]
+editions = ["printed", "corrected"]
+[[sharpness]]
+keys = ["worst-case/quadratic-norms", "adaptive/property-1"]
+instances = 50
+block = 20
+"""
+BRISK = """
+name = "brisk"
+out = "results"
+[[sharpness]]
+keys = ["adaptive/definition-1-weights", "adaptive/remark-3-binary", "cobo/alignment", "worst-case/sharp-step"]
+instances = 100
+block = 4
+"""
+"""100 cells of a few milliseconds."""
+MANY, CHEAP = (BRISK.replace("100", count).replace("4", block) for count, block in (("100", "2"), ("8", "2")))
+"""200 cells and 16 of them."""
+
+
+def written(folder: Path, text: str) -> Path:
+    """A campaign file in `folder`, made if absent."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "campaign.toml"
+    path.write_text(text)
+    return path
+
+
+def start(path: Path, *options: str) -> subprocess.Popen[str]:
+    """`suffice campaign` in a process group of its own, its output in pipes.
+
+    SIGINT is a new shell's: one that runs in the background starts its processes with SIGINT ignored.
+    """
+    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    call = [sys.executable, "-c", f"{code}\nfrom suffice.cli import main; main()", "campaign", str(path), *options]
+    return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
 @pytest.fixture(scope="module")
@@ -173,3 +228,337 @@ def test_the_command_reports_and_collects(tmp_path, command):
     assert json.loads(command("campaign", path, "--collect", "--json").stdout) == summary(read_campaign(path))
     about = json.loads(command("campaign", path, "--json").stdout)
     assert (about["found"], about["failed"], about["failures"]) == (16, 0, [])
+
+
+MIXED = SMALL.replace('"printed", "corrected"', '"corrected"')
+"""7 cells of both kinds."""
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory) -> tuple[Campaign, dict[Path, bytes], str]:
+    campaign = read_campaign(written(tmp_path_factory.mktemp("mixed"), MIXED))
+    assert not conduct(campaign).failed
+    files = [campaign.out / "cells" / f"{identity(cell)}.json" for cell in campaign.cells]
+    return campaign, {path: path.read_bytes() for path in files}, table(campaign)
+
+
+def bit_flips(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    broken = bytearray(content)
+    for at in rng.sample(range(len(content)), rng.choice((1, 1, 2, 9))):
+        broken[at] ^= 1 << rng.randrange(8)
+    return bytes(broken)
+
+
+def another_file(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    return rng.choice(others)
+
+
+def spliced(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    """One cell's description with another's result, under either checksum."""
+    mine, other = json.loads(content), json.loads(rng.choice(others))
+    kept = rng.choice((("cell",), ("cell", "sha256")))
+    return json.dumps(other | {name: mine[name] for name in kept}, sort_keys=True).encode() + b"\n"
+
+
+def nested(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    deep, (opened, closed) = rng.choice((200, 1500, 100_000)), rng.choice(((b"[", b"]"), (b'{"result":', b"}")))
+    return opened * deep + content.strip() + closed * deep
+
+
+def foreign_json(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    digits = b'{"result": ' + b"9" * 5000 + b"}"
+    return rng.choice(
+        (b"", b"[]\n", b"5", b"null", b'{"result": 5}', b'{"result": {}}', b'{"cell": {', b"\xff\xfe", digits)
+    )
+
+
+DAMAGES = (bit_flips, another_file, spliced, nested, foreign_json)
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_no_damaged_result_is_accepted_and_those_cells_are_computed_again(mixed, count):
+    campaign, files, text = mixed
+    rng = random.Random(count)
+    cells = dict(zip(files, campaign.cells))
+    accepted = []
+    for at in range(count):
+        damage, path = DAMAGES[at % len(DAMAGES)], rng.choice(list(files))
+        others = [content for other, content in files.items() if other != path]
+        broken = damage(files[path], rng, others)
+        assert broken != files[path]
+        path.write_bytes(broken)
+        if result(campaign.out, cells[path]) is not None:
+            accepted.append((damage.__name__, broken))
+        path.write_bytes(files[path])
+    print(f"{count} corruptions, {len(accepted)} accepted")
+    assert accepted == []
+    broken = dict.fromkeys(rng.choice(list(files)) for _ in range(4))
+    for path, damage in zip(broken, (another_file, spliced, nested, bit_flips)):
+        path.write_bytes(damage(files[path], rng, [files[next(other for other in files if other != path)]]))
+    assert len(table(campaign).splitlines()) == len(text.splitlines()) - len(broken)
+    assert summary(campaign) is not None
+    assert conduct(campaign).computed == len(broken)
+    assert table(campaign) == text
+
+
+def test_what_is_no_file_counts_as_absent(mixed):
+    campaign, files, _ = mixed
+    path, content = next(iter(files.items()))
+    path.unlink()
+    path.mkdir()
+    assert result(campaign.out, campaign.cells[0]) is None
+    path.rmdir()
+    path.write_bytes(content)
+
+
+def finished_cells(campaign: Campaign) -> int:
+    return len(list((campaign.out / "cells").glob("[!.]*.json"))) if campaign.out.exists() else 0
+
+
+def leftovers(campaign: Campaign) -> list[Path]:
+    return list(campaign.out.rglob(".*"))
+
+
+def test_killed_in_the_middle_of_its_cells_nothing_is_lost(tmp_path):
+    alone = read_campaign(written(tmp_path / "alone", BRISK))
+    assert len(alone.cells) == 100
+    pace, text = conduct(alone).seconds / 100, table(alone)
+    campaign = read_campaign(written(tmp_path / "killed", BRISK))
+    rng, codes = random.Random(1), []
+    for _ in range(6):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a fork dies here by SIGKILL: its locks do not matter
+            process = multiprocessing.get_context("fork").Process(target=conduct, args=(campaign,))
+            process.start()
+        enough = finished_cells(campaign) + rng.randint(0, 8)  # waiting for cells, not for time: a busy machine is slow
+        while finished_cells(campaign) < enough and process.is_alive():
+            time.sleep(pace / 10)
+        time.sleep(rng.uniform(0, pace))
+        process.kill()
+        process.join()
+        codes.append(process.exitcode)
+    assert codes.count(-signal.SIGKILL) >= 3
+    assert 0 < finished_cells(campaign) < 100
+    assert not conduct(campaign).failed
+    assert table(campaign) == text
+    assert not leftovers(campaign)
+
+
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """Python's own answer to SIGINT, which a background shell has its processes ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("sigint")
+def test_ctrl_c_says_how_far_the_campaign_came_and_what_was_done_is_kept(tmp_path):
+    campaign = read_campaign(written(tmp_path, CHEAP))
+
+    def stop(done: int, _: int) -> None:
+        if done == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(
+        KeyboardInterrupt, match="interrupted: 3 of 16 cells done; run the same command again to resume"
+    ):
+        conduct(campaign, progress=stop)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    again = conduct(campaign)
+    assert (again.found, again.computed) == (3, 13)
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_processes_and_all_at_once_with_one_line(tmp_path):
+    """As `timeout -s INT` does it: twice, to the whole group, while cells that take a minute are under way."""
+    entry = '[[sharpness]]\nkeys = ["{}"]\ninstances = {}\nblock = {}\n'
+    brief, long = entry.format("cobo/alignment", 2, 1), entry.format("adaptive/theorem-2-constant", 20_000, 10_000)
+    campaign = read_campaign(written(tmp_path, HEAD + brief + long))
+    process = start(tmp_path / "campaign.toml", "--jobs", "2")
+    began = time.monotonic()
+    while finished_cells(campaign) < 2 and time.monotonic() - began < 120:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    for _ in range(2):
+        os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)  # a second or less where nothing else runs; the cells take a minute
+    line = "suffice: interrupted: 2 of 4 cells done; run the same command again to resume\n"
+    assert (process.returncode, err) == (130, line)
+    ended = time.monotonic()
+    with suppress(ProcessLookupError):
+        while time.monotonic() - ended < 60:  # joblib's watchers of shared memory leave after it
+            os.killpg(process.pid, 0)
+            time.sleep(0.05)
+        pytest.fail("a process of the campaign lives on")
+
+
+def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch):
+    campaign = read_campaign(written(tmp_path, CHEAP))
+    kept = []
+
+    def full(path, content):
+        if len(kept) >= 5 and Path(path).parent.name == "cells":
+            raise OSError(28, "No space left on device")
+        kept.append(path)
+        return write_whole(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("suffice.verification.campaign.run.write_whole", full)
+        with pytest.raises(InputError, match=r"no space left on device; .*results so far are kept"):
+            conduct(campaign)
+    assert 0 < sum(result(campaign.out, cell) is not None for cell in campaign.cells) < len(campaign.cells)
+    assert not conduct(campaign).failed
+    assert len(table(campaign).splitlines()) == 1 + len(campaign.cells)
+
+
+@contextmanager
+def nobody() -> Iterator[None]:
+    """Without root's right to write anywhere."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_read_only_folder_is_named_and_its_results_can_be_read(monkeypatch):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        campaign = read_campaign(written(folder, CHEAP))
+        conduct(campaign)
+        text = table(campaign)
+        parts = [campaign.out, campaign.out / "cells"]
+        for part in parts:
+            part.chmod(0o555)
+        (campaign.out / "lock").chmod(0o444)
+        with nobody():
+            with pytest.raises(InputError, match=r"^out = '.*results': permission denied; .*give another"):
+                conduct(campaign)
+            assert table(campaign) == text
+            with pytest.raises(InputError, match="permission denied"):
+                conduct(read_campaign(folder / "campaign.toml", out=campaign.out / "below"))
+        for part in parts:
+            part.chmod(0o755)
+
+
+def test_a_second_campaign_on_a_folder_is_refused_while_the_first_runs(tmp_path):
+    campaign = read_campaign(written(tmp_path, CHEAP))
+    with _held(campaign), pytest.raises(InputError, match="another campaign is running there"):
+        conduct(campaign)
+    assert not conduct(campaign).failed  # free again
+
+
+def deadly(victim):
+    """`compute`, but it takes its process down on some cells; sent to the workers by value."""
+    alive, leave = compute, os._exit
+
+    def fatal(cell):
+        if all(cell[name] == value for name, value in victim.items()):
+            leave(9)
+        return alive(cell)
+
+    return fatal
+
+
+@pytest.mark.slow
+def test_a_cell_that_kills_its_process_is_named_and_the_rest_goes_on(tmp_path):
+    campaign = read_campaign(written(tmp_path, CHEAP))
+    victim = {"key": "cobo/alignment"}
+    session = conduct(campaign, jobs=2, compute=deadly(victim))
+    assert session.computed == 12
+    assert [cell["root"] for cell, error in session.failed if "process died" in error] == [0, 2, 4, 6]
+    assert conduct(campaign, jobs=1).computed == 4
+
+
+def test_an_empty_or_silent_scheduler_is_refused_in_one_line(tmp_path):
+    pytest.importorskip("distributed")
+    campaign = read_campaign(written(tmp_path, CHEAP))
+    with pytest.raises(InputError, match="scheduler = '': no answer"):
+        conduct(campaign, scheduler="")
+    with pytest.raises(InputError, match="no answer") as caught:
+        conduct(campaign, scheduler="colour://127.0.0.1:1")
+    assert "\n" not in str(caught.value)
+
+
+def test_without_dask_the_remedy_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "dask.distributed", None)
+    with pytest.raises(InputError, match=r"pip install '\.\[cluster\]'"):
+        conduct(read_campaign(written(tmp_path, CHEAP)), scheduler="tcp://127.0.0.1:8786")
+
+
+@pytest.mark.slow
+def test_a_cell_that_kills_every_dask_worker_is_named_and_the_run_ends(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    campaign = read_campaign(written(tmp_path, CHEAP))
+    victim = {"key": "cobo/alignment", "root": 0}
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as two:
+        session = conduct(campaign, scheduler=two.scheduler_address, compute=deadly(victim))
+    killers = [error for cell, error in session.failed if victim.items() <= cell.items()]
+    assert len(killers) == 1
+    assert killers[0].startswith("KilledWorker: ")
+    # cells that Dask had handed to the same worker may be given up with it
+    assert session.computed == 16 - len(session.failed) >= 12
+    assert conduct(campaign).computed == len(session.failed)
+
+
+@contextmanager
+def processes(tmp_path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    """Starts Dask's commands, as a user does: the scheduler writes its address into `tmp_path`/scheduler.json."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(*words: str, python: str = sys.executable, **environment: str) -> subprocess.Popen[bytes]:
+        call = [python, "-m", "dask", words[0], "--scheduler-file", str(tmp_path / "scheduler.json"), *words[1:]]
+        with open(tmp_path / f"{words[0]}-{len(started)}.log", "wb") as log:
+            process = subprocess.Popen(call, stdout=log, stderr=log, cwd=tmp_path, env=dict(os.environ) | environment)
+        started.append(process)
+        return process
+
+    try:
+        yield begin
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+SCHEDULER = ("scheduler", "--port", "0", "--no-dashboard")
+WORKER = ("worker", "--no-nanny", "--nthreads", "1", "--no-dashboard")
+
+
+def address(tmp_path) -> str:
+    """Of the scheduler once it listens."""
+    began = time.monotonic()
+    while time.monotonic() - began < 120:
+        with suppress(FileNotFoundError, ValueError):
+            return json.loads((tmp_path / "scheduler.json").read_text())["address"]
+        time.sleep(0.05)
+    raise TimeoutError
+
+
+@pytest.mark.slow
+def test_a_killed_scheduler_ends_the_campaign_with_one_line_and_nothing_is_lost(tmp_path):
+    pytest.importorskip("distributed")
+    alone, spread = (read_campaign(written(tmp_path / name, MANY)) for name in ("alone", "spread"))
+    conduct(alone)
+    with processes(tmp_path) as begin:
+        scheduler = begin(*SCHEDULER)
+        where = address(tmp_path)
+        begin(*WORKER)
+
+        def kill(done: int, _: int) -> None:
+            if done == 20:
+                scheduler.kill()
+
+        with pytest.raises(InputError, match=r"^scheduler = .* no answer .* run again to resume$") as caught:
+            conduct(spread, scheduler=where, progress=kill)
+    assert "\n" not in str(caught.value)
+    done = len(list((spread.out / "cells").glob("*.json")))
+    assert 20 <= done < 200
+    again = conduct(spread)
+    assert (again.found, again.computed, again.failed) == (done, 200 - done, [])
+    assert table(spread) == table(alone)

@@ -1,4 +1,4 @@
-"""Both numbers of every erratum, by hand or as known from elsewhere; those that are fractions are in `test_exact`."""
+"""Both numbers of every erratum, by hand, as known from elsewhere or, re-checked, as fractions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from suffice.bounds import GradientDissimilarity
 from suffice.verification.errata import ERRATA
 from suffice.verification.errata.adaptive import released
-from suffice.verification.errata.exact import EXACT
+from suffice.verification.errata.exact import EXACT, exact
+from suffice.verification.recheck import digest, refusal
 
 ENTRIES = {entry.id: entry for entry in ERRATA}
 LEFT = np.array([0.95, 0.5]) ** 10
@@ -165,3 +166,23 @@ def test_numbers_follow_the_engine(monkeypatch):
     )
     found = ENTRIES["adaptive-code-figure-1-constant"].compute()
     assert found.printed == found.measured == 4
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_both_numbers_are_those_that_the_erratum_computes_and_the_refutation_is_re_checked(name):
+    one, entry = EXACT[name], ENTRIES[name]
+    found = entry.compute()
+    # 1e-9: one instance reads the factor of a model off the square of a small distance
+    np.testing.assert_allclose(
+        [float(n) for n in one.numbers()], [found.printed, found.measured], rtol=1e-9, atol=1e-12
+    )
+    certificate = one.certificate(entry)
+    assert refusal(certificate) == ""
+    left, right = (certificate["claim"][side] for side in ("left", "right"))
+    turned = {**certificate["claim"], "left": right, "right": left}
+    assert "exceed" in refusal({**certificate, "claim": turned, "sha256": digest(turned)})
+
+
+def test_every_keyword_has_its_number():
+    with pytest.raises(ValueError, match="are the keywords"):
+        exact(1, lambda x: x, y=1)

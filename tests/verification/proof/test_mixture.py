@@ -180,11 +180,6 @@ def test_what_is_no_mixture_of_one_hessian_is_not_of_this_kind(family, algorithm
     assert (found.outcome, words in found.says) == ("not of this kind", True), found
 
 
-def test_steps_beyond_1_over_beta_have_no_convex_split():
-    found = proof(biased, conditions=lambda *, eta, beta: {"eta <= 1.4/beta": (eta, 1.4 / beta)})
-    assert found.outcome in ("undecided", "violated"), found
-
-
 @pytest.mark.slow
 def test_check_says_it():
     verdict = sf.check(biased, conditions=limit, algorithm=MIXED, family=clients(), prove=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 
@@ -21,7 +19,6 @@ from suffice.simulate.problem import QuadraticProblem
 
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
-from .moments import growing_excess
 from .reduced import reduced
 
 N, D = 3, 2
@@ -85,8 +82,7 @@ def _quadratics(H: np.ndarray, values: Values) -> Quadratics:
     return split(agents, len(H))
 
 
-def _evidence(measured: np.ndarray, values: Values, arguments: dict[str, np.ndarray], label: str, again: Any = None
-) -> Evidence:  # fmt: skip
+def _evidence(measured: np.ndarray, values: Values, arguments: dict[str, np.ndarray], label: str) -> Evidence:
     """measured (n, T + 1, ...) up to each instance's T; the others broadcast to it from the left."""
     steps = np.arange(measured.shape[1])
     used = steps <= values["T"][:, None]
@@ -96,10 +92,7 @@ def _evidence(measured: np.ndarray, values: Values, arguments: dict[str, np.ndar
         return np.broadcast_to(wide, measured.shape)[used].ravel()
 
     columns = {name: column(value) for name, value in {**arguments, "T": steps[None]}.items()}
-    more = None if again is None else again[used].ravel()
-    return Evidence(
-        engine="probed moments", measured=measured[used].ravel(), arguments=columns, label=label, again=more
-    )
+    return Evidence(engine="probed moments", measured=measured[used].ravel(), arguments=columns, label=label)
 
 
 def all_for_one(count: int, root: int) -> Evidence:
@@ -159,33 +152,7 @@ def least_squares(count: int, root: int) -> Evidence:
         "bias": reduced("theorem-2-bias", weights=weights, b=b)[:, None],
         "noise2": reduced("theorem-2-noise", weights=weights, sigma2=s2, b=b, **each)[:, None],
     }
-    steps = excess.shape[1] - 1
-    again = np.stack([
-        _closed(H[at, 0], m[at], weights[at], tau2[at], values["start"][at], eta[at], steps) for at in range(count)
-    ])  # fmt: skip
-    return _evidence(excess, values, arguments, "All-for-one, three linear models with Gaussian features in R^2", again)
-
-
-def _closed(
-    H: np.ndarray, m: np.ndarray, weights: np.ndarray, tau2: np.ndarray, start: np.ndarray, eta: np.ndarray, T: int
-) -> np.ndarray:
-    """The same excess (T + 1, N) in the eigenbasis of H, where every agent's second moments are a closed system."""
-    h, basis = np.linalg.eigh(H)
-    one, steps = np.ones(T + 1), np.arange(T + 1.0)
-    excess = [
-        growing_excess(
-            np.outer(one, h),
-            one[:, None, None] * ((m - m[i]) @ basis),
-            np.outer(one, weights[i]),
-            np.outer(one, weights[i] ** 2),
-            np.outer(one, tau2),
-            np.outer(one, (start - m[i]) @ basis),
-            eta[i] * one,
-            steps,
-        )
-        for i in range(len(m))
-    ]
-    return np.stack(excess, -1)
+    return _evidence(excess, values, arguments, "All-for-one, three linear models with Gaussian features in R^2")
 
 
 def all_for_all(count: int, root: int) -> Evidence:
