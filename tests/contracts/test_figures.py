@@ -50,7 +50,6 @@ SMALL: dict[str, dict[str, Any]] = {
         "noises": (0.0,),
     },
     "sample-optimal-speedup": {"agents": (10,), "precision": 0.01},
-    "sample-optimal-excess": {"agents": (10,)},
     "sample-optimal-rounds": {"agents": 10, "spread": 0.5, "precisions": (0.001, 0.1)},
     "theorem-2-truth": {"iterations": 2, "panels": 4},
     "sharpness": {"instances": 1},
