@@ -25,7 +25,6 @@ _MODULES = (
     "cobo_3",
     "cobo_5",
     "sample_optimal_speedup",
-    "sample_optimal_excess",
     "sample_optimal_rounds",
     "theorem_2_truth",
     "sharpness",

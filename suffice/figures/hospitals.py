@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,7 @@ class Patients(Logistic):
     def training(cls, four: HeartDisease, edition: str) -> Patients:
         """Without weight decay one hospital has no minimiser: of that problem, use gradients alone."""
         X, y = [one.X for one in four.train], [one.y for one in four.train]
-        decayed = Logistic.of(X, y, regularisation=WEIGHT_DECAY["stated"])
-        parts: dict[str, Any] = {entry.name: getattr(decayed, entry.name) for entry in fields(decayed)}
-        parts["regularisation"] = WEIGHT_DECAY[edition]
-        return cls(**parts)
+        return replace(cls.of(X, y, regularisation=WEIGHT_DECAY["stated"]), regularisation=WEIGHT_DECAY[edition])
 
     def draw(
         self,
@@ -96,7 +93,6 @@ def block(
     )
     # a linear layer's default: its 13 weights and its bias uniform in +-1 / sqrt(13), the same for all clients
     start = ((2 * uniform - 1) / np.sqrt(d - 1)).expand(-1, problem.clients, -1)
-    tables = padded(four)
     steps = [torch.tensor(step * 0.1 ** (epoch // DECADE), dtype=torch.float64) for epoch in range(epochs)]
     found = {}
     for name, rule in _contenders(edition, four, length, competitors).items():
@@ -104,7 +100,7 @@ def block(
             problem, rule, seeds=torch.as_tensor(list(seeds)), iterations=epochs * length,
             eta=lambda t: steps[(t - 1) // length], starts=start,
         )  # fmt: skip
-        kept = [measure(tables, state["models"]) for t, _, _, state in path if t % length == 0]
+        kept = [measure(four, state["models"]) for t, _, _, state in path if t % length == 0]
         found[name] = torch.stack(kept).numpy()
     return found
 
@@ -121,33 +117,19 @@ def _contenders(edition: str, four: HeartDisease, length: int, competitors: Comp
     return chosen
 
 
-Tables = list[tuple[Tensor, Tensor, Tensor]]
-
-
-def padded(four: HeartDisease) -> Tables:
-    """Test and training tables: rows (N, n, d), labels (N, n) and their weights 1/n_i (N, n), 0 for padding."""
-    tables: Tables = []
-    for part in (four.test, four.train):
-        most = max(len(one.y) for one in part)
-        rows, labels, weights = (np.zeros((len(part), most, *rest)) for rest in (part[0].X.shape[1:], (), ()))
-        for i, one in enumerate(part):
-            n = len(one.y)
-            rows[i, :n], labels[i, :n], weights[i, :n] = one.X, one.y, 1 / n
-        tables.append((torch.from_numpy(rows), torch.from_numpy(labels), torch.from_numpy(weights)))
-    return tables
-
-
-def measure(tables: Tables, models: Tensor) -> Tensor:
+def measure(four: HeartDisease, models: Tensor) -> Tensor:
     """`MEASURED` and `BESIDE` at models (S, N, d), (S, 7)."""
-    losses, accuracies, weighted = [], [], []
-    for rows, labels, weights in tables:
-        margin = torch.einsum("ind,sid->sin", rows, models)
-        loss = (torch.logaddexp(torch.zeros_like(margin), margin) - labels * margin) * weights
-        correct = ((margin > 0) == (labels > 0)) * weights
-        patients = (weights > 0).double().sum(-1)
-        share = patients / patients.sum()
-        logarithm, accuracy = torch.log10(loss.sum(-1)), 100 * correct.sum(-1)  # (S, N)
-        losses.append(logarithm.mean(-1))
-        accuracies.append(accuracy.mean(-1))
-        weighted.append(((logarithm * share).sum(-1), (accuracy * share).sum(-1), accuracy.std(-1, correction=0)))
-    return torch.stack([*losses, *accuracies, *weighted[0]], dim=-1)
+    found = {}
+    for name, part in (("test", four.test), ("train", four.train)):
+        losses, correct = [], []
+        for i, one in enumerate(part):
+            margin, labels = models[:, i] @ torch.from_numpy(one.X).T, torch.from_numpy(one.y)
+            losses.append((torch.logaddexp(torch.zeros_like(margin), margin) - labels * margin).mean(-1))
+            correct.append(((margin > 0) == (labels > 0)).double().mean(-1))
+        found[f"{name}_log10_loss"] = torch.log10(torch.stack(losses, -1))  # (S, N)
+        found[f"{name}_accuracy"] = 100 * torch.stack(correct, -1)
+    patients = torch.tensor([float(len(one.y)) for one in four.test], dtype=torch.float64)
+    loss, accuracy = found["test_log10_loss"], found["test_accuracy"]
+    weighted = [(each * patients / patients.sum()).sum(-1) for each in (loss, accuracy)]
+    plain = [found[what].mean(-1) for what in MEASURED]
+    return torch.stack([*plain, *weighted, accuracy.std(-1, correction=0)], dim=-1)

@@ -29,7 +29,6 @@ from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION, headline
 
 AGENTS = (10, 20, 50, 100, 200, 500, 1000)
-PRECISION = 0.001
 CLUSTERS = 5
 START = -3.0
 BALL = 4.0
@@ -49,7 +48,7 @@ MARKERS = {"alone": "^", "all-for-one": "o", "all-for-all": "s", "lower bound": 
 def speedup(
     *,
     agents: Sequence[int] = option("numbers of agents, multiples of 5", default=AGENTS),
-    precision: float = option("excess to which rounds are counted", default=PRECISION),
+    precision: float = option("excess to which rounds are counted", default=0.001),
     progress: Progress,
 ) -> Content:
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
@@ -237,10 +236,10 @@ def draw(figure: Figure, canvas: Any) -> None:
     panels[1, 0].set_ylabel("speed-up, rounds alone / together")
     gains = [f"{gain(figure, setting, agents[-1], 'all-for-one'):.3g} ({NAMES[setting]})" for setting in SETTINGS]
     headline(canvas, f"With {agents[-1]} agents All-for-one is {' and '.join(gains)} times as fast as one alone")
-    legend(panels[0, 0], canvas)
+    _legend(panels[0, 0], canvas)
 
 
-def legend(axes: Any, canvas: Any) -> None:
+def _legend(axes: Any, canvas: Any) -> None:
     """Names of the methods and of the lines, below the panels."""
     handles = [
         axes.plot([], [], color=COLOURS[method], marker=MARKERS[method], markersize=3)[0] for method in METHODS[:3]

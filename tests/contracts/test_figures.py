@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from matplotlib.text import Text
 
 from suffice.bounds import InputError
 from suffice.figures import Figure, figure, makers, redraw
-from suffice.figures.maker import COMPETITORS
+from suffice.figures.maker import ALONE, COMPETITORS
 from suffice.figures.style import style
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -50,7 +51,6 @@ SMALL: dict[str, dict[str, Any]] = {
         "noises": (0.0,),
     },
     "sample-optimal-speedup": {"agents": (10,), "precision": 0.01},
-    "sample-optimal-excess": {"agents": (10,)},
     "sample-optimal-rounds": {"agents": 10, "spread": 0.5, "precisions": (0.001, 0.1)},
     "theorem-2-truth": {"iterations": 2, "panels": 4},
     "sharpness": {"instances": 1},
@@ -151,9 +151,17 @@ def test_every_option_changes_the_published_edition_or_is_refused(name):
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_what_it_does_not_know_is_refused(name):
+def test_it_says_what_it_takes_and_what_differs_and_refuses_what_it_does_not_know(name, command):
     maker = makers()[name]
     assert 20 < len(maker.about) < 100
+    assert re.fullmatch(r".{20,330}\.", maker.differs)
+    assert (maker.differs == ALONE) == (name in ("theorem-2-truth", "sharpness"))
+    listed = " ".join(command("figure", name, "--option", "help").stdout.split()) if maker.options else ""
+    for option, entry in maker.options.items():
+        assert len(entry.about) > 10, option
+        assert f"{option} {entry.words}" in listed
+        assert entry.default is None or "(default " in entry.words, option
+        assert "MISSING" not in entry.words, option
     with pytest.raises(InputError, match=f"^colour = .*{name} takes"):
         figure(name, colour="red")
     with pytest.raises(InputError, match=r"^edition = 'third': use stated or published"):

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import runpy
-from pathlib import Path
 
 import pytest
 from blocks import ROOT
@@ -71,25 +69,3 @@ def test_the_promised_names_at_the_top_link_to_the_rooms(name, room):
 
 def test_nothing_is_a_link_inside_the_package():
     assert [path for path in PACKAGE.rglob("*") if path.is_symlink()] == []
-
-
-TEXTS = [*MODULES, ROOT / "Makefile", ROOT / "pyproject.toml", *(ROOT / ".ci").iterdir()]
-TEXTS += [path for path in (ROOT / ".github").rglob("*") if path.is_file()]
-TEXTS += [
-    path
-    for folder in ("tests", "benchmarks", "examples", "docs")
-    for path in (ROOT / folder).rglob("*")
-    if path.suffix in (".py", ".md")
-]
-TEXTS += [path for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md"]
-
-
-def test_nothing_needs_the_links_at_the_top():
-    """A path through a link, or `import bounds`, works in a checkout with links alone."""
-    names = "|".join(LINKS)
-    bare = re.compile(rf"^\s*(?:from|import) (?:{names})\b", re.MULTILINE)
-    through = re.compile(rf"(?<![\w./<*-])(?:{names})/\w+(?:\.\w+|/)")
-    own = [path for path in TEXTS if path != Path(__file__)]
-    assert len(own) > 600
-    found = {path: kind.findall(path.read_text(encoding="utf-8")) for path in own for kind in (bare, through)}
-    assert {path.relative_to(ROOT).as_posix(): places for path, places in found.items() if places} == {}

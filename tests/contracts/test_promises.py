@@ -9,7 +9,7 @@ import suffice as sf
 from suffice.bounds import Constants, GradientDissimilarity, Quantity, find
 from suffice.bounds.all_for_all_plan import ONE, TWO
 from suffice.planning.client_plan import LABELS
-from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, all_for_all_of_components, fixed_rounds
+from suffice.planning.guaranteed.fixed_weights import AFFINE, OPTIMAL, UNIFORM, all_for_all_of_components
 from suffice.planning.step_size_schedules import HITTING
 from suffice.planning.tables.plans import plan_table
 
@@ -22,8 +22,6 @@ REACHED = {
     HITTING: Quantity.HITTING_TIME,
 }
 """What the statement of each record says of its last model, or of the mean of its second stage's."""
-KICKED = 900
-"""Rounds before the end in which noise may come."""
 
 
 def constants(clients=1, **changes):
@@ -76,37 +74,3 @@ def test_a_label_begins_with_the_quantity_of_its_record(label, key):
 def test_the_label_of_fixed_weights_leaves_the_quantity_to_the_record():
     assert "`promise`" in LABELS["fixed_weights"]
     assert "E[" not in LABELS["fixed_weights"]
-
-
-# R(x) = 100 x^2 on |x| <= .003, of curvature 1 beyond. Rare kicks of +-D, at most one of them counted, of variance
-# sigma2 in each of the last rounds: every other path has an excess of at least 0, so the sum is a lower bound.
-def kinked(x):
-    near, beyond = np.minimum(np.abs(x), 0.003), np.maximum(np.abs(x) - 0.003, 0)
-    return 100 * near**2 + 0.6 * beyond + beyond**2 / 2
-
-
-def slope(x):
-    return np.sign(x) * (200 * np.minimum(np.abs(x), 0.003) + np.maximum(np.abs(x) - 0.003, 0))
-
-
-def test_the_last_model_of_two_stages_may_miss_the_precision_that_their_mean_keeps():
-    epsilon, given = 3e-5, constants()
-    ((plan, _),) = fixed_rounds(given, np.array([epsilon]))
-    assert plan["theorem"] == OPTIMAL
-    first, second = plan["stages"]
-    steps = [first["eta"]] * first["rounds"]
-    steps += [2 / (second["mu"] * (second["offset"] + t + 2)) for t in range(second["rounds"])]
-    kicks = np.linspace(0.003, 1.5, 400)
-    late = steps[-KICKED:]
-    ends = np.full((KICKED, len(kicks)), np.nan)  # of a kick in a round, the model after the last one
-    for t, eta in enumerate(late):
-        ends -= eta * slope(ends)
-        ends[t] = kicks
-    chance = np.array(late)[:, None] ** 2 * given.sigma2 / kicks**2
-    gain = chance * kinked(ends)
-    best = gain.argmax(1)
-    chosen = chance[np.arange(KICKED), best]
-    last = (gain.max(1) / (1 - chosen)).sum() * np.prod(1 - chosen)
-    assert chosen.max() < 0.01
-    assert last > 1.15 * epsilon
-    assert "E[e_T]" not in find(plan["theorem"]).promise("eps")

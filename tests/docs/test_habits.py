@@ -1,4 +1,4 @@
-"""Workflow, hooks, citation and extras say the same as the Makefile and pyproject.toml."""
+"""Pages, citation and pins say the same as the Makefile and pyproject.toml."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
 
 
-def test_the_workflow_runs_what_ci_runs_and_existing_targets():
-    text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
-    runs = re.findall(r"- run: (.+)", text)
-    assert ".ci/run" in runs
-    assert "make test" in (ROOT / ".ci" / "run").read_text()
-    assert {"make wheel-check", "make docs"} <= set(runs)
-    assert {line.split()[1] for line in runs if line.startswith("make ")} <= TARGETS
-    versions = re.findall(r'"3\.(\d+)"', text)
-    assert f">=3.{min(map(int, versions))}" == PROJECT["requires-python"]
-    assert {"11", "12", "13"} <= set(versions)
-
-
 def test_targets_that_pages_name_are_there():
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         named = re.findall(r"`make ([a-z -]+)`", page.read_text(encoding="utf-8"))
@@ -35,13 +23,6 @@ def test_the_tests_of_a_wheel_are_there():
     named = re.findall(r"tests/[\w/]+\.py", (ROOT / ".ci" / "wheel-check").read_text(encoding="utf-8"))
     assert len(named) >= 10
     assert [path for path in named if not (ROOT / path).exists()] == []
-
-
-def test_hooks_are_the_linters_of_make_lint():
-    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
-    lint = MAKEFILE.partition("\nlint:")[2].partition("\n\n")[0]
-    tools = set(re.findall(r"\$\(BIN\)/(\S+)", lint))
-    assert tools == set(re.findall(r"entry: \.venv/bin/(\S+)", hooks))
 
 
 def test_the_citation_has_the_version_and_licence():

@@ -69,15 +69,3 @@ def test_files_folders_and_modules_that_a_page_names_are_there(page):
 def test_modules_that_are_run_are_there(page):
     named = set(RUN.findall(page.read_text(encoding="utf-8"))) - {"pytest", "sphinx", "pip"}
     assert [name for name in named if not runs(name)] == []
-
-
-def test_pages_name_many():
-    found = [kind.findall(prose(page)) for page in PAGES for kind in (PATH, MODULE)]
-    assert sum(map(len, found)) > 100
-    assert not there("suffice/bounds/conductor.py")
-    assert runs("benchmarks")
-    assert runs("benchmarks.scouts")
-    assert not runs("benchmark.scouts")
-    assert there("suffice/bounds/theorems/<paper>/")
-    assert not loads("suffice.bounds.vocabulary")
-    assert not loads("bounds.theorem")

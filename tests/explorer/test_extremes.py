@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-
 import pytest
 from chromium import needs_chromium
 
@@ -103,17 +100,3 @@ def test_a_true_print_has_a_remark_and_no_fault(at_once, address):
     assert "What holds instead" not in page
     assert "none kept" not in page
     assert "min_iγ_iμ_i" in at_once.run("document.querySelector('.controls select').textContent")
-
-
-@pytest.mark.parametrize("key", ["adaptive/lemma-1", "adaptive/remark-3-binary", "adaptive/corollary-1-best-step"])
-def test_brackets_grow_with_what_they_hold(at_once, address, key):
-    if not re.search("Math", subprocess.run(["fc-list"], capture_output=True, text=True, check=False).stdout):
-        pytest.skip("no font of formulas is installed")
-    at_once.open(f"{address}#key={key}")
-    heights = "o => [o.getBoundingClientRect().height, o.parentElement.getBoundingClientRect().height]"
-    found = at_once.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({heights})")
-    assert found
-    assert all(bracket > 0.9 * held for bracket, held in found), found
-    last = "o => [o.getBoundingClientRect().height, o.parentElement.lastElementChild.getBoundingClientRect().height]"
-    pairs = at_once.run(f"[...document.querySelectorAll('.formula mo[fence=true][form=prefix]')].map({last})")
-    assert all(abs(left - right) < 0.1 * left for left, right in pairs), pairs

@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from suffice.bounds import THEOREMS, evaluate, find
 from suffice.explorer import exact_values as module
@@ -116,29 +115,6 @@ def test_no_exact_value_is_beyond_a_bound_that_holds(kept):
     assert len(found) > 160
     for record, instance in found:
         assert_below(record, instance)
-
-
-@pytest.mark.parametrize("edition", ["printed", "corrected"])
-def test_the_sum_of_two_squared_gradients_is_drawn_where_it_is_least(kept, edition):
-    for instance in kept["rows"][f"cobo/example-2-dissimilarity {edition}"]["instances"]:
-        assert set(instance["curves"]) == {"own_curvature", "peer_curvature", "separation"}
-        for name, (x, y) in instance["curves"].items():
-            for place in np.linspace(0, len(x) - 1, 5).astype(int):
-                own, peer, D = {**instance["at"], name: x[place]}.values()
-                scale = max(own, peer) ** 2
-                sum_at = lambda z: (own**2 * z @ z + peer**2 * (z - [D, 0]) @ (z - [D, 0])) / scale  # noqa: E731, B023
-                least = scale * minimize(sum_at, [D / 3, D / 5], tol=1e-12).fun
-                np.testing.assert_allclose(y[place], least, rtol=1e-8)
-
-
-def test_what_the_tour_calls_true_of_single_points_is_computed_by_hand(kept):
-    measured = {row["id"]: row["measured"] for row in kept["errata"]}
-    model, step, squares = np.array([0.0, 10.0]), min(np.sqrt(2 * 0.5 / (5 * 1e-8)), 1.0), []
-    for _ in range(5):  # R = (x^2 + y^2/100)/2: E|grad R|^2 is that of the mean, and the noise adds s2 step^2 tr h^2
-        squares.append(float((np.array([1, 0.01]) * model) @ (np.array([1, 0.01]) * model)))
-        model = model * (1 - step * np.array([1, 0.01]))
-    np.testing.assert_allclose(measured["adaptive-theorem-3-minimum"], np.mean(squares), rtol=1e-5)
-    np.testing.assert_allclose(measured["scafflix-assumption-3-convexity"], (10.0**2 + 9.0**2) / 2, rtol=1e-12)
 
 
 def test_a_curve_is_of_one_argument_alone():

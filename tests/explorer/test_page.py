@@ -5,12 +5,10 @@ from __future__ import annotations
 import html
 import json
 import re
-import subprocess
 import webbrowser
 
 import pytest
 from chromium import browser, needs_chromium
-from node import needs_node
 from typer.testing import CliRunner
 from whole_pages import whole_page
 
@@ -18,7 +16,7 @@ import suffice.explorer.page
 from suffice.bounds import THEOREMS, InputError, find
 from suffice.cli import load
 from suffice.cli.app import app
-from suffice.explorer.content import _record, content, formulas
+from suffice.explorer.content import _record, content
 from suffice.explorer.exact_values import erratum, middle
 from suffice.explorer.page import page, script
 from suffice.verification import errata
@@ -51,13 +49,6 @@ def test_names_with_markup_stay_in_the_data():
     assert text.count("<script") == text.count("</script>") == 2
     assert "<img" not in text
     assert json.loads(re.search(r'id="data">(.*?)</script>', text)[1])["records"][0]["title"] == HURTFUL
-
-
-@needs_node
-def test_the_script_is_javascript(tmp_path):
-    file = tmp_path / "page.mjs"
-    file.write_text(script(), encoding="utf-8")
-    subprocess.run(["node", "--check", str(file)], check=True, capture_output=True)
 
 
 def test_the_command_writes_and_opens(tmp_path, monkeypatch):
@@ -110,11 +101,3 @@ def test_names_with_markup_are_shown_as_text(tmp_path):
 
 def test_the_page_is_the_same_when_written_again():
     assert page(content()) == whole_page()
-
-
-def test_formulas_do_not_depend_on_what_was_computed_before():
-    first = formulas()
-    formulas.cache_clear()
-    for record in THEOREMS[:40]:
-        record.latex()
-    assert formulas() == first

@@ -10,7 +10,7 @@ from site_data import DATA
 from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.figure import SEPARATOR
-from suffice.figures.hospitals import BESIDE, MEASURED, Patients, measure, padded, with_intercept
+from suffice.figures.hospitals import BESIDE, MEASURED, Patients, measure, with_intercept
 from suffice.simulate.problems.heart_disease import heart_disease
 
 HEART = DATA / "heart_disease"
@@ -30,7 +30,7 @@ def curves():
 @needs_data
 def test_measures_are_plain_means_over_hospitals(four):
     models = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 4, 14)))
-    got = measure(padded(four), models)[1].numpy()
+    got = measure(four, models)[1].numpy()
     sizes = {"test": [104, 89, 16, 45]}
     values_of_test_accuracy: list[float] = []
     for column, what in enumerate(MEASURED):

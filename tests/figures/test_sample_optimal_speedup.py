@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure as Canvas
 from needed_rounds import needed_rounds
 
 from suffice.figures import figure
@@ -55,16 +54,3 @@ def test_five_times_as_many_agents_need_about_five_times_fewer_rounds_in_cluster
     assert 4 < few / many < 5.5
     alone = rounds_to(drawn.data["clusters | 10 | alone"], 1e-3)
     assert 1.7 < alone / few < 2.1
-
-
-def test_excess_against_samples_is_of_the_same_settings(drawn):
-    excess = figure("sample-optimal-excess", agents=(10,))
-    for method in METHODS:
-        np.testing.assert_array_equal(
-            excess.data[f"clusters | 10 | {method}"]["excess"], drawn.data[f"clusters | 10 | {method}"]["excess"]
-        )
-    canvas = Canvas()
-    excess.draw(excess, canvas)
-    assert len(canvas.axes) == 2
-    last = [drawn.data[f"clusters | {n} | all-for-one"]["excess"][-1] for n in (10, 50)]
-    assert last[0] > 4 * last[1]

@@ -67,11 +67,8 @@ def test_what_takes_longer_stays(name):
     ("old", "new", "where"),
     [
         ({"a": 1.0}, {}, "/a is gone"),
-        ({"a": [1.0, 2.0]}, {"a": [1.0]}, "/a is [1.0], not [1.0, 2.0]"),
         ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0 + 1e-8]}, "/a/1 is 2.00000001, not 2.0"),
         ({"a": None}, {"a": 0.0}, "/a is 0.0, not None"),
-        ({"a": True}, {"a": 1}, "/a is 1, not True"),
-        ("holds", "weak", " is 'weak', not 'holds'"),
         ({"some": [0.0], "size": 1.0, "sum": 0.0}, {"some": [0.0], "size": 1.0, "sum": 1e-8}, "/sum is 1e-08, not 0.0"),
     ],
 )  # fmt: skip

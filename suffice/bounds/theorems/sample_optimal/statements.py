@@ -84,6 +84,6 @@ STATEMENTS = (
         "Appendix A",
         "numerical illustration on synthetic data",
         reason="they are announced in Section 6; the available text ends before its appendices. `suffice figure "
-        "sample-optimal-excess` and `sample-optimal-speedup` draw the theory on quadratics of their own",
+        "sample-optimal-speedup` draws the theory on quadratics of its own",
     ),
 )
