@@ -162,16 +162,10 @@ class Design:
     column_notes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """`InputError` unless every column has a name of its own, and marks of gaps stand beside what they mark."""
+        """`InputError` unless every column has a name of its own."""
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:
             raise InputError("columns", twice[0], "two columns have this name; rename one")
-        marked = {column.source for column in self.columns if not column.gap}
-        for column in self.columns:
-            mark = GAP if column.gap else column.level
-            wanted = column.source if mark is None else f"{column.source}={mark}"
-            if column.name != wanted or (column.gap and (column.level is not None or column.source not in marked)):
-                raise InputError("columns", column.name, f"is not what it is called: {column}")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -33,13 +33,17 @@ def encoded(sites: Sites) -> tuple[Encoding, list[np.ndarray], list[np.ndarray]]
 
 def encoded_tables(
     source: Source, drop: Sequence[str], memory: Memory, *, classes: bool | None, divided: bool
-) -> list[Table]:
-    """One column per level but the most frequent, gaps by the mean and a column of their own. Clients in order of
-    appearance; rows without a client or a target are left out. The target may be texts where they are
-    `classes`, or, where that is not known, two. Raises `InputError`.
+) -> tuple[list[Table], ColumnFacts]:
+    """Tables with one column per level but the most frequent, gaps by the mean and a column of their own, and what is
+    in the column of targets. Clients are in order of appearance; rows without a client or a target are left out. The
+    target may be texts where they are `classes`, or, where that is not known, two. Raises `InputError`.
     """
 
+    found = ColumnFacts()
+
     def labels(seen: ColumnFacts) -> tuple[str, ...]:
+        nonlocal found
+        found = seen
         if not (seen.numeric or (len(seen.levels) == 2 if classes is None else classes)):
             raise _no_numbers(source.target, seen)
         return () if seen.numeric else tuple(sorted(seen.levels))
@@ -52,7 +56,7 @@ def encoded_tables(
     if sites.classes:
         y = [np.array(sites.classes)[each.astype(int)] for each in y]
     more: dict[str, Any] = {"columns": encoding.columns, "notes": notes, "fills": encoding.gaps}
-    return [Table(name=name, X=rows, y=each, **more) for name, rows, each in zip(sites.names, X, y)]
+    return [Table(name=name, X=rows, y=each, **more) for name, rows, each in zip(sites.names, X, y)], found
 
 
 def _no_numbers(target: str, answer: ColumnFacts) -> InputError:

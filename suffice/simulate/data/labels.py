@@ -29,8 +29,6 @@ def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]
         raise InputError("labels", "numbers and texts", "give one kind to all clients")
     found = np.unique(np.concatenate(arrays)).tolist()
     if len(positive):
-        if len(found) > 2:
-            _check_case(found, positive)
         absent = [value for value in positive if value not in found]
         if absent:
             raise InputError("positive", absent[0], f"not a label; labels: {', '.join(map(str, found[:LABELS]))}")
@@ -45,15 +43,6 @@ def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]
         remedy = "the logistic loss needs two; say which are class 1 with positive (--positive LABEL)"
         raise InputError("labels", f"{len(found)} classes", remedy)
     return [np.isin(array, chosen).astype(float) for array in arrays]
-
-
-def _check_case(found: Sequence[Any], positive: Sequence[Any]) -> None:
-    """Refuse a label that is class 0 and differs only by case from one that is class 1."""
-    chosen = {value.casefold(): value for value in positive if isinstance(value, str)}
-    for value in found:
-        if isinstance(value, str) and value not in positive and value.casefold() in chosen:
-            remedy = f"differs from {chosen[value.casefold()]} only by case; spell both alike, or list both as positive"
-            raise InputError("labels", value, remedy)
 
 
 def check_both_classes(targets: Sequence[np.ndarray], written: Sequence[Any], labels: Sequence[str]) -> None:

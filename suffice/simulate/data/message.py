@@ -54,18 +54,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             raise InputError(where, len(self.folds), f"{len(self.folds)} folds; a message has {FOLDS}, or one")
         as_whole(f"count of the {where}", self.count)
         p, total = len(design.columns) + 1, sum(fold.rows for fold in self.folds)
-        levels = [at for at, column in enumerate(design.columns) if column.gap or column.level is not None]
         for fold in self.folds:
             as_number(f"rows of the {where}", fold.rows)
             as_numbers(f"means of the {where}", fold.mean, (p,))
             as_numbers(f"products of the {where}", fold.products, (p, p))
             if wrong := fold.wrong(self.count):
                 raise InputError(where, f"a fold of {fold.rows:g} rows", wrong)
-            mean = fold.mean[levels]  # of zeros and ones
-            apart = np.abs(np.diagonal(fold.products)[levels] - fold.rows * mean * (1 - mean))
-            if (apart > (self.count + 10) * np.finfo(float).eps * fold.rows).any():
-                name = design.names[levels[int(apart.argmax())]]
-                raise InputError(where, name, "its mean and its square are not those of zeros and ones")
         if total != self.count or any(fold.rows % 1 for fold in self.folds):
             raise InputError(f"rows of the {where}", total, f"do not add up to its count {self.count}")
 

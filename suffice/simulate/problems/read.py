@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
 
+from ..data.design import ColumnFacts
 from ..data.encoded import encoded_tables
 from ..data.heart_disease import is_heart_disease, patients
 from ..data.loss import loss_of_a_problem
@@ -63,13 +62,15 @@ def read(
     """
     as_choice("loss", loss, ("auto", *LOSSES))
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
-    tables, roles = _tables(path, loss, standardise, asked, Memory(max_memory))
+    tables, roles, seen = _tables(path, loss, standardise, asked, Memory(max_memory))
     if len(tables) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)
     penalty = 0.0
     if loss == "auto":
-        tables, loss, penalty = _by_target(tables, target, standardise_target)
+        scaled = as_flag("standardise_target", standardise_target) and seen.numeric  # such numbers are no classes
+        loss, penalty, notes = loss_of_a_problem(target, [] if scaled else seen.levels, numeric=seen.numeric)
+        tables[0] = replace(tables[0], notes=(*tables[0].notes, *notes))
     how: dict[str, Any] = {"intercept": intercept, "positive": positive, "batch": batch, "max_memory": max_memory}
     problem = of_tables(
         tables,
@@ -85,26 +86,12 @@ def read(
 
 def _tables(
     path: Any, loss: str, standardise: str, asked: dict[str, Any], memory: Memory
-) -> tuple[Sequence[Table], dict[str, str]]:
-    """The tables of a path, and which columns of a source were its clients and its target."""
+) -> tuple[list[Table], dict[str, str], ColumnFacts]:
+    """The tables of a path, which columns of a source were its clients and its target, and what the target is."""
     divided, classes = asked["split"] is not None, None if loss == "auto" else loss == "logistic"
     if not divided and is_heart_disease(path):
         source = source_of_tables(patients(path, standardise=standardise)[0], asked["client"], asked["target"])
     else:
         source = source_of(path, **asked, memory=memory)
-    tables = encoded_tables(source, asked["drop"], memory, classes=classes, divided=divided)
-    return tables, {"client": source.client, "target": source.target}
-
-
-def _by_target(tables: Sequence[Table], target: str, standardised: bool) -> tuple[Sequence[Table], str, float]:
-    """The loss that the target asks for and its penalty, with notes on them in the first table."""
-    found: set[Any] = set()  # not all values where there are more than two
-    for table in tables:
-        found.update(np.unique(table.y).tolist())
-        if len(found) > 2:
-            break
-    numeric = tables[0].y.dtype.kind != "U"
-    scaled = as_flag("standardise_target", standardised) and numeric
-    values = [] if scaled else list(map(str, found))  # standardised numbers are no classes
-    loss, penalty, notes = loss_of_a_problem(target, values, numeric=numeric)
-    return [replace(tables[0], notes=(*tables[0].notes, *notes)), *tables[1:]], loss, penalty
+    tables, seen = encoded_tables(source, asked["drop"], memory, classes=classes, divided=divided)
+    return tables, {"client": source.client, "target": source.target}, seen
