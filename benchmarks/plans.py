@@ -16,7 +16,7 @@ import suffice as sf
 from suffice.planning.constant_prediction import started
 from suffice.simulate.moments.gradient_moments import GradientMoments, moments_at
 from suffice.simulate.moments.orbits import arrivals, orbit
-from suffice.simulate.moments.packed import cross, pack, sandwich
+from suffice.simulate.moments.packed import affine, pack, sandwich
 from suffice.simulate.moments.preconditioning import shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -110,40 +110,27 @@ def federated(moments: GradientMoments, epsilon: np.ndarray, most: list[int]) ->
 
 def losses(moments: GradientMoments) -> np.ndarray:
     """The functionals of z that are the clients' excess, (N, n)."""
-    A, optimum = moments.A, moments.optimum
-    slope = np.einsum("kde,ke->kd", A, optimum)
-    return np.concatenate(((slope * optimum).sum(-1)[:, None], -2 * slope, pack(A)), -1)
+    gap = np.concatenate((-moments.optimum[..., None], np.tile(np.eye(moments.features), (moments.clients, 1, 1))), -1)
+    return pack(gap.swapaxes(1, 2) @ moments.A @ gap)
 
 
 def round_matrices(moments: GradientMoments, steps: int, eta: np.ndarray) -> np.ndarray:
-    """M of a round of `steps` local steps, at every step size eta (E,), (E, n, n), of z = (1, w, pack(w w')).
+    """M of a round of `steps` local steps, at every step size eta (E,), (E, n, n), of z = pack(E x x'), x = (1, w).
 
-    Given the server's model w, clients work independently: client i's model x after t steps x+ = x - eta g_i(x) has a
-    mean m = P (1, w) that is affine in w, and a covariance V z that is linear in z:
-        m+ = B m + 2 eta h_i,  B = I - 2 eta A_i,   V+ = B V B + 4 eta^2 C_i(m, V + m m')/batch.
-    A round averages all N clients: E[w+ w+'] is the sum over i of E[x_i x_i'] and over i != j of m_i m_j', over N^2.
+    Given the server's model w, clients work independently: client i's model after t steps y+ = y - eta g_i(y) has a
+    mean with (1, m) = P x, and a covariance V z that is linear in z:
+        P+ = (I - 2 eta (0; G_i)) P,   V+ = B V B + 4 eta^2 C_i(V + m m')/batch,  B = I - 2 eta A_i.
+    A round averages all N clients: E[w+ w+'] is the sum over i of E[y_i y_i'] and over i != j of m_i m_j', over N^2.
     """
     N, d = moments.clients, moments.features
     step = eta[:, None, None, None]
-    B = np.eye(d) - 2 * step * moments.A
-    P = np.zeros((*B.shape[:-1], 1 + d))
-    P[..., 1:] = np.eye(d)
-    spread, noise = sandwich(B), 4 / moments.batch * step**2 * moments.noise
-    V = np.zeros((*B.shape[:2], noise.shape[-2], noise.shape[-1]))
+    B = affine(-2 * step[..., 0] * moments.gradients[..., 0], np.eye(d) - 2 * step * moments.A)
+    spread, noise = sandwich(B[..., 1:, 1:]), 4 / moments.batch * step**2 * moments.noise
+    P = np.tile(np.eye(1 + d), (len(eta), N, 1, 1))
+    V = np.zeros((*B.shape[:2], *noise.shape[-2:]))
     for _ in range(steps):
-        seen = V + _square(P)
-        V = spread @ V + noise[..., 1 + d :] @ seen
-        V[..., : 1 + d] += noise[..., :1] * np.eye(1 + d)[0] + noise[..., 1 : 1 + d] @ P
+        V = spread @ V + noise @ sandwich(P) + noise[..., 1 + d :] @ V
         P = B @ P
-        P[..., 0] += 2 * step[..., 0] * moments.h
-    M = np.zeros((len(eta), noise.shape[-1], noise.shape[-1]))
-    M[:, 0, 0] = 1
-    M[:, 1 : 1 + d, : 1 + d] = P.mean(1)
-    M[:, 1 + d :] = (V.sum(1) + _square(P.sum(1))) / N**2
+    M = sandwich(P.mean(1))
+    M[:, 1 + d :] += V.sum(1) / N**2
     return M
-
-
-def _square(P: np.ndarray) -> np.ndarray:
-    """The matrix of z -> pack(m m') for m = P (1, w), (..., D, n)."""
-    c, W = P[..., 0], P[..., 1:]
-    return np.concatenate((pack(c[..., :, None] * c[..., None, :])[..., None], cross(W, c), sandwich(W)), -1)

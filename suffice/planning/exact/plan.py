@@ -180,11 +180,11 @@ def _pairs_by_rows(
     rows: GradientRows, clients: Sequence[int], plans: Sequence[ConstantPlan]
 ) -> Iterator[tuple[ConstantPlan, ConstantPlan]]:
     """The same of large models; no descent on the exact curve, which would take many times as long."""
-    models, A, optimum = rows.models(), rows.grams + rows.penalty, rows.optimum @ rows.inverse.T
+    models, A = rows.models(), rows.A
     for i in clients:
         model, own = models[i].over(plans[i].epsilon), np.eye(len(plans))[i]
         single = modelled(model.only(i), np.ones((1, 1)))
-        joint = modelled(model, start_directions(optimum, A[i], i))
+        joint = modelled(model, start_directions(rows.optimum, A[i], i))
         likely = HORIZON if single.steps is None else min(HORIZON, 4 * single.steps + 10)
         alone = _by_rows(plans[i], rows, i, single.v * own, likely)
         together = _by_rows(plans[i], rows, i, joint.v, (alone.iterations or likely + 1) - 1)

@@ -285,16 +285,16 @@ def start_directions(optimum: np.ndarray, A: np.ndarray, i: int) -> np.ndarray:
 def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
     """The rates (N,) with the least E e_1, and that.
 
-    It is a convex quadratic of the rates, with m = E delta_0: the square of A_i^1/2 (m - 2 sum v_k (A_k m - h_k)), and
+    It is a convex quadratic of the rates, with m = E delta_0: the square of A_i^1/2 (m - 2 sum v_k G_k (1, m)), and
     what the clients' noises add, 4 v_k^2 <A_i, C_k> / batch each. Non-negative least squares minimise it.
     """
     from scipy.optimize import nnls
 
     moments, i, d = recursion.moments, recursion.client, recursion.features
-    m, (values, U) = recursion.start[1 : 1 + d], np.linalg.eigh(moments.A[i])
+    m, (values, U) = recursion.delta, np.linalg.eigh(moments.A[i])
     root = np.sqrt(np.maximum(values, 0) / recursion.unit)[:, None] * U.T
     noises = 4 / moments.batch * (moments.noise @ moments_at(moments.start[i])) @ recursion.loss[1 + d :]
-    along = 2 * root @ (moments.A @ m - recursion.h).T
+    along = 2 * root @ (recursion.gradients @ np.append(1, m)).T
     system = np.vstack((along, np.diag(np.sqrt(np.maximum(noises, 0)))))
     v, rest = nnls(system, np.concatenate((root @ m, np.zeros(moments.clients))))
     return v, rest**2

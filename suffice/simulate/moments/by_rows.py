@@ -1,12 +1,10 @@
-"""The exact recursion of `recursion` by passes over rows, where second moments have too many coefficients.
+"""The exact recursion of `recursion` in factors, by passes over rows, where second moments have too many coefficients.
 
-About client i's minimiser, delta = theta - theta_i*, a row (x, y) of client k has the residual r = y - x . theta_i*;
-half its gradient without the penalty is x (x . delta - r). With A_k = mean x x' and h_k = mean x r its mean over the
-rows is g_k = A_k delta - h_k, and its covariance mean x x' (x . delta - r)^2 - g_k g_k'. Let delta have the mean m and
-the covariance C, so that E (x . delta - r)^2 = (x . m - r)^2 + x'C x. A step at rates v_k, u_k = v_k^2 / batch, gives
-    m+ = B m + 2 h,
-    C+ = B C B + 4 sum u_k [mean x x' ((x . m - r)^2 + x'C x) - A_k C A_k - g_k g_k'],   g_k at delta = m,
-with B and h as in `recursion`, the penalty in both of them. That is about 4 n d^2 multiplications for each client.
+About client i's minimiser, v = (1, delta), half the gradient of a row (x, y) of client k without the penalty is
+x (s . v) with s = (x . theta_i* - y, x). With G_k = mean x s' its mean over the rows is G_k v, and its covariance under
+Z = E v v' is mean x x' (s'Z s) - G_k Z G_k'. A step at rates v_k, u_k = v_k^2 / batch, gives
+    Z+ = B Z B' + 4 sum u_k [mean x x' (s'Z s) - G_k Z G_k'] in the rows and columns of delta,
+with B as in `recursion`, the penalty in it. That is about 4 n d^2 multiplications for each client.
 """
 
 from __future__ import annotations
@@ -17,12 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .gradient_moments import RANK, to_minimiser
+from .gradient_moments import to_minimiser
 from .gram_model import GramModel
 from .orbits import DIVERGED, share_of_step
-from .packed import pack, unpack
 from .preconditioning import SHARED
-from .recursion import largest
+from .recursion import step_limit
 
 MOST_FEATURES = 40
 """A step by second moments, d^4 / 4 multiplications, is cheaper than one by rows up to so many coefficients."""
@@ -41,9 +38,9 @@ def passable(rows: Sequence[int], features: int) -> bool:
 class GradientRows:
     """Least squares of N clients, theta = basis phi in the pooled coordinates, where A_k is about the identity.
 
-    blocks   (X_k (n_k, d) in phi's coordinates, y_k)
-    start    (N, d) in theta's, like the clients' minimisers, optimum (N, d)
-    ridge    lam of lam |theta|^2 in every R_k
+    blocks          (X_k (n_k, d) in phi's coordinates, y_k)
+    start, optimum  (N, d) in phi, the clients' minimisers
+    ridge           lam of lam |theta|^2 in every R_k
     """
 
     blocks: tuple[tuple[np.ndarray, np.ndarray], ...]
@@ -60,16 +57,23 @@ class GradientRows:
         """Arguments as in `moments_of_rows`."""
         d = start.shape[1]
         mean = sum(x.T @ x / len(x) for x, _ in blocks) / len(blocks) + ridge * np.eye(d)
-        basis = SHARED["pooled"](mean)
         optimum = [at + to_minimiser(x, y - x @ at, at, ridge) for (x, y), at in zip(blocks, start)]
-        seen = tuple((x @ basis, y) for x, y in blocks)
-        return cls(blocks=seen, start=start, optimum=np.array(optimum), basis=basis, ridge=ridge, batch=batch)
+        given = cls(
+            blocks=tuple(blocks), start=start, optimum=np.array(optimum), basis=np.eye(d), ridge=ridge, batch=batch
+        )
+        return given.in_basis(SHARED["pooled"](mean))
+
+    def in_basis(self, basis: np.ndarray) -> GradientRows:
+        """The same in coordinates psi, phi = basis psi."""
+        back = np.linalg.inv(basis).T
+        moved = {"start": self.start @ back, "optimum": self.optimum @ back, "basis": self.basis @ basis}
+        return replace(self, blocks=tuple((x @ basis, y) for x, y in self.blocks), **moved)
 
     def plain(self) -> GradientRows:
         """The same in coordinates that are a multiple of theta, with Hessians of the identity's trace."""
-        size = np.sqrt(np.trace(self.inverse.T @ self.inverse) / len(self.basis))
-        turn = self.inverse / size
-        return replace(self, blocks=tuple((x @ turn, y) for x, y in self.blocks), basis=np.eye(len(turn)) / size)
+        turn = np.linalg.inv(self.basis)
+        size = np.sqrt((turn**2).sum() / len(turn))
+        return replace(self.in_basis(turn / size), basis=np.eye(len(turn)) / size)
 
     @property
     def scale(self) -> float | None:
@@ -90,19 +94,14 @@ class GradientRows:
         """mean x x' of each client, without the penalty."""
         return np.stack([x.T @ x / len(x) for x, _ in self.blocks])
 
-    @cached_property
-    def inverse(self) -> np.ndarray:
-        return np.linalg.inv(self.basis)
-
     @property
-    def gaps(self) -> np.ndarray:
-        """Of the start from the minimisers, in phi."""
-        return (self.start - self.optimum) @ self.inverse.T
+    def A(self) -> np.ndarray:
+        return self.grams + self.penalty
 
     @property
     def excess(self) -> np.ndarray:
-        A = self.grams + self.penalty
-        return np.einsum("kd,kde,ke->k", self.gaps, A, self.gaps)
+        gaps = self.start - self.optimum
+        return np.einsum("kd,kde,ke->k", gaps, self.A, gaps)
 
     def curve(self, client: int, v: np.ndarray, unit: float, rates: np.ndarray, steps: int) -> np.ndarray:
         """As `ExactRecursion.curve` of the recursion merged at rates v, at rates (0, c)."""
@@ -116,75 +115,62 @@ class GradientRows:
         mean |x|^4 - |A_k|^2, of which each coordinate has 1/d; and at client k's minimiser it is
         mean |x|^2 r^2 - |g_k|^2.
         """
-        optimum, start = self.optimum @ self.inverse.T, self.start @ self.inverse.T
         growth, level, d = [], [], self.start.shape[1]
-        for (x, y), at, gram in zip(self.blocks, optimum, self.grams):
+        for (x, y), at, gram in zip(self.blocks, self.optimum, self.grams):
             square, slope = (x**2).sum(1), gram @ at - x.T @ y / len(x)
             growth.append(((square**2).mean() - (gram**2).sum()) / d)
             level.append((square * (y - x @ at) ** 2).mean() - slope @ slope)
-        scale = 1 / self.batch
-        return GramModel.from_minimisers(optimum, start, scale * np.array(growth), scale * np.array(level))
+        noise = (np.array(one) / self.batch for one in (growth, level))
+        return GramModel.from_minimisers(self.optimum, self.start, *noise)
 
 
 class RowRecursion:
-    """Client i's model at rates c v, c >= 0, in eigenvectors of A = sum v_k A_k, the penalty being added to each A_k;
-    its excess in units of so much loss.
-
-    Only clients of positive rate are read.
-    """
+    """Client i's model at rates c v, c >= 0; its excess in units of so much loss. Only clients of positive rate are
+    read."""
 
     def __init__(self, rows: GradientRows, client: int, v: np.ndarray, unit: float = 1.0) -> None:
-        peers, minimiser = np.flatnonzero(v), rows.optimum[client] @ rows.inverse.T
-        rates, grams, blocks = v[peers], rows.grams[peers], [rows.blocks[k] for k in peers]
-        self.eigenvalues, U = np.linalg.eigh(np.tensordot(rates, grams + rows.penalty, 1))
-        # h_k at theta_i*, and minus half the gradients there: client i's own is 0 but for rounding
-        slopes = np.stack([x.T @ (y - x @ minimiser) / len(x) for x, y in blocks])
-        pulls = slopes - rows.penalty @ minimiser
-        pulls[peers == client] = 0
-        self.slopes, self.pull = slopes @ U, rates @ pulls @ U
+        peers, minimiser = np.flatnonzero(v), rows.optimum[client]
+        blocks = [(x, np.column_stack((x @ minimiser - y, x))) for x, y in (rows.blocks[k] for k in peers)]
+        self.means = np.stack([x.T @ s / len(x) for x, s in blocks])  # G_k without the penalty
+        G = self.means + rows.penalty @ np.column_stack((minimiser, np.eye(len(minimiser))))
+        G[peers == client, :, 0] = 0
+        self.mean, u = np.tensordot(v[peers], G, 1), v[peers] ** 2 / rows.batch
+        self.weights = np.concatenate([np.full(len(x), share / len(x)) for share, (x, _) in zip(u, blocks)])
+        self.rows = np.concatenate([s for _, s in blocks])
+        self.rough = self.rows.astype(np.float32)
+        self.summed = (u[:, None, None] * self.means).swapaxes(0, 1).reshape(len(self.mean), -1)  # u_k G_k side by side
+        self.hessian, self.start = rows.A[client] / unit, np.append(1, rows.start[client] - minimiser)
 
-        X, y = (np.concatenate(parts) for parts in zip(*blocks))
-        self.residuals = y - X @ minimiser
-        self.u, turned = rates**2 / rows.batch, U.T @ grams @ U
-        self.weights = np.concatenate([np.full(len(x), share / len(x)) for share, (x, _) in zip(self.u, blocks)])
-        self.x, self.grams = X @ U, turned
-        self.rough = self.x.astype(np.float32)
-        self.summed = (self.u[:, None, None] * turned).swapaxes(0, 1).reshape(len(U), -1)  # u_k A_k side by side
-
-        self.hessian = U.T @ (rows.grams[client] + rows.penalty) @ U / unit
-        self.start = rows.gaps[client] @ U
-
-    def _noise(self, C: np.ndarray, squares: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """sum_k u_k (mean x x' (squares + x'C x) - A_k C A_k), of one square for each of the `rows`, perhaps rough."""
-        seen, scratch = C.astype(rows.dtype), np.empty((min(AT_ONCE, len(rows)), len(C)), dtype=rows.dtype)
-        total = -(self.summed @ np.matmul(C, self.grams).reshape(-1, len(C)))
+    def _noise(self, Z: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """sum_k u_k (mean x x' (s'Z s) - G_k Z G_k') of the `rows` s, perhaps rough."""
+        seen, scratch = Z.astype(rows.dtype), np.empty((min(AT_ONCE, len(rows)), len(Z)), dtype=rows.dtype)
+        total = -(self.summed @ (Z @ self.means.swapaxes(1, 2)).reshape(-1, len(Z) - 1))
         for first in range(0, len(rows), AT_ONCE):
-            part = slice(first, first + AT_ONCE)
-            x, product = rows[part], scratch[: len(rows) - first]
-            spread = np.einsum("nd,nd->n", np.matmul(x, seen, out=product), x)
-            weight = (self.weights[part] * (spread + squares[part])).astype(x.dtype)[:, None]
-            if weight.min() < 0:  # C is no covariance
-                total += np.multiply(x, weight, out=product).T @ x
+            s, product = rows[first : first + AT_ONCE], scratch[: len(rows) - first]
+            spread = np.einsum("nd,nd->n", np.matmul(s, seen, out=product), s)
+            weight = (self.weights[first : first + AT_ONCE] * spread).astype(s.dtype)[:, None]
+            if weight.min() < 0:  # Z is no second moment
+                total += np.multiply(s, weight, out=product)[:, 1:].T @ s[:, 1:]
             else:  # a matrix by its own transpose: half the multiplications
-                np.multiply(x, np.sqrt(weight), out=product)
-                total += product.T @ product
+                x = np.multiply(s, np.sqrt(weight), out=product)[:, 1:]
+                total += x.T @ x
         return total
 
-    def _after(self, m: np.ndarray, C: np.ndarray, c: float, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of delta one step later."""
-        g = self.grams @ m - self.slopes
-        drawn = self._noise(C, (self.x @ m - self.residuals) ** 2, rows) - (g.T * self.u) @ g
-        B = 1 - 2 * c * self.eigenvalues
-        C = B[:, None] * C * B + 4 * c**2 * drawn
-        return B * m + 2 * c * self.pull, (C + C.T) / 2
+    def _after(self, Z: np.ndarray, c: float, rows: np.ndarray) -> np.ndarray:
+        """The second moment one step later."""
+        B = np.eye(len(Z))
+        B[1:] -= 2 * c * self.mean
+        after = B @ Z @ B.T
+        after[1:, 1:] += 4 * c**2 * self._noise(Z, rows)
+        return (after + after.T) / 2
 
     def excesses(self, c: float, steps: int, *, rough: bool = False) -> Iterator[float]:
         """E e_t for t = 0..steps, none after one that has left; `rough` ones are right to about 1e-7."""
-        m, C, ceiling = self.start, np.zeros_like(self.hessian), np.inf
+        Z, ceiling = np.outer(self.start, self.start), np.inf
         for t in range(steps + 1):
             if t:
-                m, C = self._after(m, C, c, self.rough if rough else self.x)
-            excess = float(m @ self.hessian @ m + (self.hessian * C).sum())
+                Z = self._after(Z, c, self.rough if rough else self.rows)
+            excess = float((self.hessian * Z[1:, 1:]).sum())
             yield excess
             ceiling = ceiling if t else DIVERGED * excess
             if not excess <= ceiling:
@@ -200,18 +186,5 @@ class RowRecursion:
         return np.inf, np.inf
 
     def limit(self) -> float:
-        """The c from which on c v is unstable: 1 / rho(P^-1 Q), P and Q as in `recursion`.
-
-        In eigenvectors of A, of eigenvalues a, P multiplies the entry (i, j) of a matrix by 2 (a_i + a_j), and A X A is
-        a_i a_j X_ij. Lanczos's method asks for P^-1/2 Q P^-1/2, on the range of A alone.
-        """
-        a = self.eigenvalues
-        seen = a / a[-1] > RANK
-        root = np.where(seen[:, None] & seen, 1 / np.sqrt(np.maximum(2 * (a[:, None] + a), 1e-300)), 0)
-        no_squares = np.zeros(len(self.residuals))
-
-        def apply(y: np.ndarray) -> np.ndarray:
-            X = root * unpack(y, len(root))
-            return pack(root * (4 * a[:, None] * X * a + 4 * self._noise(X, no_squares, self.rough)))
-
-        return 1 / largest(apply, pack(np.eye(len(root)) * root), 1e-3)
+        """The c from which on c v is unstable."""
+        return step_limit(self.mean[:, 1:], lambda S: self._noise(np.pad(S, ((1, 0), (1, 0))), self.rough), 1e-3)

@@ -1,9 +1,10 @@
 """First and second moments of clients' stochastic gradients as polynomials of the model: all that an exact plan needs.
 
-Convention: R_k(theta) = mean (x . theta - y)^2 + lam |theta|^2, no factor 1/2, so that grad R_k = 2 (A_k v - h_k) with
-v = theta - centre, A_k = mean(x x') + lam I and h_k = -grad R_k(centre) / 2. The gradient of one sample has covariance
-4 C_k(v), C_k(v) = C4_k[v v'] + C3_k v + C2_k; its mean over a batch has 4 C_k / batch. Nothing else of the data enters
-the mean and the second moment of a model that follows weighted gradients with fixed rates.
+Convention: R_k(theta) = mean (x . theta - y)^2 + lam |theta|^2, no factor 1/2. About some centre let v = (1, theta -
+centre); half the gradient of R_k is G_k v, G_k = (-h_k, A_k) with A_k = mean(x x') + lam I. The gradient of one sample
+has a covariance 4 C_k[v v'] that is linear in v v'; its mean over a batch has 4 C_k / batch. Nothing else of the data
+enters the mean and the second moment of a model that follows weighted gradients with fixed rates. These moments are
+z = pack(E v v'), whose first 1 + d numbers are 1 and sqrt(2) times the mean.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from suffice.support.memory import Memory
 
-from .packed import cross, pack, sandwich, size
+from .packed import affine, pack, sandwich, size
 
 RANK = 1e-10
 """Eigenvalues below this share of the largest are zero: rows determine them to 1e-16 or so."""
@@ -35,35 +36,24 @@ def manageable(clients: int, features: int, memory: Memory | None = None) -> boo
 
 
 def moments_at(model: np.ndarray) -> np.ndarray:
-    """z = (1, m, pack(S)), (..., n), of a model (..., d) that is known for certain."""
-    return np.concatenate((np.ones((*model.shape[:-1], 1)), model, pack(model[..., :, None] * model[..., None, :])), -1)
-
-
-def recentred(a: np.ndarray) -> np.ndarray:
-    """What 1 and m of delta add to z = (1, m + a, S + m a' + a m' + a a') of delta + a, (..., n, 1 + d)."""
-    d = a.shape[-1]
-    columns = np.zeros((*a.shape[:-1], 1 + d + size(d), 1 + d))
-    columns[..., 0] = moments_at(a)
-    columns[..., 1 : 1 + d, 1:] = np.eye(d)
-    columns[..., 1 + d :, 1:] = cross(np.eye(d), a)
-    return columns
+    """z (..., n) of a model (..., d) that is known for certain."""
+    v = np.concatenate((np.ones((*model.shape[:-1], 1)), model), -1)
+    return pack(v[..., :, None] * v[..., None, :])
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradientMoments:
     """Of N clients in coordinates phi, theta = centre + basis phi.
 
-    A          (N, d, d)  half the Hessians [loss / phi^2]
-    h          (N, d)     minus half the gradients at phi = 0 [loss / phi]
-    noise      (N, d(d+1)/2, 1 + d + d(d+1)/2)  packed C_k is noise_k @ (1, m, pack(S)) for mean m, second moment S
+    gradients  (N, d, 1 + d)  G_k: half the gradients at phi = 0, beside half the Hessians `A` (N, d, d) [loss / phi^2]
+    noise      (N, d(d+1)/2, (d+1)(d+2)/2)  packed C_k is noise_k @ z
     optimum    (N, d)     minimisers in phi, where several the one nearest the start
     start      (N, d)     in phi
     basis      (e, d)     columns in the problem's own coordinates; preconditioning is basis basis'
     batch      samples that one stochastic gradient averages
     """
 
-    A: np.ndarray
-    h: np.ndarray
+    gradients: np.ndarray
     noise: np.ndarray
     optimum: np.ndarray
     start: np.ndarray
@@ -71,12 +61,16 @@ class GradientMoments:
     batch: int = 1
 
     @property
+    def A(self) -> np.ndarray:
+        return self.gradients[..., 1:]
+
+    @property
     def clients(self) -> int:
-        return len(self.A)
+        return len(self.gradients)
 
     @property
     def features(self) -> int:
-        return self.A.shape[-1]
+        return self.gradients.shape[1]
 
     @property
     def excess(self) -> np.ndarray:
@@ -87,21 +81,19 @@ class GradientMoments:
     def only(self, clients: Sequence[int]) -> GradientMoments:
         """Of some clients, whose stochastic gradients are all there is."""
         kept = list(clients)
-        parts = {name: getattr(self, name)[kept] for name in ("A", "h", "noise", "optimum", "start")}
+        parts = {name: getattr(self, name)[kept] for name in ("gradients", "noise", "optimum", "start")}
         return replace(self, **parts)
 
     def in_basis(self, basis: np.ndarray) -> GradientMoments:
         """The same in coordinates psi, phi = basis psi, basis (d, e); its columns must span what rows can see."""
-        d, inverse, to = self.features, np.linalg.pinv(basis), sandwich(basis.T)
-        across = np.zeros((self.noise.shape[-1], 1 + basis.shape[1] + len(to)))
-        across[0, 0], across[1 : 1 + d, 1 : 1 + basis.shape[1]], across[1 + d :, 1 + basis.shape[1] :] = 1, basis, to.T
+        inverse, to, turn = np.linalg.pinv(basis), sandwich(basis.T), affine(np.zeros(self.features), basis)
+        across = sandwich(turn)
         noise = np.empty((self.clients, len(to), across.shape[1]))
         for at, one in enumerate(self.noise):  # without temporaries of all clients
             np.matmul(to, one @ across, out=noise[at])
         return replace(
             self,
-            A=np.ascontiguousarray(basis.T @ self.A @ basis),
-            h=self.h @ basis,
+            gradients=basis.T @ self.gradients @ turn,
             noise=noise,
             optimum=self.optimum @ inverse.T,
             start=self.start @ inverse.T,
@@ -131,20 +123,17 @@ def moments_of_rows(
     d = start.shape[1]
     # from sums, without a copy of all rows: moments are exact about any centre
     centre = np.linalg.lstsq(sum(x.T @ x for x, _ in blocks), sum(x.T @ y for x, y in blocks), rcond=RANK)[0]
-    A, h, optimum, noise = [], [], [], np.empty((len(blocks), size(d), 1 + d + size(d)))
+    optimum, noise = [], np.empty((len(blocks), size(d), size(1 + d)))
+    gradients = np.tile(ridge * np.column_stack((centre, np.eye(d))), (len(blocks), 1, 1))
     for k, ((x, target), origin) in enumerate(zip(blocks, start - centre)):
         n, r = len(x), target - x @ centre
-        gram, slope = x.T @ x / n, x.T @ r / n
-        p = pack(x[:, :, None] * x[:, None])
-        noise[k, :, 0] = r**2 @ p / n - pack(np.outer(slope, slope))
-        noise[k, :, 1 : 1 + d] = cross(gram, slope) - 2 * (p * r[:, None]).T @ x / n
-        noise[k, :, 1 + d :] = p.T @ p / n - sandwich(gram)
-        A.append(gram + ridge * np.eye(d))
-        h.append(slope - ridge * centre)
+        seen = np.column_stack((-r, x))  # half the gradient of a row is x (seen . v)
+        mean, p = x.T @ seen / n, pack(seen[:, :, None] * seen[:, None])
+        noise[k] = p[:, 1 + d :].T @ p / n - sandwich(mean)
+        gradients[k] += mean
         optimum.append(origin + to_minimiser(x, r - x @ origin, start[k], ridge))
     full = GradientMoments(
-        A=np.stack(A),
-        h=np.stack(h),
+        gradients=gradients,
         noise=noise,
         optimum=np.stack(optimum),
         start=start - centre,
@@ -161,7 +150,7 @@ def moments_of_quadratics(
 ) -> GradientMoments:
     """Of R_k = (theta - theta_k*)' A_k (theta - theta_k*) with gradient noise of fixed `covariance` (N, d, d)."""
     n, d = optimum.shape
-    noise = np.zeros((n, size(d), 1 + d + size(d)))
+    noise = np.zeros((n, size(d), size(1 + d)))
     noise[..., 0] = pack(covariance) / 4
     return _about_the_mean(A, optimum, noise, start=start)
 
@@ -174,16 +163,13 @@ def moments_of_gaussian_features(
     Isserlis: with w = theta - theta_k*, q = A w and a = mean . w the covariance of 2 x (x . w - noise) is
     4 ((w'A w + label_noise^2) A + q q' - 2 a^2 mean mean').
     """
-    n, d = optimum.shape
-    noise = np.zeros((n, size(d), 1 + d + size(d)))
-    for k, (H, gap, mu) in enumerate(zip(A, optimum - optimum.mean(0), mean)):
-        outer = pack(np.outer(mu, mu))
+    noise = []
+    for H, gap, mu, level in zip(A, optimum - optimum.mean(0), mean, label_noise):
+        outer, to = pack(np.outer(mu, mu)), np.column_stack((-gap, np.eye(len(gap))))  # w = to @ v
         quartic = np.outer(pack(H), pack(H)) + sandwich(H) - 2 * np.outer(outer, outer)
-        # w w' = v v' - v gap' - gap v' + gap gap'
-        noise[k, :, 0] = quartic @ pack(np.outer(gap, gap)) + label_noise[k] ** 2 * pack(H)
-        noise[k, :, 1 : 1 + d] = -quartic @ cross(np.eye(d), gap)
-        noise[k, :, 1 + d :] = quartic
-    return _about_the_mean(A, optimum, noise, start=start, batch=batch)
+        noise.append(quartic @ sandwich(to))
+        noise[-1][:, 0] += level**2 * pack(H)
+    return _about_the_mean(A, optimum, np.stack(noise), start=start, batch=batch)
 
 
 def _about_the_mean(
@@ -191,7 +177,12 @@ def _about_the_mean(
 ) -> GradientMoments:
     """In coordinates about the mean of the minimisers, as `noise` is."""
     centre = optimum.mean(0)
-    h = np.einsum("kde,ke->kd", A, optimum - centre)
+    slope = -A @ (optimum - centre)[..., None]
     return GradientMoments(
-        A=A, h=h, noise=noise, optimum=optimum - centre, start=start - centre, basis=np.eye(len(centre)), batch=batch
+        gradients=np.concatenate((slope, A), -1),
+        noise=noise,
+        optimum=optimum - centre,
+        start=start - centre,
+        basis=np.eye(len(centre)),
+        batch=batch,
     )

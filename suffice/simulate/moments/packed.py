@@ -51,12 +51,13 @@ def sandwich(B: np.ndarray) -> np.ndarray:
 
 def sandwich_derivative(G: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The derivative of <G, sandwich(B)> by B (d, d), for G (D, D): 2 L B S summed over G's parts pack(L) pack(S)'."""
-    d = len(B)
-    T = unpack(np.moveaxis(unpack(G, d), 0, -1), d)  # (k, l, i, j): sums of S_kl L_ij
-    return 2 * np.einsum("klij,jl->ik", T, B, optimize=True)
+    scale, place = _places(len(B))[2:]
+    by_S = (unpack(G.T, len(B)) @ B) / scale[:, None, None]  # (S, i, l): sums of (L B)_il S
+    return 2 * by_S[place, :, np.arange(len(B))].sum(1).T
 
 
-def cross(B: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """The matrix of m -> pack(B m h' + h m' B'), from (e,) to packed (d, d), for B (..., d, e) and h (..., d)."""
-    i, j, scale, _ = _places(h.shape[-1])
-    return (B[..., i, :] * h[..., j, None] + B[..., j, :] * h[..., i, None]) * scale.astype(h.dtype)[:, None]
+def affine(shift: np.ndarray, basis: np.ndarray) -> np.ndarray:
+    """The matrix (..., 1 + d, 1 + e) that takes (1, x) to (1, shift + basis x)."""
+    matrix = np.zeros((*shift.shape[:-1], 1 + basis.shape[-2], 1 + basis.shape[-1]))
+    matrix[..., 0, 0], matrix[..., 1:, 0], matrix[..., 1:, 1:] = 1, shift, basis
+    return matrix

@@ -1,12 +1,12 @@
 """The exact mean and second moment of one client's model that follows weighted gradients with fixed rates.
 
-With delta = theta - theta_i*, rates v_k = eta w_k >= 0, A = sum v_k A_k, h = sum v_k h_k (minus half the gradients at
-theta_i*, so h_i = 0), u_k = v_k^2 / batch and B = I - 2 A, a step theta+ = theta - sum v_k g_k gives
-    m+ = B m + 2 h
-    S+ = B S B + 2 (B m h' + h m' B) + 4 h h' + 4 sum u_k C_k(m, S)
-for m = E delta, S = E delta delta', exactly: gradients are affine in theta, and independent over clients and steps.
-In z = (1, m, pack(S)) it is one matrix, z+ = M(v) z, and E e_t = (0, 0, pack(A_i)) . M^t z_0. The S-block is
-self-adjoint, I - P + Q with P[S] = 2 (A S + S A), Q[S] = 4 A S A + 4 sum u_k C4_k[S].
+With delta = theta - theta_i*, x = (1, delta), rates v_k = eta w_k >= 0, u_k = v_k^2 / batch, and G_k = (-h_k, A_k)
+about theta_i* (so h_i = 0), a step theta+ = theta - sum v_k g_k takes the mean of v to that of v+ by B = I - 2 sum v_k
+(0; G_k), and
+    E v+ v+' = B E[v v'] B' + 4 sum u_k C_k[E v v'] in the rows and columns of delta,
+exactly: gradients are affine in theta, and independent over clients and steps. In z = pack(E v v') it is one matrix,
+z+ = M(v) z, and E e_t = (0, 0, pack(A_i)) . M^t z_0. The block of M on S = E delta delta' is self-adjoint, I - P + Q
+with A = sum v_k A_k, P[S] = 2 (A S + S A), Q[S] = 4 A S A + 4 sum u_k C_k[S].
 
 *Step limit.* The spectral radius of the block for rates c v is below 1 on range(A) iff 0 < c < 1 / rho(P^-1 Q): the
 block maps the cone of positive semidefinite matrices into itself, so that its spectral radius is an eigenvalue
@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from .gradient_moments import RANK, GradientMoments, moments_at, recentred
+from .gradient_moments import RANK, GradientMoments, moments_at
 from .orbits import arrival, orbit, orbit_sum
-from .packed import cross, pack, sandwich, sandwich_derivative, unpack
+from .packed import affine, pack, sandwich, sandwich_derivative, unpack
 
 ACCURATE = 1e-10
 """Of what iterations find."""
@@ -90,17 +90,30 @@ class ExactRecursion(LinearRecursion):
     def features(self) -> int:
         return self.moments.features
 
-    @cached_property
-    def h(self) -> np.ndarray:
-        """Minus half of each client's gradient at theta_i*, (N, d)."""
-        h = self.moments.h - self.moments.A @ self.moments.optimum[self.client]
-        h[self.client] = 0
-        return h
+    @property
+    def delta(self) -> np.ndarray:
+        """At the start, (d,)."""
+        return self.moments.start[self.client] - self.moments.optimum[self.client]
 
     @cached_property
     def start(self) -> np.ndarray:
-        """z_0 = (1, delta_0, pack(delta_0 delta_0'))."""
-        return moments_at(self.moments.start[self.client] - self.moments.optimum[self.client])
+        return moments_at(self.delta)
+
+    @cached_property
+    def _shift(self) -> np.ndarray:
+        return affine(self.moments.optimum[self.client], np.eye(self.features))
+
+    @cached_property
+    def gradients(self) -> np.ndarray:
+        """G_k about theta_i*, (N, d, 1 + d)."""
+        G = self.moments.gradients @ self._shift
+        G[self.client, :, 0] = 0
+        return G
+
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        """What 1 and the mean about theta_i* are about the moments' centre; the rest of z is there what it is here."""
+        return sandwich(self._shift)[:, : 1 + self.features]
 
     @cached_property
     def loss(self) -> np.ndarray:
@@ -117,10 +130,6 @@ class ExactRecursion(LinearRecursion):
         """With some of the clients, this one among them."""
         return replace(self, moments=self.moments.only(clients), client=list(clients).index(self.client))
 
-    @cached_property
-    def _shift(self) -> np.ndarray:
-        return recentred(self.moments.optimum[self.client])
-
     def totals(self, V: np.ndarray) -> np.ndarray:
         """The matrices of z -> pack(sum u_k C_k), (K, D, n), of several rates (K, N), z about the moments' centre."""
         u, flat = V**2 / self.moments.batch, self.moments.noise.reshape(self.moments.clients, -1)
@@ -131,8 +140,7 @@ class ExactRecursion(LinearRecursion):
     def noises(self, V: np.ndarray, total: np.ndarray | None = None) -> np.ndarray:
         """The same about theta_i*; `total`, where it is known, is overwritten."""
         total = self.totals(V) if total is None else total
-        if self.moments.optimum[self.client].any():
-            total[..., : 1 + self.features] = total @ self._shift
+        total[..., : 1 + self.features] = total @ self._columns
         return total
 
     def _noise(self, v: np.ndarray) -> np.ndarray:
@@ -143,23 +151,27 @@ class ExactRecursion(LinearRecursion):
 
         For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*. `total` is that of v.
         """
-        i, kept, nought = self.client, np.flatnonzero(v), np.zeros((2, self.features))
-        A = np.tensordot(v[kept], self.moments.A[kept], 1)
+        mean, nought = np.tensordot(v, self.gradients, 1), np.zeros((2, self.features))
         noise = self.moments.batch * (self._noise(v) if total is None else self.noises(v[None], total))
-        start = self.start[1 : 1 + self.features]
         pair = replace(
             self.moments,
-            A=np.stack((self.moments.A[i], A)),
-            h=np.stack((nought[0], v @ self.h)),
+            gradients=np.stack((self.gradients[self.client], mean)),
             noise=np.broadcast_to(noise, (2, *noise.shape[-2:])),
             optimum=nought,
-            start=np.stack((start, start)),
+            start=nought + self.delta,
         )
         return ExactRecursion(moments=pair, client=0, unit=self.unit)
 
+    def _means(self, V: np.ndarray) -> np.ndarray:
+        """B (K, 1 + d, 1 + d)."""
+        B = np.tile(np.eye(1 + self.features), (len(V), 1, 1))
+        B[:, 1:] -= 2 * np.tensordot(V, self.gradients, 1)
+        return B
+
     def matrices(self, V: np.ndarray) -> np.ndarray:
-        B = np.eye(self.features) - 2 * np.tensordot(V, self.moments.A, 1)
-        return step_matrix(B, V @ self.h, self.noises(V))
+        M = sandwich(self._means(V))
+        M[:, 1 + self.features :] += 4 * self.noises(V)
+        return M
 
     def stable(self, v: np.ndarray) -> bool:
         """Whether the second moment contracts, or rests where no row sees anything."""
@@ -171,45 +183,22 @@ class ExactRecursion(LinearRecursion):
         return True
 
     def contract(self, v: np.ndarray, G: np.ndarray) -> np.ndarray:
-        """Each part of M contracted with its own part of G.
-
-        With G = sum_t p_t z_t', p = (k, l, pack(L)), z = (1, m, pack(S)), these are sum_t of tr(L B S B'), 4 m'B'L h,
-        4 h'L h, l'(B m + 2 h) and <4 L, sum u_k C_k>.
-        """
-        d, moments = self.features, self.moments
-        B, h = np.eye(d) - 2 * np.tensordot(v, moments.A, 1), v @ self.h
-        one, mean, rest = G[1 + d :, 0], G[1 + d :, 1 : 1 + d], G[1 + d :, 1 + d :]
-        Lm = unpack(mean.T, d)  # (k, i, j): sum m_k L_ij
-        by_B = sandwich_derivative(rest, B) + 4 * (Lm @ h).T + G[1 : 1 + d, 1 : 1 + d]
-        by_h = 4 * np.einsum("kij,ik->j", Lm, B) + 8 * unpack(one, d) @ h + 2 * G[1 : 1 + d, 0]
-        by_noise = G[1 + d :].copy()
-        if moments.optimum[self.client].any():  # about the moments' centre
-            by_noise[:, 1 + d :] = rest
-            by_noise[:, : 1 + d] = 0
-            by_noise += G[1 + d :, : 1 + d] @ self._shift.T
+        """B's part of M and the noise's contracted with G, the noise about the moments' centre."""
+        s, moments = 1 + self.features, self.moments
+        by_mean = sandwich_derivative(G, self._means(v[None])[0])[1:]
+        by_noise = G[s:, :s] @ self._columns.T
+        by_noise[:, s:] += G[s:, s:]
         noise = moments.noise.reshape(moments.clients, -1) @ by_noise.ravel()
-        return 8 * v / moments.batch * noise + self.h @ by_h - 2 * np.tensordot(moments.A, by_B)
+        return 8 * v / moments.batch * noise - 2 * np.tensordot(self.gradients, by_mean)
 
     def limit(self, v: np.ndarray) -> float:
-        """The factor c below which rates c v are stable, 1 / rho(P^-1 Q)."""
-        values, _, root, apply = self._scaled(v)
-        return 1 / largest(apply, pack(np.eye(len(values))) / root)
+        """The factor c below which rates c v are stable."""
+        return step_limit(*self._drawn(v))
 
-    def _scaled(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """Eigenvalues of A = sum v_k A_k above rounding, their vectors U, and in the packed basis U the diagonal of
-        P^1/2 and y -> P^-1/2 Q P^-1/2 y, without building Q."""
-        values, U = np.linalg.eigh(np.tensordot(v, self.moments.A, 1))
-        seen = values > RANK * values.max()
-        values, U, noise = values[seen], U[:, seen], 4 * self._noise(v)[:, 1 + self.features :]
-        row, column = np.triu_indices(len(values))
-        root = np.sqrt(2 * (values[row] + values[column]))
-
-        def apply(y: np.ndarray) -> np.ndarray:
-            X = unpack(y.ravel() / root, len(values))
-            drawn = unpack(noise @ pack(U @ X @ U.T), len(U))
-            return pack(4 * values[:, None] * X * values + U.T @ drawn @ U) / root
-
-        return values, U, root, apply
+    def _drawn(self, v: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """sum v_k A_k, and S -> sum u_k C_k[S]."""
+        noise = self._noise(v)[:, 1 + self.features :]
+        return np.tensordot(v, self.moments.A, 1), lambda S: unpack(noise @ pack(S), self.features)
 
     def floor(self, v: np.ndarray) -> float:
         """lim E e_t of rates below the step limit.
@@ -219,9 +208,9 @@ class ExactRecursion(LinearRecursion):
         """
         from scipy.sparse.linalg import cg
 
-        values, U, root, apply = self._scaled(v)
-        delta = self.start[1 : 1 + self.features]
-        m = U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
+        values, U, root, apply = _scaled(*self._drawn(v))
+        # 0 = A m - h where rows see anything; nothing moves elsewhere
+        m = self.delta - U @ (U.T @ (np.tensordot(v, self.gradients, 1) @ np.append(1, self.delta)) / values)
         z = moments_at(m)
         source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
         X = cg(operator(lambda y: y - apply(y), len(root)), source / root, rtol=ACCURATE)[0] / root
@@ -229,30 +218,35 @@ class ExactRecursion(LinearRecursion):
         return float(self.loss @ z + pack(seen) @ X)
 
 
-def step_matrix(B: np.ndarray, h: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """M (..., n, n) of B = I - 2 A (..., d, d), h (..., d) and the matrix of z -> pack(sum u_k C_k), (..., D, n)."""
-    d, n = h.shape[-1], noise.shape[-1]
-    M = np.zeros((*h.shape[:-1], n, n), dtype=noise.dtype)
-    M[..., 0, 0] = 1
-    M[..., 1 : 1 + d, 0] = 2 * h
-    M[..., 1 : 1 + d, 1 : 1 + d] = B
-    M[..., 1 + d :, :] = 4 * noise
-    M[..., 1 + d :, 0] += 4 * pack(h[..., :, None] * h[..., None, :])
-    M[..., 1 + d :, 1 : 1 + d] += 2 * cross(B, h)
-    M[..., 1 + d :, 1 + d :] += sandwich(B)
-    return M
+def _scaled(
+    A: np.ndarray, drawn: Callable[[np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Eigenvalues of A = sum v_k A_k above rounding, their vectors U, and in the packed basis U the diagonal of P^1/2
+    and y -> P^-1/2 Q P^-1/2 y, without building Q; `drawn` is S -> sum u_k C_k[S]."""
+    values, U = np.linalg.eigh(A)
+    seen = values > RANK * values.max()
+    values, U = values[seen], U[:, seen]
+    row, column = np.triu_indices(len(values))
+    root = np.sqrt(2 * (values[row] + values[column]))
+
+    def apply(y: np.ndarray) -> np.ndarray:
+        X = unpack(y.ravel() / root, len(values))
+        return pack(4 * values[:, None] * X * values + 4 * U.T @ drawn(U @ X @ U.T) @ U) / root
+
+    return values, U, root, apply
 
 
-def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, tolerance: float = ACCURATE**0.5) -> float:
-    """The largest eigenvalue of a symmetric map, to about the square of `tolerance`."""
+def step_limit(A: np.ndarray, drawn: Callable[[np.ndarray], np.ndarray], tolerance: float = ACCURATE**0.5) -> float:
+    """1 / rho(P^-1 Q), to about the square of `tolerance`, of arguments as in `_scaled`."""
     from scipy.sparse.linalg import eigsh
 
-    n = len(begin)
-    if n <= FEW:
-        return float(np.linalg.eigvalsh(np.stack([apply(one) for one in np.eye(n)]))[-1])
+    values, _, root, apply = _scaled(A, drawn)
+    begin = pack(np.eye(len(values))) / root
+    if len(begin) <= FEW:
+        return 1 / float(np.linalg.eigvalsh(np.stack([apply(one) for one in np.eye(len(begin))]))[-1])
     # the error of an eigenvalue is of the second order in the residual; few directions, as each is a pass over rows
-    found = eigsh(operator(apply, n), 1, which="LA", v0=begin, tol=tolerance, ncv=FEW, return_eigenvectors=False)
-    return float(found[0])
+    asked = {"which": "LA", "tol": tolerance, "ncv": FEW, "return_eigenvectors": False}
+    return 1 / float(eigsh(operator(apply, len(begin)), 1, v0=begin, **asked)[0])
 
 
 def operator(apply: Callable[[np.ndarray], np.ndarray], size: int) -> Any:

@@ -97,7 +97,7 @@ def test_the_floor_is_where_the_curve_ends():
     np.testing.assert_allclose(recursion.floor(v), recursion.curve(v, 3000)[-1], rtol=1e-11)
     # what no smaller step removes: the excess where the weighted gradients vanish
     moments = recursion.moments
-    gap = np.linalg.solve(np.tensordot(v, moments.A, 1), v @ moments.h) - moments.optimum[0]
+    gap = np.linalg.solve(np.tensordot(v, moments.A, 1), -v @ moments.gradients[..., 0]) - moments.optimum[0]
     bias = gap @ moments.A[0] @ gap
     assert bias < recursion.floor(v)
     np.testing.assert_allclose(recursion.floor(1e-4 * v), bias, rtol=1e-2)
