@@ -99,10 +99,11 @@ def _places(domain: Domain) -> Iterator[dict[str, Fraction]]:
     """Constants of the domain: three steps at each of three values of mu/beta, the curvature one of the ends or
     between."""
     x, (flat, steep) = symbols(), domain.sides["k"]
+    few, many = domain.sides.get("v", (Fraction(1, 5), Fraction(1, 2)))
     low, high = domain.sides.get("s", (Fraction(0), Fraction(1)))
     for place, (k, share) in enumerate(product((flat, (flat + steep) / 2, steep), _SHARES)):
         at = {"k": k, "h": (k, (1 + k) / 2, Fraction(1))[place % 3], "w": Fraction(1, 1 + place % 4)}
-        at["v"] = (Fraction(1, 5), Fraction(1, 2))[place % 2]
+        at["v"] = (few, many)[place % 2]
         known = {x[name]: sympy.Rational(value) for name, value in at.items()}
         step = domain.step.subs(
             {**known, x["s"]: sympy.Rational(low + share * (high - low)), sympy.Symbol("a"): sympy.Rational(share)}

@@ -24,7 +24,7 @@ import numpy as np
 import sympy
 import torch
 
-from suffice.simulate import Algorithm, Quadratics
+from suffice.simulate import Algorithm, Quadratics, StreamingLeastSquares
 from suffice.simulate.moment_maps import Maps, origin, probe
 from suffice.simulate.moment_powers import Cycle
 
@@ -46,8 +46,23 @@ class Recursion:
     noises: Sequence[Any]
 
 
+Make = Callable[[float, int, float, bool], tuple[Any, np.ndarray]]
+"""From t, a number of clients or dimensions, the step and whether to turn: a problem, and the directions (k, d) whose
+squares are added up."""
+
+
+def streams(t: float, features: int, step: float, turned: bool) -> tuple[StreamingLeastSquares, np.ndarray]:
+    """One stream of least squares whose features are Gaussian of one variance: all directions together."""
+    h = t / step  # 2 E[x x^T]; the variance of the gradient at the minimiser is 4 s^2 tr E[x x^T] = 1
+    problem = StreamingLeastSquares.of(
+        h / 2 * np.eye(features), np.zeros((1, features)), label_noise=(2 * h * features) ** -0.5,
+        start=np.eye(features)[:1],
+    )  # fmt: skip
+    return problem, np.eye(features)
+
+
 def alike(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics, np.ndarray]:
-    """Alike clients with curvature t/step along a direction (d,), the only one or, turned, one of two."""
+    """Alike clients with curvature t/step along a direction, the only one or, turned, one of two."""
     if not turned:
         hessian, direction = np.array([[t / step]]), np.array([1.0])
     else:
@@ -56,21 +71,26 @@ def alike(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics
     d = len(direction)
     A = np.tile((hessian + hessian.T) / 4, (clients, 1, 1))
     start = np.tile(direction, (clients, 1))
-    return Quadratics.of(A, np.zeros((clients, d)), sigma2=float(d), start=start), direction
+    return Quadratics.of(A, np.zeros((clients, d)), sigma2=float(d), start=start), direction[None]
 
 
-def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int]) -> Recursion:
-    """Read the recursion of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N."""
-    iterations, w = [n for block in cycle.blocks for n in block.iterations], sympy.Symbol("w")
+def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make = alike) -> Recursion:
+    """Read the recursion of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N.
+
+    With `make` = `streams` the numbers are dimensions, and w is d.
+    """
+    iterations = [n for block in cycle.blocks for n in block.iterations]
+    x = [Fraction(n) if make is streams else Fraction(1, n) for n in clients]
+    w = sympy.Symbol("w")
 
     def share(column: Sequence[Fraction]) -> Any:
-        points = [(sympy.Rational(1, n), sympy.Rational(value)) for n, value in zip(clients, column)]
+        points = [(sympy.Rational(at), sympy.Rational(value)) for at, value in zip(x, column)]
         found = sympy.expand(sympy.interpolate(points[:3], w))
         if any(found.subs(w, at) != value for at, value in points):
             raise NotOfThisKind(f"{algorithm.name} depends on the number of clients in another way than by 1/N")
         return found
 
-    joined = _joined([_polynomials(algorithm, iterations, n) for n in clients], share)
+    joined = _joined([_polynomials(algorithm, iterations, n, make=make) for n in clients], share)
     return Recursion(moments=joined[: len(iterations)], noises=joined[len(iterations) :])
 
 
@@ -107,12 +127,12 @@ def _joined(rows: Sequence[Sequence[Sequence[Fraction]]], through: Callable[[Seq
 
 
 def _polynomials(
-    algorithm: Algorithm, iterations: Sequence[int], clients: int, confirmed: int = _CONFIRMED
+    algorithm: Algorithm, iterations: Sequence[int], clients: int, confirmed: int = _CONFIRMED, make: Make = alike
 ) -> list[list[Fraction]]:
     """The coefficients in t of rho_j and c_j."""
 
     def at(t: float, step: float = 1.0, turned: bool = False) -> np.ndarray:
-        return _numbers(algorithm, iterations, *alike(t, clients, step, turned), step)
+        return _numbers(algorithm, iterations, *make(t, clients, step, turned), step)
 
     found = interpolated(at, algorithm.name)
     rng = np.random.default_rng(0)
@@ -147,14 +167,14 @@ def _coefficients(t: np.ndarray, values: np.ndarray, largest: int) -> list[Fract
 
 
 def _numbers(
-    algorithm: Algorithm, iterations: Sequence[int], problem: Any, direction: np.ndarray, step: float
+    algorithm: Algorithm, iterations: Sequence[int], problem: Any, directions: np.ndarray, step: float
 ) -> np.ndarray:
     """rho_j and c_j at one t."""
-    d = len(direction)
+    d = len(directions[0])
     _, centre, start = origin(problem, algorithm)
     maps = [probe(problem, algorithm, centre, torch.tensor(step, dtype=torch.float64), n) for n in iterations]
     followed = np.zeros((len(start), len(start)))
-    followed[:d, :d] = np.outer(direction, direction)
+    followed[:d, :d] = directions.T @ directions
     z = start.numpy()
 
     def back(form: np.ndarray, steps: Sequence[Maps]) -> np.ndarray:

@@ -29,8 +29,20 @@ class Domain:
     says: str
 
 
-def domain_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:
-    """The box of s and k; what conditions say besides a limit of s by a function of k, N and d is not used."""
+def domain_of(
+    symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]], dimensions: tuple[int, int] | None
+) -> Domain:
+    """The box of s and k, and of v = 1/d where `dimensions` go from one to another; what conditions say besides a limit
+    of s by a function of these is not used."""
+    found = _steps_of(symbolic, box)
+    if dimensions is None:
+        return found
+    (few, many), sides = dimensions, dict(found.sides)
+    sides["v"] = Fraction(1, many), Fraction(1, few)
+    return Domain(step=found.step, sides=sides, says=f"{found.says}, d from {few} to {many}")
+
+
+def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:
     x = symbols()
     s, k = x["s"], x["k"]
     flat = box.get("mu/beta", (FLATTEST, Fraction(1)))

@@ -13,14 +13,17 @@ from typing import Any
 
 import mpmath
 import sympy
+import torch
 
 from suffice.bounds import Theorem
-from suffice.simulate import Algorithm, Local
+from suffice.simulate import Algorithm, Local, StreamingLeastSquares
+from suffice.simulate.moment_powers import ONE_STEP
 from suffice.support.errors import InputError
 
 from ..assumptions import steps_once
 from ..counterexample import described
 from ..families import ProblemFamily, quadratics
+from ..family import Family
 from ..measurement_cache import once
 from ..problem_measure import constants as own_constants
 from ..problem_measure import tested_once, typical
@@ -30,7 +33,7 @@ from ..recheck import refusal
 from ..schedule import Scheduled
 from ..verdict import Outcome, Verdict
 from .agreement import check_agreement, check_place, scalars_at
-from .algorithm_recursion import Recursion, read, read_changing
+from .algorithm_recursion import Recursion, read, read_changing, streams
 from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
 from .domain import Domain, domain_of
@@ -124,23 +127,27 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
         raise NotOfThisKind("a bound that is met with some probability is no second moment")
     if not algorithm.linear or isinstance(algorithm, Scheduled) or form_of(theorem).growing:
         raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state, or noise or steps change")
-    alike = None if family is None else _alike(family)
+    streamed = None if family is None else _streamed(family)
+    alike = None if family is None or streamed else _alike(family)
     mixture = None
-    if family is not None and not alike:
+    if family is not None and not streamed and not alike:
         mixture = mixture_of(family, algorithm, theorem, lambda count: _recursion(algorithm, (count,)))
         alike = mixture.clients
-    clients = (alike,) if alike else _workable(algorithm)
+    clients = (alike,) if alike else _CLIENTS if streamed else _workable(algorithm)
     numbers = {
         name: Fraction(rational(value, name)) for name, value in own_constants(theorem, algorithm, family).items()
     }
-    if len(clients) == 1:
-        numbers["N"] = Fraction(clients[0])
+    if streamed or len(clients) == 1:
+        numbers["N"] = Fraction(1 if streamed else clients[0])
     if mixture is not None:
         numbers["lambda2"] = mixture.weight2
     symbolic = normalised(theorem, theorem.quantity.name.lower(), numbers)
-    recursion = _recursion(algorithm, clients) if mixture is None else mixture.recursion
-    parts = _parts(recursion, symbolic)
-    domain = domain_of(symbolic, box)
+    if mixture is not None:
+        recursion = mixture.recursion
+    else:
+        recursion = read(algorithm, ONE_STEP, clients, streams) if streamed else _recursion(algorithm, clients)
+    parts = _parts(recursion, symbolic, streamed)
+    domain = domain_of(symbolic, {**box, "mu/beta": (Fraction(1), Fraction(1))} if streamed else box, streamed)
     upper = str(theorem.direction)
     if mixture is None and symbolic.bias != 0:
         raise NotOfThisKind("a bias of clients that do not differ")
@@ -155,13 +162,15 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
     if found is not None:
         if not check_place(theorem, symbolic, found.part.name, found.at, found.T, numbers):
             raise NotOfThisKind("the conditions are not those read from them")
-        at = ", ".join(f"{name} = {value}" for name, value in _named(found.at, recursion, symbolic).items())
+        at = ", ".join(
+            f"{name} = {value}" for name, value in _named(found.at, recursion, symbolic, bool(streamed)).items()
+        )
         relation = ">" if upper == "upper" else "<"
         says = (
             f"at beta = 1, {at}, {_WORDS[found.part.name]}, T = {found.T}: "
             f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
         )
-        if family is not None and not (mixture is not None and mixture.has(found.at)):
+        if family is not None and not streamed and not (mixture is not None and mixture.has(found.at)):
             return Proof(outcome="undecided", says=f"false beyond the family, {says}")
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
         numbers.setdefault("N", 1 / found.at["w"])
@@ -258,12 +267,32 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
     return described(theorem, {"curvature": float(at["h"])}, known, *sides, int(numbers["N"]), digits=50)
 
 
-def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbolic) -> dict[str, Any]:
+def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbolic, streamed: bool) -> dict[str, Any]:
     named = {"eta": values["s"], "mu": values["k"], "curvature": values["h"]}
     shared = any(symbols()["w"] in each.free_symbols for each in (*recursion.moments, *recursion.noises))
-    if symbolic.takes_d:
+    if streamed or symbolic.takes_d:
         named["d"] = 1 / values["v"]
-    return named | ({"N": 1 / values["w"]} if (shared or values["w"] != 1) else {})
+    return named | ({"N": 1 / values["w"]} if not streamed and (shared or values["w"] != 1) else {})
+
+
+def _streamed(family: ProblemFamily) -> tuple[int, int] | None:
+    """The least and the largest dimension of a family of streams of least squares, one client, whose features have one
+    variance in all directions; None of another family."""
+    drawn = family.settings(Family(name=family.name, domains=family.domains).draw(64, seed=0))
+    problems: list[Any] = [each.complete().problem for each in drawn]
+    if not all(isinstance(each, StreamingLeastSquares) for each in problems):
+        return None
+    for setting, each in zip(drawn, problems):
+        known = replace(setting, arguments={}).complete().arguments
+        apart = (each.A - each.A[0, 0, 0] * torch.eye(each.features).double()).abs().max()
+        even = bool(apart <= 1e-12 * each.A.abs().max())
+        if each.clients > 1 or each.batch > 1 or not even:
+            raise NotOfThisKind("streams of several clients, of batches, or of features of several variances")
+        for name, value in setting.complete().arguments.items():
+            if name not in known or abs(value - known[name]) > 1e-9 * abs(known[name]):
+                raise NotOfThisKind(f"{name} is the family's own")
+    sizes = [each.features for each in problems]
+    return min(sizes), max(sizes)
 
 
 def _alike(family: ProblemFamily) -> int | None:
@@ -311,12 +340,11 @@ def _recursion_of(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
     return read(algorithm, tested.cycle, clients)
 
 
-def _parts(recursion: Recursion, symbolic: Symbolic) -> list[Part]:
+def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part]:
     """The start's and the noise's inequality, in t = s h with eta = s."""
     x, t = symbols(), sympy.Symbol("t")
-    rho, add = (
-        [each.subs(t, x["s"] * x["h"]) for each in entries] for entries in (recursion.moments, recursion.noises)
-    )
+    along = {t: x["s"] * x["h"]} | ({x["w"]: 1 / x["v"]} if streamed else {})  # streams are read at d
+    rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))
     add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
     none = [sympy.Integer(0)] * len(rho)
     return [

@@ -60,10 +60,12 @@ class Violation:
 
 def refuted(parts: Sequence[Part], symbolic: Symbolic, step: Any, sides: Box, direction: str) -> Violation | None:
     """The first violation that is confirmed in fractions, the simplest constants first."""
+    if symbolic.takes_d:
+        sides = {"v": (Fraction(1, 8), Fraction(1)), **sides}
     alike = not any(
         symbols()["w"] in each.free_symbols for part in parts for each in (part.bound, *part.rho, *part.add)
     )
-    given = sides, (1,) if alike else _COUNTS, _COUNTS if symbolic.takes_d else (1,)
+    given = sides, (1,) if alike else _COUNTS, _dimensions(sides)
     for places in (_simple(*given), _drawn(*given)):
         constants, found = _constants(step, sides, places), []
         for part in parts:
@@ -101,6 +103,11 @@ def _drawn(sides: Box, counts: Sequence[int], dimensions: Sequence[int]) -> Iter
         k = min(max(flat * Fraction(round(1000 * float(steep / flat) ** rng.random()), 1000), flat), steep)
         N = int(rng.integers(1, counts[-1] + 1)) if len(counts) > 1 else 1
         yield max(share, Fraction(1, 1000)), k, u, N, int(rng.choice(dimensions))
+
+
+def _dimensions(sides: Box) -> list[int]:
+    low, high = sides.get("v", (Fraction(1), Fraction(1)))
+    return sorted({int(1 / high), *(d for d in (2, 3, 8) if low <= Fraction(1, d) <= high), int(1 / low)})
 
 
 def _columns(constants: Sequence[Mapping[str, Fraction]]) -> dict[str, np.ndarray]:

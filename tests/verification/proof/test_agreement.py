@@ -119,7 +119,7 @@ def rate(*, eta, mu, beta, e0, sigma2, T):
 def test_a_function_that_is_another_at_some_T_is_not_the_formula(least, most):
     theorem = record(rate)
     symbolic = normalised(theorem, "excess", {})
-    domain = domain_of(symbolic, {})
+    domain = domain_of(symbolic, {}, None)
     check_agreement(theorem, symbolic, domain, {})
 
     def elsewhere(*, eta, mu, beta, e0, sigma2, T):

@@ -12,11 +12,12 @@ import pytest
 from shorter_steps import Steps
 
 import suffice as sf
-from suffice.simulate import Local
+from suffice.simulate import Local, StreamingLeastSquares
 from suffice.simulate.algorithms.local_sgd import LocalSGD
 from suffice.simulate.algorithms.momentum import Momentum
-from suffice.verification import recheck
+from suffice.verification import Domain, recheck
 from suffice.verification.check import record
+from suffice.verification.families import FamilyInstance, ProblemFamily
 from suffice.verification.proof.prove import prove
 
 
@@ -81,6 +82,41 @@ def test_a_true_bound_is_proved_and_the_file_alone_says_so(name, tmp_path):
     other[0]["claim"]["bound"] = ["*", "99/100", other[0]["claim"]["bound"]]
     other[0]["sha256"] = recheck.digest(other[0]["claim"])
     assert recheck.refusal(other[0])
+
+
+def streams(values):
+    d, h = int(values["d"]), values["h"]
+    problem = StreamingLeastSquares.of(
+        h / 2 * np.eye(d), np.zeros((1, d)), label_noise=values["noise"], start=values["far"] * np.eye(d)[:1]
+    )
+    return FamilyInstance(problem=problem, eta=values["step"] / (h * (d + 2)), iterations=int(values["T"]))
+
+
+@pytest.mark.slow
+@pytest.mark.share(2)
+@pytest.mark.parametrize(("limit", "outcome"), [(0.75, "proved"), (0.7575, "violated")])
+def test_noise_of_least_squares_grows_with_the_dimension(limit, outcome):
+    """E[e+] = (1 - 2 t + (d + 2) t^2) e + t eta sigma2/2, t = eta h: at t = 3/(4 (d + 2)) the factor is 1 - 1.25 t."""
+
+    def bound(*, eta, mu, beta, e0, sigma2, T):
+        left = (1 - 1.25 * eta * mu) ** T
+        return left * e0 + eta * beta * sigma2 / (2.5 * mu) * (1 - left)
+
+    def conditions(*, eta, beta, d):
+        return {"step": (eta, limit / (beta * (d + 2)))}
+
+    family = ProblemFamily(
+        name="streams",
+        build=streams,
+        domains={
+            "d": Domain(low=1, high=50, integer=True), "h": Domain(low=0.1, high=10), "far": Domain(low=0.1, high=3),
+            "noise": Domain(low=0, high=2), "step": Domain(low=0.01, high=1), "T": Domain(low=1, high=9, integer=True),
+        },
+    )  # fmt: skip
+    found = prove(record(bound, conditions), Local(), family, box={}, seconds=30)
+    assert found.outcome == outcome, found
+    assert not any(recheck.refusal(json.loads(json.dumps(one))) for one in found.certificates)
+    assert ("eta beta up to 3/(4*(d + 2))" in found.says) == (outcome == "proved")
 
 
 @pytest.mark.usefixtures("brief")
