@@ -7,6 +7,9 @@ step: left <= right whenever positive > 0, atoms >= 0 and facts >= 0; right - le
 box: left <= right on a box; each factor of right - left has an even power or passes a tree of halvings (`check`).
 recursion: x_t <= bound(z_t) for all t >= 0 if x_0 <= start, x_{t+1} <= rho(z_t) x_t + add(z_t) (all >= for "lower"),
     z_0 = first, z_{t+1} = move(z_t); start and induction step hold on a box that has z as a side.
+    With "P": E (c . s_t)^2 <= bound(z_t) if s_0 = start, s_{t+1} = A s_t + b xi_t, each xi_t centred, uncorrelated with
+    the past, E xi_t^2 <= 1; x_t = E s_t' P s_t, and P - c c', rho P - A' P A are positive semidefinite. A is given by
+    its two columns, P by p_00, p_01, p_11.
 exceeds: left > right at numbers; with "T", x in `left` is what T steps of x <- rho x + add make of start.
 """
 
@@ -21,7 +24,8 @@ from pathlib import Path
 
 DIGITS, WORK, POWER, LEAVES, STEPS = 10**5, 10**7, 200, 10**5, 10**4
 NUMBER, NAME = re.compile(r"-?\d+(/\d+)?", re.ASCII), re.compile(r"[A-Za-z_]\w*|<\w+, \w+>", re.ASCII)
-FIELDS = {"step": ["left right positive atoms facts"], "recursion": ["box direction z bound rho move first start add"]}
+RECURSION = "box direction z bound rho move first start"
+FIELDS = {"step": ["left right positive atoms facts"], "recursion": [f"{RECURSION} add", f"{RECURSION} P A b c"]}
 FIELDS |= {"box": ["left right box"], "exceeds": ["left right at", "left right at T z rho add move first start"]}
 spent = [0]
 
@@ -180,11 +184,21 @@ def check_box(claim, proof):
 
 def inequalities(claim):
     """What start and induction step of a recursion ask for on its box, in order."""
-    z, bound, rho, add, move, first, start = (claim[n] for n in ("z", "bound", "rho", "add", "move", "first", "start"))
+    z, bound, rho, move, first, start = (claim[name] for name in ("z", "bound", "rho", "move", "first", "start"))
     upper, (low, high) = {"upper": True, "lower": False}[claim["direction"]], claim["box"][z]
-    wanted = [(low, first), (first, high), (low, move), (move, high), (0, rho)]
-    require(put(["+", first, start], {z: 0}) == ["+", first, start], "z in a constant")
-    steps = [(start, put(bound, {z: first})), (["+", ["*", rho, bound], add], put(bound, {z: move}))]
+    wanted, more = [(low, first), (first, high), (low, move), (move, high), (0, rho)], claim.get("add")
+    fixed = ["+", first, *(start if "P" in claim else [start]), *claim.get("P", [])]
+    require(put(fixed, {z: 0}) == fixed and (upper or "P" not in claim), "z in a constant, or P for a lower bound")
+    if "P" in claim:
+        p, b, (c, d), (one, two) = (claim[name] for name in ("P", "b", "c", "A"))
+        above = [["+", entry, ["*", -1, *pair]] for entry, pair in zip(p, ((c, c), (c, d), (d, d)), strict=True)]
+        pairs = ((one, one), (one, two), (two, two), (start, start), (b, b))
+        forms = [["+", *(["*", p[i + j], u[i], v[j]] for i in (0, 1) for j in (0, 1))] for u, v in pairs]
+        falls = [["+", ["*", rho, entry], ["*", -1, form]] for entry, form in zip(p, forms)]
+        for a, b, d in (above, falls):  # [[a, b], [b, d]] is positive semidefinite
+            wanted += [(0, a), (0, d), (["*", b, b], ["*", a, d])]
+        start, more = forms[3:]
+    steps = [(start, put(bound, {z: first})), (["+", ["*", rho, bound], more], put(bound, {z: move}))]
     return wanted + (steps if upper else [pair[::-1] for pair in steps])
 
 
@@ -214,9 +228,9 @@ def refusal(certificate):
         require(type(says) is str and says.isprintable(), "what it says is not to be printed")
         names = [*claim.get("box", []), *claim.get("at", []), *proof.get("point", []), claim.get("z", "z")]
         require(all(NAME.fullmatch(name) and "<" not in name for name in names), "a name is no name")
-        sides = [*claim.get("box", {}).values()]
-        lists = [*sides, *(claim.get(name, []) for name in ("positive", "atoms", "facts"))]
-        require(all(type(one) is list for one in lists) and {*map(len, sides)} <= {2}, "a list is none")
+        lists = [claim.get(name, []) for name in ("positive", "atoms", "facts", "P", "A", "c")]
+        pairs = [*claim.get("box", {}).values(), *([claim["b"], claim["start"], *claim["A"]] if "P" in claim else [])]
+        require(all(type(one) is list for one in lists + pairs) and {*map(len, pairs)} <= {2}, "a list is none")
         {"step": check_step, "box": check_box, "recursion": check_box, "exceeds": check_exceeds}[kind](claim, proof)
     except Exception as error:  # whatever goes wrong, nothing is proved
         return f"{'' if type(error) is ValueError else type(error).__name__ + ': '}{error!s:.100}" or "an error"

@@ -39,11 +39,13 @@ class Recursion:
     """After j = 1, ..., K steps from the start of a period E[x^2] = moments[j - 1] x^2 + noises[j - 1] eta^2 sigma_a^2.
 
     The entries are SymPy polynomials of t = eta h and, where clients share, of w = 1/N; they are rational in the
-    iteration n where steps change.
+    iteration n where steps change. With `pair` = (A, b) the state is s = (x, y) instead, y_0 = 0:
+    s <- A s + b eta xi with E[xi^2] = sigma_a^2.
     """
 
     moments: Sequence[Any]
     noises: Sequence[Any]
+    pair: tuple[Any, Any] | None = None
 
 
 Make = Callable[[float, int, float, bool], tuple[Any, np.ndarray]]
@@ -91,7 +93,10 @@ def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make 
         return found
 
     joined = _joined([_polynomials(algorithm, iterations, n, make=make) for n in clients], share)
-    return Recursion(moments=joined[: len(iterations)], noises=joined[len(iterations) :])
+    K = len(iterations)
+    two = len(joined) > 2 * K
+    pair = (sympy.Matrix(2, 2, joined[2 * K : 2 * K + 4]), sympy.Matrix(joined[2 * K + 4 :])) if two else None
+    return Recursion(moments=joined[:K], noises=joined[K : 2 * K], pair=pair)
 
 
 def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int) -> Recursion:
@@ -102,6 +107,8 @@ def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int)
     for other in clients[1:]:
         if any(_polynomials(algorithm, [at], other) != rows[at - 1] for at in (1, 2, 7)):
             raise NotOfThisKind(f"the steps of {algorithm.name} change, and clients share")
+    if len(rows[0]) > 2:
+        raise NotOfThisKind(f"{algorithm.name} has momentum and steps that change")
     moment, noise = _joined(rows, lambda column: _of_iteration(column, algorithm.name))
     return Recursion(moments=[moment], noises=[noise])
 
@@ -129,16 +136,22 @@ def _joined(rows: Sequence[Sequence[Sequence[Fraction]]], through: Callable[[Seq
 def _polynomials(
     algorithm: Algorithm, iterations: Sequence[int], clients: int, confirmed: int = _CONFIRMED, make: Make = alike
 ) -> list[list[Fraction]]:
-    """The coefficients in t of rho_j and c_j."""
+    """The coefficients in t of rho_j, c_j and, of two states, A and b."""
 
-    def at(t: float, step: float = 1.0, turned: bool = False) -> np.ndarray:
-        return _numbers(algorithm, iterations, *make(t, clients, step, turned), step)
+    def at(t: float, step: float = 1.0, turned: bool = False, two: bool = False) -> np.ndarray:
+        return _numbers(algorithm, iterations, *make(t, clients, step, turned), step, clients if two else 0)
 
-    found = interpolated(at, algorithm.name)
+    two = False
+    if make is alike:
+        try:
+            at(0.43)
+        except NotOfThisKind:  # one more state moves with the direction, or nothing does
+            two = True
+    found = interpolated(lambda t: at(t, two=two), algorithm.name)
     rng = np.random.default_rng(0)
     for place, t in enumerate(rng.uniform(0.01, 2, confirmed)):
         expected = np.array([sum(float(c) * t**n for n, c in enumerate(one)) for one in found])
-        seen = at(t, step=(1.0, 0.37, 5.0)[place % 3], turned=place % 10 == 0)
+        seen = at(t, step=(1.0, 0.37, 5.0)[place % 3], turned=place % 10 == 0, two=two)
         if (np.abs(seen - expected) > _SAME * np.maximum(1, np.abs(expected))).any():
             says = f"a step of {algorithm.name} is no polynomial of eta h whose coefficients are fractions of"
             raise NotOfThisKind(f"{says} denominator {_DENOMINATOR:,} at most")
@@ -167,9 +180,9 @@ def _coefficients(t: np.ndarray, values: np.ndarray, largest: int) -> list[Fract
 
 
 def _numbers(
-    algorithm: Algorithm, iterations: Sequence[int], problem: Any, directions: np.ndarray, step: float
+    algorithm: Algorithm, iterations: Sequence[int], problem: Any, directions: np.ndarray, step: float, two: int
 ) -> np.ndarray:
-    """rho_j and c_j at one t."""
+    """rho_j, c_j and, where `two` is the number of clients whose direction moves with one more state, A and b."""
     d = len(directions[0])
     _, centre, start = origin(problem, algorithm)
     maps = [probe(problem, algorithm, centre, torch.tensor(step, dtype=torch.float64), n) for n in iterations]
@@ -186,9 +199,12 @@ def _numbers(
     noises = [float(form[-1, -1]) for form in forms]
     # the start is 1 along the direction and 0 across it
     moments = [float(z @ form @ z) - noise for form, noise in zip(forms, noises)]
-    if not all(_closes(back(each, maps), forms[-1], rho, c) for each, rho, c in zip(forms, moments, noises)):
-        raise NotOfThisKind(f"second moments of {algorithm.name} do not move alone along an eigen-direction")
-    return np.array([*moments, *(c / step**2 for c in noises)])
+    pair = _pair(maps, directions[0], z, step, two) if two else []
+    closed = two or all(_closes(back(each, maps), forms[-1], rho, c) for each, rho, c in zip(forms, moments, noises))
+    if pair is None or not closed:
+        who = f"second moments of {algorithm.name}"
+        raise NotOfThisKind(f"{who} do not move alone along an eigen-direction, nor with one more state")
+    return np.array([*moments, *(c / step**2 for c in noises), *pair])
 
 
 def _adjoint(one: Maps, form: np.ndarray) -> np.ndarray:
@@ -205,3 +221,21 @@ def _closes(twice: np.ndarray, once: np.ndarray, rho: float, c: float) -> bool:
     wanted = rho * once
     wanted[-1, -1] += c
     return bool(np.abs(twice - wanted).max() <= 1e-11 * max(1.0, np.abs(wanted).max()))
+
+
+def _pair(
+    maps: Sequence[Maps], direction: np.ndarray, start: np.ndarray, step: float, clients: int
+) -> list[float] | None:
+    """A and b of client 0's coordinate and one more state of its own; None where these do not move alone."""
+    d, size = len(direction), len(start) - 1
+    if len(maps) > 1 or size != 2 * d * clients or len(maps[0].weights):
+        return None
+    basis = np.zeros((2, size + 1))
+    basis[0, :d] = basis[1, d * clients : d * clients + d] = direction
+    mean, noise = maps[0].mean.numpy(), maps[0].noise.numpy()
+    rows, gained = basis @ mean, basis @ noise @ basis.T / step**2
+    A = rows @ basis.T
+    b = np.array([np.sqrt(gained[0, 0]), gained[0, 1] / max(np.sqrt(gained[0, 0]), 1e-300)])
+    scale = max(1.0, np.abs(rows).max())
+    alone = np.abs(rows - A @ basis).max() <= 1e-11 * scale and np.abs(np.outer(b, b) - gained).max() <= 1e-11
+    return [*A.ravel(), *b] if alone and np.abs(basis @ start - [1, 0]).max() <= 1e-12 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..certificate import certificate
 from ..recheck import inequalities
 from .box_search import Budget, Undecided, proof_of
 from .domain import Domain
-from .expression import as_list
+from .expression import NotOfThisKind, as_list
 from .normalised_bound import Symbolic, symbols
 from .refute import Part, Violation
 
@@ -42,6 +42,7 @@ def claims_of(
     earliest: int,
     slack: Fraction,
     shared: bool = False,
+    form: tuple[int, int] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The recursion over whole periods, and an inequality for each step between.
 
@@ -77,6 +78,9 @@ def claims_of(
     move = symbolic.move(period)
     ends = x["w"] * sympy.diff(bound, x["w"]) if shared else bound
     claim = {"kind": "recursion", **common, "z": "z", "first": lists(first), "move": lists(move), "bound": lists(ends)}
+    if part.pair is not None:
+        yield claim | _of_pair(part, symbolic, put, lists, form)
+        return
     rho, add = part.rho[-1].subs(changing), part.add[-1].subs(changing)
     yield claim | {"rho": lists(rho), "add": lists(add), "start": lists(start)}
     for j in range(0 if shared else 1, period):
@@ -87,8 +91,37 @@ def claims_of(
         yield {"kind": "box", "says": between, "box": box, "left": sides_of[0], "right": sides_of[1]}
 
 
+def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any, form: tuple[int, int] | None) -> dict[str, Any]:
+    """P = W + A' P A/rho, so that rho P - A' P A = rho W.
+
+    The least P has W = c c'. At short steps, where A nearly keeps its first state, that grows like 1/t: then
+    `form` = (m, n) gives W = m t c c' + n d d', d the other state.
+    """
+    if symbolic.q is None:
+        raise NotOfThisKind("a bound of momentum without a power q^T")
+    A, b = part.pair
+    rho = put(symbolic.q ** max(int(sympy.degree(sympy.expand(part.bound), symbolic.z)), 1))
+    A, b = A.applyfunc(put), b.applyfunc(put)
+    p = sympy.symbols("p00 p01 p11")
+    P = sympy.Matrix([[p[0], p[1]], [p[1], p[2]]])
+    x = symbols()
+    m, n = (1, 0) if form is None else (form[0] * put(x["s"] * x["h"]), form[1])
+    gap = P - sympy.diag(m, n) - A.T * P * A / rho
+    (found,) = sympy.linsolve([gap[0, 0], gap[0, 1], gap[1, 1]], p)
+    kick = 0 if part.gain == 0 else put(symbols()["s"])  # gain = eta^2
+    return {
+        "rho": lists(rho),
+        "P": [lists(each) for each in found],
+        "A": [[lists(A[i, j]) for i in (0, 1)] for j in (0, 1)],
+        "b": [lists(kick * each) for each in b],
+        "c": ["1", "0"],
+        "start": [lists(part.start), "0"],
+    }
+
+
 def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str) -> dict[str, Any]:
-    """The recursion in fractions passes the bound at T: re-checked step by step."""
+    """The recursion in fractions passes the bound at T: re-checked step by step, or its last value where it has two
+    states."""
     x, part = symbols(), found.part
     numbers = {name: value for name, value in found.at.items()}
 
@@ -98,6 +131,10 @@ def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str
 
     at = {name: str(value) for name, value in numbers.items()}
     claim: dict[str, Any] = {"kind": "exceeds", "says": says, "at": at}
+    if part.pair is not None:
+        sides: Sequence[Any] = (str(found.value), str(found.bound))
+        left, right = sides if direction == "upper" else sides[::-1]
+        return certificate(proof={}, left=left, right=right, **claim)
     period = len(part.rho)
     rounds, j = divmod(found.T, period)
     n = {sympy.Symbol("n"): 1 / x["z"]}

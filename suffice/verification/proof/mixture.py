@@ -74,7 +74,7 @@ def mixture_of(
         raise NotOfThisKind("the number of clients changes within the family")
     recursion, t = read(min(clients)), sympy.Symbol("t")
     weight2 = sympy.sympify(recursion.noises[0])
-    squared = len(recursion.moments) == 1 and weight2.is_Rational
+    squared = len(recursion.moments) == 1 and recursion.pair is None and weight2.is_Rational
     if not squared or sympy.expand(recursion.moments[0] - (1 - t) ** 2) != 0:
         raise NotOfThisKind(_MOVES)
     if reason := tested_once(*typical(family, algorithm)).reason:

@@ -46,6 +46,7 @@ SLACK = Fraction(1, 1000)
 """The share of a bound that a proof may concede where a tight bound touches and no factor can be split off."""
 _CLIENTS = (1, 2, 3, 4)
 _CHANGING = 40
+_FORMS = ((4, 1), (8, 4))
 _NONETHELESS = "an instance violates the bound: it lies beyond, or what was read is not the bound"
 _WORDS = {"start": "a start without noise", "noise": "noise from the minimiser", "bias": "the bias alone",
           "stay": "a start at the mixture's minimiser"}  # fmt: skip
@@ -110,16 +111,15 @@ def prove(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, 
     """The theorem's bound for `algorithm`, read from the step, on alike clients and additive noise."""
     budget = Budget(seconds)
     try:
-        found = _proof(theorem, algorithm, family, box, budget)
+        return _proof(theorem, algorithm, family, box, budget)
     except NotOfThisKind as reason:
-        found = Proof(outcome="not of this kind", says=str(reason))
-    except InputError:
-        raise
+        return _done("not of this kind", str(reason), budget)
     except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
         # SymPy's, of functions that nobody foresaw: the verdict on instances does not depend on it
         why = f"the formulas could not be worked with ({type(error).__name__}: {error!s:.80})"
-        found = Proof(outcome="undecided", says=why)
-    return replace(found, seconds=time.process_time() - budget.began)
+        return _done("undecided", why, budget)
 
 
 def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, box: Box, budget: Budget) -> Proof:
@@ -171,11 +171,11 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
             f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
         )
         if family is not None and not streamed and not (mixture is not None and mixture.has(found.at)):
-            return Proof(outcome="undecided", says=f"false beyond the family, {says}")
+            return _done("undecided", f"false beyond the family, {says}", budget)
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
         numbers.setdefault("N", 1 / found.at["w"])
-        example = _counterexample(theorem, found, numbers)
-        return Proof(outcome="violated", says=says, certificates=certificates, counterexample=example)
+        proof = _done("violated", says, budget, certificates)
+        return replace(proof, counterexample=_counterexample(theorem, found, numbers))
     if len(clients) == 1 and clients[0] > 1:
         domain = replace(domain, says=f"{domain.says}, N = {clients[0]}{', one Hessian' if differ else ''}")
     if differ:
@@ -206,7 +206,7 @@ def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Bu
                 return found
             first = found if first is None or (found.slack and not first.slack) else first
     except (Negative, Undecided) as error:
-        return Proof(outcome="undecided", says=f"start and bias add up only where eta beta <= 1 ({error})")
+        return _done("undecided", f"start and bias add up only where eta beta <= 1 ({error})", budget)
     assert first is not None
     return first
 
@@ -229,7 +229,7 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
                 reason = refusal(json.loads(json.dumps(one)))
                 assert not reason, f"a certificate that the checker refuses: {reason}"
             says = f"on quadratics, for all T >= {earliest}, {domain.says}"
-            return Proof(outcome=f"proved{_up_to(signed)}", says=says, certificates=certificates, slack=slack)
+            return _done(f"proved{_up_to(signed)}", says, budget, certificates, slack)
         if len(parts[0].rho) > 1 or budget.left() <= 0:
             break
     if isinstance(failed, Negative):
@@ -238,7 +238,7 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
         part = getattr(failed, "part", None) or {}
         left = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in part.items())
         where = f"{failed}, on {left}" if left else str(failed)
-    return Proof(outcome="undecided", says=where)
+    return _done("undecided", where, budget)
 
 
 def _up_to(slack: Fraction) -> str:
@@ -253,7 +253,23 @@ def _of_part(
     if len(part.rho) > 1 and symbols()["w"] in part.bound.free_symbols:
         with suppress(Negative):
             return [proved(claim, budget) for claim in claims_of(*options, shared=True)]
-    return [proved(claim, budget) for claim in claims_of(*options)]
+    if part.pair is None:
+        return [proved(claim, budget) for claim in claims_of(*options)]
+    failed: list[Negative | Undecided] = []
+    for form in (None, *_FORMS):
+        try:
+            return [proved(claim, budget) for claim in claims_of(*options, form=form)]
+        except (Negative, Undecided) as error:
+            failed.append(error)
+    left = getattr(failed[0], "part", None) or domain.sides
+    raise Undecided("no quadratic form of both states was found that falls at the bound's rate", left) from failed[0]
+
+
+def _done(
+    outcome: str, says: str, budget: Budget, certificates: Sequence[Any] = (), slack: Fraction = Fraction(0)
+) -> Proof:
+    seconds = time.process_time() - budget.began
+    return Proof(outcome=outcome, says=says, certificates=certificates, slack=slack, seconds=seconds)
 
 
 def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
@@ -347,6 +363,16 @@ def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part
     rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))
     add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
     none = [sympy.Integer(0)] * len(rho)
+    if recursion.pair is not None:
+        A, b = (each.subs(along) for each in recursion.pair)
+        scale, one = 1 / symbolic.of_one, sympy.Integer(1)
+        return [
+            Part(name="start", start=one, rho=rho, add=none, bound=symbolic.start * scale, pair=(A, b), gain=none[0]),
+            Part(
+                name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise * scale, pair=(A, b),
+                gain=x["s"] ** 2,
+            ),
+        ]  # fmt: skip
     return [
         Part(name="start", start=symbolic.of_one, rho=rho, add=none, bound=symbolic.start),
         Part(name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise),

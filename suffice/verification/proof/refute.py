@@ -6,7 +6,7 @@ recursion in fractions then confirms the place. Unlike a point where one inducti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -17,8 +17,6 @@ import numpy as np
 import sympy
 
 from ..proof_request import Box
-from ..recheck import value as exact_value
-from .expression import as_list
 from .expression import at as value_at
 from .normalised_bound import Symbolic, symbols
 
@@ -29,8 +27,8 @@ _SIMPLE = {
     "share": (1, Fraction(9, 10), Fraction(1, 2), Fraction(1, 4), Fraction(1, 10), Fraction(1, 100)),
     "k": (1, Fraction(9, 10), Fraction(1, 2), Fraction(1, 4), Fraction(1, 10), Fraction(1, 100)),
     "u": (0, Fraction(1, 2), 1),
+    "N": (1, 2, 3, 8),
 }
-_COUNTS = (1, 2, 3, 8)
 NAMES = ("s", "k", "h", "w", "v")
 
 
@@ -39,7 +37,8 @@ class Part:
     """One of the two inequalities: a start and no noise, or noise from the minimiser.
 
     Along a direction of curvature h the quantity is rho_j X + add_j j steps after it was X at the start of a period; at
-    first it is `start`.
+    first it is `start`. With `pair` = (A, b) it is the first coordinate's moment of the state, whose noise has the
+    variance `gain`.
     """
 
     name: str
@@ -47,6 +46,8 @@ class Part:
     rho: Sequence[Any]
     add: Sequence[Any]
     bound: Any
+    pair: Any = None
+    gain: Any = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +59,14 @@ class Violation:
     bound: Fraction
 
 
-def refuted(parts: Sequence[Part], symbolic: Symbolic, step: Any, sides: Box, direction: str) -> Violation | None:
+def refuted(
+    parts: Sequence[Part], symbolic: Symbolic, step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], direction: str
+) -> Violation | None:
     """The first violation that is confirmed in fractions, the simplest constants first."""
     if symbolic.takes_d:
         sides = {"v": (Fraction(1, 8), Fraction(1)), **sides}
-    alike = not any(
-        symbols()["w"] in each.free_symbols for part in parts for each in (part.bound, *part.rho, *part.add)
-    )
-    given = sides, (1,) if alike else _COUNTS, _dimensions(sides)
-    for places in (_simple(*given), _drawn(*given)):
-        constants, found = _constants(step, sides, places), []
+    for constants in (_simple(step, sides, parts), _drawn(step, sides, parts)):
+        found = []
         for part in parts:
             allowed = _allowed(symbolic, part, constants)
             found += _exceeding(part, symbolic, [each for each, good in zip(constants, allowed) if good], direction)
@@ -78,31 +77,54 @@ def refuted(parts: Sequence[Part], symbolic: Symbolic, step: Any, sides: Box, di
     return None
 
 
-def _constants(step: Any, sides: Box, places: Iterable[Sequence[Any]]) -> list[dict[str, Fraction]]:
-    """Of each share of the longest step, mu/beta, place of the curvature above it, and numbers of clients and, at
-    least, of dimensions: there are as many as mu, beta and the curvature of the start or the noise need."""
-    (low, high), limit, found = sides.get("s", (Fraction(0), Fraction(1))), as_list(step), []
-    for share, k, u, N, d in places:
-        h = k + u * (1 - k)
-        at = {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1, max(d, len({k, h, 1})))}
-        found.append({"s": exact_value(limit, {"a": share, "s": low + share * (high - low), **at}), **at})
+def _fixed(parts: Sequence[Part]) -> bool:
+    return not any(symbols()["w"] in each.free_symbols for part in parts for each in (part.bound, *part.rho, *part.add))
+
+
+def _numbers(k: Fraction, u: Fraction, N: Any, d: Any) -> dict[str, Fraction]:
+    """In d dimensions at least, and as many as mu, beta and the curvature of the start or the noise need."""
+    h = k + u * (1 - k)
+    return {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1, max(d, len({k, h, 1})))}
+
+
+def _simple(
+    step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
+) -> list[dict[str, Fraction]]:
+    low, high = sides.get("s", (Fraction(0), Fraction(1)))
+    ends = [each for each in _SIMPLE["k"] if sides["k"][0] <= each <= sides["k"][1]] or list(sides["k"])
+    counts = (1,) if _fixed(parts) else _SIMPLE["N"]
+    x, share_of, found = symbols(), sympy.Symbol("a"), []
+    for share, k, u, N, d in product(_SIMPLE["share"], ends, _SIMPLE["u"], counts, _dimensions(sides)):
+        if not (k == 1 and u):
+            values = _numbers(Fraction(k), Fraction(u), N, d)
+            given = {share_of: Fraction(share), x["s"]: low + share * (high - low)}
+            given |= {x[name]: value for name, value in values.items()}
+            s = value_at(step, {name: value for name, value in given.items() if name in step.free_symbols})
+            found.append({"s": s, **values})
     return found
 
 
-def _simple(sides: Box, counts: Sequence[int], dimensions: Sequence[int]) -> Iterator[Sequence[Any]]:
-    ends = [each for each in _SIMPLE["k"] if sides["k"][0] <= each <= sides["k"][1]] or sides["k"]
-    for share, k, u, N, d in product(_SIMPLE["share"], ends, _SIMPLE["u"], counts, dimensions):
-        if not (k == 1 and u):
-            yield Fraction(share), Fraction(k), Fraction(u), N, d
-
-
-def _drawn(sides: Box, counts: Sequence[int], dimensions: Sequence[int]) -> Iterator[Sequence[Any]]:
-    rng, (flat, steep) = np.random.default_rng(0), sides["k"]
+def _drawn(
+    step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
+) -> list[dict[str, Fraction]]:
+    rng = np.random.default_rng(0)
+    low, high = sides.get("s", (Fraction(0), Fraction(1)))
+    x, found = symbols(), []
+    limit = sympy.lambdify([sympy.Symbol("a"), x["k"], x["w"], x["v"]], step)
+    fixed, dimensions, spread = _fixed(parts), _dimensions(sides), float(sides["k"][1] / sides["k"][0])
     for _ in range(_RANDOM):
         share, u = (Fraction(round(1000 * each), 1000) for each in rng.beta(0.5, 0.5, 2))
-        k = min(max(flat * Fraction(round(1000 * float(steep / flat) ** rng.random()), 1000), flat), steep)
-        N = int(rng.integers(1, counts[-1] + 1)) if len(counts) > 1 else 1
-        yield max(share, Fraction(1, 1000)), k, u, N, int(rng.choice(dimensions))
+        share = max(share, Fraction(1, 1000))
+        k = min(max(sides["k"][0] * Fraction(round(1000 * spread ** rng.random()), 1000), sides["k"][0]), sides["k"][1])
+        N = 1 if fixed else int(rng.integers(1, 9))
+        values = _numbers(k, u, N, int(rng.choice(dimensions)))
+        if step.is_Symbol:
+            found.append({"s": low + share * (high - low), **values})
+            continue
+        # rounded to the inside of an upper limit: what breaks a condition is left out later
+        s = Fraction(int(1e4 * float(limit(float(share), float(k), float(values["w"]), float(values["v"])))), 10_000)
+        found.append({"s": s, **values})
+    return found
 
 
 def _dimensions(sides: Box) -> list[int]:
@@ -164,6 +186,16 @@ def _exceeding(
 def _values(part: Part, put: Callable[..., Any]) -> Iterator[Any]:
     """The quantity after 1, 2, ... steps; `put` gives an expression's value at constants, and at an iteration n."""
     value = put(part.start)
+    if part.pair is not None:
+        (a, b, c, d), (e, f) = (map(put, entries) for entries in part.pair)
+        p, r, q, gain = value, 0 * value, 0 * value, put(part.gain)
+        while True:
+            p, r, q = (
+                a * a * p + 2 * a * b * r + b * b * q + gain * e * e,
+                a * c * p + (a * d + b * c) * r + b * d * q + gain * e * f,
+                c * c * p + 2 * c * d * r + d * d * q + gain * f * f,
+            )
+            yield p
     for n in count(1):
         j = (n - 1) % len(part.rho)
         after = put(part.rho[j], n) * value + put(part.add[j], n)

@@ -6,9 +6,10 @@ import pytest
 
 from suffice.simulate import Local
 from suffice.simulate.algorithms.local_sgd import LocalSGD
+from suffice.simulate.algorithms.momentum import Momentum
 from suffice.verification import recheck
 
-from .test_prove import SHORTER, limit, proof, steep
+from .test_prove import BOX, SHORTER, limit, proof, steep
 
 
 def sgd(a=1.0, b=1.0, power=1, offset=0, floor=True, rate=1.0):
@@ -40,6 +41,10 @@ def shared(a=1.0, b=1.0, c=1.0, power=2):
 
 def falling(a=1.0, b=4.0, shift=4):
     return lambda *, eta, mu, beta, e0, sigma2, T: shift * a / (T + shift) * (e0 + b * eta * beta * sigma2 / mu)
+
+
+def ball(a=4.0, b=40.0, q=0.753):
+    return lambda *, eta, beta, e0, sigma2, T: a * q**T * e0 + b * eta**2 * beta * sigma2
 
 
 def last(a=1.0, b=1.0, power=2):
@@ -74,11 +79,14 @@ OTHERS = {
     "shared, power 3": (shared(power=3), limit, LocalSGD(period=2)),
     "falling, start": (falling(a=0.25), steep, SHORTER),
     "falling, floor": (falling(b=0.5), steep, SHORTER),
+    "ball, start": (ball(a=0.5), limit, Momentum(weight=0.3), BOX),
+    "ball, rate": (ball(q=0.25), limit, Momentum(weight=0.3), BOX),
+    "ball, floor": (ball(b=0.4), limit, Momentum(weight=0.3), BOX),
 }
 FALSE = {
     **{name: (bound, conditions, Local(), "upper", None) for name, (bound, conditions) in SGD.items()},
     **{name: (bound, conditions, Local(), "lower", None) for name, (bound, conditions) in LOWER.items()},
-    **{name: (*given, "upper", None) for name, given in OTHERS.items()},
+    **{name: (*given[:3], "upper", *(given[3:] or (None,))) for name, given in OTHERS.items()},
 }
 
 
