@@ -314,10 +314,8 @@ def _recursion_of(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
 def _parts(recursion: Recursion, symbolic: Symbolic) -> list[Part]:
     """The start's and the noise's inequality, in t = s h with eta = s."""
     x, t = symbols(), sympy.Symbol("t")
-    rho, add = (
-        [each.subs(t, x["s"] * x["h"]) for each in entries] for entries in (recursion.moments, recursion.noises)
-    )
-    add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
+    rho = [each.subs(t, x["s"] * x["h"]) for each in recursion.moments]
+    add = [each.subs(t, x["s"] * x["h"]) * x["s"] ** 2 * symbolic.of_one for each in recursion.noises]
     none = [sympy.Integer(0)] * len(rho)
     return [
         Part(name="start", start=symbolic.of_one, rho=rho, add=none, bound=symbolic.start),
