@@ -193,10 +193,8 @@ class Copy:
         cells = tuple(map(self.copied_cell, function.__closure__ or ()))
         copy = FunctionType(code, scope, function.__name__, None, cells)
         self.made[id(function)] = copy, function  # it may call itself
-        copy.__defaults__, copy.__kwdefaults__ = (
-            self.copy_of(function.__defaults__),
-            self.copy_of(function.__kwdefaults__),
-        )
+        copy.__defaults__ = self.copy_of(function.__defaults__)
+        copy.__kwdefaults__ = self.copy_of(function.__kwdefaults__)
         copy.__doc__, copy.__module__ = function.__doc__, function.__module__
         copy.__dict__.update(self.copy_of(vars(function)))  # a decorator keeps the keywords in `__wrapped__`
         for name in known.keys() & set(self.names(code)):
@@ -312,11 +310,8 @@ class Formula(Copy):
 
         def called(*values: Any, **named: Any) -> Any:
             if any(type(each) is Tracer for each in (*values, *named.values())):
-                numbers, options = (
-                    [*map(self.number, values)],
-                    {name: self.number(each) for name, each in named.items()},
-                )
-                return Tracer(self, function(*numbers, **options))
+                options = {name: self.number(each) for name, each in named.items()}
+                return Tracer(self, function(*map(self.number, values), **options))
             result = function(*values, **named)
             return result.item() if isinstance(result, np.generic) else result
 
