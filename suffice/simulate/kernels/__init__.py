@@ -5,6 +5,7 @@ from __future__ import annotations
 from .general import Recorded as Recorded
 from .general import general_paths as general_paths
 from .general import general_refusal as general_refusal
+from .general import tiled as tiled
 from .general import weighs_none as weighs_none
 from .library import Unavailable as Unavailable
 from .library import identity as identity

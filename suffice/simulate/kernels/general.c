@@ -1,5 +1,5 @@
 /* Runs of every compiled problem: All-for-one with any similarity, fixed weights, and each client alone or in the
-   rounds of a server.
+   rounds of a server; streams.h has the rule that is faster where it applies.
 
    A block is at most LANES seeds, a register VL of them; every operation is the same in all lanes, so a seed's path
    depends, bit by bit, neither on its neighbours nor on threads. A model's step depends on that model, on the draws and
@@ -7,17 +7,7 @@
 
 #include <stddef.h>
 
-#include "oracle.h"
-
-#define NEAR 32
-
-/* What client i's gradient becomes where it is preconditioned. */
-INLINE const real *preconditioned(const Task *task, const Block *b, int i, const real *gradient) {
-    size_t d = task->features;
-    if (!task->precondition) return gradient;
-    image(1, (int)d, task->precondition + i * d * d, FULL, gradient, task->zero, 1, b->z, b->peers, d);
-    return b->peers;
-}
+#include "streams.h"
 
 #define SAMPLE real
 #define PEERS_IN_LANES 1
@@ -36,32 +26,43 @@ INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part, int i
     int count = task->pairwise ? of->count / (int)task->clients : of->count;
     size_t first = (size_t)part * task->clients * of->count + (task->pairwise ? i * count : 0);
     return (Drawn_of_seeds){
-        .count = count, .apart = of->count, .x = of->x + first * task->features, .y = of->y + first,
-        .size = of->size ? of->size + first : 0};
+        .count = count, .apart = of->count, .x = of->x + first * task->features, .y = of->y + first};
 }
 
 #include "rounds.h"
 
-/* Model i's gradient goes to `copies` where a filter is to mix it. Else the model moves by
-   -eta (g_i(theta_i) - control_i + pull (theta_i - server_i)), as far as there are controls and a server or pairs that
-   pull, or in quadratics by -eta sum_k alpha_ik g_k(theta_i). */
+/* Model i's gradient goes to `copies` where a filter is to mix it. Else the model moves by -eta (g_i(theta_i) - control_i + pull (theta_i - server_i)), as far as there are controls and a server
+   or pairs that pull, or by -eta sum_k alpha_ik g_k(theta_i). */
 INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta, const REAL *pull, int all) {
-    int N = (int)task->clients, d = (int)task->features;
+    int N = (int)task->clients, d = (int)task->features, rule = (int)task->rule;
+    const REAL *alpha = rule == FIXED ? task->alpha + (size_t)i * N : 0;
     const Drawn_of_seeds step = drawn(task, &b->step, part, i);
     const real *view = seen(task, b, 1, theta);
-    real *to = b->own;
+    int m = step.count;
+    real *to = b->own, mass = every(rule == LOCAL);
     for (int f = 0; task->relative && f < d; f++) b->origin[f] = every(task->optimum[(size_t)i * d + f]);
-    if (task->rule == LOCAL) {
-        gradient_of_seeds(task, b, task->population ? 0 : &step, 1, i, 0, step.count, theta, view, to, d);
-        REAL ridge = task->problem == LOGISTIC || (task->problem == ROWS && !task->population) ? *task->ridge : 0;
-        for (int f = 0; f < d; f++) to[f] += ridge * theta[f];
-    } else {
-        for (int k = 0; k < N; k++) b->weight[k] = every(task->alpha[(size_t)i * N + k]);
-        image(1, d, task->mixed + (size_t)i * d * d, (int)task->shape, theta,
+    if (rule == LOCAL) gradient_of_seeds(task, b, task->population ? 0 : &step, 1, i, 0, m, theta, view, to, d);
+    else {
+        for (int k = 0; k < N; k++) b->weight[k] = every(alpha[k]);
+        for (int f = 0; f < d; f++) to[f] = every(0);
+    }
+    if (rule == FIXED && task->problem == QUADRATIC) {
+        image(1, d, task->mixed + (size_t)i * d * d, (int)task->diagonal, theta,
               task->relative ? task->zero : task->optimum + (size_t)i * d, 2, b->z, to, d);
         for (int f = 0; f < d; f++) to[f] += task->pull[(size_t)i * d + f];
         gather_of_seeds(1, step.x, b->weight, N, d, to, d); /* m = 1 */
-    }
+    } else if (rule == FIXED)
+        for (int k = 0; k < N; k++) {
+            mass += b->weight[k];
+            if (alpha[k] == 0) continue;
+            const real *x = step.x + (size_t)k * step.apart * d;
+            const real *there = seen_by_of_seeds(task, b, 1, k, theta, view);
+            slopes_of_seeds(task, 1, x, step.y + (size_t)k * step.apart, there, m, b->slope);
+            for (int j = 0; j < m; j++) b->slope[j] *= b->weight[k] / (REAL)m;
+            gather_of_seeds(1, x, b->slope, m, d, to, d);
+        }
+    mass *= task->problem == LOGISTIC || (task->problem == ROWS && !task->population) ? *task->ridge : 0;
+    for (int f = 0; f < d; f++) to[f] += mass * theta[f];
     if (task->filter) {
         memcpy(b->copies + ((size_t)part * N + i) * d, to, d * sizeof *to);
         return;
@@ -70,8 +71,11 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
     for (int f = 0; pull && f < d; f++) to[f] += *pull * (theta[f] - server[f]);
     for (int f = 0; task->control && f < d; f++) to[f] -= control[f];
     for (int f = 0; !all && f < d; f++) to[f] = choose((ints)b->present[part * N + i], to[f], every(0));
-    const real *along = preconditioned(task, b, i, to);
-    for (int f = 0; f < d; f++) theta[f] -= eta * along[f];
+    if (task->precondition) {
+        image(1, d, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
+        to = b->peers;
+    }
+    for (int f = 0; f < d; f++) theta[f] -= eta * to[f];
 }
 
 /* The weights of a step, where they are recorded: of model i and `live` seeds, or of `live` models of one seed. */
@@ -155,9 +159,6 @@ ONCE void adapt_seeds(const Task *task, const Block *b, int part, int64_t begin,
 INLINE Drawn_of_clients picked(const Task *task, const Samples *of, int part, int lane, REAL *to) {
     size_t N = task->clients, d = task->features, m = of->count, first = part * N * m;
     Drawn_of_clients own = {.count = of->count, .apart = of->count, .x = to, .y = to + N * m * d};
-    REAL *size = to + N * m * (d + 1);
-    own.size = of->size ? size : 0;
-    for (size_t a = 0; of->size && a < N * m; a++) size[a] = of->size[first + a][lane];
     for (size_t a = 0; a < N * m * d; a++) to[a] = of->x[first * d + a][lane];
     for (size_t a = 0; a < N * m; a++) to[N * m * d + a] = of->y[first + a][lane];
     return own;
@@ -205,9 +206,9 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             const REAL *eta = task->eta + (t - 1) * task->eta_stride;
             for (int i = 0; task->pace && i < N; i++) b->rate[i] = task->pace[t - 1] * eta[i];
             if (task->pace) eta = b->rate;
-            draw(task, b, &lanes, seeds, (uint32_t)t);
+            if (!task->population) draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
+            if (b->compare.count) draw(task, b, &b->compare, &lanes, seeds, (uint32_t)t, SIMILARITY_STREAM);
             int all = !task->participants || t > task->until;
-            int weighs = task->rule == ADAPTIVE || (task->rule == FIXED && task->problem != QUADRATIC);
             if (!all && (t - 1) % task->period == 0) choose_participants(task, b, &lanes, t);
             if (task->learned) choose_pairs(task, b, &lanes, t, events);
             if (task->control) toss(task, b, &lanes, t, events);
@@ -218,9 +219,9 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
                 if (task->learned && !task->models_first) select_pairs(task, b, part);
                 if (task->link) meet(task, b, part);
                 /* what is faster; the same bit by bit */
-                if (weighs && 5 * live * rows < 4 * N && !task->pairwise && !task->precondition)
+                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N && !task->pairwise)
                     for (int l = 0; l < live; l++) adapt_clients(task, b, part, l, first + l, at, eta);
-                else if (weighs) adapt_seeds(task, b, part, first, live, at, eta);
+                else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
                 else
                     for (int i = 0; i < N; i++) {
                         if (task->early && !meeting(task) && stopped(task, first, live, i)) continue;
@@ -269,12 +270,12 @@ static Task of_seed(const Task *task, int64_t seed) {
 /* Blocks of the seeds begin .. end - 1 of the run, as long as `next` has one that no other thread took. Returns 0, or 1
    when memory is short. */
 int general(const Task *task, int64_t begin, int64_t end, int64_t *next) {
+    if (task->tiled) return streams(task, begin, end, next);
     size_t N = task->clients, d = task->features, pairs = task->pairwise ? N : 1, m = task->batch * pairs;
     size_t c = task->rule == ADAPTIVE || task->learned ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
     size_t copies = meeting(task) ? PARTS * N * d : 0, squares = task->link ? N * N : 0;
     size_t means = task->share ? PARTS * N * d : 0;
-    int single = task->rule == ADAPTIVE && task->samples == 1 && task->problem != QUADRATIC;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
     size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;
@@ -283,11 +284,10 @@ int general(const Task *task, int64_t begin, int64_t end, int64_t *next) {
         {&b.copies, copies}, {&b.server, copies}, {&b.mean, means}, {(real **)&b.rate, N}, {&b.present, PARTS * N}, {(real **)&b.words, N * most + squares},
         {&b.link, PARTS * squares},
         {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
-        {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c},
-        {&b.compare.size, single ? PARTS * N * c : 0}, {&b.peers, 2 * N * d}, {&b.gap, 4 * N},
-        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * (most + NEAR)}, {&b.fresh, 4 * d},
+        {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
+        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d},
         {&b.origin, 2 * d},
-        {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 2) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},
+        {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},
         {&b.fan, (blocks + 1) * 4 * PARTS}};
     size_t total = 0, parts = sizeof part / sizeof part[0];
     for (size_t a = 0; a < parts; a++) total += part[a].size;
@@ -295,7 +295,6 @@ int general(const Task *task, int64_t begin, int64_t end, int64_t *next) {
     if (!memory) return 1;
     for (size_t a = 0; a < parts; at += part[a++].size) *part[a].to = at;
     b.shown = task->share ? b.mean : b.theta;
-    if (!single) b.compare.size = 0;
     for (int64_t seed; (seed = begin + (task->apart ? 1 : LANES) * take(next)) < end;) {
         Task own = task->apart ? of_seed(task, seed) : *task;
         whole_block(&own, &b, seed, task->apart ? 1 : end - seed < LANES ? (int)(end - seed) : LANES);

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import Binary
+from suffice.bounds import Binary, Continuous
 from suffice.support.errors import InputError
 
 from ..algorithms.algorithm import Algorithm
@@ -25,10 +25,13 @@ from ..algorithms.all_for_one import AllForOne
 from ..algorithms.cobo import CoBo
 from ..algorithms.ditto import Ditto
 from ..algorithms.fedavg import FedAvg
+from ..algorithms.fixed_weights import FixedWeights
+from ..algorithms.local import Local
 from ..algorithms.scafflix import Scaffnew
 from ..oracle import Oracle
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
+from ..similarity_ratio import SampledSimilarity
 from ..threads import one_thread
 from .library import Unavailable, library
 from .task import ALONE, CRITERIA, PAIRS, POINTERS, PROBLEMS, ROUNDS, RULES, SIMILARITIES, Task, numbers
@@ -82,6 +85,19 @@ def _ratios_refusal(problem: Oracle, algorithm: AllForOne) -> str | None:
     return "it keeps ratios between iterations" if algorithm.refresh > 1 else None
 
 
+def tiled(problem: Oracle, algorithm: Algorithm) -> bool:
+    """Whether streams.h runs a pair that `general_refusal` allows, where losses and models alone are recorded.
+
+    It is 2.6 to 4 times as fast on All-for-one with sampled similarities.
+    """
+    if not isinstance(problem, StreamingLeastSquares) or problem.pairwise or bool(problem.mean.any()):
+        return False
+    if not isinstance(algorithm, AllForOne):
+        return type(algorithm) in (Local, FixedWeights)
+    known = isinstance(algorithm.similarity, SampledSimilarity)
+    return known and algorithm.similarity.samples == 1 and isinstance(algorithm.criterion, (Binary, Continuous))
+
+
 def weighs_none(algorithm: Algorithm) -> bool:
     """Whether models are trained alone and averaged by a server, if at all: it weighs no clients."""
     return isinstance(algorithm, ALONE)
@@ -122,12 +138,14 @@ def general_paths(
     arrays |= {"seed": np.ascontiguousarray(seeds, dtype=np.uint32), "points": points}
     arrays |= _room(algorithm, (number, g, n, problem.features), level, models)
     arrays |= _weights(seeds, (g, n), chosen)
+    plain = len(problems) == 1 and level is None and not (len(chosen) or relative)
     task = Task(
         seeds=number,
         grid=g,
         root_key=root,
         early=int(early),
         relative=int(relative),
+        tiled=int(plain and tiled(problem, algorithm)),
         **choice,
         **{name: array.ctypes.data for name, array in (arrays | apart).items()},
     )

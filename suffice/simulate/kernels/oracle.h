@@ -64,20 +64,55 @@ INLINE void logarithms(const real u[2], real out[2]) {
     BOTH out[h] = choose((ints)(u[h] == u[h]), (REAL)-0.5 * out[h], u[h]);
 }
 
-/* out = scale M (theta - optimum) for one client's matrix and R rows of models. By itself: one copy keeps the build
-   short. */
-INLINE void image_at(int R, int d, const REAL *matrix, int shape, const real *theta, const REAL *optimum, REAL scale,
+/* `rows` rows of out = scale M delta for R models: up to twelve sums in registers, as each waits for itself. */
+INLINE void rows_of_image(int R, int rows, int d, const REAL *matrix, const real *delta, REAL scale, real *out,
+                          size_t apart) {
+    real sum[2][6];
+#pragma GCC unroll 12
+    for (int n = 0; n < rows * R; n++) sum[n / rows][n % rows] = every(0);
+    for (int e = 0; e < d; e++) {
+#pragma GCC unroll 6
+        for (int c = 0; c < rows; c++) {
+            const REAL m = matrix[(size_t)c * d + e];
+#pragma GCC unroll 2
+            for (int r = 0; r < R; r++) sum[r][c] += delta[r * d + e] * m;
+        }
+    }
+    real *to = out;
+#pragma GCC unroll 2
+    for (int r = 0; r < R; r++, to += apart)
+#pragma GCC unroll 6
+        for (int c = 0; c < rows; c++) to[c] = scale * sum[r][c];
+}
+
+/* out = scale M (theta - optimum) for one client's matrix and R rows of models, which share its loads; rows of `out`
+   are `apart`. */
+INLINE void image_at(int R, int d, const REAL *matrix, int diagonal, const real *theta, const REAL *optimum, REAL scale,
                      real *delta, real *out, size_t apart) {
     for (int f = 0; f < d; f++)
 #pragma GCC unroll 2
         for (int r = 0; r < R; r++) delta[r * d + f] = theta[r * d + f] - optimum[f];
-    product(R, d, d, matrix, shape, delta, scale, out, apart);
+    if (diagonal) {
+        for (int a = 0; a < d; a++)
+            for (int r = 0; r < R; r++) out[r * apart + a] = delta[r * d + a] * (scale * matrix[(size_t)a * d + a]);
+        return;
+    }
+    for (int a = 0, rows; a < d; a += rows, matrix += (size_t)rows * d, out += rows) {
+        rows = (d - a) / ((d - a + 5) / 6); /* blocks of much the same size */
+        if (rows == 6) rows_of_image(R, 6, d, matrix, delta, scale, out, apart);
+        else if (rows == 5) rows_of_image(R, 5, d, matrix, delta, scale, out, apart);
+        else if (rows == 4) rows_of_image(R, 4, d, matrix, delta, scale, out, apart);
+        else if (rows == 3) rows_of_image(R, 3, d, matrix, delta, scale, out, apart);
+        else if (rows == 2) rows_of_image(R, 2, d, matrix, delta, scale, out, apart);
+        else rows_of_image(R, 1, d, matrix, delta, scale, out, apart);
+    }
 }
 
-ONCE void image(int R, int d, const REAL *matrix, int shape, const real *theta, const REAL *optimum, REAL scale,
+/* By itself: one copy keeps the build short. */
+ONCE void image(int R, int d, const REAL *matrix, int diagonal, const real *theta, const REAL *optimum, REAL scale,
                 real *delta, real *out, size_t apart) {
-    if (R == 2) image_at(2, d, matrix, shape, theta, optimum, scale, delta, out, apart);
-    else image_at(1, d, matrix, shape, theta, optimum, scale, delta, out, apart);
+    if (R == 2) image_at(2, d, matrix, diagonal, theta, optimum, scale, delta, out, apart);
+    else image_at(1, d, matrix, diagonal, theta, optimum, scale, delta, out, apart);
 }
 
 /* Client k's gradient over all its rows at R models: - mean_j x_j / (1 + exp(x_j . theta)), x signed. */
@@ -165,7 +200,7 @@ INLINE real excess(const Task *task, const Block *b, int k, const real *theta) {
     const REAL *best = task->relative ? task->zero : task->optimum + (size_t)k * d;
     real sum = every(0), *delta = b->z, *to = b->own;
     if (task->problem != LOGISTIC) {
-        image(1, d, task->A + (size_t)k * d * d, (int)task->shape, theta, best, 1, delta, to, 0);
+        image(1, d, task->A + (size_t)k * d * d, (int)task->diagonal, theta, best, 1, delta, to, 0);
         for (int f = 0; f < d; f++) sum += delta[f] * to[f];
         return sum;
     }

@@ -77,6 +77,11 @@ INLINE real root_of(real a) {
 #endif
     return r;
 }
+INLINE int some(real a) { /* lane is not +0 */
+    uint64_t all = 0;
+    for (int l = 0; l < BYTES / 8; l++) all |= ((wide)a)[l];
+    return all != 0;
+}
 INLINE real numbers(part_signed a) { return __builtin_convertvector(a, real); }
 INLINE ints widened(part_signed a) { return __builtin_convertvector(a, ints); }
 

@@ -8,7 +8,7 @@
 typedef struct {
     int64_t seeds, iterations, grid, clients, features, batch;
     int64_t problem, rule, similarity, samples, criterion, normalised;
-    int64_t shape, root_shape, inner;       /* of A, of the root, whose columns `inner` counts */
+    int64_t diagonal, root_diagonal, inner; /* of A, of the root, whose columns `inner` counts */
     int64_t eta_stride;                     /* 0: eta (N); N: eta (T, N) */
     int64_t root_key, early;                /* early: a block ends when all its clients have stopped */
     int64_t period, until;                  /* iterations of a round, 0: no servers; the last that may end one */
@@ -16,13 +16,14 @@ typedef struct {
     int64_t learned, symmetric, models_first; /* of CoBo's weights of pairs */
     int64_t early_pairs, root_odds;           /* until then pairs have probability odds[0], then 1 / t or its root */
     int64_t population;                       /* clients step along exact gradients */
+    int64_t tiled;              /* streams.h runs this: a stream whose features have mean 0, one sample for similarities */
     int64_t relative, pairwise; /* models are counted from their clients' optima; streams have samples for each model */
     const uint32_t *seed;
     const int64_t *points, *chosen; /* (grid) iterations to record; (S) place among recorded seeds, or -1 */
     const int64_t *from, *rows;     /* (N) first row and number of rows */
     const REAL *start, *eta;
     const REAL *A, *optimum;                /* (N, d, d), (N, d) half Hessians and minimisers */
-    const REAL *root, *mean, *label_noise;  /* (N, inner, d) of noise or features; (N, d), (N) of streams */
+    const REAL *root, *mean, *label_noise;  /* (N, d, inner) of noise or features; (N, d), (N) of streams */
     const REAL *x, *y;                      /* (rows, d), (rows): all clients' data; logistic: x times the label */
     const REAL *wrong, *right;              /* (rows) probabilities of a row's labels at its client's optimum, logistic */
     const REAL *ridge;                      /* (1) */
@@ -44,16 +45,15 @@ typedef struct {
 
 enum { QUADRATIC, STREAM, ROWS, LOGISTIC };
 enum { LOCAL, FIXED, ADAPTIVE };
-enum { FULL, LOWER, DIAGONAL }; /* of matrices */
 enum { EXACT, SAMPLED, RELEASED, DEBIASED };
 enum { BINARY, CONTINUOUS, SHARP };
-enum { STEP_STREAM, SIMILARITY_STREAM, COIN_STREAM };
+enum { STEP_STREAM = 0, SIMILARITY_STREAM = 1, COIN_STREAM = 2 };
 
 /* Samples of one kind of draw, PARTS times (N, m, d) and (N, m): features and responses, or noise alone. Those of pairs
    are N times as many for each client, model by model. */
 typedef struct {
     int count; /* m, or N m */
-    real *x, *y, *size; /* and |x|^2, where there is one sample of a client, or null */
+    real *x, *y;
 } Samples;
 
 typedef struct {
@@ -69,49 +69,6 @@ typedef struct {
     real *origin;                  /* the optima that two rows of models are counted from */
     int group;
 } Block;
-
-/* `rows` rows of out = scale M delta for R models: up to twelve sums in registers, as each waits for itself. */
-INLINE void some_rows(int R, int rows, int d, int inner, int columns, const REAL *matrix, const real *delta, REAL scale,
-                      real *out, size_t apart) {
-    real sum[2][6];
-#pragma GCC unroll 12
-    for (int n = 0; n < rows * R; n++) sum[n / rows][n % rows] = every(0);
-    for (int e = 0; e < columns; e++) {
-#pragma GCC unroll 6
-        for (int c = 0; c < rows; c++) {
-            const REAL m = matrix[(size_t)e * d + c];
-#pragma GCC unroll 2
-            for (int r = 0; r < R; r++) sum[r][c] += delta[r * inner + e] * m;
-        }
-    }
-    real *to = out;
-#pragma GCC unroll 2
-    for (int r = 0; r < R; r++, to += apart)
-#pragma GCC unroll 6
-        for (int c = 0; c < rows; c++) to[c] = scale * sum[r][c];
-}
-
-/* out (R, d) = scale M delta of delta (R, inner), which share the loads of the matrix; M is stored by columns, and rows
-   of `out` are `apart`. */
-INLINE void product(int R, int d, int inner, const REAL *matrix, int shape, const real *delta, REAL scale, real *out,
-                    size_t apart) {
-    if (shape == DIAGONAL) {
-        for (int a = 0; a < d; a++)
-            for (int r = 0; r < R; r++)
-                out[r * apart + a] = a < inner ? delta[r * inner + a] * (scale * matrix[(size_t)a * d + a]) : every(0);
-        return;
-    }
-    for (int a = 0, rows; a < d; a += rows, matrix += rows, out += rows) {
-        rows = (d - a) / ((d - a + 5) / 6); /* blocks of much the same size */
-        int n = shape == LOWER && a + rows < inner ? a + rows : inner;
-        if (rows == 6) some_rows(R, 6, d, inner, n, matrix, delta, scale, out, apart);
-        else if (rows == 5) some_rows(R, 5, d, inner, n, matrix, delta, scale, out, apart);
-        else if (rows == 4) some_rows(R, 4, d, inner, n, matrix, delta, scale, out, apart);
-        else if (rows == 3) some_rows(R, 3, d, inner, n, matrix, delta, scale, out, apart);
-        else if (rows == 2) some_rows(R, 2, d, inner, n, matrix, delta, scale, out, apart);
-        else some_rows(R, 1, d, inner, n, matrix, delta, scale, out, apart);
-    }
-}
 
 /* Words (N, count) of all lanes, of which the reference's uniforms are (word + 1/2) / 2^32. */
 ONCE void draw_words(const Task *task, const Lanes *lanes, int count, uint32_t iteration, uint32_t stream, words *to) {
@@ -175,60 +132,40 @@ INLINE void fill_normals(const Task *task, const Block *b, const Lanes *lanes, i
     }
 }
 
-/* x = root z for one sample, z PARTS apart. Of a single seed lanes are features, which changes no bit; beyond the last
-   are numbers that nobody needs. */
-INLINE void coloured(const Task *task, const Block *b, int k, int live, const real *z, real *x) {
-    int d = (int)task->features, inner = (int)task->inner, shape = (int)task->root_shape;
-    const REAL *root = task->root + (size_t)k * d * inner;
-    if (live > 1 || shape == DIAGONAL) {
-        for (int e = 0; e < inner; e++) b->fan[e] = z[e * PARTS];
-        product(1, d, inner, root, shape, b->fan, 1, x, d);
-        return;
-    }
-    for (int f = 0; f < d; f += VL) {
-        real sum = every(0);
-        for (int e = 0; e < inner && (shape == FULL || e < f + VL); e++)
-            sum += z[e * PARTS] * *(const loose *)(root + (size_t)e * d + f);
-        for (int l = 0; l < VL && f + l < d; l++) x[f + l] = every(sum[l]);
-    }
-}
-
-/* Of some clients noise root z, or features mean + root z and responses from the first client's optimum, or their
-   own. */
+/* Noise root z, or features mean + root z and responses from the first client's optimum, or the client's own. */
 ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, int live,
-                       uint32_t iteration, uint32_t stream, int first, int some) {
+                       uint32_t iteration, uint32_t stream) {
     int d = (int)task->features, m = to->count, N = (int)task->clients, inner = (int)task->inner;
     int streams = task->problem == STREAM, each = inner + streams, blocks = (m * each + 3) / 4;
-    fill_normals(task, b, lanes, live, first, some, iteration, stream, blocks);
-    for (int part = 0; part < PARTS && part * VL < live; part++)
-        for (int k = first; k < first + some; k++)
-            for (int j = 0; j < m; j++) {
-                const real *z = b->z + ((size_t)(k - first) * 4 * blocks + (size_t)j * each) * PARTS + part;
-                size_t place = ((size_t)part * N + k) * m + (task->pairwise ? j % N * (m / N) + j / N : j);
-                real *x = to->x + place * d, y = every(0);
-                coloured(task, b, k, live, z, x);
-                for (int f = 0; streams && f < d; f++) {
-                    x[f] += task->mean[(size_t)k * d + f];
-                    if (!task->relative) y += x[f] * (task->optimum[(size_t)k * d + f] - task->optimum[f]);
+    int group = live > 1 ? b->group : LANES;
+    for (int first = 0; first < N; first += group) {
+        int some = N - first < group ? N - first : group;
+        fill_normals(task, b, lanes, live, first, some, iteration, stream, blocks);
+        for (int part = 0; part < PARTS && part * VL < live; part++)
+            for (int k = first; k < first + some; k++)
+                for (int j = 0; j < m; j++) {
+                    const real *z = b->z + ((size_t)(k - first) * 4 * blocks + (size_t)j * each) * PARTS + part;
+                    const REAL *root = task->root + (size_t)k * d * inner;
+                    size_t place = ((size_t)part * N + k) * m + (task->pairwise ? j % N * (m / N) + j / N : j);
+                    real *x = to->x + place * d, y = every(0);
+                    for (int f = 0; f < d; f++) {
+                        real sum = every(0);
+                        if (task->root_diagonal) sum = f < inner ? z[f * PARTS] * root[(size_t)f * inner + f] : sum;
+                        else
+                            for (int e = 0; e < inner; e++) sum += z[e * PARTS] * root[(size_t)f * inner + e];
+                        if (streams) {
+                            sum += task->mean[(size_t)k * d + f];
+                            if (!task->relative) y += sum * (task->optimum[(size_t)k * d + f] - task->optimum[f]);
+                        }
+                        x[f] = sum;
+                    }
+                    if (streams) to->y[place] = y + z[inner * PARTS] * task->label_noise[k];
                 }
-                if (streams) to->y[place] = y + z[inner * PARTS] * task->label_noise[k];
-            }
+    }
 }
 
-/* All samples of an iteration, both kinds of some clients while their matrices are at hand. */
-INLINE void draw(const Task *task, const Block *b, const Lanes *lanes, int live, uint32_t iteration) {
-    const Samples *kinds[] = {&b->step, &b->compare}, *of;
-    int d = (int)task->features, N = (int)task->clients, group = live > 1 ? b->group : LANES;
-    if (task->problem >= ROWS) group = N;
-    for (int first = 0; first < N; first += group)
-        for (uint32_t kind = task->population != 0; kind < 2; kind++) {
-            if (!(of = kinds[kind])->count) continue;
-            if (task->problem >= ROWS) draw_rows(task, b, of, lanes, live, iteration, kind);
-            else draw_normals(task, b, of, lanes, live, iteration, kind, first, N - first < group ? N - first : group);
-        }
-    for (int a = 0; b->compare.size && a < PARTS * N * b->compare.count; a++) {
-        const real *x = b->compare.x + (size_t)a * d;
-        b->compare.size[a] = every(0);
-        for (int f = 0; f < d; f++) b->compare.size[a] += x[f] * x[f];
-    }
+INLINE void draw(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, int live, uint32_t iteration,
+                 uint32_t stream) {
+    if (task->problem >= ROWS) draw_rows(task, b, to, lanes, live, iteration, stream);
+    else draw_normals(task, b, to, lanes, live, iteration, stream);
 }

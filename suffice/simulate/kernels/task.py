@@ -62,10 +62,10 @@ class Task(ctypes.Structure):
 
     _fields_ = tuple(
         [(name, ctypes.c_int64) for name in ("seeds", "iterations", "grid", "clients", "features", "batch", "problem",
-                                             "rule", "similarity", "samples", "criterion", "normalised", "shape",
-                                             "root_shape", "inner", "eta_stride", "root_key", "early", "period",
+                                             "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
+                                             "root_diagonal", "inner", "eta_stride", "root_key", "early", "period",
                                              "until", "participants", "personal", "learned", "symmetric",
-                                             "models_first", "early_pairs", "root_odds", "population",
+                                             "models_first", "early_pairs", "root_odds", "population", "tiled",
                                              "relative", "pairwise")]
         + [(name, ctypes.c_void_p) for name in (*POINTERS, "apart")]
     )  # fmt: skip
@@ -81,15 +81,14 @@ def numbers(problem: Oracle, algorithm: Algorithm, reals: Any) -> tuple[dict[str
     return arrays, choice
 
 
-def _shape(matrices: torch.Tensor) -> int:
-    """2 of diagonal matrices, 1 of lower triangular ones."""
-    return 0 if matrices.triu(1).any() else 1 if matrices.tril(-1).any() else 2
+def _diagonal(matrices: torch.Tensor) -> int:
+    return int(matrices.count_nonzero() == matrices.diagonal(dim1=-2, dim2=-1).count_nonzero())
 
 
 def _problem(problem: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
     n, d, optimum = problem.clients, problem.features, problem.optimum.double()
     if not isinstance(problem, Logistic):
-        arrays["A"], choice["shape"] = reals(problem.A, n, d, d), _shape(problem.A)
+        arrays["A"], choice["diagonal"] = reals(problem.A, n, d, d), _diagonal(problem.A)
     if isinstance(problem, RowModel):
         data = problem.data
         x = data.X * data.y[:, None] if isinstance(problem, Logistic) else data.X
@@ -106,9 +105,8 @@ def _problem(problem: Any, arrays: dict[str, np.ndarray], choice: dict[str, int]
         }
         return
     matrix = problem.noise.factor if isinstance(problem, Quadratics) else problem.root
-    columns = reals(matrix.mT, *matrix.mT.shape)
-    arrays["root"], choice["inner"] = np.append(columns, np.zeros(16, columns.dtype)), matrix.shape[-1]  # read beyond
-    choice["root_shape"] = _shape(matrix)
+    arrays["root"], choice["inner"] = reals(matrix, *matrix.shape), matrix.shape[-1]
+    choice["root_diagonal"] = _diagonal(matrix)
     if isinstance(problem, StreamingLeastSquares):
         choice["pairwise"] = int(problem.pairwise)
         arrays |= {"mean": reals(problem.mean, n, d), "label_noise": reals(problem.label_noise, n)}
@@ -122,7 +120,7 @@ def _rule(
         alpha = algorithm.alpha.double().numpy()
         arrays["alpha"] = reals(alpha, n, n)
         if isinstance(algorithm, PreconditionedWeights):
-            arrays["precondition"] = reals(algorithm.preconditioners.mT, n, d, d)
+            arrays["precondition"] = reals(algorithm.preconditioners, n, d, d)
         if isinstance(problem, Quadratics):
             # sum_k alpha_ik A_k (theta - x_k) = M_i (theta - x_i) + (M_i x_i - sum_k alpha_ik A_k x_k), M_i = sum_k
             # alpha_ik A_k, where optima x are counted from the first one: exactly 0 where all are the same.
