@@ -306,6 +306,8 @@ def fastest_single(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
     for name, recursion in choices.items():
         limit = recursion.limit(np.ones(1)) * np.ones((1, 1))
         known[name] = limit, scaled(recursion, limit[0], SPANNED, most)
+    # the last coordinates, a client's own, are about the soonest: how long the others are followed
+    most = _starts({name: known[name]}, SINGLE_SHARES, most, best)[1].steps or most
     for shares in (SINGLE_SHARES, SMALLER):
         best = _starts(known, shares, most, best)[1] if best.steps is None else best
     for factor in CLOSER if best.steps else ():

@@ -1,8 +1,8 @@
 """The exact recursion of `recursion` in factors, by passes over rows, where second moments have too many coefficients.
 
-About client i's minimiser, v = (1, delta), half the gradient of a row (x, y) of client k without the penalty is
-x (s . v) with s = (x . theta_i* - y, x). With G_k = mean x s' its mean over the rows is G_k v, and its covariance under
-Z = E v v' is mean x x' (s'Z s) - G_k Z G_k'. A step at rates v_k, u_k = v_k^2 / batch, gives
+About client i's minimiser, q = (1, delta), half the gradient of a row (x, y) of client k without the penalty is
+x (s . q) with s = (x . theta_i* - y, x). With G_k = mean x s' its mean over the rows is G_k q, and its covariance under
+Z = E q q' is mean x x' (s'Z s) - G_k Z G_k'. A step at rates v_k, u_k = v_k^2 / batch, gives
     Z+ = B Z B' + 4 sum u_k [mean x x' (s'Z s) - G_k Z G_k'] in the rows and columns of delta,
 with B as in `recursion`, the penalty in it. That is about 4 n d^2 multiplications for each client.
 """

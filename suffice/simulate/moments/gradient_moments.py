@@ -1,10 +1,10 @@
 """First and second moments of clients' stochastic gradients as polynomials of the model: all that an exact plan needs.
 
-Convention: R_k(theta) = mean (x . theta - y)^2 + lam |theta|^2, no factor 1/2. About some centre let v = (1, theta -
-centre); half the gradient of R_k is G_k v, G_k = (-h_k, A_k) with A_k = mean(x x') + lam I. The gradient of one sample
-has a covariance 4 C_k[v v'] that is linear in v v'; its mean over a batch has 4 C_k / batch. Nothing else of the data
+Convention: R_k(theta) = mean (x . theta - y)^2 + lam |theta|^2, no factor 1/2. About some centre let q = (1, theta -
+centre); half the gradient of R_k is G_k q, G_k = (-h_k, A_k) with A_k = mean(x x') + lam I. The gradient of one sample
+has a covariance 4 C_k[q q'] that is linear in q q'; its mean over a batch has 4 C_k / batch. Nothing else of the data
 enters the mean and the second moment of a model that follows weighted gradients with fixed rates. These moments are
-z = pack(E v v'), whose first 1 + d numbers are 1 and sqrt(2) times the mean.
+z = pack(E q q'), whose first 1 + d numbers are 1 and sqrt(2) times the mean.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def manageable(clients: int, features: int, memory: Memory | None = None) -> boo
 
 def moments_at(model: np.ndarray) -> np.ndarray:
     """z (..., n) of a model (..., d) that is known for certain."""
-    v = np.concatenate((np.ones((*model.shape[:-1], 1)), model), -1)
-    return pack(v[..., :, None] * v[..., None, :])
+    q = np.concatenate((np.ones((*model.shape[:-1], 1)), model), -1)
+    return pack(q[..., :, None] * q[..., None, :])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,7 @@ def moments_of_rows(
     gradients = np.tile(ridge * np.column_stack((centre, np.eye(d))), (len(blocks), 1, 1))
     for k, ((x, target), origin) in enumerate(zip(blocks, start - centre)):
         n, r = len(x), target - x @ centre
-        seen = np.column_stack((-r, x))  # half the gradient of a row is x (seen . v)
+        seen = np.column_stack((-r, x))  # half the gradient of a row is x (seen . q)
         mean, p = x.T @ seen / n, pack(seen[:, :, None] * seen[:, None])
         noise[k] = p[:, 1 + d :].T @ p / n - sandwich(mean)
         gradients[k] += mean
@@ -165,7 +165,7 @@ def moments_of_gaussian_features(
     """
     noise = []
     for H, gap, mu, level in zip(A, optimum - optimum.mean(0), mean, label_noise):
-        outer, to = pack(np.outer(mu, mu)), np.column_stack((-gap, np.eye(len(gap))))  # w = to @ v
+        outer, to = pack(np.outer(mu, mu)), np.column_stack((-gap, np.eye(len(gap))))  # w = to @ (1, v)
         quartic = np.outer(pack(H), pack(H)) + sandwich(H) - 2 * np.outer(outer, outer)
         noise.append(quartic @ sandwich(to))
         noise[-1][:, 0] += level**2 * pack(H)

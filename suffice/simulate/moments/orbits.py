@@ -20,21 +20,13 @@ MOST_BLOCKS = 16
 """Blocks at a time."""
 
 
-def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
+def orbit(M: np.ndarray, z: np.ndarray, steps: int, powers: list[np.ndarray] | None = None) -> np.ndarray:
     """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n)."""
-    n = z.shape[-1]
-    if M.ndim > 2 and n > ALONE:
-        return np.stack([orbit(one, at, steps) for one, at in zip(M, np.broadcast_to(z, (*M.shape[:-2], n)))])
-    if steps < n:
-        out = np.empty((steps + 1, *z.shape), dtype=M.dtype)
-        out[0] = z
-        for t in range(steps):
-            out[t + 1] = M @ out[t] if M.ndim == 2 else (M @ out[t][..., None])[..., 0]
-        return np.moveaxis(out, 0, -1)
-    powers = [M]  # as many as save more steps than they cost
-    for _ in range(3 if steps < 3 * n else BLOCK.bit_length() - 1):
-        powers.append(powers[-1] @ powers[-1])
-    out = np.empty((*z.shape, steps + 1), dtype=M.dtype)
+    if M.ndim > 2 and z.shape[-1] > ALONE:
+        each = zip(M, np.broadcast_to(z, (*M.shape[:-2], z.shape[-1])))
+        return np.stack([orbit(one, at, steps) for one, at in each])
+    powers = squares(M, steps) if powers is None else powers
+    out = np.moveaxis(np.empty((steps + 1, *z.shape), dtype=M.dtype), 0, -1)  # columns are written at once
     out[..., 0], have = z, 1
     while have <= steps:
         power = powers[min(have.bit_length(), len(powers)) - 1]
@@ -45,13 +37,22 @@ def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
     return out
 
 
+def squares(M: np.ndarray, steps: int) -> list[np.ndarray]:
+    """M, M^2, M^4, ..., as many as save more steps than they cost."""
+    n, found = M.shape[-1], [M]
+    for _ in range(0 if steps < n else 3 if steps < 3 * n else BLOCK.bit_length() - 1):
+        found.append(found[-1] @ found[-1])
+    return found
+
+
 def orbit_sum(M: np.ndarray, z: np.ndarray, p: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """sum_t (M')^(steps-1-t) p (M^t z)' over t < steps, (n, n), and M^steps z: of many steps by doubling,
     S_2m = (M^m)' S_m + S_m (M^m)'."""
     later = max(steps.bit_length() - 6, 0) if steps >= LONG * len(z) else 0
     m = steps >> later
-    Z = orbit(M, z, m)
-    total = orbit(M.T, p, max(m - 1, 0))[:, ::-1][:, :m] @ Z[:, :-1].T
+    powers = squares(M, m)
+    Z = orbit(M, z, m, powers)
+    total = orbit(M.T, p, max(m - 1, 0), [one.T for one in powers])[:, ::-1][:, :m] @ Z[:, :-1].T
     if not later:
         return total, Z[:, -1]
     power = np.linalg.matrix_power(M, m)

@@ -1,10 +1,10 @@
 """The exact mean and second moment of one client's model that follows weighted gradients with fixed rates.
 
-With delta = theta - theta_i*, x = (1, delta), rates v_k = eta w_k >= 0, u_k = v_k^2 / batch, and G_k = (-h_k, A_k)
-about theta_i* (so h_i = 0), a step theta+ = theta - sum v_k g_k takes the mean of v to that of v+ by B = I - 2 sum v_k
-(0; G_k), and
-    E v+ v+' = B E[v v'] B' + 4 sum u_k C_k[E v v'] in the rows and columns of delta,
-exactly: gradients are affine in theta, and independent over clients and steps. In z = pack(E v v') it is one matrix,
+With delta = theta - theta_i*, q = (1, delta), rates v_k = eta w_k >= 0, u_k = v_k^2 / batch, and G_k = (-h_k, A_k)
+about theta_i* (so h_i = 0), a step theta+ = theta - sum v_k g_k multiplies the mean of q by B = I - 2 sum v_k (0; G_k),
+and
+    E q+ q+' = B E[q q'] B' + 4 sum u_k C_k[E q q'] in the rows and columns of delta,
+exactly: gradients are affine in theta, and independent over clients and steps. In z = pack(E q q') it is one matrix,
 z+ = M(v) z, and E e_t = (0, 0, pack(A_i)) . M^t z_0. The block of M on S = E delta delta' is self-adjoint, I - P + Q
 with A = sum v_k A_k, P[S] = 2 (A S + S A), Q[S] = 4 A S A + 4 sum u_k C_k[S].
 
