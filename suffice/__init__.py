@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .fitting.sklearn_estimators import CollaborativeRegressor as CollaborativeRegressor
     from .fitting.summarise import summarise as summarise
     from .planning.client_statistics import statistics as statistics
+    from .planning.method_comparison import compare_methods as compare_methods
     from .planning.plan import Plan as Plan
     from .planning.plan import plan as plan
     from .simulate import AllForOne as AllForOne

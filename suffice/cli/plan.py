@@ -16,10 +16,7 @@ from .console import echo, print_json, run_next
 from .data_options import DataOptions, grouped, has_sites, is_setup, memory_limit, option, read_table, refuse_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from suffice.planning.plan import Plan
-    from suffice.planning.simulated import Measured
     from suffice.support.tables import Table
 
 EPSILON = (
@@ -30,6 +27,7 @@ START = "Where models start: constant (each client's best constant, default) or 
 GRADIENTS = "Gradients to average: preconditioned (multiplied by a matrix if that is faster, default) or plain."
 CRITERION = "Criterion that weighs peers: binary, continuous or sharp (default: that of the setup file)."
 SCHEDULE = "Look for a three-stage schedule that is faster than a constant step."
+METHODS = "Measure other methods beside the plan, each at its best step."
 NUMBERS = "Show each client's constants and how reliable they are, and no plan."
 OUT = "Write plan.json, weights.csv and a trainer, train.py, to this folder."
 SEEDS = 256
@@ -47,16 +45,17 @@ class TargetOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanningOptions:
-    """How it is planned, and by how many paths it is tried."""
+    """How it is planned, and what the plan is compared with."""
 
-    panel: ClassVar[str] = "How to plan, and to simulate"
+    panel: ClassVar[str] = "How to plan, and what to compare"
     start: Annotated[str | None, option(START)] = None
     gradients: Annotated[str, option(GRADIENTS)] = "preconditioned"
     criterion: Annotated[str | None, option(CRITERION)] = None
     schedule: Annotated[bool, option(SCHEDULE, "--schedule")] = False
     simulate: Annotated[bool, option("Simulate the plan, for comparison.", "--simulate")] = False
-    seeds: Annotated[int | None, option("Number of runs of --simulate (default 256).")] = None
-    root: Annotated[int | None, option("Random root of --simulate (default 0).")] = None
+    methods: Annotated[bool, option(METHODS, "--methods")] = False
+    seeds: Annotated[int | None, option("Number of runs of --simulate and --methods (default 256).")] = None
+    root: Annotated[int | None, option("Random root of --simulate and --methods (default 0).")] = None
 
     def runs(self) -> dict[str, Any]:
         """Arguments of what is simulated; `InputError` where they are given and nothing is."""
@@ -64,8 +63,8 @@ class PlanningOptions:
 
         for name, missing in (("seeds", "nothing is simulated"), ("root", "nothing is random")):
             value = getattr(self, name)
-            if value is not None and not self.simulate:
-                raise InputError(name, value, f"without --simulate {missing}; give it too")
+            if value is not None and not (self.simulate or self.methods):
+                raise InputError(name, value, f"without --simulate or --methods {missing}; give one of them too")
         return {"seeds": SEEDS if self.seeds is None else self.seeds, "root": self.root or 0}
 
 
@@ -106,22 +105,20 @@ def plan(
     with progress("planning", patience=PATIENCE) as report:
         result = make(source, **(asked | memory_limit(data) | how), progress=report)
     _hint(result, source)
-    measured, written = None, []
-    if planning.simulate:
-        with progress("simulating the plan", patience=PATIENCE) as report:
-            measured = result.simulate(progress=report, **runs)
+    beside, written = _beside(result, planning, runs), []
     if output.save_csv is not None:
-        written.append(write_csv(output.save_csv, result.rows, measured=measured))
+        written.append(write_csv(output.save_csv, result.rows, measured=beside.get("measured")))
     if output.plot is not None:
         written += result.plot().write(output.plot)
     if output.out is not None:
         written += result.export(output.out, rows=not has_sites(setup, data.split))
     if output.as_json:
-        told = {} if measured is None else {"measured": [one.to_dict() for one in measured]}
+        told = {name: [one.to_dict() for one in found] if name == "measured" else found.to_dict()
+                for name, found in beside.items()}  # fmt: skip
         even = result.break_even()
         print_json(result.to_dict() | ({"break_even": even} if even else {}) | told)
         return
-    for table in _tables(result, measured, scheduled=bool(asked["horizon"] or asked["confidence"])):
+    for table in _tables(result, beside, scheduled=bool(asked["horizon"] or asked["confidence"])):
         table.show()
     for path in written:
         echo(str(path))
@@ -193,18 +190,34 @@ def _hint(result: Plan, source: Any) -> None:
             echo(f"epsilon {epsilon:g} is {share:.0e} of the initial excess; did you mean {meant}?", err=True)
 
 
-def _tables(result: Plan, measured: Sequence[Measured] | None, *, scheduled: bool) -> list[Table]:
+def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> dict[str, Any]:
+    """What is measured of the plan, and of other methods, where that was asked for."""
+    found: dict[str, Any] = {}
+    if planning.simulate:
+        with progress("simulating the plan", patience=PATIENCE) as report:
+            found["measured"] = result.simulate(progress=report, **runs)
+    if planning.methods:
+        from suffice.planning.method_comparison import compare_methods
+
+        with progress("measuring methods", patience=PATIENCE) as report:
+            found["methods"] = compare_methods(result, progress=report, **runs)
+    return found
+
+
+def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Table]:
     """The plan as tables, with schedules where a horizon or a confidence is given, and what was asked for beside it."""
     from suffice.planning.tables import plans, trials
     from suffice.planning.tables.notes import sentence
 
     tables = [*sentence(result.answer), *result.tables()]
-    if measured is not None:
-        tables += trials.measured_tables(measured)
+    if "measured" in beside:
+        tables += trials.measured_tables(beside["measured"])
     if not result.starts_meet_precision:
         tables += plans.weights_tables(result.precisions)
     if scheduled:
         tables.append(plans.schedules_table(result.rows))
     if not result.starts_meet_precision:
         tables += trials.break_even_tables(result.break_even())
+    if "methods" in beside:
+        tables += beside["methods"].tables()
     return tables

@@ -133,6 +133,20 @@ def test_horizon_and_confidence_reach_the_plan_and_the_command_adds_keys(command
         assert text in shown
 
 
+def test_methods_are_compared_by_the_command(command, refused, tmp_path):
+    rows = [f"{site},{x},{2 * x + (-1) ** x}" for site in "AB" for x in range(-9, 9)]
+    (tmp_path / "t.csv").write_text("\n".join(("client,x,target", *rows)))
+    asked = ("plan", tmp_path / "t.csv", "--epsilon", "10%", "--methods", "--seeds", 4)
+    answer = json.loads(command(*asked, "--json").stdout)
+    first, *others = answer["methods"]
+    assert first["name"] == "this plan"
+    assert first["iterations"] == max(row["exact"]["iterations"] for row in answer["clients"])
+    assert {"local", "fedavg", "all-for-one"} <= {one["name"] for one in others}
+    assert "Methods at their best steps" in command(*asked).stdout
+    line = refused("plan", EXAMPLES / "constants.toml", "--methods")
+    assert line.startswith("suffice: methods = 'constants': constants alone run nothing")
+
+
 def test_the_command_shows_ratios(command, tmp_path):
     rng = np.random.default_rng(0)
     lines = ["client,x,target"]
