@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,8 +80,4 @@ def _models(path: str, network: str | None) -> tuple[Any, str]:
         return read_networks(path, network), "the mean of all networks"
     from suffice.fitting.fitted import load
 
-    with warnings.catch_warnings(record=True, action="always") as said:
-        fit = load(path)
-    for warning in said:
-        echo(f"suffice: {warning.message}", err=True)
-    return fit, "the population's model"
+    return load(path), "the population's model"

@@ -7,7 +7,6 @@ through pipelines and `GridSearchCV` whatever is cut into folds.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -53,9 +52,6 @@ class _Collaborative(BaseEstimator):
 
     def _valid(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **checks: Any) -> Any:
         """X (n, d), and y where there is one, by scikit-learn's own checks; `InputError` for what holds categories."""
-        if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dictionaries
-            remedy = "give an array or a data frame, of which scikit-learn can cut rows; suffice.fit takes mappings"
-            raise InputError("X", "a mapping of columns", remedy)
         rows: Any = X
         try:
             return validate_data(self, rows, y, reset=reset, dtype=np.float64, **checks)
@@ -137,8 +133,6 @@ def _without(X: Any, column: str | int) -> tuple[Any, np.ndarray]:
 
             raise no_column("client_column", str(column), list(map(str, names)))
         return X[[other for other in names if other != names[at]]], np.asarray(X[names[at]])
-    if isinstance(X, Mapping):
-        return X, np.empty(0)  # refused with what can be done
     array = np.asarray(X)
     if array.ndim != 2 or not isinstance(column, int) or not -array.shape[1] <= column < array.shape[1]:
         raise InputError("client_column", column, "give the position of a column of X")

@@ -159,6 +159,9 @@ class TextFile:
     def pieces(self) -> Iterator[tuple[DataFrame, Sequence[int]]]:
         """Rows as texts, with the number of the (last) line of each. Raises `InputError`."""
         for text, line in self._texts():
+            if "\0" in text:
+                place = f"line {line + text[: text.index(chr(0))].count(chr(10)) + 1} of {self.path.name}"
+                raise InputError(place, "a zero byte", "is the file damaged? Save the table as UTF-8 CSV")
             frame, lines = self._fast(text, line) or self._slow(text, line)
             if len(lines):
                 yield frame, lines

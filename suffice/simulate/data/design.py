@@ -114,12 +114,9 @@ class ColumnFacts:
         counts = dict(texts.drop_nulls().value_counts().iter_rows())
         numbers = (text for text in counts if "," not in text and NUMBER.fullmatch(text))
         strays = {text: counts[text] for text in counts.keys() - set(numbers) if not is_word(text)}
-        damaged = min((text for text in strays if "\0" in text), default="")
-        if damaged or (strays and not self.text):
-            row = int((texts == damaged if damaged else texts.is_in([*strays])).arg_max() or 0)
+        if strays and not self.text:
+            row = int(texts.is_in([*strays]).arg_max() or 0)
             self.text, self.place = texts[row], frame.place(row, client)
-        if damaged:
-            raise InputError(f"{name} in {self.place}", damaged, "give a number or a text: is the file damaged?")
         self.strays += sum(strays.values())
         self._keep_texts((*sorted(strays)[: most // 2], *sorted(counts)), most)  # one among many numbers is not lost
         return texts.is_null().to_numpy()
@@ -195,13 +192,6 @@ class Design:
                 if notes := _said(name, seen, gaps):
                     said[name] = "\n".join(notes)
         if not columns:
-            # a column of numbers in so few rows that one other text makes all of them names
-            for name, why in left_out:
-                seen = facts[name]
-                text = seen.text or next((level for level in seen.levels if "," in level or not level.isascii()), "")
-                if "dropped" not in why and text and seen.strays < len(seen.levels):
-                    place = f"{name} in {seen.place}" if seen.text else f"column {name}"
-                    raise InputError(place, text, "give a number: no other predictor is left")
             raise InputError(
                 "columns", [name for name, _ in left_out], "no predictor is left; give at least one predictor"
             )
@@ -293,6 +283,8 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
         if days and all(map(DATE.fullmatch, days)):
             raise date(name, days[0])
         texts = [level for level in levels if not NUMBER.fullmatch(level)]
+        if seen.text and not (texts or NUMBER.fullmatch(seen.text)):
+            texts = [seen.text]  # behind more numbers than are kept
         disguised, remedy = disguised_levels(levels)
         few = len(levels) < FEW_LEVELS
         if few and len(disguised) < max(3, len(levels) / 2):

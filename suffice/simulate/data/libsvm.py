@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .memory import PIECE, Memory, opened
+from .memory import Memory, opened
 from .table import PER_TEXT, Table
 
 NO_ROWS = "no rows with predictors; write lines `label index:value ...`"
@@ -46,12 +45,9 @@ def _loaded(path: Path, memory: Memory) -> tuple[Any, np.ndarray]:
     """A sparse matrix with columns 0, 1, ... as in the file, and labels."""
     from sklearn.datasets import load_svmlight_file
 
-    size = 0
-    with opened(path) as stream:
-        for piece in iter(partial(stream.read, PIECE), b""):
-            memory.check(f"the text of {path.name}", PER_BYTE * (size := size + len(piece)))
     try:
         with opened(path) as stream:
+            memory.check(f"the text of {path.name}", PER_BYTE * path.stat().st_size)
             X, y = load_svmlight_file(stream, zero_based=True)[:2]
     except InputError:
         raise

@@ -21,8 +21,6 @@ from suffice.support.files import check_regular
 from suffice.support.memory import MAX_MEMORY as MAX_MEMORY
 from suffice.support.memory import Memory as Memory
 
-PIECE = 1 << 20
-"""So many bytes are read or unpacked at a time."""
 LONGEST_LINE = 1 << 24
 """A line of a table may have so many characters."""
 

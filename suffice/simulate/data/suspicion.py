@@ -32,18 +32,13 @@ EXCEL = (36526, 54788)
 """Excel's days of 2000 to 2049, counted from 1899-12-30."""
 YEARS = (1900, 2099)
 """Years of dates such as 20240131."""
-_LIKE_LATIN = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u03bf\u0391\u0392\u0395\u039f",
-    "aeopcyxiABEKMHOPCTXIoABEO",
-)
 CODES = frozenset((0.0, -1.0, *(sign * (10.0**k - 1) for k in range(1, 8) for sign in (-1, 1))))
 """Numbers that stand for what was not measured: 0, -1, 9, -99, 999 and so on."""
 
 
 def _seen(name: str) -> str:
-    """What a name looks like: without what has no width, letters as the Latin ones that they look like."""
-    shown = (letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
-    return "".join(shown).translate(_LIKE_LATIN)
+    """What a name looks like: without what has no width."""
+    return "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
 
 
 def spelling(name: str) -> str:
@@ -174,10 +169,8 @@ def suspicions(
 
 def _footers(rows: np.ndarray, means: np.ndarray, squares: np.ndarray, names: Sequence[str]) -> Iterator[str]:
     """Sites of one row, whose numbers are the sums or the means of all others."""
-    total, near = (
-        rows @ means,
-        2e-3 * np.sqrt((squares.sum(0) + rows @ means**2) / rows.sum()),
-    )  # as rounded as means are
+    total = rows @ means
+    near = 2e-3 * np.sqrt((squares.sum(0) + rows @ means**2) / rows.sum())  # as rounded as means are
     for at in np.flatnonzero(rows == 1):
         row, rest = means[at], total - means[at]
         for kind, values in (("sum", rest), ("mean", rest / (rows.sum() - 1))):

@@ -68,8 +68,6 @@ def made(folder: Path, name: str) -> Path:
             path.write_text("1 1:1\n-1 24000000:1\n" * 6)
         case "square.svm":  # a small table whose matrices are not
             path.write_text("1 1:1 2:3\n-1 20000:1\n1 5:2\n-1 4:1\n" * 2)
-        case "line.svm.gz":
-            path.write_bytes(gzip.compress(ZEROS) * 200)
         case "line.csv":
             path.write_bytes(b"client,target,x\n" + b"1," * (1 << 24))
         case "skewed":
@@ -88,7 +86,6 @@ def made(folder: Path, name: str) -> Path:
 OPTIONS = {
     "wide.svm": {"split": "iid:2"},
     "square.svm": {"split": "iid:2", "regularisation": 0.1, "standardise": "none"},
-    "line.svm.gz": {"split": "iid:2"},
     "endless": {"split": "iid:2"},
     "idx-longer": {"split": "iid:2"},
     "skewed": {"loss": "logistic", "regularisation": 0.1},
@@ -101,7 +98,6 @@ REFUSED = {
     "idx-longer": "does not hold the [2, 2, 2] numbers",
     "wide.svm": LIMIT,
     "square.svm": LIMIT,
-    "line.svm.gz": LIMIT,
     "line.csv": "a line of over 16777216 characters",
     "skewed": LIMIT,
     "lists.toml": "no file of this kind is so large",

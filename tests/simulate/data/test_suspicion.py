@@ -192,8 +192,6 @@ ASKED = {
                          "Total is one row, the sum of all others: a footer?"),
     "a footer of means": (lambda t: {k: [*v, "Mean" if k == "site" else round(sum(v) / 90, 3)] for k, v in t.items()},
                           "Mean is one row, the mean of all others: a footer?"),
-    "another alphabet": (lambda t: t | {"site": [*t["site"][:-1], "M\u0435tz"]},
-                         "sites Metz, M\\u0435tz look alike: if they are one site, write one name"),
     "no width": (lambda t: t | {"site": ["Ulm\u200b", *t["site"][1:]]},
                  "sites Ulm\\u200b, Ulm look alike: if they are one site, write one name"),
     "zeros behind the point": (lambda t: t | {"site": ["2.50", *["2.5"] * 29, *t["site"][30:]]},
