@@ -123,27 +123,23 @@ def erratum(entry: Erratum) -> dict[str, Any]:
     asked: list[Any] = []
     token = EVALUATED.set(asked)
     try:
-        found = entry.compute()
+        row = entry.to_dict()
     finally:
         EVALUATED.reset(token)
     gave = (
         (theorem, values)
         for theorem, values, bound in asked
-        if np.ndim(bound) == 0 and math.isclose(bound, found.printed, rel_tol=1e-12)
+        if np.ndim(bound) == 0 and math.isclose(bound, row["printed"], rel_tol=1e-12)
     )
     theorem, values = next(gave, (None, {}))
     return {
         "id": entry.id,
         "paper": next(paper.key for paper in PAPERS if entry.id.startswith(f"{paper.key}-")),
-        "location": entry.location,
-        "kind": entry.kind,
-        "claim": entry.claim,
-        "truth": entry.truth,
+        **{name: row[name] for name in ("location", "kind", "claim", "truth")},
         "correct": entry.key or "",
         "direction": entry.side,
-        "inputs": [[name, _as_written(value)] for name, value in found.inputs.items()],
-        "printed": short(found.printed),
-        "measured": short(found.measured),
+        "inputs": [[name, _as_written(value)] for name, value in row["inputs"].items()],
+        **{name: short(row[name]) for name in ("printed", "measured")},
         "key": theorem.key if theorem is not None else "",
         "edition": theorem.edition if theorem is not None else "",
         "at": {name: short(float(value)) for name, value in values.items()},

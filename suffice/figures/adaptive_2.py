@@ -8,7 +8,7 @@ Plotted is the mean over clients of log10 of the excess, as in the picture; mean
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,60 +52,51 @@ DIFFERS = (
 )
 
 
-@maker("adaptive-2a", "Figure 2a of adaptive: excess loss against iterations, two features", DIFFERS, unpublished="")
-def two_features(
-    edition: str,
-    *,
-    setting: RegressionSetting = TWO,
-    competitors: Competitors = UNSTATED,
-    seeds: Sequence[int] = SEEDS,
-    progress: Progress,
-) -> Content:
-    return _convergence(edition, setting, competitors, seeds, progress)
+def convergence(standard: RegressionSetting) -> Callable[..., Content]:
+    """Computes excess against iterations, in a setting that stays the standard one where no option changes it."""
+
+    def computed(
+        edition: str,
+        *,
+        setting: RegressionSetting = standard,
+        competitors: Competitors = UNSTATED,
+        seeds: Sequence[int] = SEEDS,
+        progress: Progress,
+    ) -> Content:
+        from .regression import contender_paths
+
+        found = contender_paths(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
+        at, error = np.arange(setting.iterations + 1.0), np.sqrt(len(seeds))
+        data = {}
+        for rule, path in found.items():
+            mean, sd = path.mean(1), path.std(1, ddof=1)
+            data[rule] = {"iteration": at, "mean_log10_excess": mean, "sd": sd, "se": sd / error}
+        printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
+        return Content(
+            title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
+            data=data,
+            units={
+                "iteration": "count",
+                "mean_log10_excess": "log10 of loss, mean over clients and seeds",
+                "sd": "log10 of loss, standard deviation over seeds of the mean over clients",
+                "se": "log10 of loss, standard error of the mean over seeds",
+            },
+            setup=setting.facts(edition)
+            | {
+                "ratio": "Eq. (1) with b_alpha = 1" if edition == "stated" else "released code, one sample per pair",
+                "weights": "1{r > 0} or r, divided by their sum",
+                "parameters": competitors.words() if edition == "stated" else {},
+                "published_final": PUBLISHED_FINAL[setting.features] if printed else {},
+            },
+            keys=("rule",),
+        )
+
+    return computed
 
 
-@maker("adaptive-2b", "Figure 2b of adaptive: excess loss against iterations, ten features", DIFFERS, unpublished="")
-def ten_features(
-    edition: str,
-    *,
-    setting: RegressionSetting = TEN,
-    competitors: Competitors = UNSTATED,
-    seeds: Sequence[int] = SEEDS,
-    progress: Progress,
-) -> Content:
-    return _convergence(edition, setting, competitors, seeds, progress)
-
-
-def _convergence(
-    edition: str, setting: RegressionSetting, competitors: Competitors, seeds: Sequence[int], progress: Progress
-) -> Content:
-    from .regression import contender_paths
-
-    found = contender_paths(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
-    at, error = np.arange(setting.iterations + 1.0), np.sqrt(len(seeds))
-    data = {}
-    for rule, path in found.items():
-        mean, sd = path.mean(1), path.std(1, ddof=1)
-        data[rule] = {"iteration": at, "mean_log10_excess": mean, "sd": sd, "se": sd / error}
-    printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
-    return Content(
-        title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
-        data=data,
-        units={
-            "iteration": "count",
-            "mean_log10_excess": "log10 of loss, mean over clients and seeds",
-            "sd": "log10 of loss, standard deviation over seeds of the mean over clients",
-            "se": "log10 of loss, standard error of the mean over seeds",
-        },
-        setup=setting.facts(edition)
-        | {
-            "ratio": "Eq. (1) with b_alpha = 1" if edition == "stated" else "released code, one sample per pair",
-            "weights": "1{r > 0} or r, divided by their sum",
-            "parameters": competitors.words() if edition == "stated" else {},
-            "published_final": PUBLISHED_FINAL[setting.features] if printed else {},
-        },
-        keys=("rule",),
-    )
+ABOUT = "Figure {} of adaptive: excess loss against iterations, {} features"
+two_features = maker("adaptive-2a", ABOUT.format("2a", "two"), DIFFERS, unpublished="")(convergence(TWO))
+ten_features = maker("adaptive-2b", ABOUT.format("2b", "ten"), DIFFERS, unpublished="")(convergence(TEN))
 
 
 def _contenders(edition: str, setting: RegressionSetting, competitors: Competitors) -> dict[str, Contender]:

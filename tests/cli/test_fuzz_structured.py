@@ -26,7 +26,6 @@ from suffice.simulate.data.cells import WORDS as WORDS_OF_GAPS
 from suffice.simulate.data.csv_file import TextFile
 from suffice.simulate.data.frame import Frame
 from suffice.simulate.data.site_source import read_sites
-from suffice.verification.campaign import conduct, read_campaign
 
 
 def toml(value: Any) -> str:
@@ -79,21 +78,6 @@ def setup(rng: random.Random, folder: Path, seen: Seen) -> None:
     planned = sf.plan(chosen.source, chosen.epsilon, criterion=chosen.criterion, horizon=chosen.horizon,
                       confidence=chosen.confidence)  # fmt: skip
     str(planned)
-
-
-def campaign(rng: random.Random, folder: Path, seen: Seen) -> None:
-    value = lambda good: toml(often(rng, good, PLAIN, 0.03))  # noqa: E731
-    text = f"name = {value('c')}\nout = {value('results')}\nroot = {value(rng.randint(0, 9))}\n"
-    if rng.random() < 0.6:
-        text += f"[[verify]]\nkeys = {value(['adaptive/*'])}\nroots = {value(2)}\neffort = {value('quick')}\n"
-    if rng.random() < 0.6:
-        text += f"[[sharpness]]\nkeys = {value([rng.choice(['cobo/alignment', '*'])])}\n"
-        text += f"instances = {value(20)}\nblock = {value(rng.choice([10, 500]))}\n"
-    (folder / "c.toml").write_bytes(scratched(rng, text.encode(), 0.3))
-    found = read_campaign(folder / "c.toml", out=folder / "results")
-    seen.read = True
-    if len(found.cells) <= 2 and all(cell["kind"] == "sharpness" for cell in found.cells):
-        conduct(found)
 
 
 def options(rng: random.Random, *, divided: bool) -> dict[str, Any]:
@@ -259,7 +243,7 @@ def command(rng: random.Random, folder: Path, seen: Seen) -> None:
 
 
 WAYS: dict[str, Way] = {
-    "setup": setup, "campaign": campaign, "CSV": text_table, "NPZ": archive,
+    "setup": setup, "CSV": text_table, "NPZ": archive,
     "command": command, "theorem": bound, "Python": interface,
 }  # fmt: skip
 

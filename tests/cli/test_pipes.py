@@ -71,14 +71,10 @@ def test_commands(pipe, ending, tmp_path, refused):
     path = pipe(ending)
     model = sf.fit(table(draw(0, [[1.0]] * 2, 20))).save(tmp_path / "m.json")
     for arguments in (
-        ("fit", path),
         ("fit", path, path),
-        ("plan", path, "--epsilon", "10%"),
-        ("plan", path, "--split", "iid:2", "--epsilon", "10%"),
         ("campaign", path),
         ("predict", path, model),
         ("predict", model, path),
-        ("simulate", path, "--algorithm", "local"),
         ("verify", "stein/weighting", "--write", path),
     ):
         refused(*arguments)

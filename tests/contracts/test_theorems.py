@@ -115,11 +115,6 @@ def test_bound_is_outward_where_one_step_contracts_completely_and_at_extreme_hor
             assert_outward(theorem, bound, digits(theorem, **point), slack)
 
 
-def test_horizon_zero_leaves_the_start():
-    got = evaluate(find("adaptive/theorem-2-constant"), eta=0.3, mu=0.5, beta=1, q=1, e0=7.0, s2=5.0, T=0)
-    np.testing.assert_allclose(got, 7.0, rtol=1e-12)  # outward rounding is 4.5e-13
-
-
 def unit_faults(theorem):
     """What does not scale like its unit: "bound", or the name of a condition."""
     # powers of two scale floats exactly, so 50-digit values must agree to (almost) all digits

@@ -1,8 +1,7 @@
-"""The Markdown pages under docs/ and CONTRIBUTING: what they show runs, and every page is listed."""
+"""The Markdown pages under docs/ and CONTRIBUTING: what they show runs. `make docs` says which page is not listed."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 import shlex
@@ -17,21 +16,8 @@ import suffice
 from suffice.cli import main
 
 DOCS = ROOT / "docs"
-LONG = {
-    "check.md",
-    "families.md",
-    "plan.md",
-    "redraw.md",
-    "criterion.md",
-    "algorithm.md",
-    "networks.md",
-    "ci.md",
-    "deploy.md",
-    "pepit.md",
-    "prove.md",
-    "theorist.md",
-    "from_scratch.md",
-}
+LONG = ("check", "families", "plan", "redraw", "criterion", "algorithm", "networks")
+LONG += ("ci", "deploy", "pepit", "prove", "theorist", "from_scratch")
 """Pages whose Python takes seconds."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
 PYTHON = [page for page in (*PAGES, DOCS / "quantities.md", DOCS / "campaigns.md") if blocks(page, "python")]
@@ -40,7 +26,7 @@ TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md", DOCS / "questi
 
 
 def marked(page):
-    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.name in LONG else [])
+    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in LONG else [])
 
 
 @pytest.fixture
@@ -107,31 +93,9 @@ def test_the_setup_files_that_are_shown_are_read(folder):
         assert suffice.read_setup("setup.toml").source.clients >= 2
 
 
-def test_every_page_is_in_the_table_of_contents():
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
-    paths = [page.relative_to(DOCS) for page in DOCS.rglob("*.md")]
-    paths = [
-        path for path in paths if path.parts[0] not in ("gallery", "howto", "pictures") and path.name != "index.md"
-    ]
-    assert len(paths) > 20
-    for path in paths:
-        listed = any(line.rstrip("*") and path.as_posix().startswith(line.rstrip("*")) for line in index.splitlines())
-        assert listed, f"{path} is not in docs/index.md"
-
-
 def test_the_public_names_are_listed():
     text = (DOCS / "api" / "suffice.md").read_text(encoding="utf-8")
     rows = [line.split("|")[2] for line in text.splitlines() if line.startswith("| ") and "`" in line.split("|")[2]]
     listed = [name for row in rows for name in re.findall(r"`(\w+)`", row) if name != "sf"]
     assert len(listed) == len(set(listed))
     assert set(listed) == set(suffice.__all__), "docs/api/suffice.md lists the public interface: say so on purpose"
-
-
-def test_the_modules_of_the_reference_are_there():
-    text = "\n".join(page.read_text(encoding="utf-8") for page in sorted((DOCS / "api").glob("*.md")))
-    listed = re.findall(r"\.\. automodule:: (\S+)\n   :members: ?(.*)", text)
-    assert len(listed) == text.count("automodule::") > 20
-    for module, members in listed:
-        found = importlib.import_module(module)
-        for name in filter(None, members.split(", ")):
-            assert hasattr(found, name), f"{module} has no {name}"

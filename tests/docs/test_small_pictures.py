@@ -6,10 +6,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-import small_pictures
 from small_pictures import LARGEST, LARGEST_DATA, reduced, write_pictures
 
-from suffice.bounds import InputError
 from suffice.figures import figure, makers
 
 KEPT = Path(__file__).parents[2] / "docs" / "pictures"
@@ -35,12 +33,3 @@ def test_decimals_go_and_what_is_encoded_stays():
     svg = b'<path d="M 1.23456 2"/><image href="data:1.23456\n"/><use transform="scale(0.015625)" x="0.5555"/>'
     kept = b'<path d="M 1.23 2"/><image href="data:1.23456\n"/><use transform="scale(0.015625)" x="0.55"/>'
     assert reduced(svg) == kept
-
-
-def test_absent_and_too_large_pictures_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="no such file"):
-        write_pictures(tmp_path, tmp_path / "out", ["cobo-1"])
-    figure("cobo-1").save(tmp_path)
-    monkeypatch.setattr(small_pictures, "LARGEST", 100)
-    with pytest.raises(InputError, match="bytes"):
-        write_pictures(tmp_path, tmp_path / "out", ["cobo-1"])

@@ -15,12 +15,6 @@ from suffice.cli import COMMANDS, load
 from suffice.cli.app import app
 
 FUNCTIONS = {name: value for name in sf.__all__ if inspect.isfunction(value := getattr(sf, name))}
-PUBLIC = {
-    f"{getattr(module, '__name__', '')}.{name}": value
-    for module in (sf, sf.algorithms, sf.problems, sf.verification, sf.bounds)
-    for name in getattr(module, "__all__", dir(module))
-    if getattr(value := getattr(module, name), "__module__", "").startswith("suffice.") and callable(value)
-}
 
 
 def helps() -> dict[str, str]:
@@ -38,12 +32,6 @@ def test_help_begins_with_a_capital_and_ends_with_a_full_stop():
     assert len(found) > 100
     assert [at for at, text in found.items() if not re.fullmatch(r"[A-Z0-9].*\.", text or "", re.DOTALL)] == []
     assert [at for at, text in found.items() if re.search(r"; (repeat|without|an unknown)\b", text)] == []
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_docstring_begins_with_a_sentence(name):
-    head = (inspect.getdoc(PUBLIC[name]) or "").split("\n\n")[0]
-    assert re.search(r"[.:]$", head), head
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

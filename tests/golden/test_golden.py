@@ -66,6 +66,7 @@ def test_what_takes_longer_stays(name):
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
+        ({"a": [1.0, 1e-15]}, {"a": [1.0 + 1e-12, 0.0], "b": 2}, None),
         ({"a": 1.0}, {}, "/a is gone"),
         ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0 + 1e-8]}, "/a/1 is 2.00000001, not 2.0"),
         ({"a": None}, {"a": 0.0}, "/a is 0.0, not None"),
@@ -73,11 +74,7 @@ def test_what_takes_longer_stays(name):
     ],
 )  # fmt: skip
 def test_a_change_is_named_by_its_place(old, new, where):
-    assert list(differences(old, new)) == [where]
-
-
-def test_rounding_and_additions_are_no_change():
-    assert list(differences({"a": [1.0, 1e-15]}, {"a": [1.0 + 1e-12, 0.0], "b": 2})) == []
+    assert list(differences(old, new)) == ([] if where is None else [where])
 
 
 def test_every_recorded_file_is_compared():

@@ -11,18 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from suffice.bounds import Theorem
-from suffice.bounds.theorems.cobo.theorem_1 import tuned_step
 from suffice.verification import Claim, Evidence, Family
 from suffice.verification.claim import Effort
-from suffice.verification.claims import claim_of
-from suffice.verification.claims.cobo.star import DOMAINS, one_client, penalised
-from suffice.verification.evidence import measured_by, sides
+from suffice.verification.evidence import sides
 from suffice.verification.instances.rows import plain
 from suffice.verification.instances.rows import rows as rows_of
 
@@ -40,7 +36,6 @@ VANISHING = (
 CLOSED = (
     *("any Lambda", "averaged", "common Hessian", "curvatures in dimension one", "equal rows", "flat losses"),
     *("one client", "one quadratic in R^2", "three clients", "three kinds of clients", "two clusters"),
-    "settled weights",
 )
 HUGE = dict.fromkeys(CLOSED, 1e5) | {"any Lambda, growing noise": 1e3}
 """The T of some instances of families whose engine takes any T at the same cost, or many steps at little."""
@@ -105,7 +100,7 @@ def _margins(theorem: Theorem, evidence: Evidence) -> dict[str, np.ndarray]:
 def at_limits(
     claim: Claim, *, rows: int, seed: int = 0, always: bool = False, tries: int = 1, unreached: Collection[str] = ()
 ) -> Found:
-    """What `rows` instances of each family of the claim show at limits; a superseded record meets its successor's.
+    """What `rows` instances of each family of the claim show at limits.
 
     Unless `always`, nothing is moved to a condition that has been met with equality anyway; where one has not and is
     not known as `unreached`, there are more instances, in at most `tries` turns.
@@ -119,14 +114,11 @@ def at_limits(
 
 
 def _explore(claim: Claim, found: Found, rows: int, rng: np.random.Generator, always: bool) -> None:
-    theorem, source = claim.theorem, claim
-    if theorem.superseded_by:
-        source = claim_of(theorem.superseded_by.key)
-    families = [_settled(theorem.key)] if theorem.key in _SETTLED else source.families
-    if source.exact is not None and not any(family.sharp for family in families):
-        for piece in source.exact(_SPEND, int(rng.integers(1 << 30))):
+    theorem = claim.theorem
+    if claim.exact is not None and not any(family.sharp for family in claim.families):
+        for piece in claim.exact(_SPEND, int(rng.integers(1 << 30))):
             _add(found, piece, rng)
-    for family in families:
+    for family in claim.families:
         for drawn in _drawn(family, rows, rng, beyond="eta" in theorem.condition_keywords):
             for piece in _measured(family, drawn):
                 _add(found, piece, rng)
@@ -134,31 +126,6 @@ def _explore(claim: Claim, found: Found, rows: int, rng: np.random.Generator, al
             for values in _turning(theorem, family, drawn, rng, wanted):
                 for piece in _measured(family, values):
                     _add(found, piece, rng)
-
-
-_SETTLED = {
-    "cobo/theorem-1-mean-gradient": "mean_gradient",
-    "cobo/theorem-1-tuned": "mean_gradient",
-    "cobo/theorem-1-midpoint-gradient": "midpoint_gradient",
-    "cobo/theorem-1-consensus": "consensus_before",
-    "cobo/corollary-2": "client_gradient",
-}
-"""Superseded records on settled weights, and what they bound."""
-
-
-@cache
-def _settled(key: str) -> Family:
-    """Clusters whose weights are all 1, at the step that the record takes."""
-
-    @measured_by("closed-form moments", "settled clusters", rounding=1e-14)  # distances of models of size 1
-    def measure(values: Values) -> Any:
-        given, known = penalised(values | {"least": np.ones_like(values["T"])})
-        if key.endswith("-tuned"):
-            step = tuned_step(**{name: known[name] for name in ("beta", "rho", "size", "e0", "spread", "sigma2", "T")})
-            given = replace(given, eta=step)
-        return getattr(given, _SETTLED[key]), known
-
-    return Family(name="settled weights", domains=DOMAINS, measure=measure, sharp=one_client)
 
 
 def _add(found: Found, piece: Evidence, rng: np.random.Generator) -> None:

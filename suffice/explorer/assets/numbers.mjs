@@ -45,17 +45,13 @@ export function shown(value, direction = "upper", digits = 6) {
   if (value === Infinity) return "∞";
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "not a number" : "−∞";
   if (Math.abs(value) <= Number.MIN_VALUE) return "0"; // 0 that was rounded outward
-  let text = value.toExponential(digits - 1);
+  const nearest = Number(value.toPrecision(digits));
   const slack = 10 * ULPS * Math.abs(value);
-  const wrong = direction === "upper" ? Number(text) < value - slack : Number(text) > value + slack;
-  if (wrong) {
-    const [mantissa, exponent] = text.split("e");
-    const sign = direction === "upper" ? 1 : -1;
-    const finer = Number(mantissa) === -sign ? 1 : 0; // from 10 down to 9.99999
-    const moved = Number(mantissa) + sign * 10 ** (1 - digits - finer);
-    text = Number(`${moved.toFixed(digits - 1 + finer)}e${exponent}`).toExponential(digits - 1);
-  }
-  return plain(Number(text));
+  const wrong = direction === "upper" ? nearest < value - slack : nearest > value + slack;
+  if (!wrong) return plain(nearest);
+  const roundingMode = direction === "upper" ? "ceil" : "floor";
+  const outside = { maximumSignificantDigits: digits, roundingMode, useGrouping: false };
+  return plain(Number(new Intl.NumberFormat("en-US", outside).format(value)));
 }
 
 // A number as people write it; the text reads back as the same number.
