@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .algorithms import CoBo as CoBo
     from .algorithms import Ditto as Ditto
     from .algorithms import Draw as Draw
-    from .algorithms import EstimatedAllForAll as EstimatedAllForAll
     from .algorithms import FedAvg as FedAvg
     from .algorithms import FederatedClustering as FederatedClustering
     from .algorithms import FixedCoBo as FixedCoBo
@@ -71,7 +70,7 @@ _HOMES = {
     ".": "algorithms problems",
     ".gradient_noise": "Additive",
     ".algorithms": (
-        "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw EstimatedAllForAll FedAvg "
+        "APFL IFCA WGABC Algorithm AllForAll AllForOne CoBo Ditto Draw FedAvg "
         "FederatedClustering FixedCoBo FixedWeights Flix Local LocalSGD Optimised "
         "Scaffnew"
     ),
