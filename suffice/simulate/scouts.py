@@ -33,7 +33,7 @@ import torch
 from torch import Tensor, nn
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_whole
+from suffice.support.numbers import as_whole, plain
 
 from .algorithms import Local, Optimised
 from .algorithms.scouts import Scouts
@@ -63,7 +63,7 @@ _PATIENCE = 4
 _LEAST = 1e-3
 """Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
 
-_ARRAYS = ("weights", "distance", "set_size", "held_out")
+_ARRAYS = ("weights", "distance", "set_size", "looked_at", "held_out")
 
 Progress = Callable[[int, int], None]
 
@@ -95,24 +95,15 @@ class Collaborators:
         return Scouts(alpha=weights, together=together, scouting=(self.gradients, self.vectors_sent))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and lists, as JSON has them; weights and distances by name."""
-        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        return {
-            "clients": list(self.names),
-            **arrays,
-            "looked_at": self.looked_at.tolist(),
-            "iterations": self.iterations,
-            "gradients": self.gradients,
-            "vectors_sent": self.vectors_sent,
-            "remarks": list(self.remarks),
-        }
+        """Plain numbers and lists, as JSON has them; weights and distances by the order of `clients`."""
+        return plain({"clients" if name == "names" else name: value for name, value in vars(self).items()})
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Collaborators:
         """From what `to_dict` gave."""
-        parts: dict[str, Any] = {name: np.array(found[name]) for name in (*_ARRAYS, "looked_at")}
-        parts |= {name: int(found[name]) for name in ("iterations", "gradients", "vectors_sent")}
-        return cls(names=tuple(found["clients"]), remarks=tuple(found["remarks"]), **parts)
+        parts: dict[str, Any] = {name: found["clients" if name == "names" else name] for name in cls.__annotations__}
+        parts |= {name: np.array(parts[name]) for name in _ARRAYS}
+        return cls(**parts | {name: tuple(parts[name]) for name in ("names", "remarks")})
 
 
 def collaborators(

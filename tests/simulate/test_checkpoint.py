@@ -54,29 +54,18 @@ def bumped(t):
 
 
 VALID = ([x + 1 for x in X], LABELS)
-TOKENS = [np.random.default_rng(1).integers(0, 4, (len(x), 3)) for x in X]
-
-
-def table():
-    return nn.Sequential(nn.Embedding(5, 2), nn.Flatten(), nn.Linear(6, 3))
-
-
 PAIRS = {
     "batch": ({}, {"batch": 5}),
     "test rows": ({"test": (X, LABELS)}, {"test": VALID}),
-    "test targets": ({"test": (X, LABELS)}, {"test": (X, [(y + 1) % 3 for y in LABELS])}),
     "rows that judge": ({"validation": (X, LABELS)}, {"validation": VALID}),
+    "test targets": ({"test": (X, LABELS)}, {"test": (X, [(y + 1) % 3 for y in LABELS])}),
+    "momentum": ({"momentum": 0.5}, {"momentum": 0.6}),
     "training targets": ({}, {"targets": [y[::-1] for y in LABELS]}),
-    "whole numbers in training rows": (
-        {"module": table, "rows": TOKENS}, {"module": table, "rows": [x[:, ::-1] for x in TOKENS]}),
-    "names": ({}, {"names": ("a", "b", "c")}),
-    "activation": ({"module": Zero(torch.tanh)}, {"module": Zero(torch.sin)}),
     "activation as a part": ({"module": Zero(nn.Tanh())}, {"module": Zero(nn.Hardtanh())}),
     "way back": ({"module": Zero(lambda h: h * 1)}, {"module": Zero(Halved.apply)}),
     "loss": ({"loss": nn.CrossEntropyLoss()}, {"loss": nn.CrossEntropyLoss(label_smoothing=0.1)}),
     "start": ({"seed": 1}, {"seed": 2}),
     "schedule": ({"eta": schedule}, {"eta": bumped}),
-    "momentum": ({"momentum": 0.5}, {"momentum": 0.6}),
     "sizes": ({"rule": FedAvg(period=2)}, {"rule": FedAvg(period=2, sizes=torch.tensor([1.0, 2.0, 3.0]))}),
 }  # fmt: skip
 RUN = {"iterations": 10, "eta": 0.3, "seeds": 1, "models": True, "checkpoint_every": 2}
@@ -133,12 +122,12 @@ def test_code_of_ones_own_is_part_of_the_run():
     assert same[0] == same[1] != same[2]
 
 
-@pytest.mark.parametrize("damage", ["empty", "half", "cut", "text", "other arrays", "folder"])
+@pytest.mark.parametrize("damage", ["half", "text", "other arrays", "folder"])
 def test_a_damaged_file_is_one_line(damage):
     path = Path("run.npz")
     killed(path)
     whole = path.read_bytes()
-    content = {"empty": b"", "half": whole[: len(whole) // 2], "cut": whole[:-1], "text": b"hello\n" * 9}
+    content = {"half": whole[: len(whole) // 2], "text": b"hello\n" * 9}
     path.unlink()
     if damage == "folder":
         path.mkdir()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -158,20 +157,6 @@ def test_a_damaged_file_of_a_run_that_was_stopped_is_one_line(refused, tmp_path,
     assert "remove it" in said
 
 
-def test_a_full_disk_names_the_file_and_what_to_do(tmp_path, monkeypatch):
-    data = write_folder(tmp_path / "data", clients=2)
-    monkeypatch.chdir(tmp_path)
-
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    for algorithm, file in (("scouts", "scouts.json"), ("local", "checkpoint.npz")):
-        with pytest.raises(sf.InputError, match=f"= 'out/{file}': no space left on device; make room") as caught:
-            sf.train(data, algorithm=algorithm, iterations=4, out="out")
-        assert "\n" not in str(caught.value)
-
-
 @pytest.fixture
 def unsaved(monkeypatch):
     """Without the pictures, which take most of the time."""
@@ -237,15 +222,6 @@ def test_the_command_says_how_to_go_on_and_prints_json(command, tmp_path, monkey
     assert "fedavg takes" in said.stderr  # `iterations` is an option of scouts
     done = command(*(word for word in typed if word not in ("--option", "iterations=8")), "--algorithm", "fedfomo")
     assert "fedfomo weighs no clients" in done.stdout, done.stderr
-
-
-def test_few_rows_and_one_class_are_said(tmp_path):
-    data = write_folder(tmp_path / "data", clients=3, sizes={1: 3})
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    np.savez(data / "site0.npz", X=X, y=np.zeros(20, int))
-    said = "\n".join(sf.train(data, model=factory, **QUICK | {"options": {"folds": 4, "iterations": 20}}).remarks)
-    assert "client site1 has 2 rows: 2 folds, not 4" in said
-    assert "client site0 has rows of one class" in said
 
 
 MISTAKES = [

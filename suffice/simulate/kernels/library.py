@@ -11,7 +11,6 @@ import ctypes
 import hashlib
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -68,27 +67,15 @@ def library(dtype: torch.dtype, source: str = "general") -> ctypes.CDLL:
 
 
 def _cached(compiler: str, flags: list[str], folder: Path, source: str, key: str) -> ctypes.CDLL:
-    """The library from `folder`, where its name ends in a hash of its content; built where none is sound.
-
-    Processes that build at once write the same file, or files of different names, each of them whole.
-    """
-    stem = f"{source}-{key}"
-    for path in sorted(folder.glob(f"{stem}-*.so")):
-        try:
-            if path.stem == f"{stem}-{_hash(path.read_bytes())}":
-                return ctypes.CDLL(str(path))
-        except OSError:
-            pass  # sound as a file, but not for this machine: built anew
-        path.unlink(missing_ok=True)
+    """The library from `folder`; built where there is none that loads. Files are whole or absent."""
+    path = folder / f"{source}-{key}.so"
+    if path.exists():
+        with suppress(OSError):
+            return ctypes.CDLL(str(path))
     with tempfile.TemporaryDirectory() as scratch:
         built = Path(scratch, "built.so")
         call([compiler, *flags, str(Path(__file__).with_name(f"{source}.c")), "-o", str(built), "-lm"])
-        content = built.read_bytes()
-    return ctypes.CDLL(str(write_whole(folder / f"{stem}-{_hash(content)}.so", content)))
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]
+        return ctypes.CDLL(str(write_whole(path, built.read_bytes())))
 
 
 def _compiler() -> str:
@@ -120,28 +107,15 @@ def sources() -> list[Path]:
 
 
 def call(command: list[str]) -> bytes:
-    """What a command prints. `Unavailable` when it fails, or hangs: then its whole process group is killed."""
+    """What a command prints. `Unavailable` when it fails or hangs."""
     try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
     except OSError as error:
         raise Unavailable(f"{command[0]}: {error.strerror or error}") from None
-    with process:
-        try:
-            out, complaint = process.communicate(timeout=PATIENCE)
-        except BaseException as error:  # Ctrl-C does not reach a session of its own
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            _given_up.add(command[0])
-            raise Unavailable(f"{command[0]}: not done after {PATIENCE:g} s") from None
-    if process.returncode:
-        lines = [line for line in complaint.decode(errors="replace").splitlines() if "error" in line] or ["failed"]
+    except subprocess.TimeoutExpired:
+        _given_up.add(command[0])
+        raise Unavailable(f"{command[0]}: not done after {PATIENCE:g} s") from None
+    if done.returncode:
+        lines = [line for line in done.stderr.decode(errors="replace").splitlines() if "error" in line] or ["failed"]
         raise Unavailable(f"{command[0]}: {lines[0].strip()}")
-    return out
+    return done.stdout

@@ -54,46 +54,27 @@ def test_a_library_is_built_once_and_kept_for_its_owner(cache):
     assert cache.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "one bit", "text"])
-def test_a_damaged_library_is_built_again(cache, damage):
+@pytest.mark.parametrize("content", [b"", b"no library"])
+def test_a_library_that_cannot_be_loaded_is_built_again(cache, content):
+    made = *module.recipe(torch.float64)[:2], module._folder(), "general", "key"
+    (cache / "general-key.so").write_bytes(content)
+    assert module._cached(*made).arrange() == 7
+    assert builds(cache) == 1
+    assert len((cache / "general-key.so").read_bytes()) > 1000
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702])
+def test_a_cache_that_others_own_or_may_write_to_is_not_used(cache, mode, monkeypatch):
     build(torch.float64)
-    (path,) = cache.iterdir()
-    content = path.read_bytes()
-    broken = {"empty": b"", "cut": content[: len(content) // 2], "text": b"no library",
-              "one bit": content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]}[damage]  # fmt: skip
-    path.unlink()  # this process has loaded it: another file, not the same with other content
-    path.write_bytes(broken)
-    assert build(torch.float64).arrange() == 7
-    assert builds(cache) == 2
-    assert [entry.read_bytes() == content for entry in cache.iterdir()] == [True]
-
-
-def test_a_library_that_is_sound_but_cannot_be_loaded_is_built_again(cache):
-    build(torch.float64)
-    (path,) = cache.iterdir()
-    path.unlink()
-    stem = path.stem.rpartition("-")[0]
-    (cache / f"{stem}-{module._hash(b'text')}.so").write_bytes(b"text")
-    assert build(torch.float64).arrange() == 7
-    assert builds(cache) == 2
-    assert list(cache.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
-def test_a_cache_that_others_may_write_to_is_not_used(cache, mode):
-    build(torch.float64)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
+        with pytest.raises(Unavailable, match="others may write to"):
+            build(torch.float64)
     cache.chmod(mode)
     with pytest.raises(Unavailable, match=r"^others may write to .*suffice; make it your own \(chmod go-w\)"):
         build(torch.float64)
     cache.chmod(0o755)
     assert build(torch.float64).arrange() == 7
-
-
-def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
-    build(torch.float64)
-    monkeypatch.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
-    with pytest.raises(Unavailable, match="others may write to"):
-        build(torch.float64)
 
 
 def test_a_relative_cache_is_ignored(cache, tmp_path, monkeypatch):
@@ -109,18 +90,13 @@ def test_a_relative_cache_is_ignored(cache, tmp_path, monkeypatch):
     assert list((tmp_path / "work").iterdir()) == []
 
 
-def test_a_compiler_that_hangs_is_given_up_with_all_its_processes(cache, tmp_path, monkeypatch):
-    compiler(tmp_path, f"sleep 60 & echo $! > {tmp_path}/child\nwait\n")
+def test_a_compiler_that_hangs_is_given_up(cache, tmp_path, monkeypatch):
+    compiler(tmp_path, "exec sleep 60")
     monkeypatch.setattr(module, "PATIENCE", 0.5)
     began = time.monotonic()
     with pytest.raises(Unavailable, match=r"compiler: not done after 0.5 s$"):
         build(torch.float64)
     assert time.monotonic() - began < 10
-    child, ended = Path("/proc") / (tmp_path / "child").read_text().strip() / "stat", 0
-    while child.exists() and child.read_text().split()[2] != "Z" and ended < 100:
-        time.sleep(0.05)
-        ended += 1
-    assert ended < 100
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match=r"no C compiler .*compiler took over 0.5 s$"):  # at once, in every later run
         build(torch.float64)
@@ -157,20 +133,3 @@ def test_processes_that_build_at_once_all_have_the_library(cache):
     assert [process.exitcode for process in processes] == [0] * 6
     assert [entry.suffix for entry in cache.iterdir()] == [".so"]
     assert build(torch.float64).arrange() == 7
-
-
-@pytest.mark.slow
-def test_a_build_that_is_killed_leaves_a_cache_that_works(cache):
-    context, seconds = multiprocessing.get_context("fork"), 0.15
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        for kill in range(20):
-            process = context.Process(target=build, args=(torch.float64,))
-            process.start()
-            time.sleep(seconds * kill / 20)
-            process.kill()
-            process.join()
-            for path in cache.glob("*.so"):
-                path.unlink()  # the next one builds too
-    assert build(torch.float64).arrange() == 7
-    assert len(list(cache.glob("*.so"))) == 1
