@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .algorithms import CoBo as CoBo
     from .algorithms import Ditto as Ditto
     from .algorithms import Draw as Draw
+    from .algorithms import EstimatedAllForAll as EstimatedAllForAll
     from .algorithms import FedAvg as FedAvg
     from .algorithms import FederatedClustering as FederatedClustering
     from .algorithms import FixedCoBo as FixedCoBo

@@ -6,6 +6,7 @@ from .algorithm import Algorithm as Algorithm
 from .algorithm import Draw as Draw
 from .algorithm import State as State
 from .all_for_all import AllForAll as AllForAll
+from .all_for_all_estimated import EstimatedAllForAll as EstimatedAllForAll
 from .all_for_all_two_stage import TwoStageAllForAll as TwoStageAllForAll
 from .all_for_one import AllForOne as AllForOne
 from .apfl import APFL as APFL

@@ -59,6 +59,8 @@ B = torch.ones(N, N) - torch.eye(N)
 REFUSED = [
     ("Lambda", lambda: alg.AllForAll(Lambda=torch.eye(N) * 2 - torch.ones(N, N) / N)),
     ("alpha", lambda: alg.FixedWeights(alpha=-torch.ones(N, N))),
+    ("samples", lambda: alg.EstimatedAllForAll(samples=0, threshold=1.0)),
+    ("threshold", lambda: alg.EstimatedAllForAll(samples=3, threshold=-1.0)),
     ("b", lambda: alg.FixedWeights.threshold(torch.ones(3, 3), mu=1, epsilon=1)),
     ("mu", lambda: alg.FixedWeights.threshold(B, mu=0.0, epsilon=1)),
     ("epsilon", lambda: alg.FixedWeights.threshold(B, mu=1.0, epsilon=[1, 2])),

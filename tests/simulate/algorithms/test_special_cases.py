@@ -22,6 +22,7 @@ ALONE = [
     alg.FedFomo(period=100),
     alg.FedAMP(share=0.0, pull=2.0),  # u_i = x_i when each step begins a round
     alg.AllForAll(Lambda=EYE),
+    alg.EstimatedAllForAll(samples=2, threshold=0.0),
     alg.FixedCoBo(w=torch.zeros(N, N), rho=0.6),
     alg.FederatedClustering(radius=0.0, rounds=1),
 ]
