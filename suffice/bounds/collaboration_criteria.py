@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -31,17 +31,20 @@ class Criterion(Protocol):
     @property
     def kind(self) -> str: ...
     def phi(self, x): ...
-    def psi(self, x): ...
     def step_ratio(self, share): ...
+
+    def psi(self, x):
+        return x * self.phi(x)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Binary:
+class Binary(Criterion):
     """phi(x) = lambda 1{x >= lambda} (Definition 3): equal weight for all peers with similarity at least lambda.
 
     `threshold` is lambda in (0, 1], or an array or tensor of them that broadcasts against x.
     """
 
+    kind: ClassVar[str] = "binary"
     threshold: Any
 
     def __post_init__(self) -> None:
@@ -53,61 +56,45 @@ class Binary:
         if outside.any():
             raise InputError("threshold", values[outside].flat[0].item(), "give lambda in (0, 1]")
 
-    @property
-    def kind(self) -> str:
-        return "binary"
-
     def phi(self, x):
         # 0 * x keeps dtype and library of x; a boolean times a float would fall back to float32 in torch.
         return ((x >= self.threshold * (1 - TOLERANCE)) + 0 * x) * self.threshold
-
-    def psi(self, x):
-        return x * self.phi(x)
 
     def step_ratio(self, share):
         return binary_step_ratio(threshold=self.threshold, share=share)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Continuous:
+class Continuous(Criterion):
     """phi(x) = x (Definition 3): weights proportional to similarity."""
 
-    @property
-    def kind(self) -> str:
-        return "continuous"
+    kind: ClassVar[str] = "continuous"
 
     def phi(self, x):
         return x
-
-    def psi(self, x):
-        return x * x
 
     def step_ratio(self, share):
         return continuous_step_ratio(share=share)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sharp:
+class Sharp(Criterion):
     """phi(x) = 1 - sqrt(1 - x): the weights that minimise the exact worst case of one step."""
 
-    @property
-    def kind(self) -> str:
-        return "sharp"
+    kind: ClassVar[str] = "sharp"
 
     def phi(self, x):
         return 1 - abs(1 - x) ** 0.5
-
-    def psi(self, x):
-        return x * self.phi(x)
 
     def step_ratio(self, share):
         return sharp_step_ratio(share=share)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Custom:
+class Custom(Criterion):
     """Any function that passes the checks of Definition 1, given as a callable on arrays."""
 
+    kind: ClassVar[str] = "custom"
     function: Callable[[Any], Any]
 
     def __post_init__(self) -> None:
@@ -126,15 +113,8 @@ class Custom:
             if failing:
                 raise InputError("criterion", self.function, f"Definition 1 asks: {remedy}")
 
-    @property
-    def kind(self) -> str:
-        return "custom"
-
     def phi(self, x):
         return self.function(x)
-
-    def psi(self, x):
-        return x * self.phi(x)
 
     def step_ratio(self, share):
         """The root by bisection, on the safe side: between grid points phi (r - q) is at least phi(r+) (r- - q)."""

@@ -280,8 +280,7 @@ def _check_affine(
                 )
             if not additive:
                 continue
-            quiet = _map(problem, algorithm, centre, eta, torch.zeros_like(noise), t, extra)
-            gap = _noise_gap(problem, algorithm, centre, eta, noise, t, extra, A[:, -1] - quiet[:, -1])
+            gap = _noise_gap(problem, algorithm, centre, eta, noise, t, extra)
             if gap > _AFFINE:
                 raise _Fails(
                     f"its step at t = {t} is not affine in the noise (off by {gap:.2g} of its size): second moments do "
@@ -308,17 +307,18 @@ def _map(
 
 
 def _noise_gap(
-    problem: Any, algorithm: Algorithm, centre: State, eta: Tensor, noise: Tensor, t: int, extra: Any, moved: Tensor
+    problem: Any, algorithm: Algorithm, centre: State, eta: Tensor, noise: Tensor, t: int, extra: Any
 ) -> float:
-    """How far the response `moved` to the noise is from the sum of the responses to its halves, as a share of it."""
-    parts = noise.clone(), noise.clone()
-    parts[0][:, ::2] *= 3
-    parts[1][:, ::2] *= -1  # the mean of both is the noise itself
-    responses = [_flat(algorithm, problem, dict(centre), Draw(iteration=t, noise=part, extra=extra), eta, centre)
-                 for part in parts]  # fmt: skip
-    quiet = _flat(algorithm, problem, dict(centre), Draw(iteration=t, noise=noise * 0, extra=extra), eta, centre)
-    size = float(moved.abs().max()) + float(quiet.abs().max()) * 1e-6
-    return float(((responses[0] + responses[1]) / 2 - quiet - moved).abs().max()) / max(size, 1e-300)
+    """How far a step from the centre is from the mean of those with two noises of this mean, as a share of what noise
+    moves it."""
+    tilted = noise.clone()
+    tilted[:, ::2] *= 3
+    quiet, moved, *parts = (
+        _flat(algorithm, problem, dict(centre), Draw(iteration=t, noise=each, extra=extra), eta, centre)
+        for each in (noise * 0, noise, tilted, 2 * noise - tilted)
+    )
+    size = float((moved - quiet).abs().max()) + float(quiet.abs().max()) * 1e-6
+    return float((sum(parts) / 2 - moved).abs().max()) / max(size, 1e-300)
 
 
 def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: list[bool]) -> tuple[Cycle, bool]:
