@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from blocks import ROOT, blocks
 from populations import draw, table, written
-from site_data import site_file
 
 import suffice as sf
 from suffice import InputError
@@ -197,7 +196,6 @@ def test_bad_tables_are_refused_in_one_line(tmp_path, refused):
         "client,x,target\na,1,5\nb,2,5\na,3,5\n", "--loss", "least-squares"
     )
     assert "one class alone" in line("client,x,target\na,1,u\nb,2,u\na,3,u\n")
-    assert "a date: make a number of it" in line("client,d,target\na,2020-01-02,5\nb,2020-01-03,6\nb,2020-01-03,7\n")
     assert "name the site of every row" in line("client,x,target\n,1,5\n,2,6\n,2,7\n")
     assert "no predictor is left" in line("client,target\na,1\nb,2\nb,4\n")
     assert "least squares needs numbers" in line("client,x,target\na,1,u\nb,2,v\nc,1,w\n", "--loss", "least-squares")
@@ -226,32 +224,6 @@ def test_a_folder_an_npz_a_problem_and_a_setup_file_are_the_same_rows(sites, tmp
     problem = sf.from_arrays([X for X, _ in sites], [y for _, y in sites], standardise="none",
                              names=["s0", "s1", "s2", "s3"])  # fmt: skip
     np.testing.assert_allclose(models(sf.fit(problem)), by_table, rtol=1e-8)
-
-
-def test_it_beats_pooled_and_alone_on_a_real_table():
-    """Half of each subject's rows for training: least squares alone and pooled by hand."""
-    with open(site_file("subjects-sleep")) as stream:
-        rows = list(csv.DictReader(stream))
-    train = [row for k, row in enumerate(rows) if k % 2 == 0]
-    test = [row for k, row in enumerate(rows) if k % 2]
-
-    def columns(part):
-        return {name: [float(row[name]) if name != "site" else row[name] for row in part] for name in part[0]}
-
-    fit = sf.fit(columns(train), client="site")
-    y = np.array(columns(test)["target"])
-    ours = ((fit.predict(columns(test)) - y) ** 2).mean()
-
-    def lines(part):
-        return np.column_stack((np.ones(len(part)), columns(part)["Days"])), np.array(columns(part)["target"])
-
-    pooled = np.linalg.lstsq(*lines(train), rcond=None)[0]
-    losses = {"pooled": ((lines(test)[0] @ pooled - y) ** 2).mean(), "alone": 0.0}
-    for site in fit.by_name:
-        own = np.linalg.lstsq(*lines([row for row in train if row["site"] == site]), rcond=None)[0]
-        X, answer = lines([row for row in test if row["site"] == site])
-        losses["alone"] += ((X @ own - answer) ** 2).sum() / len(test)
-    assert ours < min(losses.values()), (ours, losses)
 
 
 def test_the_page_runs(tmp_path, monkeypatch):

@@ -32,7 +32,7 @@ INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
 INDEXES = (INDEX, "", "Unnamed: 0")
 """Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
-PIECE = 1 << 23
+PIECE = 3 << 22
 """Characters that are read at a time: what is asked of a column takes as long in few rows as in many."""
 BLANKS = " "
 csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it does not have is one field

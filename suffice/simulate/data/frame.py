@@ -140,8 +140,7 @@ def is_frame(source: Any) -> bool:
 
 
 def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts: Iterable[str] = ()) -> Frame:
-    """A `Frame` of a data frame (any that narwhals knows, or one with names in `columns`, each an item) or of a mapping
-    of columns; `InputError`. Columns that are not to be `read`, which may be dates or of any kind, hold zeros. Texts
+    """A `Frame` of a data frame (any that narwhals knows) or of a mapping of columns; `InputError`. Columns that are not to be `read`, which may be dates or of any kind, hold zeros. Texts
     are read as cells of a CSV are, but categories, and the columns `texts` (names of sites, say), as they stand."""
     from polars import DataFrame, Series
 
@@ -168,9 +167,7 @@ def _columns(source: Any) -> Mapping[Any, Any]:
 
     try:
         frame = narwhals.from_native(source)
-    except ValueError as error:  # two columns of one name
-        raise InputError("columns", type(source).__name__, " ".join(str(error).split())) from None
-    except TypeError:  # of a library that it does not know
-        return {name: source[name] for name in source.columns}
+    except (TypeError, ValueError) as error:  # of a library that it does not know, or two columns of one name
+        raise InputError("columns", type(source).__name__, " ".join(str(error).split())[:200]) from None
     frame = frame.collect() if isinstance(frame, narwhals.LazyFrame) else frame
     return {series.name: series for series in frame.iter_columns()}

@@ -42,12 +42,12 @@ def as_path(field: str, value: Any) -> Path:
 
 
 @contextmanager
-def opened(path: Path, *, field: str = "path", packed: bool = True) -> Generator[IO[bytes]]:
-    """The bytes of a regular file, those of a `packed` one (.gz, .bz2) unpacked as they are read.
+def opened(path: Path, *, field: str = "path") -> Generator[IO[bytes]]:
+    """The bytes of a regular file, those of a .gz or .bz2 unpacked as they are read.
 
     Raises `InputError`, also for what reading it inside the block meets.
     """
-    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix.lower(), open) if packed else open
+    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix.lower(), open)
     try:
         check_regular(path, field)
         with unpack(path, "rb") as stream:
@@ -61,7 +61,7 @@ def opened(path: Path, *, field: str = "path", packed: bool = True) -> Generator
 
 def whole(path: Path, *, field: str, most: int) -> bytes:
     """The content of a file of at most `most` bytes, or `InputError`."""
-    with opened(path, field=field, packed=False) as stream:
+    with opened(path, field=field) as stream:
         content = stream.read(most + 1)
     if len(content) > most:
         raise InputError(f"size of {path.name}", f"over {most} bytes", "no file of this kind is so large")

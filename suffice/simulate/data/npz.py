@@ -18,7 +18,7 @@ PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 def read_arrays(field: str, path: Path, memory: Memory) -> dict[str, np.ndarray]:
     """All arrays of an .npz file, or `InputError` with `field`."""
-    with opened(path, field=field, packed=False) as stream:
+    with opened(path, field=field) as stream:
         try:
             with zipfile.ZipFile(stream) as archive:
                 return {

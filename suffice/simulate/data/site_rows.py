@@ -53,7 +53,6 @@ def sites_of(
     memory: Memory,
     keep: bool = False,
     divided: bool = False,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
     """Two passes over the rows: what is in every column, then the numbers. Of what is seen of the target `classes`
     makes its labels, none for numbers. Rows of labels are kept, others where `keep` says so."""
@@ -66,11 +65,10 @@ def sites_of(
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
     label = {float(text) if facts[target].numeric else text: float(at) for at, text in enumerate(labels)}
     found: dict[str, Rows] = {}
-    without, siteless, done, sample = 0, 0, 0, (np.empty((0, 0)), np.empty(0))
+    without, siteless, sample = 0, 0, (np.empty((0, 0)), np.empty(0))
     for frame in frames():
         owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, label)
-        sample = (X[:SAMPLE].copy(), y[:SAMPLE]) if not done else sample
-        done += len(y)
+        sample = sample if len(sample[1]) else (X[:SAMPLE].copy(), y[:SAMPLE])
         siteless += owners.null_count()
         known = ~np.isnan(y)
         without += int((~known & owners.is_not_null().to_numpy()).sum())
@@ -80,8 +78,6 @@ def sites_of(
             _add(found[name], X[mine], y[mine], keep=keep)
         if len(found) > MOST_CLIENTS:  # more than matrices of all pairs are made for
             raise InputError(client, f"{len(found)} values", FEWER)
-        if progress is not None:
-            progress(done, total)
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
     left = ((siteless, f"site ({client})", client), (without, "target", target))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +32,6 @@ def read_sites(
     site: str | None = None,
     max_memory: float = MAX_MEMORY,
     keep: bool = False,
-    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Sites, str]:
     """The sites of `source`, and the loss that `loss` means: "auto" is what `loss_of` says. With `site` all rows are of
     this one; with `keep` all rows are kept, not those of labels alone. Raises `InputError`."""
@@ -54,7 +53,7 @@ def read_sites(
         return () if loss == "least-squares" else _classes(target, seen, loss)
 
     divided = split is not None and not split.startswith("column:")
-    how: dict[str, Any] = {"drop": drop, "memory": memory, "keep": keep, "divided": divided, "progress": progress}
+    how: dict[str, Any] = {"drop": drop, "memory": memory, "keep": keep, "divided": divided}
     sites = sites_of(frames, found.client, target, classes, **how)
     return replace(sites, notes=(*sites.notes, *guessed, *found.notes)), loss
 

@@ -109,18 +109,6 @@ def test_columns_of_one_name_are_refused():
     assert "\n" not in str(refused.value)
 
 
-def test_a_frame_of_an_unknown_library_is_read_by_its_names():
-    class Unknown(dict):
-        columns = property(list)
-
-    class Series(list):
-        to_list = list.copy
-
-    found = frame_of(type("Table", (), {"columns": ["x"], "__getitem__": lambda self, name: Series([1.0, None])})())
-    np.testing.assert_array_equal(found.numbers("x"), [1, np.nan])
-    np.testing.assert_array_equal(frame_of(Unknown(x=[2])).numbers("x"), [2])
-
-
 def test_columns_that_are_left_out_may_be_anything(library):
     """Dates and what nothing can be made of: dropped in a fit, and not asked for in a prediction, they are not read."""
     x = np.arange(12.0)

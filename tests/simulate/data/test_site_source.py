@@ -6,10 +6,13 @@ import time
 
 import numpy as np
 import pytest
+from site_data import DATA
 
 import suffice as sf
 from suffice import InputError
 from suffice.simulate.data.loss import PENALTY
+
+HEART = DATA / "heart_disease"
 
 
 def rows(target):
@@ -71,3 +74,31 @@ def test_what_is_fitted(classes, count, loss, monkeypatch):
     """Up to the limits themselves; the work is left out."""
     monkeypatch.setattr("suffice.fitting.classification.classified", lambda sites, *_: sites.classes)
     assert len(sf.fit(rows([f"c{k % classes}" for k in range(count)]), loss=loss)) == classes
+
+
+def test_what_is_said_is_not_guessed():
+    table = rows([float(k % 3 == 0) for k in range(60)])
+    assert isinstance(sf.read(table, loss="least-squares"), sf.LeastSquares)
+    assert isinstance(sf.read(table, standardise_target=True), sf.LeastSquares)
+    named = sf.read(table, loss="logistic")
+    assert (named.regularisation, named.remarks) == (0, ())
+    assert sf.read(table, regularisation=0.5).regularisation == 0.5
+    explicit = sf.read(table, loss="logistic", regularisation=PENALTY)
+    np.testing.assert_array_equal(explicit.optimum.numpy(), sf.read(table).optimum.numpy())
+
+
+@pytest.mark.skipif(not HEART.is_dir(), reason="the archive's files are not here")
+def test_the_hospitals_are_read_by_a_fit_too():
+    problem, fit = sf.read(HEART), sf.fit(HEART)
+    assert isinstance(problem, sf.Logistic)
+    assert fit.loss == "logistic"
+    assert tuple(model.name for model in fit) == problem.names
+    assert tuple(model.rows for model in fit) == problem.row_counts
+    assert len(next(iter(fit)).coefficients) == problem.features - 1
+
+
+def test_a_column_of_an_embedded_set_names_the_clients_for_every_command(command):
+    options = ["sklearn:diabetes", "--client", "sex"]
+    for line in (["plan", *options, "--numbers"], ["simulate", *options, "--algorithm", "local", "--seeds", "2"]):
+        assert "-0.04" in command(*line).stdout  # the name of a client
+    assert len(sf.fit("sklearn:diabetes", client="sex")) == len(sf.read("sklearn:diabetes", client="sex").names) == 2

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from client_data import TABLE, read, written
 
 import suffice as sf
+from suffice.simulate.data.embedded import embedded
 
 
 def test_every_kind_of_file_gives_the_same_problem(tmp_path):
@@ -87,21 +86,6 @@ def test_half_of_a_character_is_no_name(field):
         NAMES[field]()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file has such a name")
-@pytest.mark.parametrize("kind", ["csv", "npz", "libsvm"])
-def test_half_of_a_character_is_no_name_in_files(tmp_path, kind):
-    """Of a file whose name is not UTF-8, which Python reads as such, nor of a column in an array."""
-    for name in ("a", "\udcff"):
-        with (tmp_path / f"{name}.{kind}").open("wb") as file:
-            if kind == "npz":
-                np.savez(file, X=np.ones((3, 1)), y=np.ones(3), columns=["x" if name == "a" else HALF])
-            else:
-                file.write(b"x,target\n1,2\n3,4\n" if kind == "csv" else b"1 1:2\n3 1:4\n")
-    for reader in (sf.read, sf.fit):
-        with pytest.raises(sf.InputError, match=r"(site|column) = '\\ud(cff|800)': half of a character"):
-            reader(tmp_path)
-
-
 def test_codes_are_the_same_levels_in_files_that_have_only_such_as_in_others(tmp_path):
     """01 is a number in the first file, and no level 1 beside the level 01 of the second."""
     rng = np.random.default_rng(0)
@@ -114,3 +98,30 @@ def test_codes_are_the_same_levels_in_files_that_have_only_such_as_in_others(tmp
         written(tmp_path, "\n".join(["x,kind,target", *rows]), f"{name}.csv")
     levels = {column.level for column in sf.fit(tmp_path).design.columns if column.level}
     assert levels == {"01", "02", "1", "A"}
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "classes"),
+    [("breast_cancer", (569, 30), 2), ("diabetes", (442, 10), 214), ("digits", (1797, 64), 10),
+     ("iris", (150, 4), 3), ("wine", (178, 13), 3)],
+)  # fmt: skip
+def test_embedded_sets(name, shape, classes):
+    table = embedded(name)
+    assert table.X.shape == shape
+    assert len(np.unique(table.y)) == classes
+    assert len(table.columns) == shape[1]
+    assert sf.read(f"sklearn:{name}", split="iid:3", standardise="none", regularisation=0.1).clients == 3
+
+
+def test_libsvm_files_are_dense_and_share_their_columns(tmp_path):
+    (tmp_path / "a.svm").write_text("1 1:0.5 3:2\n-1 2:1 # a comment\n1 1:4\n")
+    (tmp_path / "b.svm").write_text("-1 5:1\n1 1:2\n")
+    problem = sf.read(tmp_path, loss="logistic", regularisation=0.1, standardise="none", intercept=False)
+    np.testing.assert_array_equal(
+        problem.data.X,
+        [[0.5, 0, 2, 0, 0], [0, 1, 0, 0, 0], [4, 0, 0, 0, 0], [0, 0, 0, 0, 1], [2, 0, 0, 0, 0]],
+    )
+    np.testing.assert_array_equal(problem.data.y, [1, -1, 1, -1, 1])
+    (tmp_path / "b.svm").write_text("-1 0:1\n1 1:2\n")  # indices from 0 on somewhere: from 0 on everywhere
+    problem = sf.read(tmp_path, loss="logistic", regularisation=0.1, standardise="none", intercept=False)
+    np.testing.assert_array_equal(problem.data.X[0], [0, 0.5, 0, 2])
