@@ -67,17 +67,13 @@ def on_boundaries(theorem: Theorem, family: Family, *, seed: int) -> Values:
     return family.split(np.concatenate((_spread(inside, _MOST), _spread(again, _MOST))))
 
 
-def _simple(domain: Domain) -> list[float]:
-    """Quantiles of both ends of an interval, and of 0 where it lies inside."""
-    inside = not domain.log and not domain.zero and domain.low < 0 < domain.high
-    return [0.0, 1.0, *([-domain.low / (domain.high - domain.low)] if inside else [])]
-
-
 def _with_ends(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the instances with one domain at each of its ends, or with its entries alike."""
+    """Yield the instances with one domain at each of its ends, or at 0 inside, or with its entries alike."""
     for domain, columns in family.places.values():
+        ends = [domain.at(np.array(quantile)) for quantile in (0.0, 1.0)]
+        ends += [np.zeros(1)] if not domain.log and domain.low < 0 < domain.high else []  # 0 inside
         alike = [rows[:, columns.start :][:, :1]] if domain.shape else []
-        for value in (*(domain.at(np.array(quantile)) for quantile in _simple(domain)), *alike):
+        for value in (*ends, *alike):
             moved = rows.copy()
             moved[:, columns] = value
             yield moved
