@@ -44,11 +44,6 @@ class Steps:
         return self.low + part * (self.high - self.low)
 
 
-def quantile(value: np.ndarray) -> np.ndarray:
-    """The share in [0, 1] of a family's domain "step", which is logarithmic from 1e-4 to 1."""
-    return 1 + np.log10(np.maximum(value, 1e-4)) / 4
-
-
 def moved_inside(
     theorem: Theorem, movable: MovableInstances, values: Values, reach: float = 1.0
 ) -> tuple[Values, np.ndarray]:
@@ -61,17 +56,14 @@ def moved_inside(
             break
         part = {key: value[stuck] for key, value in values.items()}
         shifted = movable.moved(part, name, _nearest(theorem, movable.scalars(part), name, grid, reach))
-        values = {key: _with(value, stuck, shifted[key]) for key, value in values.items()}
+        values = {key: np.array(value) for key, value in values.items()}
+        for key, value in shifted.items():
+            values[key][stuck] = value
         scalars = movable.scalars(values)
         steps = allowed_steps(theorem, scalars, reach)
-    eta = steps.at(quantile(values["step"]))
+    # a family's domain "step" is logarithmic from 1e-4 to 1
+    eta = steps.at(1 + np.log10(np.maximum(values["step"], 1e-4)) / 4)
     return values, np.where(np.isnan(eta), values["step"] / scalars["beta"], eta)
-
-
-def _with(value: np.ndarray, rows: np.ndarray, new: np.ndarray) -> np.ndarray:
-    value = value.copy()
-    value[rows] = new
-    return value
 
 
 def allowed_steps(theorem: Theorem, scalars: dict[str, np.ndarray], reach: float = 1.0) -> Steps:

@@ -25,15 +25,13 @@ from .family import Domain, Family, Values
 
 _TRIED = 128
 """Corners from which those are chosen that are moved."""
-_EDGES = 12
-"""Of those that meet the hypotheses, where many do."""
 _MOVED = 6
 """Instances that are moved at a time."""
 _ROUNDS = 3
 _GRID = 9
 _STEPS = 160
 """The most steps to where a condition turns: few, unless it jumps."""
-_MOST = 96
+_MOST = 40
 """Instances of those that were moved."""
 
 _MODES = [
@@ -54,37 +52,28 @@ LATE = tuple(63 * 4**k + k for k in range(10))
 
 
 def on_boundaries(theorem: Theorem, family: Family, *, seed: int) -> Values:
-    """Instances at which one condition turns, on the side that the theorem covers; where it covers few, those at which
-    several do, and the same with other numbers at their ends."""
+    """Instances at which conditions turn, on the side that the theorem covers, several at once where it covers few; and
+    the same with other numbers at their ends."""
     rows = family.numbers(family.corners(_TRIED, seed=seed))
-    met, count = _met(theorem, family, rows)
-    if 4 * met.sum() >= len(met):
-        rows = np.concatenate((rows[:0], *_turned(theorem, family, _spread(rows[met], _EDGES))))
-        return family.split(rows[_met(theorem, family, rows)[0]])
-    rows = rows[_best(met, count)]
     for _ in range(_ROUNDS):
-        rows = np.concatenate((rows, *_turned(theorem, family, rows)))
         met, count = _met(theorem, family, rows)
-        if met.sum() >= _MOVED:
+        rows = rows[np.argsort(-(count + met), kind="stable")[:_MOVED]]
+        rows = np.concatenate((rows, *_turned(theorem, family, rows)))
+        inside = rows[_met(theorem, family, rows)[0]]
+        if len(inside) >= _MOVED:
             break
-        rows = rows[_best(met, count)]
-    inside = rows[_met(theorem, family, rows)[0]]
     again = np.concatenate((inside[:0], *_with_ends(family, _spread(inside, _MOVED))))
     again = again[_met(theorem, family, again)[0]]
     return family.split(np.concatenate((_spread(inside, _MOST), _spread(again, _MOST))))
 
 
-def _simple(domain: Domain) -> list[float]:
-    """Quantiles of both ends of an interval, and of 0 where it lies inside."""
-    inside = not domain.log and not domain.zero and domain.low < 0 < domain.high
-    return [0.0, 1.0, *([-domain.low / (domain.high - domain.low)] if inside else [])]
-
-
 def _with_ends(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the instances with one domain at each of its ends, or with its entries alike."""
+    """Yield the instances with one domain at each of its ends, or at 0 inside, or with its entries alike."""
     for domain, columns in family.places.values():
+        ends = [domain.at(np.array(quantile)) for quantile in (0.0, 1.0)]
+        ends += [np.zeros(1)] if not domain.log and domain.low < 0 < domain.high else []  # 0 inside
         alike = [rows[:, columns.start :][:, :1]] if domain.shape else []
-        for value in (*(domain.at(np.array(quantile)) for quantile in _simple(domain)), *alike):
+        for value in (*ends, *alike):
             moved = rows.copy()
             moved[:, columns] = value
             yield moved
@@ -112,10 +101,6 @@ def _met(theorem: Theorem, family: Family, rows: np.ndarray) -> tuple[np.ndarray
 def _spread(rows: np.ndarray, most: int) -> np.ndarray:
     """Choose at most `most` of the rows, evenly spread."""
     return rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int))]
-
-
-def _best(met: np.ndarray, count: np.ndarray) -> np.ndarray:
-    return np.argsort(-(count + met), kind="stable")[:_MOVED]
 
 
 def _turned(theorem: Theorem, family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:

@@ -7,29 +7,27 @@ most alpha. One Y per independent path.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 
 FALSE_ALARMS = 1e-6
 """Probability that a whole check reports a violation by chance."""
-BETS = (0.05, 0.2, 0.5, 0.9)
-_BETS = (0.005, 0.02, 0.08, 0.3, 0.9)
+BETS = (0.005, 0.02, 0.08, 0.3, 0.9)
 _HALVINGS = 8
 _WIDE = 14.0
 """Standard errors below the mean at which the search of its bound starts."""
 
 
-def log_evidence(draws: np.ndarray, bound: float, *, bets: Sequence[float] = BETS) -> float:
-    """Largest log of the test supermartingale along `draws` (n,) against E[Y] <= bound, an average over `bets`."""
+def log_evidence(draws: np.ndarray, bound: float) -> float:
+    """Largest log of the test supermartingale along `draws` (n,) against E[Y] <= bound, an average over `BETS`."""
     if np.isnan(draws).any() or np.isnan(bound):
         raise ValueError("draws and bound must be numbers")
     if np.isinf(draws).any() or (bound <= 0 and (draws > bound).any()):
         return np.inf
     if bound <= 0:
         return 0.0
-    steps = np.log1p(np.asarray(bets)[:, None] * (draws / bound - 1))
+    steps = np.log1p(np.array(BETS)[:, None] * (draws / bound - 1))
     paths = np.cumsum(steps, axis=1)
     top = paths.max(0)
     return float((top + np.log(np.exp(paths - top).mean(0))).max())
@@ -42,11 +40,11 @@ def mean_bound(paths: np.ndarray, alpha: float) -> float:
         return 0.0
     # where a normal mean would be bounded, if that is low enough, and else from 0
     low, high = max(mean - _WIDE * float(paths.std()) / len(paths) ** 0.5, 0.0), mean
-    if low and log_evidence(paths, low, bets=_BETS) <= level:
+    if low and log_evidence(paths, low) <= level:
         low, high = 0.0, low
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if log_evidence(paths, middle, bets=_BETS) > level else (low, middle)
+        low, high = (middle, high) if log_evidence(paths, middle) > level else (low, middle)
     return low
 
 
