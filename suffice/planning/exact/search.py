@@ -307,9 +307,9 @@ def fastest_single(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
         limit = recursion.limit(np.ones(1)) * np.ones((1, 1))
         known[name] = limit, scaled(recursion, limit[0], SPANNED, most)
     # the last coordinates, a client's own, are about the soonest: the others are followed as long; the first counts
-    own = _starts({name: known[name]}, SINGLE_SHARES, most, best)[1]
-    others = {other: line for other, line in known.items() if other != name}
-    best = _starts(others, SINGLE_SHARES, own.steps or most, best)[1]
+    *others, last = known.items()
+    own = _starts(dict([last]), SINGLE_SHARES, most, best)[1]
+    best = _starts(dict(others), SINGLE_SHARES, own.steps or most, best)[1]
     best = own if own.time < (1 - 1e-9) * best.time else best
     best = _starts(known, SMALLER, most, best)[1] if best.steps is None else best
     for factor in CLOSER if best.steps else ():
