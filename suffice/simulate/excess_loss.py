@@ -13,8 +13,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
 from .algorithms.algorithm import Algorithm, State, check_algorithm
-from .moment_maps import Maps, origin, probe_batch
-from .moment_powers import Block, Probed, branches, moments_of_steps, probed_alone
+from .moment_maps import Maps, origin, probe, probe_batch
+from .moment_powers import Block, Probed, branches, moments_of_steps
 from .oracle import check_problem
 from .problem import QuadraticProblem
 from .problem_batches import instances
@@ -85,7 +85,7 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
     template, centre, z = origin(problem, algorithm)
 
     def probed(t: int, outcome: int | None) -> Maps:
-        return probed_alone(problem, algorithm, centre, step_size_at(t))(t, outcome)
+        return probe(problem, algorithm, centre, step_size_at(t), t, outcome)
 
     return _moments(z, template, problem, algorithm, probed, step_size_at, iterations)
 

@@ -88,14 +88,13 @@ def probe(
     centre: State,
     eta: Tensor,
     iteration: int,
-    outcomes: Sequence[tuple[float, Mapping[str, Tensor]]] | None = None,
+    outcome: int | None = None,
 ) -> Maps:
-    """The maps of one iteration, under `outcomes` of the coins: all that the algorithm lists unless given."""
+    """The maps of one iteration; with `outcome` the coins show that one of those possible, else all in proportion."""
     weights, draws = problem.scenarios()
-    listed = possible(algorithm.outcomes(problem, iteration)) if outcomes is None else outcomes
     tossed = [
         (torch.full((1,), float(odds), dtype=problem.dtype), {name: value[None] for name, value in extra.items()})
-        for odds, extra in listed
+        for odds, extra in _tossed(problem, algorithm, iteration, outcome)
     ]
     # floats such as 1/6 do not sum to 1 in exact arithmetic, in which this may be asked
     whole = sum((odds for odds, _ in tossed), torch.zeros(1, dtype=problem.dtype))
@@ -120,9 +119,9 @@ def probe_batch(
 ) -> Maps:
     """The maps of B instances (`problem_batches.stack`), from calls of the one unmodified `step` for all of them.
 
-    centre (B, 1, ...) by name, eta (B,) or (B, N); with `outcome` the coins show that one of the algorithm's list, else
-    all of them in proportion. `torch.func.vmap` has to be able to follow `step`, `outcomes` and
-    `scenarios`: no branch on a number. `probes_of(problems, centre)` saves time where many iterations are probed.
+    centre (B, 1, ...) by name, eta (B,) or (B, N); `outcome` as in `probe`. `torch.func.vmap` has to be able to follow
+    `step`, `outcomes` and `scenarios`: no branch on a number. `probes_of(problems, centre)` saves time where many
+    iterations are probed.
     """
     probes = probes if probes is not None else probes_of(problems, centre)
     given = (tensors(problems), tensors(algorithms), centre, eta)
@@ -137,9 +136,7 @@ def probe_batch(
         return vmap(one, chunk_size=most if most < len(eta) else None)(*given, draws, extra)
 
     def shown(problem: list[Tensor], algorithm: list[Tensor]) -> Outcomes:
-        listed = possible(with_tensors(algorithms, algorithm).outcomes(with_tensors(problems, problem), iteration))
-        if outcome is not None:
-            listed = [(1.0, listed[outcome][1])]
+        listed = _tossed(with_tensors(problems, problem), with_tensors(algorithms, algorithm), iteration, outcome)
         return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
 
     if type(algorithms).outcomes is Algorithm.outcomes:  # no coins
@@ -152,6 +149,11 @@ def probe_batch(
 def possible(listed: Sequence[tuple[Any, Mapping[str, Tensor]]]) -> list[tuple[Any, Mapping[str, Tensor]]]:
     """Outcomes without those of probability 0, such as tails of a coin that always shows heads."""
     return [(odds, extra) for odds, extra in listed if isinstance(odds, Tensor) or odds > 0]
+
+
+def _tossed(problem: Any, algorithm: Algorithm, t: int, outcome: int | None) -> list[tuple[Any, Mapping[str, Tensor]]]:
+    listed = possible(algorithm.outcomes(problem, t))
+    return listed if outcome is None else [(1.0, listed[outcome][1])]
 
 
 def _others(problem: QuadraticProblem, draws: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.algorithm import Algorithm, State
+from .algorithms.algorithm import Algorithm
 from .moment_maps import Maps, origin, possible, probe
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors
@@ -88,17 +88,6 @@ def branches(
         shares = zip((odds / odds.sum()).unbind(), (number for number, _ in held))
         found.append([(share, [probed(t, number) for t in block.iterations]) for share, number in shares])
     return found
-
-
-def probed_alone(problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: Tensor) -> Probed:
-    """By probing one instance, each iteration and outcome once."""
-
-    @cache
-    def maps(t: int, outcome: int | None) -> Maps:
-        shown = None if outcome is None else [(1.0, possible(algorithm.outcomes(problem, t))[outcome][1])]
-        return probe(problem, algorithm, centre, eta, t, shown)
-
-    return maps
 
 
 def entries(size: int) -> int:
@@ -309,14 +298,11 @@ class MomentPowers:
     def __init__(
         self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: Any, cycle: Cycle, nudge: int = 0
     ) -> None:
-        self._problem, self._algorithm, self._cycle = problem, algorithm, cycle
+        self._problem, self._algorithm, self._cycle, self._nudge = problem, algorithm, cycle, nudge
         _, centre, z = origin(problem, algorithm)
         self._centre, self._start = centre, torch.outer(z, z)[None]
-        alone = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
-        self._probed, self._nudge = (
-            cache(lambda t, outcome: over_tensors(lambda each: each[None], alone(t, outcome))),
-            nudge,
-        )
+        given = problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype)
+        self._probed = cache(lambda *which: over_tensors(lambda each: each[None], probe(*given, *which)))
 
     @property
     def size(self) -> int:

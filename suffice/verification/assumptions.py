@@ -17,7 +17,7 @@ from torch import Tensor
 
 from suffice.simulate import Algorithm, Randomness
 from suffice.simulate.algorithms.algorithm import Draw, State
-from suffice.simulate.moment_maps import Maps, images_of, matrices_of, origin, probe, unit_states
+from suffice.simulate.moment_maps import Maps, images_of, matrices_of, origin, possible, probe, unit_states
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.problem import Problem, QuadraticProblem
 from suffice.simulate.problems.additive_noise import AdditiveNoise
@@ -329,8 +329,8 @@ def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: l
 
     def kind(t: int) -> int:
         """The first iteration that takes the same step as t, t itself if none does."""
-        outcomes = algorithm.outcomes(problem, t)
-        maps = [(p, probe(problem, algorithm, centre, eta, t, [(1.0, extra)])) for p, extra in outcomes]
+        outcomes = possible(algorithm.outcomes(problem, t))
+        maps = [(p, probe(problem, algorithm, centre, eta, t, at)) for at, (p, _) in enumerate(outcomes)]
         for first, others in seen:
             if len(maps) == len(others) and all(p == q and _alike(a, b) for (p, a), (q, b) in zip(maps, others)):
                 return first

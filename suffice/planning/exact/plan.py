@@ -144,7 +144,7 @@ def _described(plan: ConstantPlan, choices: Choices, rates: Rates, peers: np.nda
         if not np.isfinite(time):
             return plan.noted(NEVER.format(HORIZON))
         Z = orbit(M, merged.start, int(np.ceil(time)))
-    floor, steps = merged.floor(one), int(np.argmax(merged.loss @ Z <= 1))
+    floor, steps = merged.floor(one, M), int(np.argmax(merged.loss @ Z <= 1))
     end = Z[:, steps]
     return replace(
         plan,

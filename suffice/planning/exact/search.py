@@ -306,15 +306,17 @@ def fastest_single(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
     for name, recursion in choices.items():
         limit = recursion.limit(np.ones(1)) * np.ones((1, 1))
         known[name] = limit, scaled(recursion, limit[0], SPANNED, most)
-    # the last coordinates, a client's own, are about the soonest: how long the others are followed
-    most = _starts({name: known[name]}, SINGLE_SHARES, most, best)[1].steps or most
-    for shares in (SINGLE_SHARES, SMALLER):
-        best = _starts(known, shares, most, best)[1] if best.steps is None else best
+    # the last coordinates, a client's own, are about the soonest: the others are followed as long; the first counts
+    *others, last = known.items()
+    own = _starts(dict([last]), SINGLE_SHARES, most, best)[1]
+    best = _starts(dict(others), SINGLE_SHARES, own.steps or most, best)[1]
+    best = own if own.time < (1 - 1e-9) * best.time else best
+    best = _starts(known, SMALLER, most, best)[1] if best.steps is None else best
     for factor in CLOSER if best.steps else ():
         for _ in range(AGAIN if factor == CLOSER[0] else 1):
             limit, before = known[best.choice][0][0, 0], best
             shares = best.v[0] / limit * np.geomspace(factor, 1 / factor, 5)
-            best = _starts({best.choice: known[best.choice]}, shares, min(most, best.steps or most), best)[1]
+            best = _starts({best.choice: known[best.choice]}, shares, best.steps or most, best)[1]
             if best is before or best.v[0] not in (limit * shares[[0, -1]]):
                 break
     return best

@@ -26,8 +26,12 @@ def orbit(M: np.ndarray, z: np.ndarray, steps: int, powers: list[np.ndarray] | N
         each = zip(M, np.broadcast_to(z, (*M.shape[:-2], z.shape[-1])))
         return np.stack([orbit(one, at, steps) for one, at in each])
     powers = squares(M, steps) if powers is None else powers
-    out = np.moveaxis(np.empty((steps + 1, *z.shape), dtype=M.dtype), 0, -1)  # columns are written at once
-    out[..., 0], have = z, 1
+    path = np.empty((steps + 1, *z.shape), dtype=M.dtype)
+    path[0], have, out = z, 1, np.moveaxis(path, 0, -1)
+    if len(powers) == 1 and M.ndim == 2:
+        for t in range(steps):
+            path[t + 1] = M @ path[t]
+        return out
     while have <= steps:
         power = powers[min(have.bit_length(), len(powers)) - 1]
         reach = min(have, 2 ** (len(powers) - 1))

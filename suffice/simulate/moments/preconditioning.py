@@ -18,34 +18,28 @@ RIDGE = 0.03
 Basis = Callable[[np.ndarray], np.ndarray]
 
 
-def _power(A: np.ndarray, exponent: float, ridge: float = 0.0) -> np.ndarray:
-    values, vectors = np.linalg.eigh(A)
-    shifted = np.maximum(values, 0) + ridge * values.mean()
-    return vectors * shifted**exponent
+def _root(ridge: float) -> Basis:
+    """A^-1/2, with a ridge; without one unless A is nearly singular."""
+
+    def basis(A: np.ndarray) -> np.ndarray:
+        values, vectors = np.linalg.eigh(A)
+        share = ridge if values[0] > 1e-6 * values[-1] else RIDGE
+        return vectors / np.sqrt(np.maximum(values, 0) + share * values.mean())
+
+    return basis
 
 
 def _diagonal(A: np.ndarray) -> np.ndarray:
-    scale = A.diagonal() + RIDGE * A.diagonal().mean()
-    return np.diag(1 / np.sqrt(scale))
-
-
-def _whole(A: np.ndarray) -> np.ndarray:
-    """A^-1/2, with a ridge where A is nearly singular."""
-    values = np.linalg.eigvalsh(A)
-    return _power(A, -0.5, 0.0 if values[0] > 1e-6 * values[-1] else RIDGE)
-
-
-def _ridged(A: np.ndarray) -> np.ndarray:
-    return _power(A, -0.5, RIDGE)
+    return np.diag(1 / np.sqrt(A.diagonal() + RIDGE * A.diagonal().mean()))
 
 
 SHARED: dict[str, Basis] = {
-    "none": lambda A: np.eye(len(A)), "diagonal": _diagonal, "pooled": _ridged, "pooled, whole": _whole,
+    "none": lambda A: np.eye(len(A)), "diagonal": _diagonal, "pooled": _root(RIDGE), "pooled, whole": _root(0.0),
 }  # fmt: skip
 """Bases from the clients' mean second moment; the last one differs from "pooled" where columns are nearly dependent."""
 TOLD_APART = 10
 """Ridges: no eigenvalue below them, and "pooled" is about "pooled, whole"."""
-OWN: dict[str, Basis] = {"own": _whole, "own, ridge": _ridged}
+OWN: dict[str, Basis] = {"own": _root(0.0), "own, ridge": _root(RIDGE)}
 """Bases from the client's second moment alone."""
 
 

@@ -30,8 +30,6 @@ from .gradient_moments import RANK, GradientMoments, moments_at
 from .orbits import arrival, orbit, orbit_sum
 from .packed import affine, pack, sandwich, sandwich_derivative, unpack
 
-ACCURATE = 1e-10
-"""Of what iterations find."""
 FEW = 8
 """Directions that Lanczos's method keeps; smaller maps are decomposed."""
 
@@ -191,41 +189,47 @@ class ExactRecursion(LinearRecursion):
         noise = moments.noise.reshape(moments.clients, -1) @ by_noise.ravel()
         return 8 * v / moments.batch * noise - 2 * np.tensordot(self.gradients, by_mean)
 
+    def _mean(self, v: np.ndarray) -> np.ndarray:
+        """A = sum v_k A_k."""
+        return np.tensordot(v, self.moments.A, 1)
+
     def limit(self, v: np.ndarray) -> float:
         """The factor c below which rates c v are stable."""
-        return step_limit(*self._drawn(v))
-
-    def _drawn(self, v: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """sum v_k A_k, and S -> sum u_k C_k[S]."""
         noise = self._noise(v)[:, 1 + self.features :]
-        return np.tensordot(v, self.moments.A, 1), lambda S: unpack(noise @ pack(S), self.features)
+        return step_limit(self._mean(v), lambda S: unpack(noise @ pack(S), self.features))
 
-    def floor(self, v: np.ndarray) -> float:
-        """lim E e_t of rates below the step limit.
+    def floor(self, v: np.ndarray, M: np.ndarray | None = None) -> float:
+        """lim E e_t of rates below the step limit; M is that of v, where it is known.
 
-        The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m,
-        where sum v_k grad R_k vanishes.
+        At the mean's limit, where sum v_k grad R_k vanishes, M adds the noise there; the covariance that it leads to
+        obeys X = K X + noise, and is 0 where nothing moves.
         """
-        from scipy.sparse.linalg import cg
+        s, d, (values, U) = 1 + self.features, self.features, moving(self._mean(v))
+        z = moments_at(
+            self.delta - U @ (U.T @ (np.tensordot(v, self.gradients, 1) @ np.append(1, self.delta)) / values)
+        )
+        M = self.matrix(v) if M is None else M
+        block = np.eye(len(M) - s) - M[s:, s:]
+        if len(values) < d:
+            block += sandwich(np.eye(d) - U @ U.T)
+        return float(self.loss @ z + self.loss[s:] @ np.linalg.solve(block, (M @ z - z)[s:]))
 
-        values, U, root, apply = _scaled(*self._drawn(v))
-        # 0 = A m - h where rows see anything; nothing moves elsewhere
-        m = self.delta - U @ (U.T @ (np.tensordot(v, self.gradients, 1) @ np.append(1, self.delta)) / values)
-        z = moments_at(m)
-        source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
-        X = cg(operator(lambda y: y - apply(y), len(root)), source / root, rtol=ACCURATE)[0] / root
-        seen = U.T @ self.moments.A[self.client] @ U / self.unit
-        return float(self.loss @ z + pack(seen) @ X)
 
-
-def _scaled(
-    A: np.ndarray, drawn: Callable[[np.ndarray], np.ndarray]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Eigenvalues of A = sum v_k A_k above rounding, their vectors U, and in the packed basis U the diagonal of P^1/2
-    and y -> P^-1/2 Q P^-1/2 y, without building Q; `drawn` is S -> sum u_k C_k[S]."""
+def moving(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of A above rounding, and their vectors."""
     values, U = np.linalg.eigh(A)
     seen = values > RANK * values.max()
-    values, U = values[seen], U[:, seen]
+    return values[seen], U[:, seen]
+
+
+def step_limit(A: np.ndarray, drawn: Callable[[np.ndarray], np.ndarray], tolerance: float = 1e-5) -> float:
+    """1 / rho(P^-1 Q), to about the square of `tolerance`, of A = sum v_k A_k and `drawn`, S -> sum u_k C_k[S].
+
+    The largest eigenvalue of P^-1/2 Q P^-1/2, without building Q, in the packed basis of the eigenvectors of A.
+    """
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    values, U = moving(A)
     row, column = np.triu_indices(len(values))
     root = np.sqrt(2 * (values[row] + values[column]))
 
@@ -233,25 +237,10 @@ def _scaled(
         X = unpack(y.ravel() / root, len(values))
         return pack(4 * values[:, None] * X * values + 4 * U.T @ drawn(U @ X @ U.T) @ U) / root
 
-    return values, U, root, apply
-
-
-def step_limit(A: np.ndarray, drawn: Callable[[np.ndarray], np.ndarray], tolerance: float = ACCURATE**0.5) -> float:
-    """1 / rho(P^-1 Q), to about the square of `tolerance`, of arguments as in `_scaled`."""
-    from scipy.sparse.linalg import eigsh
-
-    values, _, root, apply = _scaled(A, drawn)
-    begin = pack(np.eye(len(values))) / root
-    if len(begin) <= FEW:
-        return 1 / float(np.linalg.eigvalsh(np.stack([apply(one) for one in np.eye(len(begin))]))[-1])
+    if len(root) <= FEW:
+        return 1 / float(np.linalg.eigvalsh(np.stack([apply(one) for one in np.eye(len(root))]))[-1])
+    make: Any = LinearOperator
     # the error of an eigenvalue is of the second order in the residual; few directions, as each is a pass over rows
     asked = {"which": "LA", "tol": tolerance, "ncv": FEW, "return_eigenvectors": False}
-    return 1 / float(eigsh(operator(apply, len(begin)), 1, v0=begin, **asked)[0])
-
-
-def operator(apply: Callable[[np.ndarray], np.ndarray], size: int) -> Any:
-    """A symmetric map as SciPy takes it."""
-    from scipy.sparse.linalg import LinearOperator
-
-    make: Any = LinearOperator
-    return make((size, size), matvec=apply, dtype=float)
+    operator, begin = make((len(root),) * 2, apply, dtype=float), pack(np.eye(len(values))) / root
+    return 1 / float(eigsh(operator, 1, v0=begin, **asked)[0])
