@@ -193,18 +193,6 @@ def test_what_was_stopped_goes_on_to_the_same_bits(trained, tmp_path, stage, mon
     assert np.array_equal(again.trace.loss, whole.trace.loss)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("unsaved")
-def test_other_rows_or_options_find_their_scouts_anew(tmp_path):
-    data = write_folder(tmp_path / "data", clients=2)
-    kept = []
-    for seed in (0, 1):
-        sf.train(data, model=factory, out=tmp_path / "out", seed=seed, baselines=False, **QUICK)
-        kept.append(json.loads((tmp_path / "out" / "scouts.json").read_text()))
-    assert kept[0]["run"] != kept[1]["run"]
-    assert kept[0]["held_out"] != kept[1]["held_out"]
-
-
 @pytest.mark.usefixtures("unsaved")
 def test_the_command_says_how_to_go_on_and_prints_json(command, tmp_path, monkeypatch):
     data = write_folder(tmp_path / "data", clients=2)

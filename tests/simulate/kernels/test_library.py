@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import multiprocessing
 import os
 import shutil
 import time
-import warnings
 from pathlib import Path
 
 import pytest
@@ -110,26 +108,3 @@ def test_a_compiler_that_is_none_is_named_in_one_line(cache, tmp_path):
     for _ in range(2):
         with pytest.raises(Unavailable, match=r"\.so: file too short$"):
             build(torch.float64)
-
-
-def test_processes_that_build_at_once_all_have_the_library(cache):
-    def load(ready, go):
-        ready.release()
-        go.wait()
-        os._exit(0 if build(torch.float64).arrange() == 7 else 1)
-
-    context = multiprocessing.get_context("fork")
-    ready, go = context.Semaphore(0), context.Event()
-    processes = [context.Process(target=load, args=(ready, go)) for _ in range(6)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # a fork of a process with threads
-        for process in processes:
-            process.start()
-    for _ in processes:
-        ready.acquire()
-    go.set()
-    for process in processes:
-        process.join(60)
-    assert [process.exitcode for process in processes] == [0] * 6
-    assert [entry.suffix for entry in cache.iterdir()] == [".so"]
-    assert build(torch.float64).arrange() == 7

@@ -13,14 +13,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import suffice as sf
 from suffice.simulate import (
     ALGORITHMS,
-    AllForAll,
     Diverged,
     FedAvg,
     FixedWeights,
     LocalSGD,
     Optimised,
     Randomness,
-    Scaffnew,
     algorithm,
     seed_blocks,
 )
@@ -211,13 +209,6 @@ def test_traces_tell_losses_and_metrics_and_survive_a_file(tmp_path):
     np.testing.assert_array_equal(again.metrics["test loss"], trace.metrics["test loss"])
 
 
-def test_batch_rows_are_the_projects_own_words():
-    problem = network()
-    plain = sf.LeastSquares.of(X, [labels.astype(float) for labels in LABELS], batch=4)
-    torch.testing.assert_close(drawn(problem), drawn(plain), rtol=0, atol=0)
-    assert problem.data.y.dtype == torch.int64
-
-
 def test_what_is_refused_for_want_of_constants_says_so():
     problem = network()
     with pytest.raises(
@@ -235,14 +226,6 @@ def test_what_is_refused_for_want_of_constants_says_so():
             sf.InputError, match=r"judges models on rows held out: give a share, Neural.of\(validation=0.2\)"
         ):
             sf.run(problem, algorithm(name, problem, eta=0.1), iterations=5, eta=0.1, seeds=1)
-
-
-def test_what_is_refused_runs_with_what_it_asks_for():
-    problem = network(validation=0.2)
-    anchors = sf.run(problem, sf.Local(), iterations=20, eta=0.1, seeds=1, models=True).models[0]
-    rule = Scaffnew.scafflix(problem, p=0.5, alpha=0.5, eta=0.1, anchors=torch.from_numpy(anchors))
-    for given in (rule, AllForAll.clusters("aab"), FixedWeights.clusters("aab")):
-        assert np.isfinite(sf.run(problem, given, iterations=5, eta=0.1, seeds=1).loss).all()
 
 
 def test_judgement_is_by_rows_held_out():
