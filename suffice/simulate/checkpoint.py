@@ -6,9 +6,9 @@ import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from itertools import chain
+from functools import partial
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ DAMAGED = "damaged, or not of this program: remove it, and the run begins anew"
 def fingerprint(problems: Sequence[Oracle], algorithm: Algorithm, *setting: Any) -> str:
     """A hash of what decides a run: whatever differs in it, the run is another one.
 
-    That is all data and options, this program and torch, and what code answers beside the start.
+    That is all data, options and code of one's own, this program and torch, and what code answers beside the start.
     """
     found = hashlib.sha256()
     with one_thread(), torch.no_grad():
@@ -52,8 +52,9 @@ def fingerprint(problems: Sequence[Oracle], algorithm: Algorithm, *setting: Any)
 
 
 def _feed(found: Any, part: Any, seen: set[int]) -> None:
-    """Hash a part with all that it is made of; functions and classes by their names."""
-    found.update(f"{type(part).__qualname__} {getattr(part, '__qualname__', '')} ".encode())
+    """Hash a part with all that it is made of, and the code of functions and classes that are of neither this program
+    nor torch, whose versions stand for theirs."""
+    found.update(f"{type(part).__qualname__} ".encode())
     if isinstance(part, (torch.Tensor, np.ndarray)):
         tensor = torch.as_tensor(part)
         found.update(f"{tensor.dtype} {tuple(tensor.shape)} {tensor.device}".encode() + as_bytes(tensor))
@@ -61,13 +62,32 @@ def _feed(found: Any, part: Any, seen: set[int]) -> None:
         found.update(f"{part!r} ".encode())
     elif isinstance(part, (set, frozenset)):
         found.update(repr(sorted(map(repr, part))).encode())
-    elif id(part) not in seen and not isinstance(part, (type, FunctionType, ModuleType)):
+    elif id(part) not in seen:
         seen.add(id(part))
-        kept = part if isinstance(part, (Mapping, list, tuple)) else getattr(part, "__dict__", {})
-        if is_dataclass(part):  # without what it has computed since
-            kept = {each.name: getattr(part, each.name) for each in fields(part)}
-        for each in chain.from_iterable(kept.items()) if isinstance(kept, Mapping) else kept:
+        for each in _parts(part):
             _feed(found, each, seen)
+
+
+def _parts(part: Any) -> list[Any]:
+    if isinstance(part, Mapping):
+        return [*part.keys(), *part.values()]
+    if isinstance(part, (list, tuple)):
+        return list(part)
+    if is_dataclass(part) and not isinstance(part, type):
+        return [type(part), *(getattr(part, each.name) for each in fields(part))]
+    known = str(getattr(part, "__module__", "builtins")).partition(".")[0] in _KNOWN
+    if isinstance(part, ModuleType) or (known and callable(part) and not isinstance(part, (torch.nn.Module, partial))):
+        return [getattr(part, "__qualname__", ""), getattr(part, "__name__", "")]
+    return [type(part), *(getattr(part, name, None) for name in _MADE_OF)]
+
+
+_KNOWN = ("suffice", "torch", "numpy", "builtins", "typing", "abc", "enum")
+_MADE_OF = (
+    *("__qualname__", "__dict__", "__bases__", "__func__", "__self__", "fget", "func", "args", "keywords"),
+    *("__code__", "co_code", "co_consts", "co_names", "__defaults__", "__kwdefaults__", "__closure__", "cell_contents"),
+)
+"""Attributes of objects, classes, methods, properties, partial functions, functions, their code, and variables they
+keep."""
 
 
 class Checkpoint:

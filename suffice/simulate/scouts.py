@@ -103,8 +103,7 @@ class Collaborators:
         """From what `to_dict` gave."""
         parts: dict[str, Any] = {name: found["clients" if name == "names" else name] for name in cls.__annotations__}
         parts |= {name: np.array(parts[name]) for name in _ARRAYS}
-        parts |= {name: tuple(parts[name]) for name in ("names", "remarks")}
-        return cls(**parts)
+        return cls(**parts | {name: tuple(parts[name]) for name in ("names", "remarks")})
 
 
 def collaborators(

@@ -113,6 +113,15 @@ def test_a_file_of_another_version_is_refused(version, tmp_path, monkeypatch):
         sf.run(network(), sf.Local(), checkpoint=path, **RUN)
 
 
+def test_code_of_ones_own_is_part_of_the_run():
+    """The same names and the same values at every model that is tried."""
+    one, other = {}, {}
+    exec("def act(h):\n    return h * (1 if h.shape[0] < 10**6 else 2)", one)
+    exec("def act(h):\n    return h * (1 if h.shape[0] < 10**6 else 3)", other)
+    same = [checkpoint.fingerprint([network(Zero(kind["act"]))], sf.Local()) for kind in (one, one, other)]
+    assert same[0] == same[1] != same[2]
+
+
 @pytest.mark.parametrize("damage", ["half", "text", "other arrays", "folder"])
 def test_a_damaged_file_is_one_line(damage):
     path = Path("run.npz")

@@ -80,11 +80,14 @@ def test_stopping_times_do_not_depend_on_the_grid():
 @pytest.mark.parametrize(
     ("field", "change"),
     [
+        ("weights", {"weights": "all"}),
         ("weights", {"weights": [0, 7]}),
         ("weights", {"weights": [1, 1]}),
         ("weights", {"weights": []}),
         ("weights", {"algorithm": Local(), "weights": [0]}),
         ("weights", {"seeds": 3000, "iterations": 10**4, "weights": list(range(3000)), "grid": range(10**4)}),
+        ("epsilon", {"epsilon": 0.0}),
+        ("epsilon", {"epsilon": [0.1]}),
     ],
 )
 def test_bad_requests_are_named(field, change):

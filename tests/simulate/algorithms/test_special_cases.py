@@ -45,11 +45,19 @@ OF_ONE = [
     alg.AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),
     alg.AllForOne.released(binary=False),
 ]
+OF_EQUAL = [
+    alg.FedAvg(participants=N),
+    alg.AllForAll(Lambda=ONES / N),
+    *(alg.AllForOne(criterion=criterion, sigma2=1.0) for criterion in (Binary(threshold=0.5), Continuous(), Sharp())),
+    alg.IFCA(offsets=torch.zeros(1, D)),
+    alg.Scaffnew(p=1.0),
+    alg.FederatedClustering(radius=1e9),
+    alg.ValidationBased(period=1, temperature=1e15),  # an endless temperature: all models alike
+]
 PAIRS = [
     *((rule, alg.Local(), built()) for rule in ALONE),
     *((rule, alg.Local(), built(1)) for rule in OF_ONE),
-    (alg.AllForOne(criterion=Continuous(), sigma2=1.0), MEAN, equal_clients()),
-    (alg.ValidationBased(period=1, temperature=1e15), MEAN, equal_clients()),  # endless: all models alike
+    *((rule, MEAN, equal_clients()) for rule in OF_EQUAL),
     (alg.FedAvg(period=3), alg.LocalSGD(period=3), equal_clients()),
     (alg.FedAvg(period=3, clusters=LABELS), alg.LocalSGD(period=3, clusters=LABELS), equal_clients()),
     (alg.FedAvg(period=3, sizes=torch.full((N,), 7.0)), alg.LocalSGD(period=3), equal_clients()),
