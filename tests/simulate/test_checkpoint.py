@@ -54,18 +54,29 @@ def bumped(t):
 
 
 VALID = ([x + 1 for x in X], LABELS)
+TOKENS = [np.random.default_rng(1).integers(0, 4, (len(x), 3)) for x in X]
+
+
+def table():
+    return nn.Sequential(nn.Embedding(5, 2), nn.Flatten(), nn.Linear(6, 3))
+
+
 PAIRS = {
     "batch": ({}, {"batch": 5}),
     "test rows": ({"test": (X, LABELS)}, {"test": VALID}),
-    "rows that judge": ({"validation": (X, LABELS)}, {"validation": VALID}),
     "test targets": ({"test": (X, LABELS)}, {"test": (X, [(y + 1) % 3 for y in LABELS])}),
-    "momentum": ({"momentum": 0.5}, {"momentum": 0.6}),
+    "rows that judge": ({"validation": (X, LABELS)}, {"validation": VALID}),
     "training targets": ({}, {"targets": [y[::-1] for y in LABELS]}),
+    "whole numbers in training rows": (
+        {"module": table, "rows": TOKENS}, {"module": table, "rows": [x[:, ::-1] for x in TOKENS]}),
+    "names": ({}, {"names": ("a", "b", "c")}),
+    "activation": ({"module": Zero(torch.tanh)}, {"module": Zero(torch.sin)}),
     "activation as a part": ({"module": Zero(nn.Tanh())}, {"module": Zero(nn.Hardtanh())}),
     "way back": ({"module": Zero(lambda h: h * 1)}, {"module": Zero(Halved.apply)}),
     "loss": ({"loss": nn.CrossEntropyLoss()}, {"loss": nn.CrossEntropyLoss(label_smoothing=0.1)}),
     "start": ({"seed": 1}, {"seed": 2}),
     "schedule": ({"eta": schedule}, {"eta": bumped}),
+    "momentum": ({"momentum": 0.5}, {"momentum": 0.6}),
     "sizes": ({"rule": FedAvg(period=2)}, {"rule": FedAvg(period=2, sizes=torch.tensor([1.0, 2.0, 3.0]))}),
 }  # fmt: skip
 RUN = {"iterations": 10, "eta": 0.3, "seeds": 1, "models": True, "checkpoint_every": 2}
@@ -122,12 +133,12 @@ def test_code_of_ones_own_is_part_of_the_run():
     assert same[0] == same[1] != same[2]
 
 
-@pytest.mark.parametrize("damage", ["half", "text", "other arrays", "folder"])
+@pytest.mark.parametrize("damage", ["empty", "half", "cut", "text", "other arrays", "folder"])
 def test_a_damaged_file_is_one_line(damage):
     path = Path("run.npz")
     killed(path)
     whole = path.read_bytes()
-    content = {"half": whole[: len(whole) // 2], "text": b"hello\n" * 9}
+    content = {"empty": b"", "half": whole[: len(whole) // 2], "cut": whole[:-1], "text": b"hello\n" * 9}
     path.unlink()
     if damage == "folder":
         path.mkdir()
@@ -170,21 +181,39 @@ def test_a_missing_folder_and_a_full_disk_name_the_file(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.share(4)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("moment", ["opened", "synced", "renamed", "between"])
 @pytest.mark.parametrize(("times", "rule"), [(1, "scaffold"), (7, "cobo")])
-def test_a_run_that_is_killed_goes_on_bitwise(times, rule, tmp_path):
-    """In its first block of seeds and in the second; a kill while the file is written leaves the one before."""
+def test_a_run_that_is_killed_at_any_moment_goes_on_bitwise(moment, times, rule, tmp_path):
+    """In its first block of seeds and in the second."""
     path, problem, how = tmp_path / "run.npz", network(), RUN | {"seeds": 6, "momentum": 0.9, "epsilon": 1.0}
     rule = algorithm(rule, problem, eta=0.3)
     expected = sf.run(problem, rule, **how)
     child = os.fork()
     if child == 0:
-        kill = lambda done, _: done == 2 * times + 1 and os.kill(os.getpid(), signal.SIGKILL)  # noqa: E731
-        sf.run(problem, rule, checkpoint=path, progress=kill, **how)
+        name, before = {"opened": ("fsync", True), "synced": ("replace", True), "renamed": ("replace", False)}.get(
+            moment, ("", True)
+        )
+        original, seen = getattr(os, name, None), []
+
+        def kill(*arguments):
+            if not before:
+                original(*arguments)
+            seen.append(arguments)
+            if len(seen) == times:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(*arguments) if before else None
+
+        if name:
+            setattr(os, name, kill)
+        progress = (
+            (lambda done, _: done == 2 * times + 1 and os.kill(os.getpid(), signal.SIGKILL)) if not name else None
+        )
+        sf.run(problem, rule, checkpoint=path, progress=progress, **how)
         os._exit(1)
     _, status = os.waitpid(child, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL
-    assert path.exists()
     found = sf.run(problem, rule, checkpoint=path, **how)
     for name in ("values", "models", "stopping_times", "oracle_calls", "vectors_sent"):
         assert np.array_equal(getattr(found, name), getattr(expected, name))
