@@ -1,4 +1,4 @@
-"""Sites from whatever holds their rows (`source`), and the loss that their target asks for."""
+"""Sites from whatever holds their rows (`source`), and the loss that their target asks for: one guess for all readers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
-from .design import MOST_LEVELS, ColumnFacts
-from .loss import loss_of
+from .design import MOST_LEVELS, NOTE, ColumnFacts
 from .memory import MAX_MEMORY, Memory
 from .site_rows import Sites, sites_of
 from .source import source_of
@@ -18,6 +17,12 @@ from .source import source_of
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
 ROWS_PER_CLASS = 3
 """Fewer rows of each class are hardly meant."""
+PENALTY = 0.1
+"""r in (r/2) |theta|^2 for two classes: few rows are often separable, and then have no minimiser without."""
+CODES = ({0, 1}, {-1, 1}, {1, 2})
+"""Two numbers that stand for classes; any other two are numbers."""
+MANY_CLASSES = 20
+"""More classes than that are hardly meant, and take minutes."""
 
 
 def read_sites(
@@ -72,3 +77,31 @@ def _classes(target: str, seen: ColumnFacts, loss: str) -> tuple[str, ...]:
         remedy = f"give {ROWS_PER_CLASS} rows or more of each class, merge classes, or name another column by target"
         raise InputError(f"column {target}", f"{len(values)} classes in {rows} rows", remedy)
     return tuple(sorted(values, key=float if numeric else None))
+
+
+def loss_of(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, tuple[str, ...]]:
+    """The loss of a target with these values, and a note where it might be another: least squares for numbers, logistic
+    for two texts or `CODES`, multinomial for more texts. Raises `InputError`."""
+    two = len(values) == 2
+    if numeric and two and {float(value) for value in values} != {0, 1}:
+        codes = {float(value) for value in values} in CODES
+        said = "two classes; for numbers use loss least-squares" if codes else "numbers; for classes use loss logistic"
+        note = f"{target} is {' or '.join(sorted(values, key=float))}, taken as {said}"
+        return "logistic" if codes else "least-squares", (note,)
+    loss = "logistic" if two else "least-squares" if numeric else "multinomial"
+    if loss == "multinomial" and MANY_CLASSES < len(values) <= MOST_LEVELS:
+        remedy = "so many take long: ask for them by loss multinomial, merge some, or name another column by target"
+        raise InputError(f"column {target}", f"{len(values)} classes", remedy)
+    return loss, ()
+
+
+def loss_of_a_problem(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, float, tuple[str, ...]]:
+    """The loss of `loss_of` with its penalty, for models that are trained by gradients; notes say both. Labels of more
+    than two classes have no such loss: "least-squares", which refuses texts."""
+    if not numeric and len(values) != 2:
+        return "least-squares", 0.0, ()
+    loss, notes = loss_of(target, values, numeric=numeric)
+    if loss == "least-squares":
+        return loss, 0.0, tuple(map(NOTE.format, notes))
+    said = f"{target} has two values: loss logistic, penalty ({PENALTY:g}/2) |theta|^2; as numbers: least-squares"
+    return loss, PENALTY, (NOTE.format(said),)
