@@ -111,8 +111,8 @@ def memory_limit(data: DataOptions) -> dict[str, Any]:
 
 def read_table(setup: str, data: DataOptions) -> Any:
     """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
-    from suffice.simulate.data.embedded import PREFIX
     from suffice.simulate.data.memory import as_path
+    from suffice.simulate.data.source import PREFIX
     from suffice.simulate.problems.read import read
     from suffice.support.errors import InputError
     from suffice.support.parse import as_label, parse_number

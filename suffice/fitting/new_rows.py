@@ -54,12 +54,9 @@ class NewRows:
 
 def frames(models: Any, table: Any) -> Iterator[Frame]:
     """A table in pieces: a data frame, a mapping of columns, or the path of a CSV."""
-    if isinstance(table, Frame):
-        yield table
-    elif isinstance(table, str | Path):
-        yield from csv_source(as_path("file", table), models.needed.__contains__, (models.client,))()
-    else:
-        yield frame_of(table, models.needed.__contains__, [models.client, *models.design.categories[0]])
+    if isinstance(table, str | Path):
+        return csv_source(as_path("file", table), models.needed.__contains__, (models.client,))()
+    return iter((frame_of(table, models.needed.__contains__, [models.client, *models.design.categories[0]]),))
 
 
 def new_rows(models: Any, table: Any, site: str | None) -> NewRows:

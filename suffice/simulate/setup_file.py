@@ -15,9 +15,9 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 from suffice.support.parse import nearest
 
-from .data.embedded import PREFIX
 from .data.memory import MAX_MEMORY, Memory, as_path
 from .data.npz import read_arrays
+from .data.source import PREFIX
 from .data.toml_file import read_toml
 
 if TYPE_CHECKING:

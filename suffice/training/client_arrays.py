@@ -12,14 +12,12 @@ import numpy as np
 
 from suffice.simulate.data.client_partition import parse_split, parts_of
 from suffice.simulate.data.design import Design
-from suffice.simulate.data.embedded import PREFIX
-from suffice.simulate.data.encoded import encoded
 from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
-from suffice.simulate.data.site_source import read_sites
-from suffice.simulate.data.source import UNDIVIDED
+from suffice.simulate.data.site_source import encoded, read_sites
+from suffice.simulate.data.source import PREFIX, UNDIVIDED
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_number

@@ -102,7 +102,7 @@ TABLES: dict[str, tuple[str, str, str]] = {
     "header only": ("client,age,target\n", "", "give a header line and at least one row"),
     "no header": (TABLE.partition("\n")[2], "", "client = 'client': no such column"),
     "no predictor": ("client,target\nA,1\nB,2\n", "", "give at least one predictor"),
-    "one row": (TABLE + "Paris,3,3\n", CLIENT, "rows of client Paris = 1: give at least two rows: merge"),
+    "one row": (TABLE + "Paris,3,3\n", CLIENT, "of client Paris = 3.0: the same in every row"),
     "constant column": (
         TABLE.replace("e,5", "e,4").replace("e,9", "e,4"),
         CLIENT,

@@ -201,9 +201,6 @@ def predict(rng: random.Random, folder: Path, seen: Seen) -> None:
             seen.read = shown is not None
             finite(json.loads(shown or "{}", parse_constant=float))
             return
-        from suffice.simulate.data.csv_file import TextFile
-
-        source, *_ = TextFile.of(source, fitted.needed.__contains__).frames()
     elif rng.random() < 0.1:
         source = {name: often(rng, cells) for name, cells in new.items()}
     site = None if rng.random() < 0.8 else often(rng, rng.choice(SITES))

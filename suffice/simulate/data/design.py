@@ -8,7 +8,6 @@ agree on either beforehand.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +43,6 @@ CONSTANT = "{}: the same in all rows to {} digits, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
 WIDEST = 96 - len(CHANGED.format(""))
 """A note has at most so many characters."""
-_RANGE = re.compile(r"\d+([.,]\d+)?\s*[-\u2013]\s*\d+([.,]\d+)?(\s*\D*)?")
 
 
 class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -331,13 +329,10 @@ def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
     twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
     words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
     units, _ = disguised_levels(seen.levels)
-    ranges = [level for level in seen.levels if _RANGE.fullmatch(level)]
-    ranges = ranges if len(ranges) > 1 and 2 * len(ranges) >= len(seen.levels) else []
     for found, why in (
         (some(twice, 4), "differ only in capitals: write one"),
         (", ".join(words), "is a level, though missing among numbers"),
         (units[0] if units else "", "is a level: for numbers, write them plainly"),
-        (ranges[0] if ranges else "", "is a level: for numbers, write middles; or drop it"),
     ):
         notes += [short(f"{{}}: {{}} {why}", name, found)] if found else []
     return notes

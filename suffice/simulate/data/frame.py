@@ -140,8 +140,9 @@ def is_frame(source: Any) -> bool:
 
 
 def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts: Iterable[str] = ()) -> Frame:
-    """A `Frame` of a data frame (any that narwhals knows) or of a mapping of columns; `InputError`. Columns that are not to be `read`, which may be dates or of any kind, hold zeros. Texts
-    are read as cells of a CSV are, but categories, and the columns `texts` (names of sites, say), as they stand."""
+    """A `Frame` of a data frame (any that narwhals knows) or of a mapping of columns; `InputError`. Columns that are
+    not to be `read`, which may be dates or of any kind, hold zeros. Texts are read as cells of a CSV are, but
+    categories, and the columns `texts` (names of sites, say), as they stand."""
     from polars import DataFrame, Series
 
     given = source if isinstance(source, Mapping) else _columns(source)

@@ -52,13 +52,3 @@ def check_both_classes(targets: Sequence[np.ndarray], written: Sequence[Any], la
             remedy = "only one class, so no minimiser; merge clients, or use regularisation 0.1, for example"
             found = np.unique(np.asarray(texts)).tolist()
             raise InputError(f"labels of client {label}", found[0] if len(found) == 1 else found[:LABELS], remedy)
-
-
-def negative_labels(written: Sequence[Any], positive: Sequence[Any]) -> tuple[str, ...]:
-    """A note that names the labels of class 0, where there are several: one of them may be a slip."""
-    found = np.unique(np.concatenate([np.asarray(values) for values in written])).tolist()
-    others = [f"{value:g}" if isinstance(value, float) else str(value) for value in found if value not in positive]
-    if not len(positive) or len(others) < 2:
-        return ()
-    more = f" and {len(others) - LABELS} more" if len(others) > LABELS else ""
-    return (f"{len(others)} labels are taken as negative: {', '.join(others[:LABELS])}{more}",)

@@ -34,10 +34,10 @@ def as_path(field: str, value: Any) -> Path:
         path.stat()
     except FileNotFoundError:
         pass
-    except OSError as error:
-        raise InputError(field, str(path), (error.strerror or "cannot be read").lower()) from None
-    except ValueError:  # a null byte
-        raise InputError(field, str(path), "no such file or folder") from None
+    except (OSError, ValueError) as error:  # such as a null byte
+        raise InputError(
+            field, str(path), (getattr(error, "strerror", None) or "no such file or folder").lower()
+        ) from None
     return path
 
 

@@ -16,7 +16,6 @@ from suffice.support.errors import InputError
 from .cells import series_of
 from .client_partition import Split, parse_split, parts_of
 from .csv_file import csv_source, is_csv, is_named_csv
-from .embedded import PREFIX, embedded
 from .frame import Frame, Replayed, frame_of, is_frame, joined
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
@@ -26,6 +25,8 @@ from .npz import read_npz
 from .suspicion import alike, named
 from .table import Table, free_name, no_column
 
+EMBEDDED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
+PREFIX = "sklearn:"
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
 UNDIVIDED = "one undivided table: say how to divide it, as contiguous:8"
@@ -110,6 +111,17 @@ def _of_arrays(name: str, path: Path, client: str, target: str, memory: Memory) 
         client = free_name(client, whole.columns)
         frame = replace(frame, cells=frame.cells.with_columns(series_of(client, owners, names=True)))
     return frame, client, target
+
+
+def embedded(name: str) -> Table:
+    """A data set that comes with scikit-learn: breast_cancer, diabetes, digits, iris or wine. Raises `InputError`."""
+    import sklearn.datasets
+
+    if name not in EMBEDDED:
+        raise InputError("path", f"{PREFIX}{name}", f"the embedded data sets are {', '.join(EMBEDDED)}")
+    bunch: Any = getattr(sklearn.datasets, f"load_{name}")()
+    columns = tuple(str(column) for column in bunch.feature_names)
+    return Table(name="", X=bunch.data, y=np.asarray(bunch.target, dtype=float), columns=columns)
 
 
 def _divided(

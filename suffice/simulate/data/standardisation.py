@@ -54,9 +54,6 @@ def standardised(
         constant = np.flatnonzero(deviation <= 1e-12 * np.abs(reference).max(0))
         if constant.size:
             column = columns[constant[0]] if len(columns) > constant[0] else f"column {constant[0]}"
-            if len(reference) == 1:
-                remedy = "give at least two rows: merge this client with another or leave it out"
-                raise InputError(f"rows of client {label}", 1, remedy)
             owner = "all clients" if pooled else f"client {label}"
             remedy = "the same in every row: drop it, or use standardise = none" + ("" if pooled else " or pooled")
             raise InputError(f"{column} of {owner}", reference[0, constant[0]], remedy)

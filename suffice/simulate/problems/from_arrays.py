@@ -12,7 +12,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
 
 from ..data.design import CHANGED, CONSTANT
-from ..data.labels import check_both_classes, negative_labels, two_classes
+from ..data.labels import check_both_classes, two_classes
 from ..data.memory import MAX_MEMORY, Memory
 from ..data.standardisation import INTERCEPT, Coordinates, standardised
 from ..data.table import Table
@@ -79,7 +79,7 @@ def from_arrays(
     problem = Logistic.of(blocks, targets, **known)
     ones = [np.asarray(values)[target > 0] for values, target in zip(written, targets)]
     coordinates = replace(coordinates, positive=tuple(np.unique(np.concatenate(ones)).tolist()))
-    return replace(problem, remarks=negative_labels(written, positive), coordinates=coordinates)
+    return replace(problem, coordinates=coordinates)
 
 
 def _positive(positive: Any) -> Sequence[float | str]:

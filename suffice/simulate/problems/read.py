@@ -10,10 +10,9 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
 
 from ..data.design import ColumnFacts
-from ..data.encoded import encoded_tables
 from ..data.heart_disease import is_heart_disease, patients
-from ..data.loss import loss_of_a_problem
 from ..data.memory import MAX_MEMORY, Memory
+from ..data.site_source import encoded_tables, loss_of_a_problem
 from ..data.source import source_of, source_of_tables
 from ..data.table import Table
 from . import LeastSquares, Logistic

@@ -104,3 +104,21 @@ def test_moments_are_those_about_the_mean(by):
     rounding = n * (np.finfo(float).eps * by) ** 2
     np.testing.assert_allclose(fold.products, step**2 * np.array(exact) / n, rtol=1e-12, atol=rounding + 1e-9)
     np.testing.assert_allclose(fold.mean - by, step * sums / n, atol=np.finfo(float).eps * by + 1e-12)
+
+
+@pytest.mark.parametrize("value", [3.3, 0.1, 1e9 + 0.3, 1e-9 / 3, -7e20])
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_constant_has_no_coefficient_whatever_its_digits(value, gaps):
+    """Gaps make differences of squares of the column, of which rounding leaves 1e-8 of its size."""
+    made = table(draw(3, TRUTH, 30))
+    fit = sf.fit(made | {"same": [None if gaps and at % 4 == 1 else value for at in range(90)]})
+    assert [model.coefficients["same"] for model in fit] == [0, 0, 0]
+    assert any("same in all rows" in note for note in fit.left_out)
+
+
+def test_sites_constants_with_gaps_are_still_told_apart():
+    made = table(draw(3, TRUTH, 30))
+    beds = {"s0": 500.1, "s1": 733.3, "s2": 41.7}
+    fit = sf.fit(made | {"beds": [None if at % 4 == 1 else beds[site] for at, site in enumerate(made["client"])]})
+    assert not any("same in all rows" in note for note in fit.left_out)
+    assert fit["s0"].coefficients["beds"] != 0

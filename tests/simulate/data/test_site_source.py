@@ -10,7 +10,7 @@ from site_data import DATA
 
 import suffice as sf
 from suffice import InputError
-from suffice.simulate.data.loss import PENALTY
+from suffice.simulate.data.site_source import PENALTY
 
 HEART = DATA / "heart_disease"
 

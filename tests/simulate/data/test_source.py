@@ -7,7 +7,7 @@ import pytest
 from client_data import TABLE, read, written
 
 import suffice as sf
-from suffice.simulate.data.embedded import embedded
+from suffice.simulate.data.source import embedded
 
 
 def test_every_kind_of_file_gives_the_same_problem(tmp_path):
