@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from suffice.support.progress import PATIENCE, progress
+from suffice.support.progress import progress
 
 from .app import Json, app
 from .console import echo, print_json, run_next
@@ -102,7 +102,7 @@ def plan(
         print_json({"clients": [], "numbers": numbers.to_dict()}) if output.as_json else numbers.table().show()
         return
     how: dict[str, Any] = {name: getattr(planning, name) for name in ("schedule", "start", "gradients")}
-    with progress("planning", patience=PATIENCE) as report:
+    with progress("planning") as report:
         result = make(source, **(asked | memory_limit(data) | how), progress=report)
     _hint(result, source)
     beside, written = _beside(result, planning, runs), []
@@ -194,12 +194,12 @@ def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> di
     """What is measured of the plan, and of other methods, where that was asked for."""
     found: dict[str, Any] = {}
     if planning.simulate:
-        with progress("simulating the plan", patience=PATIENCE) as report:
+        with progress("simulating the plan") as report:
             found["measured"] = result.simulate(progress=report, **runs)
     if planning.methods:
         from suffice.planning.method_comparison import compare_methods
 
-        with progress("measuring methods", patience=PATIENCE) as report:
+        with progress("measuring methods") as report:
             found["methods"] = compare_methods(result, progress=report, **runs)
     return found
 

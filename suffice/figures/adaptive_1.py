@@ -19,7 +19,7 @@ from suffice.support.errors import InputError
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
 from .setting import option, runs
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, count_ticks, headline
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 LOOKS = ((BLUE, "o"), (VERMILION, "s"), (ORANGE, "D"), (GREEN, "^"), (PURPLE, "v"), (SKY, "P"))
 MU = 2.0
@@ -147,7 +147,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.xaxis.set_minor_formatter("")  # the labels of a single decade would overlap
     axes.set_xlim(low, high)
     axes.set_ylim(0, setup["clients"] * 1.05)
-    axes.set_yticks(count_ticks(setup["clients"]))
+    axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(r"precision $\varepsilon$ (loss)")
     axes.set_ylabel("clients that help client 1")
     headline(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,29 +35,39 @@ def matrices() -> Content:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a row of matrices for each rule, in shares of its largest weight."""
-    rules, n = figure.setup["rules"], figure.setup["clients"]
-    times = next(iter(figure.data.values()))["iteration"].astype(int)
+    rules = figure.setup["rules"]
     canvas.set_size_inches(COLUMN_WIDTH, 0.9 + 1.05 * len(rules))
-    panels = canvas.subplots(len(rules), len(times), squeeze=False)
-    image, message = None, ""
-    for row, rule in zip(panels, rules):
-        shown = np.full((len(times), n, n), np.nan)
-        for i in range(n):
-            for k in range(n):
-                if i != k:
-                    shown[:, i, k] = figure.data[SEPARATOR.join((rule, str(i), str(k)))]["weight"]
-        largest = np.nanmax(shown)
-        for axes, t, matrix in zip(row, times, shown):
-            image = axes.imshow(matrix / largest, vmin=0, vmax=1, cmap="cividis", interpolation="nearest")
-            axes.grid(False)
-            axes.set_xticks([])
-            axes.set_yticks([])
-            if rule == rules[0]:
-                axes.set_title(f"$t = {t}$")
-        row[0].set_ylabel(rule)
-        message = f"{rule} gives {_inside(shown[-1]):.0f} % of its weight inside clusters in the end"
-    canvas.colorbar(image, ax=panels, shrink=0.6, label="weight, share of the rule's largest", ticks=[0, 0.5, 1])
+    times = next(iter(figure.data.values()))["iteration"].astype(int)
+    shown = {rule: pair_weights(figure, rule) for rule in rules}
+    shares = {rule: matrices / np.nanmax(matrices) for rule, matrices in shown.items()}
+    draw_matrices(canvas, shares, times, "weight, share of the rule's largest")
+    message = f"{rules[-1]} gives {_inside(shown[rules[-1]][-1]):.0f} % of its weight inside clusters in the end"
     headline(canvas, message, "Clients 2j and 2j + 1 name the classes alike; means over seeds")
+
+
+def pair_weights(figure: Figure, *key: str) -> np.ndarray:
+    """The weights of all pairs whose curves begin with `key`, (times, N, N); NaN on the diagonal."""
+    n = figure.setup["clients"]
+    pairs = {(i, k): figure.data[SEPARATOR.join((*key, str(i), str(k)))]["weight"]
+             for i in range(n) for k in range(n) if i != k}  # fmt: skip
+    found = np.full((len(pairs[0, 1]), n, n), np.nan)
+    for (i, k), weight in pairs.items():
+        found[:, i, k] = weight
+    return found
+
+
+def draw_matrices(canvas: Any, rows: Mapping[str, np.ndarray], times: np.ndarray, label: str) -> None:
+    """A row of matrices with entries from 0 to 1 by its name, a column for each time."""
+    panels = canvas.subplots(len(rows), len(times), squeeze=False)
+    for row, (name, matrices) in zip(panels, rows.items()):
+        for axes, matrix in zip(row, matrices):
+            axes.imshow(matrix, vmin=0, vmax=1, cmap="cividis", interpolation="nearest")
+            axes.grid(False)
+            axes.set(xticks=[], yticks=[])
+        row[0].set_ylabel(name)
+    for axes, t in zip(panels[0], times):
+        axes.set_title(f"$t = {t}$")
+    canvas.colorbar(panels[0, 0].images[0], ax=panels, shrink=0.6, label=label, ticks=[0, 0.5, 1])
 
 
 def _inside(matrix: np.ndarray) -> float:

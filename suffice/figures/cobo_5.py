@@ -17,6 +17,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
+from .cobo_3 import draw_matrices, pair_weights
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
 from .setting import option, runs
@@ -154,30 +155,13 @@ def _name(noise: float, sampling: str, client: object, peer: object) -> str:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a row of matrices for each noise level, pair accuracy below."""
-    noises, n = figure.setup["noises"], figure.setup["clients"]
+    noises = figure.setup["noises"]
     shown_noises = noises if len(noises) < 3 else [noises[0], noises[-1]]  # those between look like the first
-    times = snapshots(figure.setup["iterations"])
     tall = 0.85 * len(shown_noises) + 0.2
     canvas.set_size_inches(COLUMN_WIDTH, 2.5 + tall)
     above, below = canvas.subfigures(2, 1, height_ratios=[tall, 1.9])
-    panels = above.subplots(len(shown_noises), len(times), squeeze=False)
-    image = None
-    for row, noise in enumerate(shown_noises):
-        shown = np.full((len(times), n, n), np.nan)
-        for i in range(n):
-            for k in range(n):
-                if i != k:
-                    shown[:, i, k] = figure.data[_name(noise, "constant", i, k)]["weight"]
-        for column, t in enumerate(times):
-            axes = panels[row, column]
-            image = axes.imshow(shown[column], vmin=0, vmax=1, cmap="cividis", interpolation="nearest")
-            axes.grid(False)
-            axes.set_xticks([])
-            axes.set_yticks([])
-            if row == 0:
-                axes.set_title(f"$t = {t}$")
-        panels[row, 0].set_ylabel(rf"$\sigma = {noise:g}$")
-    above.colorbar(image, ax=panels, shrink=0.6, label="weight $w_{ij}$, one run", ticks=[0, 0.5, 1])
+    rows = {rf"$\sigma = {noise:g}$": pair_weights(figure, f"{noise:g}", "constant") for noise in shown_noises}
+    draw_matrices(above, rows, snapshots(figure.setup["iterations"]), "weight $w_{ij}$, one run")
     axes = below.subplots()
     for rank, (noise, colour) in enumerate(zip(noises, COLOURS)):
         for sampling, line in (("constant", "-"), ("mixed", ":")):

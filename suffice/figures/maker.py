@@ -33,7 +33,7 @@ LEAST = {"clients": 2} | dict.fromkeys(
 """These options are whole numbers, of at least the value given here."""
 MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 10**7, "rounds": 10**7, "seeds": 10**6}
 """With more than these a figure would take days, or more memory than machines have."""
-POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas", "sigma2", "scale")
+POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas")
 """These options take one number or several, all above 0."""
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
 SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")

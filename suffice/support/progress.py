@@ -7,21 +7,15 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-PATIENCE = 10.0
-"""After so many seconds, work without a bar says on stderr how long it will take."""
-
 
 @contextmanager
-def progress(
-    label: str, *, patience: float | None = None, after: float = 0.0
-) -> Generator[Callable[[int, int], None] | None]:
-    """A bar on stderr for work that may be long, `after` so many seconds. Without a terminal nothing, or, once it is
-    seen to take longer than `patience` seconds, one line that says how long.
+def progress(label: str, *, after: float = 0.0) -> Generator[Callable[[int, int], None] | None]:
+    """A bar on stderr for work that may be long, `after` so many seconds; without a terminal nothing.
 
     It is drawn when work is reported, by no thread of its own: processes start as copies of this one.
     """
     if sys.stderr is None or not sys.stderr.isatty():
-        yield None if patience is None or sys.stderr is None else _forecast(label, patience)
+        yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -36,23 +30,3 @@ def progress(
             bar.update(task, completed=done, total=total, visible=late, refresh=late)
 
         yield report
-
-
-def _forecast(label: str, patience: float) -> Callable[[int, int], None]:
-    began, said = time.monotonic(), [False]
-
-    def once(done: int, total: int) -> None:
-        if said[0] or not 0 < done < total:
-            return
-        whole = (time.monotonic() - began) * total / done
-        if whole > patience:
-            said[0] = True
-            print(f"{label}: {done} of {total} done, about {_duration(whole)} in all", file=sys.stderr)
-
-    return once
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"

@@ -20,6 +20,10 @@ GAP = 2
 
 SHORTEST = 14
 """A name keeps at least so many characters."""
+NAMED = ("client", "site")
+"""Columns of names, whose middles are left out where there is no room."""
+WHOLE = ("claim", "key")
+"""Columns of keys, to be copied: where there is no room, a key of the first column has a line of its own."""
 
 Cell = str | tuple[str, str]
 """A text, or a text with a style such as "red"."""
@@ -54,8 +58,6 @@ class Table:
     """A title, rows of one cell per column, and lines of text below; without rows nothing but the lines.
 
     numeric   columns that are aligned to the right
-    named     columns of names, whose middles are left out where there is no room
-    whole     columns of keys, to be copied: where there is no room, a key of the first column has a line of its own
     optional  columns that are left out, the last one first, where there is no room for all, and with each the line that
               explains it, which begins with its name and a colon
     width     characters that it takes at most, whatever the screen has
@@ -64,8 +66,6 @@ class Table:
     title: str = ""
     columns: Sequence[str]
     numeric: Sequence[str] = ()
-    named: Sequence[str] = ("client", "site")
-    whole: Sequence[str] = ("claim", "key")
     optional: Sequence[str] = ()
     rows: Sequence[Sequence[Cell]]
     lines: Sequence[Cell] = ()
@@ -119,9 +119,9 @@ class Table:
                     _styled(self.columns[at]),
                     justify="right" if right else "left",
                     overflow="fold",
-                    no_wrap=right or self.columns[at] in self.named,
+                    no_wrap=right or self.columns[at] in NAMED,
                 )
-            whole = self.columns[0] in self.whole
+            whole = self.columns[0] in WHOLE
             above = [_text(row[0]) if whole and screen_width(_text(row[0])) > room else "" for row in rows]
             for row, key in zip(rows, above):
                 grid.add_row(*(_styled("" if key and at == 0 else row[at]) for at in shown))
@@ -143,7 +143,7 @@ class Table:
         while left and sum(needed[at] for at in shown) - GAP > width:
             shown.remove(self.columns.index(left.pop()))
         rows = self.rows
-        for at in (self.columns.index(name) for name in self.named if name in self.columns):
+        for at in (self.columns.index(name) for name in NAMED if name in self.columns):
             over = sum(needed[at] for at in shown) - GAP - width
             if over > 0:
                 names = shortened([_text(row[at]) for row in rows], max(needed[at] - GAP - over, SHORTEST))
