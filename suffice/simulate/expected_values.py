@@ -71,22 +71,12 @@ def _together(
     scalars: dict[str, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     own = {name: torch.from_numpy(np.asarray(value, dtype=float)) for name, value in scalars.items()}
-    if isinstance(problems, Sequence):  # of a user's own, perhaps: vmap has to follow no more than the step
-        first, batch = problems[0], stack(list(problems))
-        starts = [origin(problem, algorithm) for problem in problems]
-        centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
-        z = torch.stack([each[2] for each in starts])
-        rows = [{name: float(value[at]) for name, value in scalars.items()} for at in range(len(eta))]
-        F = torch.stack(
-            [form.on_state(problem, client, each[1], row) for problem, each, row in zip(problems, starts, rows)]
-        )
-    else:
-        batch = problems
-        first = with_tensors(batch, [each[0] for each in tensors(batch)])
-        centre, z = vmap(lambda given: origin(with_tensors(batch, given), algorithm)[1:])(tensors(batch))
-        F = vmap(lambda given, centre, own: form.on_state(with_tensors(batch, given), client, centre, own))(
-            tensors(batch), centre, own
-        )
+    batch = stack(list(problems)) if isinstance(problems, Sequence) else problems
+    first = with_tensors(batch, [each[0] for each in tensors(batch)])
+    centre, z = vmap(lambda given: origin(with_tensors(batch, given), algorithm)[1:])(tensors(batch))
+    F = vmap(lambda given, centre, own: form.on_state(with_tensors(batch, given), client, centre, own))(
+        tensors(batch), centre, own
+    )
     same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
     probes = probes_of(batch, centre)
     probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, probes))

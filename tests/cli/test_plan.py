@@ -147,31 +147,6 @@ def test_methods_are_compared_by_the_command(command, refused, tmp_path):
     assert line.startswith("suffice: methods = 'constants': constants alone run nothing")
 
 
-def test_the_command_shows_ratios(command, tmp_path):
-    rng = np.random.default_rng(0)
-    lines = ["client,x,target"]
-    for name, slope in (("Lyon", 1.0), ("Nice", 1.05), ("Brest", -2.0)):
-        x = rng.normal(size=300)
-        lines += [f"{name},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=300))]
-    path = tmp_path / "clients.csv"
-    path.write_text("\n".join(lines) + "\n")
-    arguments = ("plan", path, "--epsilon", 0.8, "--simulate", "--seeds", 64)
-    done = command(*arguments, "--json")
-    answer = json.loads(done.stdout)
-    assert done.returncode == 0
-    for row, entry in zip(answer["clients"], answer["measured"]):
-        assert entry["predicted_together"] is entry["together"] is None  # bounds are those of schedules
-        assert entry["iterations_together"] == row["exact"]["iterations"]
-        gap = abs(entry["excess_together"] - entry["exact_together"])
-        assert gap < 5 * entry["excess_together_se"]
-    assert [row["name"] for row in answer["clients"]] == ["Lyon", "Nice", "Brest"]
-    assert [row["cluster"] for row in answer["clients"]] == [[0, 1], [0, 1], [2]]  # near slopes, and the opposite one
-    done = command(*arguments)
-    assert done.returncode == 0
-    for text in ("measured/exact", "Collaboration matrix"):
-        assert text in done.stdout
-
-
 def test_the_root_is_that_of_the_simulation(command, refused, tmp_path):
     path = tmp_path / "t.csv"
     rows = [
@@ -189,6 +164,8 @@ def test_the_root_is_that_of_the_simulation(command, refused, tmp_path):
     assert answers[None] == answers[0] != answers[5]
     measured = plan.simulate(seeds=4, root=5)
     assert [entry["excess_together"] for entry in answers[5]["measured"]] == [one.together.excess for one in measured]
+    assert [entry["iterations_together"] for entry in answers[5]["measured"]] == [row.exact.iterations for row in plan]
+    assert "measured/exact" in command("plan", path, *asked[:-1]).stdout
     line = refused("plan", path, "--epsilon", 0.5, "--simulate", "--root", -1)
     assert line == "suffice: root = -1: give a whole number within 0..2^32 - 1"
 

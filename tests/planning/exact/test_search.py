@@ -219,18 +219,6 @@ def test_a_polish_does_not_depend_on_the_units_of_a_peers_loss(seed):
     assert np.abs(np.subtract(*found)).max() <= 1e-5
 
 
-def test_the_best_of_several_coordinates_counts():
-    moments = quadratics(3)
-    scaled = moments.in_basis(np.diag(np.linspace(0.5, 2, moments.features)))
-    for i in range(4):
-        epsilon, spaces = 0.1 * moments.excess[i], {"none": moments, "x": scaled}
-        choices = {name: ExactRecursion(moments=one, client=i, unit=epsilon) for name, one in spaces.items()}
-        found = fastest(choices, 1000)
-        assert found.steps <= min(best_rates(one, epsilon, 1000).steps for one in choices.values())
-        assert choices[found.choice].curve(found.v, found.steps)[-1] <= 1
-        assert fastest(choices, 0).steps is None
-
-
 def test_starts_in_single_precision_are_those_in_double(monkeypatch):
     monkeypatch.setattr(search, "polished", lambda curve, one, best, *_: best)
     recursion = ExactRecursion(moments=quadratics(5), client=1)

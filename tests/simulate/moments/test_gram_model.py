@@ -1,13 +1,10 @@
-"""The model against its own recursion step by step, its derivatives, and exact times where Hessians are alike."""
+"""The model against its own recursion step by step, and its derivatives."""
 
 from __future__ import annotations
 
 import numpy as np
-from first_steps import first_below
 
-from suffice.simulate.moments.gradient_moments import moments_of_gaussian_features
 from suffice.simulate.moments.gram_model import GramModel
-from suffice.simulate.moments.recursion import ExactRecursion
 
 N, D = 5, 3
 GOALS = np.array([1, 2, 7, 20, 50])
@@ -36,18 +33,3 @@ def test_the_sums_are_those_of_the_recursion_step_by_step_and_derivatives_their_
         np.testing.assert_allclose((1 - 2 * at.sum()) ** 2 + 4 * at**2 @ one.growth, 1, rtol=1e-8)
         assert one.stable(0.99 * at)
         assert not one.stable(1.01 * at)
-
-
-def test_times_are_about_exact_where_features_are_white():
-    rng = np.random.default_rng(4)
-    optimum = 0.2 * rng.normal(size=(4, D))
-    moments = moments_of_gaussian_features(
-        np.tile(np.eye(D), (4, 1, 1)), optimum, mean=np.zeros((4, D)), label_noise=np.ones(4),
-        start=np.full((4, D), 2.0), batch=1,
-    )  # fmt: skip
-    V = np.array([0.02, 0.05])[:, None] * np.full(4, 0.25)
-    for i, model in enumerate(GramModel.of(moments)):
-        epsilon, recursion = 0.1 * moments.excess[i], ExactRecursion(moments=moments, client=i)
-        for v in V:
-            exact = first_below(recursion.curve(v, 1000), epsilon)
-            np.testing.assert_allclose(model.over(epsilon).arrival(v, 1000), exact, rtol=0.1, atol=1)
