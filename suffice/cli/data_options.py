@@ -120,8 +120,30 @@ def read_table(setup: str, data: DataOptions) -> Any:
     if not (setup.startswith(PREFIX) or as_path("setup", setup).exists()):
         raise InputError("setup", setup, "no such file or folder")
     given = data.given()
+    _check_data(setup, given)
     if data.regularisation is not None:
         given["regularisation"] = parse_number("regularisation", data.regularisation)
     if data.positive is not None:
         given["positive"] = [as_label(text) for text in data.positive]
     return read(setup, **given | memory_limit(data))
+
+
+def _check_data(setup: str, data: dict[str, Any]) -> None:
+    """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
+    from suffice.simulate.data.client_partition import parse_split
+    from suffice.simulate.data.csv_file import is_csv
+    from suffice.simulate.data.source import PREFIX
+    from suffice.support.errors import InputError
+
+    path = Path(setup)
+    tables = list(path.iterdir()) if path.is_dir() else [path]
+    if not any(map(is_csv, tables)):
+        known = () if setup.startswith(PREFIX) else ("client",)  # columns of a set have names, its target has none
+        for name in (*known, "target"):
+            if name in data:
+                raise InputError(name, data[name], "only a CSV has named columns; drop it")
+    if path.is_dir() and "client" in data:
+        raise InputError("client", data["client"], "a folder has one client per file; drop it")
+    split = parse_split(data["split"]).kind if "split" in data else "missing"
+    if "seed" in data and split in ("missing", "contiguous", "column"):
+        raise InputError("seed", data["seed"], "only the splits iid, dirichlet and labels are random; drop it")

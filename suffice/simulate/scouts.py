@@ -103,7 +103,8 @@ class Collaborators:
         """From what `to_dict` gave."""
         parts: dict[str, Any] = {name: found["clients" if name == "names" else name] for name in cls.__annotations__}
         parts |= {name: np.array(parts[name]) for name in _ARRAYS}
-        return cls(**parts | {name: tuple(parts[name]) for name in ("names", "remarks")})
+        parts |= {name: tuple(parts[name]) for name in ("names", "remarks")}
+        return cls(**parts)
 
 
 def collaborators(
