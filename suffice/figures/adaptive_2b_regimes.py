@@ -18,7 +18,7 @@ from .adaptive_2 import TEN
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
 from .setting import RegressionSetting, runs
-from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, count_ticks, headline, label_ends
+from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, headline, label_ends
 
 if TYPE_CHECKING:
     from suffice.simulate import StreamingLeastSquares
@@ -157,7 +157,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         below.set_xlabel("iteration")
         below.set_xlim(0, setup["iterations"])
         below.set_ylim(0, 1.05 * setup["clients"])
-        below.set_yticks(count_ticks(setup["clients"]))
+        below.yaxis.get_major_locator().set_params(integer=True)
     panels[0, 0].set_ylabel("excess loss,\ngeometric mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
     headline(canvas, _message(figure), f"$N = {setup['clients']}$, $d = {setup['features']}$; exact similarity, binary "

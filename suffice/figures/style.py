@@ -29,12 +29,6 @@ BOLD, PLAIN = 15.5, 19.0
 """Letters in an inch of a headline and of what stands below it."""
 
 
-def count_ticks(most: int) -> list[int]:
-    """Ticks of an axis of counts: 1, some round numbers, and the most."""
-    step = next(step for power in range(19) for step in (10**power, 2 * 10**power, 5 * 10**power) if 5 * step >= most)
-    return sorted({1, *range(step, most - step // 2, step), most})
-
-
 def headline(canvas: Any, message: str, how: str = "") -> None:
     """The message of a picture above it, as a sentence in bold, and below that how the picture is read."""
     from matplotlib.text import Annotation
