@@ -62,7 +62,8 @@ def on_boundaries(theorem: Theorem, family: Family, *, seed: int) -> Values:
         inside = rows[_met(theorem, family, rows)[0]]
         if len(inside) >= _MOVED:
             break
-    again = np.concatenate((inside[:0], *_with_ends(family, _spread(inside, _MOVED))))
+    some = _spread(inside, _MOVED)
+    again = np.concatenate((inside[:0], *_with_ends(family, np.concatenate((some, *_in_the_middle(family, some))))))
     again = again[_met(theorem, family, again)[0]]
     return family.split(np.concatenate((_spread(inside, _MOST), _spread(again, _MOST))))
 
@@ -76,6 +77,16 @@ def _with_ends(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
         for value in (*ends, *alike):
             moved = rows.copy()
             moved[:, columns] = value
+            yield moved
+
+
+def _in_the_middle(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the instances with one of the numbers of a domain in its middle: corners have eigenvalues that are alike, or
+    as far apart as can be."""
+    for domain, columns in family.places.values():
+        if domain.shape:
+            moved = rows.copy()
+            moved[:, columns.start] = domain.at(np.array(0.5)).item()
             yield moved
 
 

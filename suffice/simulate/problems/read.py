@@ -71,9 +71,9 @@ def read(
         loss, penalty, notes = loss_of_a_problem(target, [] if scaled else seen.levels, numeric=seen.numeric)
         tables[0] = replace(tables[0], notes=(*tables[0].notes, *notes))
     how: dict[str, Any] = {"intercept": intercept, "positive": positive, "batch": batch, "max_memory": max_memory}
-    how |= {"loss": loss, "regularisation": penalty if regularisation is None else regularisation}
-    standardise = "none" if is_heart_disease(path) else standardise
-    problem = of_tables(tables, standardise=standardise, standardise_target=standardise_target, **how)
+    how |= {"standardise": "none" if is_heart_disease(path) else standardise, "standardise_target": standardise_target}
+    penalty = penalty if regularisation is None else regularisation
+    problem = of_tables(tables, loss=loss, regularisation=penalty, **how)
     assert problem.coordinates is not None
     return replace(problem, coordinates=replace(problem.coordinates, **roles))
 
