@@ -81,8 +81,8 @@ def _with_ends(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _in_the_middle(family: Family, rows: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the instances with one of the numbers of a domain in its middle: corners have eigenvalues that are alike, or
-    as far apart as can be."""
+    """Yield the instances with one number of a domain of several in its middle: eigenvalues of corners are alike, or as
+    far apart as can be."""
     for domain, columns in family.places.values():
         if domain.shape:
             moved = rows.copy()
