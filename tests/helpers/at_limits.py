@@ -300,4 +300,4 @@ def _solved(theorem: Theorem, piece: Evidence, name: str, grid: np.ndarray) -> I
     rounding = np.broadcast_to(piece.rounding, piece.measured.shape)[row]
     for values in (one, two):
         yield replace(piece, measured=piece.measured[row], arguments=wide | {name: values}, hypothesis=hypothesis,
-                      rounding=rounding, values=None, again=None)  # fmt: skip
+                      rounding=rounding, values=None)  # fmt: skip

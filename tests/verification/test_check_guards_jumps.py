@@ -156,7 +156,7 @@ def test_what_rounding_decides_is_counted():
 def test_where_only_rounding_speaks_against_a_bound_nothing_is_concluded():
     for ratio, outcome in ((1 + 1e-7, Outcome.HOLDS), (1.001, Outcome.INCONCLUSIVE)):
         seen = EvidenceSummary(examined=2, met={"one": 1}, dropped=1, dropped_ratio=ratio)
-        assert _outcome(seen, (), False) is outcome
+        assert _outcome(seen, ()) is outcome
 
 
 def test_no_more_is_left_to_rounding_than_it_takes():
