@@ -36,9 +36,6 @@ LENGTHS, HALVED = (1.0, 0.8), 0.5 ** np.arange(1, 5)
 BY_ROWS = "rates of a model with identity Hessians, their times exact by passes over rows; floor not looked for"
 NEVER = "no constant weights and step tried arrive within {:,} iterations"
 
-Choices = dict[str, ExactRecursion]
-"""One client's recursions by the name of their coordinates."""
-
 
 def exact_plans(
     moments: GradientMoments | GradientRows,
@@ -86,14 +83,14 @@ class _Coordinates:
         names = [POOLED] if self.many and self.precondition else list(self.shared)
         return {name: self.moments if name == "none" else self.moments.in_basis(self.shared[name]) for name in names}
 
-    def joint(self, i: int) -> Choices:
+    def joint(self, i: int) -> dict[str, ExactRecursion]:
         """Of client i with all its peers."""
         bases = own_bases(self.moments, i) if self.precondition and not self.many else {}
         own, unit = {name: self.moments.in_basis(basis) for name, basis in bases.items()}, self.plans[i].epsilon
         everybody = self.everybody | own
         return {name: ExactRecursion(moments=there, client=i, unit=unit) for name, there in everybody.items()}
 
-    def alone(self, i: int) -> tuple[Choices, Rates]:
+    def alone(self, i: int) -> tuple[dict[str, ExactRecursion], Rates]:
         """Of client i by itself, in all coordinates, turned to the eigenvectors of its own second moment, and its best
         rate; of many, only the first few try all, and the others the two that suit most of these."""
         only, unit = self.moments.only([i]), self.plans[i].epsilon
@@ -128,8 +125,8 @@ def _pairs(given: _Coordinates, clients: Sequence[int], schedule: bool) -> Itera
             yield together if followed else own, own
 
 
-def _described(plan: ConstantPlan, choices: Choices, rates: Rates, peers: np.ndarray) -> ConstantPlan:
-    """peers  (n, N), which of all clients the n rates are of"""
+def _described(plan: ConstantPlan, choices: dict[str, ExactRecursion], rates: Rates, peers: np.ndarray) -> ConstantPlan:
+    """choices  by the name of their coordinates; peers  (n, N), which of all clients the n rates are of"""
     if rates.steps is None:
         return plan.noted(NEVER.format(HORIZON))
     name, v, eta = rates.choice, rates.v, float(rates.v.sum())

@@ -76,9 +76,6 @@ STALLED = 1e-4
 """Decrease of ln E e_g that counts as none, once the precision is reached."""
 UNKNOWN = 1e3
 """ln E e_T of rates that see next to nothing, or arrive beyond their step limit: their trials fail."""
-Curve = Any
-"""Of one client the exact recursion, with rates in stages or not, or a model of it: it has `sizes`, `derivatives`,
-`stable` and `arrival`."""
 Lines = dict[str, tuple[np.ndarray, tuple[np.ndarray, ...]]]
 """By coordinates directions (F, N), each at its step limit, and what `arrivals` takes of them."""
 
@@ -188,9 +185,10 @@ def step_limits(M1: np.ndarray, M2: np.ndarray, seen: int) -> np.ndarray:
     return 1 / size[:, 0, 0]
 
 
-def polished(curve: Curve, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:
+def polished(curve: Any, one: Rates, best: Rates, most: int, missed: dict[int, float], rounds: int = ROUNDS) -> Rates:
     """From rates that may not arrive: as long as goals below the best time are reached, the best moves on.
 
+    curve   of one client the exact recursion, with rates in stages or not, or a model of it
     missed  ln E e_g of goals g that were missed, by this polish and those before it: one that misses by more has lost
     """
     v, last, before = one.v, most if best.steps is None else best.steps - 1, np.inf
@@ -218,7 +216,7 @@ def _between(goal: int, last: int) -> int:
     return int(np.ceil(np.sqrt(goal * last))) if last - goal > FINEST * last else last
 
 
-def lowered(curve: Curve, v: np.ndarray, goal: int, rounds: int) -> tuple[np.ndarray, float]:
+def lowered(curve: Any, v: np.ndarray, goal: int, rounds: int) -> tuple[np.ndarray, float]:
     """Rates from v on at which the excess after `goal` steps is about the least, and its logarithm there.
 
     Rates that arrive beyond their step limit fail, so that none that arrives is to be given up later.
