@@ -49,7 +49,7 @@ def test_the_command_sets_the_options_that_a_figure_takes_and_refuses_others(ref
         ("sharpness --option instances=1.5", "instances = 1.5: give a whole number"),
         ("adaptive-1 --option features=3,4", "features = '3,4': give a number"),
         ("adaptive-1 --option client=12", "client = '12': did you mean clients? adaptive-1 takes clients"),
-        ("adaptive-2 --seeds 2", "did you mean adaptive-2a or adaptive-2b?"),
+        ("adaptive-2 --seeds 2", "did you mean adaptive-2a, adaptive-2b or adaptive-2b-regimes?"),
         ("all --option clients=3", "name the one figure"),
         ("adaptive-2a --seeds 2 --option seeds=3", "given twice"),
         ("cobo-5 --option noises=-1,0", "noises = -1.0: give numbers of at least 0"),
