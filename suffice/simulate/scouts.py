@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -62,8 +63,6 @@ _PATIENCE = 4
 """They also stop after so many times the iterations at which it was least."""
 _LEAST = 1e-3
 """Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
-
-_ARRAYS = ("weights", "distance", "set_size", "looked_at", "held_out")
 
 Progress = Callable[[int, int], None]
 
@@ -101,9 +100,8 @@ class Collaborators:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Collaborators:
         """From what `to_dict` gave."""
-        parts: dict[str, Any] = {name: found["clients" if name == "names" else name] for name in cls.__annotations__}
-        parts |= {name: np.array(parts[name]) for name in _ARRAYS}
-        return cls(**parts | {name: tuple(parts[name]) for name in ("names", "remarks")})
+        parts = {**found, "names": found["clients"]}
+        return msgspec.convert(parts, cls, dec_hook=lambda kind, value: np.array(value))
 
 
 def collaborators(

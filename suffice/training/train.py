@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
@@ -189,7 +190,7 @@ def _rule(
         try:
             kept = dict(json.loads(path.read_bytes()))
             found = Collaborators.from_dict(kept) if kept["run"] == run_of else None
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, msgspec.MsgspecError):
             raise InputError("out", str(path), DAMAGED) from None
     if found is None:
         found = collaborators(problem, **how, progress=progress)

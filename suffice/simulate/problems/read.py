@@ -72,16 +72,15 @@ def read(
         loss, penalty, notes = loss_of_a_problem(target, [] if scaled else seen.levels, numeric=seen.numeric)
         tables[0] = replace(tables[0], notes=(*tables[0].notes, *notes))
     how: dict[str, Any] = {"intercept": intercept, "positive": positive, "batch": batch, "max_memory": max_memory}
-    problem = of_tables(
+    return of_tables(
         tables,
+        roles,
         loss=loss,
         regularisation=penalty if regularisation is None else regularisation,
         standardise="none" if is_heart_disease(path) else standardise,
         standardise_target=standardise_target,
         **how,
     )
-    assert problem.coordinates is not None
-    return replace(problem, coordinates=replace(problem.coordinates, **roles))
 
 
 def _tables(
