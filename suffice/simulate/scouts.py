@@ -65,6 +65,9 @@ _LEAST = 1e-3
 """Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
 
 Progress = Callable[[int, int], None]
+Predictions = tuple[Tensor, Tensor | None]
+"""Of every row under each client's scout of its fold: losses (N, rows), and outputs (N, rows, ...) where means of these
+are asked for, not means of probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +147,7 @@ def collaborators(
     sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
     with one_thread():
         begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (trained.start, models))
-        distance = distances(network.data, seen.losses)
+        distance = distances(network.data, seen[0])
         weights = nested_weights(network, seen)
         if _score(network, seen, weights) <= _score(network, begun, weights):
             remarks.append("the scouts never improved on rows left out: every client has its weight on itself")
@@ -275,45 +278,23 @@ def _left_out(data: Rows, fold: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]
 
 def _own(network: Neural, models: Tensor, left_out: tuple[Tensor, Tensor]) -> float:
     """The mean over clients of the loss of their rows, each under the own scout that did not see it."""
-    index, share = left_out
-    return float((_losses(network.flat, models, network.data, index) * share).sum() / network.clients)
+    (index, share), data, flat = left_out, network.data, network.flat
+    return float((flat.evaluate(flat.row_losses, models, data.X, data.y, index) * share).sum() / network.clients)
 
 
-def _losses(flat: FlatModule, models: Tensor, data: Rows, index: Tensor) -> Tensor:
-    """Of models (P, d) on rows index (P, J), (P, J)."""
-    with torch.no_grad():
-        return flat.evaluate(flat.row_losses, models, data.X, data.y, index)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoutPredictions:
-    """Of every row under each client's scout of its fold: losses (N, rows), and predictions (N, rows, ...) where
-    means of predictions are asked for, not means of probabilities."""
-
-    losses: Tensor
-    outputs: Tensor | None
-
-
-def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> ScoutPredictions:
+def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> Predictions:
     """All rows under everybody's scouts: scouts[k] (K_k, d) of client k, `fold` (rows,)."""
     data, flat = network.data, network.flat
-    losses = data.X.new_empty(len(scouts), len(data.X), dtype=network.dtype)
-    parts: list[tuple[Tensor, Tensor]] = []
+    losses, outputs, order = [], [], []
     for f in range(int(fold.max()) + 1):
         rows = (fold == f).nonzero()[:, 0]
-        models = torch.stack([own[f % len(own)] for own in scouts])
-        index = rows.expand(len(models), -1)
-        losses[:, rows] = _losses(flat, models, data, index)
+        rows_of = torch.stack([own[f % len(own)] for own in scouts]), data.X, data.y, rows.expand(len(scouts), -1)
+        order.append(rows)
+        losses.append(flat.evaluate(flat.row_losses, *rows_of))
         if data.y.is_floating_point():
-            with torch.no_grad():
-                found = flat.evaluate(lambda model, x, y: flat.outputs(model, x), models, data.X, data.y, index)
-            parts.append((rows, found))
-    if not parts:
-        return ScoutPredictions(losses=losses, outputs=None)
-    outputs = parts[0][1].new_empty(len(scouts), len(data.X), *parts[0][1].shape[2:])
-    for rows, found in parts:
-        outputs[:, rows] = found
-    return ScoutPredictions(losses=losses, outputs=outputs)
+            outputs.append(flat.evaluate(lambda model, x, y: flat.outputs(model, x), *rows_of))
+    place = torch.cat(order).argsort()
+    return torch.cat(losses, 1)[:, place], torch.cat(outputs, 1)[:, place] if outputs else None
 
 
 def distances(data: Rows, losses: Tensor) -> Tensor:
@@ -323,7 +304,7 @@ def distances(data: Rows, losses: Tensor) -> Tensor:
     return (worse + worse.T) / 2
 
 
-def nested_weights(network: Neural, seen: ScoutPredictions) -> Tensor:
+def nested_weights(network: Neural, seen: Predictions) -> Tensor:
     """alpha (N, N): the sets of the first m by L_ik, weighed by how the mean of their scouts predicts.
 
     Half of the weight before any row is seen is on everybody, so that a client whose rows are too noisy to tell sets
@@ -333,7 +314,7 @@ def nested_weights(network: Neural, seen: ScoutPredictions) -> Tensor:
     size, alpha = data.counts.double(), torch.zeros(n, n, dtype=torch.float64)
     before = torch.full((n,), 0.5 / max(1, n - 1), dtype=torch.float64)
     before[-1] = 0.5
-    for i, (mine, key) in enumerate(zip(_rows(data), data.means(seen.losses.double()).T)):
+    for i, (mine, key) in enumerate(zip(_rows(data), data.means(seen[0].double()).T)):
         key[i] = -torch.inf
         order = key.argsort(stable=True)
         share = torch.ones(n, n, dtype=torch.float64).tril() * size[order]  # [m, its members in their order]
@@ -345,29 +326,28 @@ def nested_weights(network: Neural, seen: ScoutPredictions) -> Tensor:
     return alpha
 
 
-def _score(network: Neural, seen: ScoutPredictions, alpha: Tensor) -> float:
+def _score(network: Neural, seen: Predictions, alpha: Tensor) -> float:
     """The logarithmic score of all rows, each client's under the mean of everybody's scouts by its weights."""
-    everybody, parts = torch.arange(network.clients), _rows(network.data)
-    scores = (
-        _scores(network.flat, seen, network.data.y[mine], mine, everybody, alpha[i : i + 1])
-        for i, mine in enumerate(parts)
+    everybody, y = torch.arange(network.clients), network.data.y
+    return sum(
+        _scores(network.flat, seen, y[mine], mine, everybody, weights[None]).item()
+        for mine, weights in zip(_rows(network.data), alpha)
     )
-    return float(sum(scores))
 
 
-def _scores(flat: FlatModule, seen: ScoutPredictions, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
+def _scores(flat: FlatModule, seen: Predictions, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
     """The logarithmic score of client i's rows under the mean of the first m scouts, (N,).
 
     Labels: means of probabilities. Squared errors: means of predictions, and the Gaussian likelihood at the variance
     that fits best. Any other loss of other targets: means of predictions, the loss as a negative log-likelihood.
     """
-    if seen.outputs is None:
-        logarithm = -seen.losses[:, mine][order].double()
+    losses, outputs = seen
+    if outputs is None:
+        logarithm = -losses[:, mine][order].double()
         top = logarithm.max(0).values  # exp underflows nowhere near the largest
         mixed = (share @ torch.exp(logarithm - top)).clamp_min(1e-300).log() + top
         return mixed.sum(1)
-    outputs = seen.outputs[:, mine][order].double()
-    mixed = torch.tensordot(share, outputs, dims=1)
+    mixed = torch.tensordot(share, outputs[:, mine][order].double(), dims=1)
     mean = torch.stack([flat.loss(each.to(y), y).mean() for each in mixed]).double()
     rows = len(y)
     return -rows / 2 * mean.clamp_min(1e-300).log() if is_squared(flat.loss) else -rows * mean
