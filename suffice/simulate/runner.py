@@ -100,7 +100,7 @@ def run(
     as_whole("iterations", iterations)
     if grid is None and problem.measure == "loss":
         grid = np.linspace(0, iterations, min(iterations, POINTS) + 1).round().tolist()
-    check_size(len(wanted), iterations + 1 if grid is None else 1, problem.clients)
+    check_size("grid", iterations, len(wanted) * problem.clients * (iterations + 1 if grid is None else 1))
     points = np.arange(iterations + 1) if grid is None else np.unique(real_array("grid", grid))
     if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")

@@ -20,11 +20,10 @@ from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
 from suffice.simulate.data.site_source import read_sites
 from suffice.simulate.data.source import UNDIVIDED
+from suffice.simulate.problems.network_input import held_out
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_number
-
-from .train_test_split import train_test_split
 
 Arrays = list[np.ndarray]
 _PARTS = {"X", "y", "X_test", "y_test"}
@@ -168,8 +167,8 @@ def _divided(
         if name in given:
             parts = (rows, answers, *given[name])
         else:
-            train, out = train_test_split(name, len(rows), share, seed=seed, client=at)
-            parts = (rows[train], answers[train], rows[out], answers[out])
+            out = held_out(name, len(rows), "test", share, seed=seed, number=at).numpy()
+            parts = (rows[~out], answers[~out], rows[out], answers[out])
         for place, part in zip(kept, parts):
             place.append(part)
     labels = [each.dtype.kind not in "fc" for each in (*kept[1], *kept[3])]

@@ -107,15 +107,22 @@ def divided(
     share = as_number(name, wanted)
     if not 0 < share < 1:
         raise InputError(name, wanted, "give a share of the rows in (0, 1), or arrays (X, y)")
-    kept = torch.ones(len(data.X), dtype=torch.bool)
-    for client, (first, count) in enumerate(zip(data.first.tolist(), data.counts.tolist())):
-        held = max(1, round(share * count))
-        if held >= count:
-            raise InputError(f"rows of client {labels[client]}", count, f"too few to hold out {name} = {share:g}")
-        # two numbers to count by: which client, and which of the shares
-        order = single(seed).permutation(count, iteration=2 * client + number, stream=Stream.SPLIT)[0]
-        kept[first + order[:held]] = False
-    return data.kept(kept), data.kept(~kept)
+    # two numbers to count by: which client, and which of the shares
+    out = torch.cat([
+        held_out(label, count, name, share, seed=seed, number=2 * client + number)
+        for client, (label, count) in enumerate(zip(labels, data.counts.tolist()))
+    ])  # fmt: skip
+    return data.kept(~out), data.kept(out)
+
+
+def held_out(client: str, rows: int, name: str, share: float, *, seed: int, number: int) -> Tensor:
+    """Which of a client's rows are a `share` for `name`, (rows,), drawn without replacement; or `InputError`."""
+    held = max(1, round(share * rows))
+    if held >= rows:
+        remedy = f"too few to hold out {name} = {share:g}: merge it with another client, or leave it out"
+        raise InputError(f"rows of client {client}", rows, remedy)
+    order = single(seed).permutation(rows, iteration=number, stream=Stream.SPLIT)[0]
+    return order.argsort() < held
 
 
 def chosen_loss(loss: Any, data: Rows) -> RowLoss:
