@@ -80,12 +80,15 @@ def client_arrays(
         raise InputError("setup", str(path), "no such file or folder")
     files = sorted(path.glob("*.npz")) if path is not None and path.is_dir() else []
     part = None if path is None else mnist_part(path)
-    if path is not None and (files or part):
-        for name, value, usual in (("client", client, "client"), ("target", target, "target"), ("drop", drop, ())):
-            if value != usual:
-                raise InputError(name, value, "only a table has named columns; drop it")
-        if loss != "auto":
-            raise InputError("loss", loss, "arrays say by their type whether they are labels; drop it")
+    if not (files or part):
+        how: dict[str, Any] = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split}
+        return _of_table(source, test, seed=seed, max_memory=max_memory, **how)
+    for name, value, usual in (("client", client, "client"), ("target", target, "target"), ("drop", drop, ())):
+        if value != usual:
+            raise InputError(name, value, "only a table has named columns; drop it")
+    if loss != "auto":
+        raise InputError("loss", loss, "arrays say by their type whether they are labels; drop it")
+    given: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     if path is not None and part:
         if split is None or (rule := parse_split(split)).kind == "column":
             raise InputError("split", split or "missing", UNDIVIDED)
@@ -93,25 +96,17 @@ def client_arrays(
         side = isqrt(whole.X.shape[1])
         shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
         parts = parts_of(whole.y, rule, seed)
+        names = [str(at) for at in range(len(parts))]
         X, y = [whole.X[part].reshape(-1, *shape) for part in parts], [whole.y[part].astype(int) for part in parts]
-        return _divided([str(at) for at in range(len(parts))], X, y, {}, test, seed)
-    if files:
+    else:
         if split is not None:
             raise InputError("split", split, "a folder has one client per file; drop it")
         memory = Memory(max_memory)
         arrays = {file.stem: _parts(file, memory) for file in files}
         given = {name: (own["X_test"], own["y_test"]) for name, own in arrays.items() if "X_test" in own}
-        return _divided(
-            list(arrays),
-            [own["X"] for own in arrays.values()],
-            [own["y"] for own in arrays.values()],
-            given,
-            test,
-            seed,
-        )
-    return _of_table(
-        source, test, client=client, target=target, loss=loss, drop=drop, split=split, seed=seed, max_memory=max_memory
-    )
+        names = list(arrays)
+        X, y = ([own[key] for own in arrays.values()] for key in ("X", "y"))
+    return _divided(names, X, y, given, test, seed)
 
 
 def _parts(file: Path, memory: Memory) -> dict[str, np.ndarray]:

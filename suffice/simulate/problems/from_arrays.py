@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
+from suffice.support.tables import some
 
 from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, negative_labels, two_classes
@@ -21,8 +22,6 @@ from .rows import client_labels, client_rows
 
 STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
-SHOWN = 12
-"""One remark names at most so many columns."""
 
 
 def from_arrays(
@@ -143,8 +142,7 @@ def of_tables(
         varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
         if varies.any() and not varies.all():
             same = [column for column, kept in zip(columns, varies) if not kept]
-            more = f" and {len(same) - SHOWN} more" if len(same) > SHOWN else ""
-            notes += (CHANGED.format(CONSTANT.format(", ".join(same[:SHOWN]) + more, 12)),)
+            notes += (CHANGED.format(CONSTANT.format(some(same), 12)),)
             X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
     y, names = [table.y for table in tables], [table.name for table in tables]
     problem = from_arrays(X, y, names=names, columns=columns, **options)

@@ -83,7 +83,7 @@ def read(
 def _tables(
     path: Any, loss: str, standardise: str, asked: dict[str, Any], memory: Memory
 ) -> tuple[list[Table], dict[str, str], ColumnFacts]:
-    """The tables of a path, two at least, which columns of a source were its clients and its target, and what the target is."""
+    """The tables of a path, two at least, which columns of a source were its clients and target, and what that is."""
     divided, classes = asked["split"] is not None, None if loss == "auto" else loss == "logistic"
     if not divided and is_heart_disease(path):
         source = source_of_tables(patients(path, standardise=standardise)[0], asked["client"], asked["target"])
