@@ -248,12 +248,8 @@ def _blocks(problems: Sequence[Oracle], wanted: range) -> list[tuple[Oracle, Ten
 
 def _wanted(seeds: int | range, root: int) -> range:
     wanted = range(int(seeds)) if isinstance(seeds, (int, np.integer)) else seeds
-    if (
-        not isinstance(wanted, range)
-        or not wanted  # no len(), which fails beyond 2^63
-        or min(wanted[0], wanted[-1]) < 0
-        or max(wanted[0], wanted[-1]) >= 2**32
-    ):
+    ends = (wanted[0], wanted[-1]) if isinstance(wanted, range) and wanted else (-1,)  # len() fails beyond 2^63
+    if not all(0 <= end < 2**32 for end in ends):
         raise InputError("seeds", seeds, "give how many (at least one), or a range within 0..2^32 - 1")
     check_root(root)
     return wanted

@@ -41,7 +41,7 @@ from .algorithms.scouts import Scouts
 from .oracle import Oracle, check_problem
 from .problems import Neural
 from .problems.flat_module import FlatModule
-from .problems.network_input import is_squared
+from .problems.network_input import squared
 from .problems.rows import Rows
 from .randomness import Stream, single
 from .runner import iterate
@@ -214,7 +214,7 @@ def _trained(
     seed: int,
     progress: Progress | None,
 ) -> _Trained:
-    scouts, left_out = _without_folds(network, fold, counts), _left_out(network.data, fold, counts)
+    scouts, left_out = _scouts(network, fold, counts)
     # a scout without rows stays where it started
     steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
     trained = _Trained(scouts.start, _own(network, scouts.start, left_out))
@@ -233,12 +233,9 @@ def _trained(
 
 def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[str]:
     """A remark on each client with fewer rows than folds."""
-    return [
-        f"client {name} "
-        + (f"has {own} rows: {own} folds, not {folds}" if own > 1 else "has one row: no scout of its own")
-        for name, own in zip(names, counts)
-        if own < folds
-    ]
+    said = {own: f"has {own} rows: {own} folds, not {folds}" for own in range(2, folds)}
+    said[1] = "has one row: no scout of its own"
+    return [f"client {name} {said[own]}" for name, own in zip(names, counts) if own in said]
 
 
 def _checks(iterations: int) -> set[int]:
@@ -255,25 +252,20 @@ def _folds(data: Rows, counts: Tensor, seed: int) -> Tensor:
     return fold
 
 
-def _without_folds(network: Neural, fold: Tensor, counts: Tensor) -> Neural:
-    """A client for each scout, with the rows that train it; one that would have none has all, and takes no steps."""
-    data, parts, names, owners = network.data, [], [], []
-    for client, (here, own) in enumerate(zip(_rows(data), counts.tolist())):
-        for left_out in range(own):
-            parts.append(here[fold[here] != left_out] if own > 1 else here)
-            names.append(f"{network.names[client]} without fold {left_out + 1}")
-            owners.append(client)
+def _scouts(network: Neural, fold: Tensor, counts: Tensor) -> tuple[Neural, tuple[Tensor, Tensor]]:
+    """A client for each scout, with the rows that train it; one that would have none has all, and takes no steps.
+
+    And the rows that each did not see, (scouts, J), and their shares of their client's, 0 where padded.
+    """
+    data, owner = network.data, torch.arange(network.clients).repeat_interleave(counts)
+    out = [(here, fold[here] == f) for here, own in zip(_rows(data), counts.tolist()) for f in range(own)]
+    parts = [here if left_out.all() else here[~left_out] for here, left_out in out]
     index, sizes = torch.cat(parts), torch.tensor([len(part) for part in parts])
     rows = Rows(X=data.X[index], y=data.y[index], first=sizes.cumsum(0) - sizes, counts=sizes)
-    return replace(network, data=rows, names=tuple(names), start=network.start[owners], validation=None, test=None)
-
-
-def _left_out(data: Rows, fold: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """The rows that each scout did not see, (scouts, J), and their shares of their client's, 0 where padded."""
-    parts = [here[fold[here] == f] for here, own in zip(_rows(data), counts.tolist()) for f in range(own)]
-    index = nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=-1)
-    share = (index >= 0) / data.counts.repeat_interleave(counts)[:, None]
-    return torch.where(index >= 0, index, index[:, :1]), share
+    names = [f"{name} without fold {f + 1}" for name, own in zip(network.names, counts.tolist()) for f in range(own)]
+    scouts = replace(network, data=rows, names=tuple(names), start=network.start[owner], validation=None, test=None)
+    left = nn.utils.rnn.pad_sequence([here[left_out] for here, left_out in out], batch_first=True, padding_value=-1)
+    return scouts, (torch.where(left >= 0, left, left[:, :1]), (left >= 0) / data.counts[owner][:, None])
 
 
 def _own(network: Neural, models: Tensor, left_out: tuple[Tensor, Tensor]) -> float:
@@ -350,7 +342,7 @@ def _scores(flat: FlatModule, seen: Predictions, y: Tensor, mine: Tensor, order:
     mixed = torch.tensordot(share, outputs[:, mine][order].double(), dims=1)
     mean = torch.stack([flat.loss(each.to(y), y).mean() for each in mixed]).double()
     rows = len(y)
-    return -rows / 2 * mean.clamp_min(1e-300).log() if is_squared(flat.loss) else -rows * mean
+    return -rows / 2 * mean.clamp_min(1e-300).log() if flat.loss is squared else -rows * mean
 
 
 def _rows(data: Rows) -> list[Tensor]:

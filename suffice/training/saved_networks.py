@@ -12,8 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from suffice.simulate.data.design import Design
-from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.npz import read_arrays
 from suffice.support.errors import InputError
@@ -35,18 +33,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 @dataclass(frozen=True, kw_only=True)
-class Networks:
+class Networks(TableReading):
     """A network for each client, `by_name` a state of one module; a client that was not trained gets the mean of
     everybody's predictions."""
 
     module: nn.Module
     by_name: Mapping[str, Mapping[str, Tensor]]
     classes: tuple[str, ...]
-    client: str
-    target: str
-    design: Design
-    encoding: Encoding
-    standardised: Mapping[str, tuple[float, float]]
 
     @cached_property
     def needed(self) -> frozenset[str]:

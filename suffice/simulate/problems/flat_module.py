@@ -42,12 +42,12 @@ class FlatModule:
     vmaps: bool = True
 
     @cached_property
-    def shapes(self) -> dict[str, torch.Size]:
-        return {name: part.shape for name, part in self.module.named_parameters() if part.requires_grad}
+    def shapes(self) -> list[torch.Size]:
+        return [part.shape for part in self.module.parameters() if part.requires_grad]
 
     @cached_property
-    def _sizes(self) -> list[int]:
-        return [shape.numel() for shape in self.shapes.values()]
+    def sizes(self) -> list[int]:
+        return [shape.numel() for shape in self.shapes]
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -62,7 +62,7 @@ class FlatModule:
 
     @cached_property
     def _limit(self) -> int:
-        return _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes.values()) else _SIDE_BY_SIDE
+        return _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes) else _SIDE_BY_SIDE
 
     def start(self) -> Tensor:
         """The module's own parameters, (d,)."""
@@ -73,7 +73,7 @@ class FlatModule:
         if not self.vmaps:
             with torch.no_grad():
                 return self._loaded(flat)(x)
-        parts = [part.view(shape) for shape, part in zip(self.shapes.values(), flat.split(self._sizes))]
+        parts = [part.view(shape) for shape, part in zip(self.shapes, flat.split(self.sizes))]
         given = {name: parts[number] for name, number in self._places.items()}
         return functional_call(self.worker[0], given, (x,), tie_weights=False)
 
@@ -96,7 +96,7 @@ class FlatModule:
         return replace(self, module=copy.deepcopy(self.module).to(device, dtype), loss=loss)
 
     def side_by_side(self, rows: int) -> bool:
-        return self.vmaps and rows * sum(self._sizes) <= self._limit
+        return self.vmaps and rows * sum(self.sizes) <= self._limit
 
     def gradients(self, models: Tensor, X: Tensor, y: Tensor, index: Tensor, weights: Tensor) -> Tensor:
         """sum_j weights[p, j] grad loss(models[p]; row index[p, j]) (P, d), one backward pass per model.
@@ -127,7 +127,7 @@ class FlatModule:
     def _loaded(self, model: Tensor) -> nn.Module:
         """The worker, whose parameters are views of `model` until the next call."""
         worker, parameters = self.worker
-        for parameter, part, shape in zip(parameters, model.split(self._sizes), self.shapes.values()):
+        for parameter, part, shape in zip(parameters, model.split(self.sizes), self.shapes):
             parameter.data = part.view(shape)
         return worker
 

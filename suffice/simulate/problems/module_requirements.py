@@ -113,7 +113,7 @@ class _Tried:
             worst = outputs[~torch.isfinite(outputs)][0].item()
             self.refuse(f"its outputs at the start have {worst}: scale the rows, or look for roots and quotients at 0")
         for scale in _BESIDE:
-            self.models, self.others = _beside(start, list(self.flat.shapes.values()), scale)
+            self.models, self.others = _beside(start, self.flat.shapes, scale)
             found = torch.stack([self.called("module", self.flat.outputs, model, self.X) for model in self.models])
             if bool(torch.isfinite(found).all()):
                 break
@@ -185,8 +185,7 @@ class _Tried:
     def _same_gradients(self, found: Tensor, expected: Tensor) -> bool:
         """Each parameter's within rounding of its own largest, and of the rounding of the largest of all."""
         least = 100 * self.close**2 * expected.abs().amax(1)
-        sizes = [shape.numel() for shape in self.flat.shapes.values()]
-        parts = zip(found.split(sizes, 1), expected.split(sizes, 1))
+        parts = zip(found.split(self.flat.sizes, 1), expected.split(self.flat.sizes, 1))
         return all(_near(*both, self.close, least) for both in parts)
 
     def vmaps(self, flat: FlatModule) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -147,19 +148,11 @@ def chosen_loss(loss: Any, data: Rows) -> RowLoss:
     return loss
 
 
-def _cross_entropy(outputs: Tensor, y: Tensor) -> Tensor:
-    return cross_entropy(outputs, y, reduction="none")
-
-
-def _squared(outputs: Tensor, y: Tensor) -> Tensor:
+def squared(outputs: Tensor, y: Tensor) -> Tensor:
     return mse_loss(outputs.reshape(y.shape) if outputs.numel() == y.numel() else outputs, y, reduction="none")
 
 
-def is_squared(loss: RowLoss) -> bool:
-    return loss is _squared
-
-
-_LOSSES: dict[str, RowLoss] = {"cross-entropy": _cross_entropy, "squared": _squared}
+_LOSSES: dict[str, RowLoss] = {"cross-entropy": partial(cross_entropy, reduction="none"), "squared": squared}
 
 
 def remarks(data: Rows, labels: Sequence[str], flat: FlatModule) -> tuple[str, ...]:
