@@ -120,9 +120,8 @@ def run(
     if relative and models:
         raise InputError("models", models, "they are not kept where they are counted from optima; leave one out")
     setting: dict[str, Any] = {"root": root, "iterations": iterations, "step_size": step_size, "progress": progress}
-    setting["relative"] = relative
     why = cannot_record(recorder, problems) if checkpoint is None else "it writes no checkpoints"
-    trace = attempt(kernel, why, lambda: record(recorder, problems, **setting))
+    trace = attempt(kernel, why, lambda: record(recorder, problems, relative=relative, **setting))
     if trace is not None:
         return trace
     saved, often = None, max(1, iterations // POINTS)

@@ -23,7 +23,6 @@ from suffice.simulate.data.source import UNDIVIDED
 from suffice.simulate.problems.network_input import held_out
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
-from suffice.support.numbers import as_number
 
 Arrays = list[np.ndarray]
 _PARTS = {"X", "y", "X_test", "y_test"}
@@ -72,8 +71,6 @@ def client_arrays(
     max_memory: float,
 ) -> ClientArrays:
     """The arrays of `source`; `test` is the share of each client's rows that tests take. Raises `InputError`."""
-    if not 0 < as_number("test", test) < 1:
-        raise InputError("test", test, "give a share of each client's rows in (0, 1)")
     named = isinstance(source, str | Path) and str(source) != "" and not str(source).startswith(PREFIX)
     path = as_path("setup", source) if named else None
     if path is not None and not path.exists():

@@ -105,19 +105,18 @@ def divided(
         if len(wanted) != 2:
             raise InputError(name, f"{len(wanted)} parts", "give (X, y), one array per client in each, or a share")
         return data, rows_of(*wanted, labels, network, field=f"{name} ")
-    share = as_number(name, wanted)
-    if not 0 < share < 1:
-        raise InputError(name, wanted, "give a share of the rows in (0, 1), or arrays (X, y)")
     # two numbers to count by: which client, and which of the shares
     out = torch.cat([
-        held_out(label, count, name, share, seed=seed, number=2 * client + number)
+        held_out(label, count, name, wanted, seed=seed, number=2 * client + number)
         for client, (label, count) in enumerate(zip(labels, data.counts.tolist()))
     ])  # fmt: skip
     return data.kept(~out), data.kept(out)
 
 
-def held_out(client: str, rows: int, name: str, share: float, *, seed: int, number: int) -> Tensor:
+def held_out(client: str, rows: int, name: str, share: Any, *, seed: int, number: int) -> Tensor:
     """Which of a client's rows are a `share` for `name`, (rows,), drawn without replacement; or `InputError`."""
+    if not 0 < as_number(name, share) < 1:
+        raise InputError(name, share, "give a share of each client's rows in (0, 1), or arrays of their own")
     held = max(1, round(share * rows))
     if held >= rows:
         remedy = f"too few to hold out {name} = {share:g}: merge it with another client, or leave it out"
