@@ -95,7 +95,8 @@ def _all_for_all(problem: Oracle, eta: Any, *, epsilon: float = 0.1) -> AllForAl
 
 def _two_stages(problem: Oracle, eta: Any, *, epsilon: float = 0.1, first: int = 0) -> TwoStageAllForAll:
     """On the components of the threshold, so that smin = smax = 1."""
-    Lambda, constants = _all_for_all(problem, eta, epsilon=epsilon).Lambda, known(problem, "it").constants()
+    Lambda = _all_for_all(problem, eta, epsilon=epsilon).Lambda
+    constants = known(problem, "the choice of these weights").constants()
     return TwoStageAllForAll(Lambda=Lambda, first=first, kappa=float(constants.beta.max() / constants.mu.min()))
 
 

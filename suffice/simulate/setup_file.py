@@ -104,12 +104,15 @@ def read_setup(path: str | Path, *, target: bool = True, max_memory: float = MAX
         raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
     if table.target is None and target:
         raise InputError("setup file", path.name, "no [target] table; add it with epsilon = 0.1, or give --epsilon 0.1")
+    kind, threshold = table.criterion.kind, table.criterion.threshold
+    if threshold is not None and kind != "binary":
+        raise InputError("criterion.threshold", threshold, f"{kind} has none; drop it")
     wanted = table.target or TargetTable(epsilon=[])
     epsilon = wanted.epsilon
     return Setup(
         source=_source(table, path.parent, memory),
         epsilon=epsilon if isinstance(epsilon, list) else [epsilon],
-        criterion=_criterion(table.criterion),
+        criterion=named(kind) if threshold is None else Binary(threshold=threshold),
         horizon=wanted.horizon,
         confidence=wanted.confidence,
     )
@@ -156,14 +159,6 @@ def _source(table: SetupTable, folder: Path, memory: Memory) -> Problem | Consta
     from .problems.read import read  # torch: constants need none
 
     return read(path, **given, max_memory=memory.limit)
-
-
-def _criterion(table: CriterionTable) -> Criterion | None:
-    if table.threshold is None:
-        return named(table.kind)
-    if table.kind != "binary":
-        raise InputError("criterion.threshold", table.threshold, f"{table.kind} has none; drop it")
-    return Binary(threshold=table.threshold)
 
 
 def _constants(table: ConstantsTable) -> Constants:

@@ -60,10 +60,6 @@ class FlatModule:
             if part in number
         }
 
-    @cached_property
-    def _limit(self) -> int:
-        return _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes) else _SIDE_BY_SIDE
-
     def start(self) -> Tensor:
         """The module's own parameters, (d,)."""
         return torch.cat([part.detach().flatten() for part in self.module.parameters() if part.requires_grad])
@@ -96,7 +92,8 @@ class FlatModule:
         return replace(self, module=copy.deepcopy(self.module).to(device, dtype), loss=loss)
 
     def side_by_side(self, rows: int) -> bool:
-        return self.vmaps and rows * sum(self.sizes) <= self._limit
+        limit = _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes) else _SIDE_BY_SIDE
+        return self.vmaps and rows * sum(self.sizes) <= limit
 
     def gradients(self, models: Tensor, X: Tensor, y: Tensor, index: Tensor, weights: Tensor) -> Tensor:
         """sum_j weights[p, j] grad loss(models[p]; row index[p, j]) (P, d), one backward pass per model.
@@ -146,10 +143,8 @@ class FlatModule:
         """
         with torch.enable_grad():
             leaf = models.detach().requires_grad_()
-            return torch.autograd.grad(vmap(self._total)(leaf, x, y, weights).sum(), leaf)[0]
-
-    def _total(self, flat: Tensor, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
-        return (weights * self.row_losses(flat, x, y)).sum()
+            losses = vmap(self.row_losses)(leaf, x, y)
+            return torch.autograd.grad((weights * losses).sum(), leaf)[0]
 
     @torch.no_grad()
     def evaluate(

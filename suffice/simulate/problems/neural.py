@@ -122,8 +122,7 @@ class Neural(Oracle):
 
     def _gradients(self, theta: Tensor, index: Tensor, weights: Tensor) -> Tensor:
         """theta (..., d), index and weights (..., J)."""
-        flat = (each.reshape(-1, each.shape[-1]) for each in (theta, index, weights.expand_as(index)))
-        models, index, weights = flat
+        models, index, weights = (each.reshape(-1, each.shape[-1]) for each in (theta, index, weights.expand_as(index)))
         return self.flat.gradients(models, self.data.X, self.data.y, index, weights).view(theta.shape)
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:

@@ -207,8 +207,6 @@ def test_a_module_of_single_precision_is_admitted_too(name):
 
 NUMBERS = [RNG.normal(size=(n, 3)) for n in COUNTS]
 COLUMN = [own[:, :1] for own in NUMBERS]
-BITS = [(own > 0).astype(float) for own in NUMBERS]
-SHARES = [np.exp(own) / np.exp(own).sum(1, keepdims=True) for own in NUMBERS]
 TOKENS = [RNG.integers(0, 3, (n, 2)) for n in COUNTS]
 GAPS = [np.where(np.arange(len(own)) % 4 == 1, -100, own) for own in LABELS]
 CLASSES = torch.tensor([1.0, 2.0, 5.0], dtype=torch.float64)
@@ -216,7 +214,6 @@ LOSSES = {
     "squared": (nn.MSELoss(), NUMBERS),
     "cross-entropy": (nn.CrossEntropyLoss(), LABELS),
     "smoothed labels": (nn.CrossEntropyLoss(label_smoothing=0.1), LABELS),
-    "bits": (nn.BCEWithLogitsLoss(), BITS),
     "function": (F.smooth_l1_loss, NUMBERS),
     "none": (nn.MSELoss(reduction="none"), NUMBERS),
     "one's own": (lambda outputs, y: ((outputs - y) ** 4).sum(1), NUMBERS),
