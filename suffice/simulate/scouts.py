@@ -143,7 +143,7 @@ def collaborators(
     trained = _trained(network, alone, step, iterations, fold, counts, seed, progress)
     if trained.improving:
         remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
-    best, models = trained.chosen()
+    best, models = trained.chosen, trained.models
     sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
     with one_thread():
         begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (trained.start, models))
@@ -174,34 +174,16 @@ def _network(problem: Oracle) -> Neural:
     return problem.to(problem.dtype)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Trained:
-    """The scouts at each look at their held-out loss: which were best, and whether they stop."""
+    """Scouts at each look at their held-out loss; `models` are those of the look `chosen`, `start` where they began."""
 
-    def __init__(self, start: Tensor, held_out: float) -> None:
-        self.start = self.models = self.latest = start
-        self.looked_at, self.held_out = [0], [held_out]
-        self.best, self.slow, self.stopped = 0, 0, False
-
-    def look(self, t: int, models: Tensor, now: float) -> None:
-        before, self.latest = self.held_out[-1], models
-        self.looked_at.append(t)
-        self.held_out.append(now)
-        if now < self.held_out[self.best]:
-            self.best, self.models = len(self.held_out) - 1, models
-        least, most, first = min(self.held_out), max(self.held_out), self.held_out[0]
-        left = most - least > _FALL * abs(first)  # the plateau
-        self.slow = self.slow + 1 if left and before - now < _FALL * (first - least) else 0
-        self.stopped = t >= _SOONEST and (self.slow >= 2 or t >= _PATIENCE * self.looked_at[self.best] > 0)
-
-    @property
-    def improving(self) -> bool:
-        return not self.stopped and 0 < self.best == len(self.held_out) - 1
-
-    def chosen(self) -> tuple[int, Tensor]:
-        """At which look, and the models there."""
-        if self.best == 0 and self.stopped:  # of few rows each scout is too sure, and a mean of many may still tell
-            return len(self.held_out) - 1, self.latest
-        return self.best, self.models
+    start: Tensor
+    models: Tensor
+    chosen: int
+    looked_at: list[int]
+    held_out: list[float]
+    improving: bool
 
 
 def _trained(
@@ -217,18 +199,33 @@ def _trained(
     scouts, left_out = _scouts(network, fold, counts)
     # a scout without rows stays where it started
     steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
-    trained = _Trained(scouts.start, _own(network, scouts.start, left_out))
+    start = models = latest = scouts.start
+    looks, looked_at, held_out = _looks(iterations), [0], [_own(network, start, left_out)]
+    best, slow, stopped, seeds = 0, 0, False, torch.tensor([seed % 2**32])
     with one_thread():
-        seeds = torch.tensor([seed % 2**32])
         for t, _, _, state in iterate(scouts, alone, seeds=seeds, iterations=iterations, eta=lambda t: steps):
-            if t == 0 or (t not in _checks(iterations) and t < iterations):
+            if t not in looks:
                 continue
-            trained.look(t, state["models"][0], _own(network, state["models"][0], left_out))
+            latest, before = state["models"][0], held_out[-1]
+            looked_at.append(t)
+            held_out.append(_own(network, latest, left_out))
+            if held_out[-1] < held_out[best]:
+                best, models = len(held_out) - 1, latest
+            least, most, first = min(held_out), max(held_out), held_out[0]
+            left = most - least > _FALL * abs(first)  # the plateau
+            slow = slow + 1 if left and before - held_out[-1] < _FALL * (first - least) else 0
+            stopped = t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looked_at[best] > 0)
             if progress is not None:
                 progress(t, iterations)
-            if trained.stopped:
+            if stopped:
                 break
-    return trained
+    end = len(held_out) - 1
+    improving = not stopped and 0 < best == end
+    if best == 0 and stopped:  # of few rows each scout is too sure, and a mean of many may still tell
+        best, models = end, latest
+    return _Trained(
+        start=start, models=models, chosen=best, looked_at=looked_at, held_out=held_out, improving=improving
+    )
 
 
 def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[str]:
@@ -238,9 +235,9 @@ def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[s
     return [f"client {name} {said[own]}" for name, own in zip(names, counts) if own in said]
 
 
-def _checks(iterations: int) -> set[int]:
+def _looks(iterations: int) -> set[int]:
     grown = itertools.accumulate(itertools.repeat(_LATER), lambda at, by: math.ceil(at * by), initial=_FIRST)
-    return set(itertools.takewhile(lambda at: at < iterations, grown))
+    return {*itertools.takewhile(lambda at: at < iterations, grown), iterations}
 
 
 def _folds(data: Rows, counts: Tensor, seed: int) -> Tensor:
