@@ -106,12 +106,11 @@ def _cobo(
     *,
     rho: float = 0.1,
     weight_step: float = 0.1,
-    sampling: str = "constant",
+    sampling: Any = "constant",
     horizon: int = 0,
     simplex: int = 0,
 ) -> CoBo:
-    kind: Any = sampling  # refused by CoBo where it is none
-    return CoBo(rho=rho, weight_step=weight_step, sampling=kind, horizon=horizon or None, simplex=bool(simplex))
+    return CoBo(rho=rho, weight_step=weight_step, sampling=sampling, horizon=horizon or None, simplex=bool(simplex))
 
 
 def _ifca(problem: Any, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:

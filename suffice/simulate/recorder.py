@@ -13,10 +13,9 @@ from suffice.support.numbers import as_numbers
 
 from .algorithms.algorithm import Algorithm, Draw, State
 from .oracle import Oracle
-from .trace import Trace
+from .trace import METRIC, Trace
 
 _LARGEST = 200_000_000
-_METRIC = "metric "
 
 
 def check_size(field: str, value: object, numbers: int) -> None:
@@ -115,13 +114,13 @@ class Recorder:
     def kept_arrays(self) -> dict[str, np.ndarray]:
         """All that was recorded so far, by name."""
         kept = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        return kept | {_METRIC + name: value for name, value in self.metrics.items()}
+        return kept | {METRIC + name: value for name, value in self.metrics.items()}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `kept_arrays` gave; `block` comes first where a block is under way."""
         for name, value in arrays.items():
-            if name.startswith(_METRIC):
-                self.metrics[name.removeprefix(_METRIC)] = value
+            if name.startswith(METRIC):
+                self.metrics[name.removeprefix(METRIC)] = value
             else:
                 setattr(self, name, value)
 

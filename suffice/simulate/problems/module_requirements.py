@@ -59,8 +59,8 @@ def admitted(flat: FlatModule, given: Any, labels: Sequence[str], data: Rows, *o
 
 def telling(data: Rows) -> Tensor:
     """Places of a few different rows, and of rows that together hold every value of whole numbers."""
-    first = {as_bytes(row): at for at, row in reversed(list(enumerate(data.X[: 20 * _FEW])))}
-    chosen = set(sorted(first.values())[:_FEW])
+    places = {as_bytes(row): at for at, row in reversed(list(enumerate(data.X[: 20 * _FEW])))}
+    chosen = set(sorted(places.values())[:_FEW])
     for part in (data.X,) if data.y.is_floating_point() else (data.X, data.y):
         low, blocks = part.min(), part.split(data.counts.tolist())
         if part.max() - low > _SPAN or not all(bool((block == block.round()).all()) for block in blocks):
