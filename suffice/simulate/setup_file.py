@@ -128,8 +128,8 @@ def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
     if table.data is None:
         raise InputError("setup file", path.name, "no [data] table: models are fitted to rows")
     source, given = _rows(table.data, path.parent)
-    taken = {"client", "target", "loss", "split", "seed", "drop"} & given.keys()
-    return source, {name: given[name] for name in taken}
+    taken = ("client", "target", "loss", "split", "seed", "drop")
+    return source, {name: value for name, value in given.items() if name in taken}
 
 
 def _rows(table: DataTable, folder: Path) -> tuple[str | Path, dict[str, Any]]:
