@@ -95,12 +95,9 @@ def _all_for_all(problem: Oracle, eta: Any, *, epsilon: float = 0.1) -> AllForAl
 
 def _two_stages(problem: Oracle, eta: Any, *, epsilon: float = 0.1, first: int = 0) -> TwoStageAllForAll:
     """On the components of the threshold, so that smin = smax = 1."""
-    constants, Lambda = (
-        known(problem, "the choice of these weights").constants(),
-        _all_for_all(problem, eta, epsilon=epsilon).Lambda,
-    )
-    kappa = float(constants.beta.max() / constants.mu.min())
-    return TwoStageAllForAll(Lambda=Lambda, first=first, kappa=kappa)
+    Lambda = _all_for_all(problem, eta, epsilon=epsilon).Lambda
+    constants = known(problem, "the choice of these weights").constants()
+    return TwoStageAllForAll(Lambda=Lambda, first=first, kappa=float(constants.beta.max() / constants.mu.min()))
 
 
 def _cobo(
@@ -109,12 +106,11 @@ def _cobo(
     *,
     rho: float = 0.1,
     weight_step: float = 0.1,
-    sampling: str = "constant",
+    sampling: Any = "constant",
     horizon: int = 0,
     simplex: int = 0,
 ) -> CoBo:
-    kind: Any = sampling  # refused by CoBo where it is none
-    return CoBo(rho=rho, weight_step=weight_step, sampling=kind, horizon=horizon or None, simplex=bool(simplex))
+    return CoBo(rho=rho, weight_step=weight_step, sampling=sampling, horizon=horizon or None, simplex=bool(simplex))
 
 
 def _ifca(problem: Any, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.bounds import Constants
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, plain
+from suffice.support.tables import some
 
 from .step_limit import step_limit
 
@@ -61,17 +62,13 @@ class Experiment:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Clients that diverged, and others whose mean excess ends above its start, if there are any."""
-        mean, names = self.mean(), self.problem.names
+        mean, names = self.mean(), np.array(self.problem.names)
         above = ~(mean[-1] <= mean[0])
         gone = above & (~np.isfinite(mean[-1]) | ((mean[-1] > FAR * mean[0].max()) & (self.eta > self.step_limit)))
         step = f"the step is {self.eta:.3g}, its limit {self.step_limit:.3g}"
-        lines = []
-        if gone.any():
-            lines.append(f"{_names(names, gone)}: the models diverged; {step}")
-        if (above & ~gone).any():
-            why = "the excess ends above its start (it diverged, has a higher noise floor, or goes to a shared model)"
-            lines.append(f"{_names(names, above & ~gone)}: {why}; {step}")
-        return tuple(lines)
+        risen = "the excess ends above its start (it diverged, has a higher noise floor, or goes to a shared model)"
+        found = ((gone, "the models diverged"), (above & ~gone, risen))
+        return tuple(f"{some(names[which].tolist(), SHOWN)}: {why}; {step}" for which, why in found if which.any())
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -145,9 +142,3 @@ def simulated(
     trace = run(problem, chosen, iterations=iterations, eta=step, seeds=seeds, root=root, grid=grid, progress=progress)
     source = f"half of the limit {limit:.3g}" if eta is None else f"as given; the limit is {limit:.3g}"
     return Experiment(problem=problem, eta=step, trace=trace, step_limit=limit, step_from=f"{source}, {why}")
-
-
-def _names(names: tuple[str, ...], chosen: np.ndarray) -> str:
-    """The chosen clients' names, a few of many."""
-    some = [name for name, wanted in zip(names, chosen) if wanted]
-    return ", ".join(some[:SHOWN]) + (f" and {len(some) - SHOWN} more" if len(some) > SHOWN else "")

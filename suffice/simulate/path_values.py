@@ -143,11 +143,7 @@ class _Paths:
         self.batch = self.problems[0] if self.alone else stack(self.problems)
         self.given = tensors(self.batch)
 
-    def problem(self, parts: list[Tensor]) -> Problem:
-        return self.problems[0] if self.alone else with_tensors(self.batch, parts)
-
-    def step(self, parts: list[Tensor], eta: Tensor, state: State, t: int) -> State:
-        problem = self.problem(parts)
+    def step(self, problem: Problem, eta: Tensor, state: State, t: int) -> State:
         draw = self.algorithm.draw(problem, self.randomness, t)
         if self.quiet and draw.extra and not _certain(self.algorithm, self.problems[0], draw):
             raise _Coins
@@ -159,18 +155,19 @@ class _Paths:
 
     def stepped(self, steps: Tensor, state: State, t: int) -> State:
         if self.alone:
-            return self.step(self.given, steps[0], state, t)
-        return vmap(lambda parts, eta, state: self.step(parts, eta, state, t))(self.given, steps, state)
-
-    def value(self, parts: list[Tensor], scalars: Mapping[str, Any], state: State) -> Tensor:
-        return self.form.value(self.problem(parts), state, self.client, scalars)
+            return self.step(self.problems[0], steps[0], state, t)
+        side_by_side = vmap(lambda parts, eta, at: self.step(with_tensors(self.batch, parts), eta, at, t))
+        return side_by_side(self.given, steps, state)
 
     def valued(self, state: State) -> Tensor:
         """The form of the states, (..., S) with an axis for the instances."""
+        form, client = self.form, self.client
         if self.alone:
-            return self.value(self.given, {name: float(each[0]) for name, each in self.scalars.items()}, state)[None]
-        seen = state if callable(self.form.of) else {"models": state["models"]}
-        return vmap(self.value)(self.given, self.scalars, seen)
+            scalars = {name: float(each[0]) for name, each in self.scalars.items()}
+            return form.value(self.problems[0], state, client, scalars)[None]
+        seen = state if callable(form.of) else {"models": state["models"]}
+        side_by_side = vmap(lambda parts, at, s: form.value(with_tensors(self.batch, parts), at, client, s))
+        return side_by_side(self.given, seen, self.scalars)
 
     def values(self, eta: np.ndarray, iterations: np.ndarray) -> list[np.ndarray]:
         """The quantity of each instance after its own number of iterations."""
@@ -189,10 +186,8 @@ class _Paths:
                     kept = torch.from_numpy(np.flatnonzero(running))
                     self.given, steps, left = [each[kept] for each in self.given], steps[kept], left[running]
                     self.scalars = {name: each[kept] for name, each in self.scalars.items()}
-                    state, total = (
-                        {name: each[kept] for name, each in state.items()},
-                        total[kept] if total.ndim else total,
-                    )
+                    state = {name: each[kept] for name, each in state.items()}
+                    total = total[kept] if total.ndim else total
                     if stopping is not None:
                         stopping.keep(kept)
                 state = self.stepped(steps, state, t)

@@ -11,19 +11,17 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from .algorithms.algorithm import Algorithm, Count, Draw, State
+from .algorithms.algorithm import Algorithm, Draw, State
 from .oracle import Oracle
-from .trace import Trace
+from .trace import METRIC, Trace
 
 _LARGEST = 200_000_000
-_KEPT = ("values", "calls", "vectors", "stopping", "weights", "models", "spent")
-_METRIC = "metric "
 
 
-def check_size(seeds: int, points: int, clients: int) -> None:
-    """Raise `InputError` for a trace that would fill the memory."""
-    if seeds * points * clients > _LARGEST:
-        raise InputError("grid", points, f"the trace would hold over {_LARGEST} numbers; record fewer iterations")
+def check_size(field: str, value: object, numbers: int) -> None:
+    """Raise `InputError` for what would fill the memory."""
+    if numbers > _LARGEST:
+        raise InputError(field, value, f"over {_LARGEST} numbers would be kept: record fewer iterations or seeds")
 
 
 class Recorder:
@@ -45,24 +43,17 @@ class Recorder:
     ) -> None:
         self.problem, self.algorithm, self.wanted, self.grid = problem, algorithm, wanted, grid
         n, count = problem.clients, len(wanted)
-        check_size(count, len(grid), n)
-        chosen = [] if weights is None else _seeds(weights)
-        if (
-            (weights is not None and not chosen)
-            or any(seed not in wanted for seed in chosen)
-            or len(set(chosen)) < len(chosen)
-        ):
+        self.row_of = {int(seed): row for row, seed in enumerate(wanted)}
+        chosen = [] if weights is None else as_numbers("weights", weights, ("count",)).tolist()
+        of_the_run = set(chosen) <= self.row_of.keys() and len(set(chosen)) == len(chosen)
+        if weights is not None and not (chosen and of_the_run):
             raise InputError("weights", weights, "give one or more different seeds of the run")
-        self.chosen = {seed: place for place, seed in enumerate(chosen)}
-        if len(chosen) * len(grid) * n * n > _LARGEST:
-            raise InputError(
-                "weights", len(chosen), f"they would hold over {_LARGEST} numbers; record fewer iterations"
-            )
-        if last is not None and count * n * problem.features > _LARGEST:
-            raise InputError("models", True, f"they would hold over {_LARGEST} numbers; run fewer seeds")
+        self.chosen = {int(seed): place for place, seed in enumerate(chosen)}
+        check_size("grid", len(grid), count * len(grid) * n)
+        check_size("weights", len(chosen), len(chosen) * len(grid) * n * n)
+        check_size("models", True, 0 if last is None else count * n * problem.features)
         self.last = last
         self.models = None if last is None else np.empty((count, n, problem.features))
-        self.row_of = {int(seed): row for row, seed in enumerate(wanted)}
         self.column = {int(t): column for column, t in enumerate(grid)}
         self.values = np.empty((count, len(grid), n))
         self.metrics: dict[str, np.ndarray] = {}
@@ -84,8 +75,8 @@ class Recorder:
     def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> np.ndarray | None:
         """Iteration t took `before` to `after`; for t = 0 there is neither `before` nor `draw`. What was recorded."""
         if draw is not None and t <= self.grid[-1]:
-            self.spent[0] += _count(self.algorithm.oracle_calls(self.problem, draw))
-            self.spent[1] += _count(self.algorithm.vectors_sent(self.problem, draw))
+            for spent, cost in zip(self.spent, (self.algorithm.oracle_calls, self.algorithm.vectors_sent)):
+                spent += torch.as_tensor(cost(self.problem, draw), dtype=torch.float64).cpu().numpy()
         if self.models is not None and t == self.last:
             self.models[self.rows] = after["models"][self.kept].double().cpu().numpy()
         at = self.column.get(t)
@@ -122,14 +113,14 @@ class Recorder:
 
     def kept_arrays(self) -> dict[str, np.ndarray]:
         """All that was recorded so far, by name."""
-        kept = {name: value for name in _KEPT if (value := getattr(self, name)) is not None}
-        return kept | {_METRIC + name: value for name, value in self.metrics.items()}
+        kept = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return kept | {METRIC + name: value for name, value in self.metrics.items()}
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `kept_arrays` gave; `block` comes first where a block is under way."""
         for name, value in arrays.items():
-            if name.startswith(_METRIC):
-                self.metrics[name.removeprefix(_METRIC)] = value
+            if name.startswith(METRIC):
+                self.metrics[name.removeprefix(METRIC)] = value
             else:
                 setattr(self, name, value)
 
@@ -151,14 +142,3 @@ class Recorder:
             models=self.models,
             kernel=kernel,
         )
-
-
-def _seeds(weights: Sequence[int]) -> list[int]:
-    numbers = as_numbers("weights", weights, ("count",)).tolist()
-    if not all(number.is_integer() for number in numbers):
-        raise InputError("weights", weights, "give one or more different seeds of the run")
-    return [int(number) for number in numbers]
-
-
-def _count(cost: Count) -> float | np.ndarray:
-    return cost.double().cpu().numpy() if isinstance(cost, torch.Tensor) else cost

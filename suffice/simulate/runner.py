@@ -100,7 +100,7 @@ def run(
     as_whole("iterations", iterations)
     if grid is None and problem.measure == "loss":
         grid = np.linspace(0, iterations, min(iterations, POINTS) + 1).round().tolist()
-    check_size(len(wanted), iterations + 1 if grid is None else 1, problem.clients)
+    check_size("grid", iterations, len(wanted) * problem.clients * (iterations + 1 if grid is None else 1))
     points = np.arange(iterations + 1) if grid is None else np.unique(real_array("grid", grid))
     if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
@@ -120,9 +120,8 @@ def run(
     if relative and models:
         raise InputError("models", models, "they are not kept where they are counted from optima; leave one out")
     setting: dict[str, Any] = {"root": root, "iterations": iterations, "step_size": step_size, "progress": progress}
-    setting["relative"] = relative
     why = cannot_record(recorder, problems) if checkpoint is None else "it writes no checkpoints"
-    trace = attempt(kernel, why, lambda: record(recorder, problems, **setting))
+    trace = attempt(kernel, why, lambda: record(recorder, problems, relative=relative, **setting))
     if trace is not None:
         return trace
     saved, often = None, max(1, iterations // POINTS)
@@ -248,12 +247,8 @@ def _blocks(problems: Sequence[Oracle], wanted: range) -> list[tuple[Oracle, Ten
 
 def _wanted(seeds: int | range, root: int) -> range:
     wanted = range(int(seeds)) if isinstance(seeds, (int, np.integer)) else seeds
-    if (
-        not isinstance(wanted, range)
-        or not wanted  # no len(), which fails beyond 2^63
-        or min(wanted[0], wanted[-1]) < 0
-        or max(wanted[0], wanted[-1]) >= 2**32
-    ):
+    ends = (wanted[0], wanted[-1]) if isinstance(wanted, range) and wanted else (-1,)  # len() fails beyond 2^63
+    if not all(0 <= end < 2**32 for end in ends):
         raise InputError("seeds", seeds, "give how many (at least one), or a range within 0..2^32 - 1")
     check_root(root)
     return wanted

@@ -28,6 +28,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -40,7 +41,7 @@ from .algorithms.scouts import Scouts
 from .oracle import Oracle, check_problem
 from .problems import Neural
 from .problems.flat_module import FlatModule
-from .problems.network_input import is_squared
+from .problems.network_input import squared
 from .problems.rows import Rows
 from .randomness import Stream, single
 from .runner import iterate
@@ -63,9 +64,10 @@ _PATIENCE = 4
 _LEAST = 1e-3
 """Nested sets of less weight are left out: each of their members would cost a gradient in every iteration."""
 
-_ARRAYS = ("weights", "distance", "set_size", "looked_at", "held_out")
-
 Progress = Callable[[int, int], None]
+Predictions = tuple[Tensor, Tensor | None]
+"""Of every row under each client's scout of its fold: losses (N, rows), and outputs (N, rows, ...) where means of these
+are asked for, not means of probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +103,8 @@ class Collaborators:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Collaborators:
         """From what `to_dict` gave."""
-        parts: dict[str, Any] = {name: found["clients" if name == "names" else name] for name in cls.__annotations__}
-        parts |= {name: np.array(parts[name]) for name in _ARRAYS}
-        parts |= {name: tuple(parts[name]) for name in ("names", "remarks")}
-        return cls(**parts)
+        parts = {**found, "names": found["clients"]}
+        return msgspec.convert(parts, cls, dec_hook=lambda kind, value: np.array(value))
 
 
 def collaborators(
@@ -143,11 +143,11 @@ def collaborators(
     trained = _trained(network, alone, step, iterations, fold, counts, seed, progress)
     if trained.improving:
         remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
-    best, models = trained.chosen()
+    best, models = trained.chosen, trained.models
     sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
     with one_thread():
         begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (trained.start, models))
-        distance = distances(network.data, seen.losses)
+        distance = distances(network.data, seen[0])
         weights = nested_weights(network, seen)
         if _score(network, seen, weights) <= _score(network, begun, weights):
             remarks.append("the scouts never improved on rows left out: every client has its weight on itself")
@@ -174,34 +174,16 @@ def _network(problem: Oracle) -> Neural:
     return problem.to(problem.dtype)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Trained:
-    """The scouts at each look at their held-out loss: which were best, and whether they stop."""
+    """Scouts at each look at their held-out loss; `models` are those of the look `chosen`, `start` where they began."""
 
-    def __init__(self, start: Tensor, held_out: float) -> None:
-        self.start = self.models = self.latest = start
-        self.looked_at, self.held_out = [0], [held_out]
-        self.best, self.slow, self.stopped = 0, 0, False
-
-    def look(self, t: int, models: Tensor, now: float) -> None:
-        before, self.latest = self.held_out[-1], models
-        self.looked_at.append(t)
-        self.held_out.append(now)
-        if now < self.held_out[self.best]:
-            self.best, self.models = len(self.held_out) - 1, models
-        least, most, first = min(self.held_out), max(self.held_out), self.held_out[0]
-        left = most - least > _FALL * abs(first)  # the plateau
-        self.slow = self.slow + 1 if left and before - now < _FALL * (first - least) else 0
-        self.stopped = t >= _SOONEST and (self.slow >= 2 or t >= _PATIENCE * self.looked_at[self.best] > 0)
-
-    @property
-    def improving(self) -> bool:
-        return not self.stopped and 0 < self.best == len(self.held_out) - 1
-
-    def chosen(self) -> tuple[int, Tensor]:
-        """At which look, and the models there."""
-        if self.best == 0 and self.stopped:  # of few rows each scout is too sure, and a mean of many may still tell
-            return len(self.held_out) - 1, self.latest
-        return self.best, self.models
+    start: Tensor
+    models: Tensor
+    chosen: int
+    looked_at: list[int]
+    held_out: list[float]
+    improving: bool
 
 
 def _trained(
@@ -214,36 +196,48 @@ def _trained(
     seed: int,
     progress: Progress | None,
 ) -> _Trained:
-    scouts, left_out = _without_folds(network, fold, counts), _left_out(network.data, fold, counts)
+    scouts, left_out = _scouts(network, fold, counts)
     # a scout without rows stays where it started
     steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
-    trained = _Trained(scouts.start, _own(network, scouts.start, left_out))
+    start = models = latest = scouts.start
+    looks, looked_at, held_out = _looks(iterations), [0], [_own(network, start, left_out)]
+    best, slow, stopped, seeds = 0, 0, False, torch.tensor([seed % 2**32])
     with one_thread():
-        seeds = torch.tensor([seed % 2**32])
         for t, _, _, state in iterate(scouts, alone, seeds=seeds, iterations=iterations, eta=lambda t: steps):
-            if t == 0 or (t not in _checks(iterations) and t < iterations):
+            if t not in looks:
                 continue
-            trained.look(t, state["models"][0], _own(network, state["models"][0], left_out))
+            latest, before = state["models"][0], held_out[-1]
+            looked_at.append(t)
+            held_out.append(_own(network, latest, left_out))
+            if held_out[-1] < held_out[best]:
+                best, models = len(held_out) - 1, latest
+            least, most, first = min(held_out), max(held_out), held_out[0]
+            left = most - least > _FALL * abs(first)  # the plateau
+            slow = slow + 1 if left and before - held_out[-1] < _FALL * (first - least) else 0
+            stopped = t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looked_at[best] > 0)
             if progress is not None:
                 progress(t, iterations)
-            if trained.stopped:
+            if stopped:
                 break
-    return trained
+    end = len(held_out) - 1
+    improving = not stopped and 0 < best == end
+    if best == 0 and stopped:  # of few rows each scout is too sure, and a mean of many may still tell
+        best, models = end, latest
+    return _Trained(
+        start=start, models=models, chosen=best, looked_at=looked_at, held_out=held_out, improving=improving
+    )
 
 
 def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[str]:
     """A remark on each client with fewer rows than folds."""
-    return [
-        f"client {name} "
-        + (f"has {own} rows: {own} folds, not {folds}" if own > 1 else "has one row: no scout of its own")
-        for name, own in zip(names, counts)
-        if own < folds
-    ]
+    said = {own: f"has {own} rows: {own} folds, not {folds}" for own in range(2, folds)}
+    said[1] = "has one row: no scout of its own"
+    return [f"client {name} {said[own]}" for name, own in zip(names, counts) if own in said]
 
 
-def _checks(iterations: int) -> set[int]:
+def _looks(iterations: int) -> set[int]:
     grown = itertools.accumulate(itertools.repeat(_LATER), lambda at, by: math.ceil(at * by), initial=_FIRST)
-    return set(itertools.takewhile(lambda at: at < iterations, grown))
+    return {*itertools.takewhile(lambda at: at < iterations, grown), iterations}
 
 
 def _folds(data: Rows, counts: Tensor, seed: int) -> Tensor:
@@ -255,68 +249,41 @@ def _folds(data: Rows, counts: Tensor, seed: int) -> Tensor:
     return fold
 
 
-def _without_folds(network: Neural, fold: Tensor, counts: Tensor) -> Neural:
-    """A client for each scout, with the rows that train it; one that would have none has all, and takes no steps."""
-    data, parts, names, owners = network.data, [], [], []
-    for client, (here, own) in enumerate(zip(_rows(data), counts.tolist())):
-        for left_out in range(own):
-            parts.append(here[fold[here] != left_out] if own > 1 else here)
-            names.append(f"{network.names[client]} without fold {left_out + 1}")
-            owners.append(client)
+def _scouts(network: Neural, fold: Tensor, counts: Tensor) -> tuple[Neural, tuple[Tensor, Tensor]]:
+    """A client for each scout, with the rows that train it; one that would have none has all, and takes no steps.
+
+    And the rows that each did not see, (scouts, J), and their shares of their client's, 0 where padded.
+    """
+    data, owner = network.data, torch.arange(network.clients).repeat_interleave(counts)
+    out = [(here, fold[here] == f) for here, own in zip(_rows(data), counts.tolist()) for f in range(own)]
+    parts = [here if left_out.all() else here[~left_out] for here, left_out in out]
     index, sizes = torch.cat(parts), torch.tensor([len(part) for part in parts])
     rows = Rows(X=data.X[index], y=data.y[index], first=sizes.cumsum(0) - sizes, counts=sizes)
-    return replace(network, data=rows, names=tuple(names), start=network.start[owners], validation=None, test=None)
-
-
-def _left_out(data: Rows, fold: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """The rows that each scout did not see, (scouts, J), and their shares of their client's, 0 where padded."""
-    parts = [here[fold[here] == f] for here, own in zip(_rows(data), counts.tolist()) for f in range(own)]
-    index = nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=-1)
-    share = (index >= 0) / data.counts.repeat_interleave(counts)[:, None]
-    return torch.where(index >= 0, index, index[:, :1]), share
+    names = [f"{name} without fold {f + 1}" for name, own in zip(network.names, counts.tolist()) for f in range(own)]
+    scouts = replace(network, data=rows, names=tuple(names), start=network.start[owner], validation=None, test=None)
+    left = nn.utils.rnn.pad_sequence([here[left_out] for here, left_out in out], batch_first=True, padding_value=-1)
+    return scouts, (torch.where(left >= 0, left, left[:, :1]), (left >= 0) / data.counts[owner][:, None])
 
 
 def _own(network: Neural, models: Tensor, left_out: tuple[Tensor, Tensor]) -> float:
     """The mean over clients of the loss of their rows, each under the own scout that did not see it."""
-    index, share = left_out
-    return float((_losses(network.flat, models, network.data, index) * share).sum() / network.clients)
+    (index, share), data, flat = left_out, network.data, network.flat
+    return float((flat.evaluate(flat.row_losses, models, data.X, data.y, index) * share).sum() / network.clients)
 
 
-def _losses(flat: FlatModule, models: Tensor, data: Rows, index: Tensor) -> Tensor:
-    """Of models (P, d) on rows index (P, J), (P, J)."""
-    with torch.no_grad():
-        return flat.evaluate(flat.row_losses, models, data.X, data.y, index)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoutPredictions:
-    """Of every row under each client's scout of its fold: losses (N, rows), and predictions (N, rows, ...) where
-    means of predictions are asked for, not means of probabilities."""
-
-    losses: Tensor
-    outputs: Tensor | None
-
-
-def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> ScoutPredictions:
+def of_rows(network: Neural, scouts: tuple[Tensor, ...], fold: Tensor) -> Predictions:
     """All rows under everybody's scouts: scouts[k] (K_k, d) of client k, `fold` (rows,)."""
     data, flat = network.data, network.flat
-    losses = data.X.new_empty(len(scouts), len(data.X), dtype=network.dtype)
-    parts: list[tuple[Tensor, Tensor]] = []
+    losses, outputs, order = [], [], []
     for f in range(int(fold.max()) + 1):
         rows = (fold == f).nonzero()[:, 0]
-        models = torch.stack([own[f % len(own)] for own in scouts])
-        index = rows.expand(len(models), -1)
-        losses[:, rows] = _losses(flat, models, data, index)
+        rows_of = torch.stack([own[f % len(own)] for own in scouts]), data.X, data.y, rows.expand(len(scouts), -1)
+        order.append(rows)
+        losses.append(flat.evaluate(flat.row_losses, *rows_of))
         if data.y.is_floating_point():
-            with torch.no_grad():
-                found = flat.evaluate(lambda model, x, y: flat.outputs(model, x), models, data.X, data.y, index)
-            parts.append((rows, found))
-    if not parts:
-        return ScoutPredictions(losses=losses, outputs=None)
-    outputs = parts[0][1].new_empty(len(scouts), len(data.X), *parts[0][1].shape[2:])
-    for rows, found in parts:
-        outputs[:, rows] = found
-    return ScoutPredictions(losses=losses, outputs=outputs)
+            outputs.append(flat.evaluate(lambda model, x, y: flat.outputs(model, x), *rows_of))
+    place = torch.cat(order).argsort()
+    return torch.cat(losses, 1)[:, place], torch.cat(outputs, 1)[:, place] if outputs else None
 
 
 def distances(data: Rows, losses: Tensor) -> Tensor:
@@ -326,7 +293,7 @@ def distances(data: Rows, losses: Tensor) -> Tensor:
     return (worse + worse.T) / 2
 
 
-def nested_weights(network: Neural, seen: ScoutPredictions) -> Tensor:
+def nested_weights(network: Neural, seen: Predictions) -> Tensor:
     """alpha (N, N): the sets of the first m by L_ik, weighed by how the mean of their scouts predicts.
 
     Half of the weight before any row is seen is on everybody, so that a client whose rows are too noisy to tell sets
@@ -336,7 +303,7 @@ def nested_weights(network: Neural, seen: ScoutPredictions) -> Tensor:
     size, alpha = data.counts.double(), torch.zeros(n, n, dtype=torch.float64)
     before = torch.full((n,), 0.5 / max(1, n - 1), dtype=torch.float64)
     before[-1] = 0.5
-    for i, (mine, key) in enumerate(zip(_rows(data), data.means(seen.losses.double()).T)):
+    for i, (mine, key) in enumerate(zip(_rows(data), data.means(seen[0].double()).T)):
         key[i] = -torch.inf
         order = key.argsort(stable=True)
         share = torch.ones(n, n, dtype=torch.float64).tril() * size[order]  # [m, its members in their order]
@@ -348,32 +315,31 @@ def nested_weights(network: Neural, seen: ScoutPredictions) -> Tensor:
     return alpha
 
 
-def _score(network: Neural, seen: ScoutPredictions, alpha: Tensor) -> float:
+def _score(network: Neural, seen: Predictions, alpha: Tensor) -> float:
     """The logarithmic score of all rows, each client's under the mean of everybody's scouts by its weights."""
-    everybody, parts = torch.arange(network.clients), _rows(network.data)
-    scores = (
-        _scores(network.flat, seen, network.data.y[mine], mine, everybody, alpha[i : i + 1])
-        for i, mine in enumerate(parts)
+    everybody, y = torch.arange(network.clients), network.data.y
+    return sum(
+        _scores(network.flat, seen, y[mine], mine, everybody, weights[None]).item()
+        for mine, weights in zip(_rows(network.data), alpha)
     )
-    return float(sum(scores))
 
 
-def _scores(flat: FlatModule, seen: ScoutPredictions, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
+def _scores(flat: FlatModule, seen: Predictions, y: Tensor, mine: Tensor, order: Tensor, share: Tensor) -> Tensor:
     """The logarithmic score of client i's rows under the mean of the first m scouts, (N,).
 
     Labels: means of probabilities. Squared errors: means of predictions, and the Gaussian likelihood at the variance
     that fits best. Any other loss of other targets: means of predictions, the loss as a negative log-likelihood.
     """
-    if seen.outputs is None:
-        logarithm = -seen.losses[:, mine][order].double()
+    losses, outputs = seen
+    if outputs is None:
+        logarithm = -losses[:, mine][order].double()
         top = logarithm.max(0).values  # exp underflows nowhere near the largest
         mixed = (share @ torch.exp(logarithm - top)).clamp_min(1e-300).log() + top
         return mixed.sum(1)
-    outputs = seen.outputs[:, mine][order].double()
-    mixed = torch.tensordot(share, outputs, dims=1)
+    mixed = torch.tensordot(share, outputs[:, mine][order].double(), dims=1)
     mean = torch.stack([flat.loss(each.to(y), y).mean() for each in mixed]).double()
     rows = len(y)
-    return -rows / 2 * mean.clamp_min(1e-300).log() if is_squared(flat.loss) else -rows * mean
+    return -rows / 2 * mean.clamp_min(1e-300).log() if flat.loss is squared else -rows * mean
 
 
 def _rows(data: Rows) -> list[Tensor]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mode
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -30,14 +31,14 @@ LARGEST_TABLE = 4000
 
 
 class ConstantsTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    b: Matrix
+    c: Matrix | None = None
+    names: list[str] = []
     mu: Numbers
     beta: Numbers
     sigma: Numbers
-    b: Matrix
-    c: Matrix | None = None
     excess: Numbers | None = None
     strongly_convex: bool = False
-    names: list[str] = []
 
 
 class ProblemTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -103,12 +104,15 @@ def read_setup(path: str | Path, *, target: bool = True, max_memory: float = MAX
         raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
     if table.target is None and target:
         raise InputError("setup file", path.name, "no [target] table; add it with epsilon = 0.1, or give --epsilon 0.1")
+    kind, threshold = table.criterion.kind, table.criterion.threshold
+    if threshold is not None and kind != "binary":
+        raise InputError("criterion.threshold", threshold, f"{kind} has none; drop it")
     wanted = table.target or TargetTable(epsilon=[])
     epsilon = wanted.epsilon
     return Setup(
         source=_source(table, path.parent, memory),
         epsilon=epsilon if isinstance(epsilon, list) else [epsilon],
-        criterion=_criterion(table.criterion),
+        criterion=named(kind) if threshold is None else Binary(threshold=threshold),
         horizon=wanted.horizon,
         confidence=wanted.confidence,
     )
@@ -123,9 +127,18 @@ def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
     table = _table(path)
     if table.data is None:
         raise InputError("setup file", path.name, "no [data] table: models are fitted to rows")
-    source = table.data.path if table.data.path.startswith(PREFIX) else path.parent / table.data.path
-    names = ("client", "target", "loss", "split", "seed", "drop")
-    return source, {name: getattr(table.data, name) for name in names if getattr(table.data, name) is not None}
+    source, given = _rows(table.data, path.parent)
+    taken = ("client", "target", "loss", "split", "seed", "drop")
+    return source, {name: value for name, value in given.items() if name in taken}
+
+
+def _rows(table: DataTable, folder: Path) -> tuple[str | Path, dict[str, Any]]:
+    """Where the rows are, and the options that are given or have a default."""
+    given = {name: value for name, value in msgspec.structs.asdict(table).items() if value is not None}
+    path = given.pop("path")
+    if not path:
+        raise InputError("data.path", "", "name a file or a folder")
+    return path if path.startswith(PREFIX) else folder / path, given
 
 
 def _table(path: Path) -> SetupTable:
@@ -139,24 +152,12 @@ def _source(table: SetupTable, folder: Path, memory: Memory) -> Problem | Consta
     if table.constants is not None:
         return _constants(table.constants)
     if table.problem is not None:
-        built = {"quadratic": _quadratics, "least-squares": _streams}[table.problem.kind]
-        return built(folder / table.problem.file, memory)
+        return _problem(table.problem.kind, folder / table.problem.file, memory)
     assert table.data is not None
-    if not table.data.path:
-        raise InputError("data.path", "", "name a file or a folder")
-    fields = {name: value for name, value in msgspec.structs.asdict(table.data).items() if value is not None}
-    path = fields.pop("path")
+    path, given = _rows(table.data, folder)
     from .problems.read import read  # torch: constants need none
 
-    return read(path if path.startswith(PREFIX) else folder / path, **fields, max_memory=memory.limit)
-
-
-def _criterion(table: CriterionTable) -> Criterion | None:
-    if table.threshold is None:
-        return named(table.kind)
-    if table.kind != "binary":
-        raise InputError("criterion.threshold", table.threshold, f"{table.kind} has none; drop it")
-    return Binary(threshold=table.threshold)
+    return read(path, **given, max_memory=memory.limit)
 
 
 def _constants(table: ConstantsTable) -> Constants:
@@ -167,10 +168,10 @@ def _constants(table: ConstantsTable) -> Constants:
     b = as_numbers("constants.b", table.b, (n, n), infinite=True)
     if np.diagonal(b).any():
         raise InputError("constants.b", np.diagonal(b).max().item(), "the diagonal (a client against itself) is 0")
-    c = as_numbers("constants.c", np.zeros((n, n)) if table.c is None else table.c, (n, n), infinite=True)
     if (b < 0).any():
         raise InputError("constants.b", b.min().item(), "give numbers >= 0, unsquared gradient units (inf: no bound)")
-    sigma = as_numbers("constants.sigma", table.sigma, () if isinstance(table.sigma, float) else (n,), positive=True)
+    c = as_numbers("constants.c", np.zeros((n, n)) if table.c is None else table.c, (n, n), infinite=True)
+    sigma = as_numbers("constants.sigma", table.sigma, (n,), one_for_all=True, positive=True)
     return Constants(
         mu=np.asarray(table.mu),
         beta=np.asarray(table.beta),
@@ -184,58 +185,43 @@ def _constants(table: ConstantsTable) -> Constants:
 
 def _check_clients(table: ConstantsTable) -> None:
     """Refuse lists of different lengths, naming one that most others disagree with."""
-    fields = {name: getattr(table, name) for name in ("b", "c", "names", "mu", "beta", "sigma", "excess")}
-    lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
-    if not table.names:
-        del lengths["names"]
-    counts = list(lengths.values())
-    usual = max(dict.fromkeys(counts), key=counts.count)  # of several the first, which is that of b
-    wrong = [name for name, length in lengths.items() if length != usual]
-    if wrong:
-        said = ", ".join(name for name, length in lengths.items() if length == usual)
-        remedy = f"{usual} in {said}; give one number of clients to all"
-        raise InputError(f"constants.{wrong[0]}", f"{lengths[wrong[0]]} clients", remedy)
+    given = msgspec.structs.asdict(table).items()
+    lengths = {name: len(value) for name, value in given if isinstance(value, list) and (value or name != "names")}
+    usual = mode(lengths.values())  # of several the first, which is that of b
+    said = ", ".join(name for name, length in lengths.items() if length == usual)
+    for name, length in lengths.items():
+        if length != usual:
+            remedy = f"{usual} in {said}; give one number of clients to all"
+            raise InputError(f"constants.{name}", f"{length} clients", remedy)
 
 
-def _quadratics(path: Path, memory: Memory) -> Any:
-    from . import Quadratics
+def _problem(kind: str, path: Path, memory: Memory) -> Problem:
+    from . import Quadratics, StreamingLeastSquares
 
-    arrays = _arrays(path, ("A", "xi", "sigma"), ("theta0",), memory)
-    A = as_numbers("A", arrays["A"], ("N", "d", "d"))
-    sigma = as_numbers("sigma", arrays["sigma"], () if arrays["sigma"].ndim == 0 else (len(A),), positive=True)
-    return Quadratics.of(A, arrays["xi"], sigma2=sigma**2, start=arrays.get("theta0"))
-
-
-def _streams(path: Path, memory: Memory) -> Any:
-    from . import StreamingLeastSquares
-
-    arrays = _arrays(path, ("H", "theta_star"), ("label_noise", "batch", "theta0"), memory)
-    H = arrays["H"] if arrays["H"].ndim == 2 else as_numbers("H", arrays["H"], ("N", "d", "d"))
-    batch = arrays.get("batch", np.array(1))
-    if batch.shape or batch.dtype.kind not in "iu":
-        raise InputError("batch", f"{batch.dtype} {batch.shape}", "give one whole number")
-    n, d = len(np.atleast_1d(arrays["theta_star"])), H.shape[-1]
-    memory.check(f"matrices of {n} clients with {d} features", 8.0 * n * d * d)
-    return StreamingLeastSquares.of(
-        as_numbers("H", H, ("d", "d")) if H.ndim == 2 else H,
-        arrays["theta_star"],
-        label_noise=arrays.get("label_noise", 0.0),
-        batch=int(batch),
-        start=arrays.get("theta0"),
-    )
-
-
-def _arrays(path: Path, needed: tuple[str, ...], optional: tuple[str, ...], memory: Memory) -> dict[str, np.ndarray]:
+    needed, optional = _ARRAYS[kind]
     known = f"arrays {', '.join(needed)} and, optionally, {', '.join(optional)}"
     if path.suffix != ".npz":
         raise InputError("problem.file", str(path), f"give an .npz file with {known}")
-    arrays = read_arrays("problem.file", path, memory)
+    arrays: dict[str, Any] = read_arrays("problem.file", path, memory)
     wrong = sorted(set(arrays) - {*needed, *optional}) or sorted(set(needed) - set(arrays))
     if wrong:
         raise InputError("problem.file", wrong, f"the file has {known}")
-    return arrays
+    start = arrays.pop("theta0", None)
+    if kind == "quadratic":
+        A, xi, sigma = (arrays[name] for name in needed)
+        sigma = as_numbers("sigma", sigma, A.shape[:1], one_for_all=True, positive=True)
+        return Quadratics.of(A, xi, sigma2=sigma**2, start=start)
+    n, d = as_numbers("theta_star", arrays["theta_star"], ("N", "d")).shape
+    memory.check(f"matrices of {n} clients with {d} features", 8.0 * n * max(arrays["H"].shape[-2:], default=0) ** 2)
+    batch = arrays.pop("batch", np.array(1))[()]
+    return StreamingLeastSquares.of(**arrays, batch=batch, start=start)
 
 
+_ARRAYS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "quadratic": (("A", "xi", "sigma"), ("theta0",)),
+    "least-squares": (("H", "theta_star"), ("label_noise", "batch", "theta0")),
+}
+"""What a problem's file has, and may have."""
 _REMEDIES = {
     "Object contains unknown field": "remove it or correct its spelling",
     "Object missing required field": "add it",
@@ -257,21 +243,14 @@ _SYNONYMS = {
 }  # fmt: skip
 
 
-def _meant(message: str) -> str:
-    """What an unknown key is likely to mean, in a sentence; empty where nothing is near."""
-    found = re.match(r"Object contains unknown field `([^`]*)`(?: - at `\$\.(\w+)`)?", message)
-    if found is None or (found[2] or "") not in _TABLES:
-        return ""
-    known = _TABLES[found[2] or ""].__struct_fields__
-    synonym = _SYNONYMS.get(found[1], "")
-    meant = synonym if synonym.partition(" ")[0] in known else nearest(found[1], known)
-    return f"did you mean {meant}?" if meant else ""
-
-
 def _readable(message: str) -> str:
-    """msgspec's message with the path of the offending key in TOML's words."""
-    for start, remedy in _REMEDIES.items():
-        if message.startswith(start):
-            message = f"{message}; {_meant(message) or remedy}"
-            break
-    return message.replace("Object contains unknown field", "unknown key").replace("$.", "").replace("`", "")
+    """msgspec's message with the path of the offending key in TOML's words, and what is likely to be meant."""
+    remedy = next((remedy for start, remedy in _REMEDIES.items() if message.startswith(start)), "")
+    found = re.match(r"Object contains unknown field `([^`]*)`(?: - at `\$\.(\w+)`)?", message)
+    if found is not None and (found[2] or "") in _TABLES:
+        known = _TABLES[found[2] or ""].__struct_fields__
+        synonym = _SYNONYMS.get(found[1], "")
+        meant = synonym if synonym.partition(" ")[0] in known else nearest(found[1], known)
+        remedy = f"did you mean {meant}?" if meant else remedy
+    message = message.replace("Object contains unknown field", "unknown key").replace("$.", "").replace("`", "")
+    return f"{message}; {remedy}" if remedy else message

@@ -15,7 +15,7 @@ from suffice.support.files import check_regular, write_whole
 
 from .oracle import Measure
 
-_METRIC = "metric "
+METRIC = "metric "
 """What the names of metrics begin with in a file."""
 
 
@@ -79,7 +79,7 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write as .npz (arrays only), whole and then renamed."""
         own = {name: value for name, value in vars(self).items() if name not in ("values", "metrics", "measure")}
-        own |= {self.measure: self.values} | {_METRIC + name: value for name, value in self.metrics.items()}
+        own |= {self.measure: self.values} | {METRIC + name: value for name, value in self.metrics.items()}
         arrays: dict[str, Any] = {name: np.asarray(value) for name, value in own.items() if value is not None}
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
@@ -93,5 +93,5 @@ class Trace:
             arrays = {name: stored[name] for name in stored.files}
         words: dict[str, Any] = {name: str(arrays.pop(name)) for name in ("algorithm", "kernel") if name in arrays}
         measure: Measure = "loss" if "loss" in arrays else "excess"
-        metrics = {name.removeprefix(_METRIC): arrays.pop(name) for name in stored.files if name.startswith(_METRIC)}
+        metrics = {name.removeprefix(METRIC): arrays.pop(name) for name in stored.files if name.startswith(METRIC)}
         return cls(**words, measure=measure, values=arrays.pop(measure), metrics=metrics, **arrays)

@@ -18,11 +18,9 @@ from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
 from suffice.simulate.data.site_source import encoded, read_sites
 from suffice.simulate.data.source import PREFIX, UNDIVIDED
+from suffice.simulate.problems.network_input import held_out
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
-from suffice.support.numbers import as_number
-
-from .train_test_split import train_test_split
 
 Arrays = list[np.ndarray]
 _PARTS = {"X", "y", "X_test", "y_test"}
@@ -71,20 +69,21 @@ def client_arrays(
     max_memory: float,
 ) -> ClientArrays:
     """The arrays of `source`; `test` is the share of each client's rows that tests take. Raises `InputError`."""
-    if not 0 < as_number("test", test) < 1:
-        raise InputError("test", test, "give a share of each client's rows in (0, 1)")
     named = isinstance(source, str | Path) and str(source) != "" and not str(source).startswith(PREFIX)
     path = as_path("setup", source) if named else None
     if path is not None and not path.exists():
         raise InputError("setup", str(path), "no such file or folder")
     files = sorted(path.glob("*.npz")) if path is not None and path.is_dir() else []
     part = None if path is None else mnist_part(path)
-    if path is not None and (files or part):
-        for name, value, usual in (("client", client, "client"), ("target", target, "target"), ("drop", drop, ())):
-            if value != usual:
-                raise InputError(name, value, "only a table has named columns; drop it")
-        if loss != "auto":
-            raise InputError("loss", loss, "arrays say by their type whether they are labels; drop it")
+    if not (files or part):
+        how: dict[str, Any] = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split}
+        return _of_table(source, test, seed=seed, max_memory=max_memory, **how)
+    for name, value, usual in (("client", client, "client"), ("target", target, "target"), ("drop", drop, ())):
+        if value != usual:
+            raise InputError(name, value, "only a table has named columns; drop it")
+    if loss != "auto":
+        raise InputError("loss", loss, "arrays say by their type whether they are labels; drop it")
+    given: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     if path is not None and part:
         if split is None or (rule := parse_split(split)).kind == "column":
             raise InputError("split", split or "missing", UNDIVIDED)
@@ -92,25 +91,17 @@ def client_arrays(
         side = isqrt(whole.X.shape[1])
         shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
         parts = parts_of(whole.y, rule, seed)
+        names = [str(at) for at in range(len(parts))]
         X, y = [whole.X[part].reshape(-1, *shape) for part in parts], [whole.y[part].astype(int) for part in parts]
-        return _divided([str(at) for at in range(len(parts))], X, y, {}, test, seed)
-    if files:
+    else:
         if split is not None:
             raise InputError("split", split, "a folder has one client per file; drop it")
         memory = Memory(max_memory)
         arrays = {file.stem: _parts(file, memory) for file in files}
         given = {name: (own["X_test"], own["y_test"]) for name, own in arrays.items() if "X_test" in own}
-        return _divided(
-            list(arrays),
-            [own["X"] for own in arrays.values()],
-            [own["y"] for own in arrays.values()],
-            given,
-            test,
-            seed,
-        )
-    return _of_table(
-        source, test, client=client, target=target, loss=loss, drop=drop, split=split, seed=seed, max_memory=max_memory
-    )
+        names = list(arrays)
+        X, y = ([own[key] for own in arrays.values()] for key in ("X", "y"))
+    return _divided(names, X, y, given, test, seed)
 
 
 def _parts(file: Path, memory: Memory) -> dict[str, np.ndarray]:
@@ -166,8 +157,8 @@ def _divided(
         if name in given:
             parts = (rows, answers, *given[name])
         else:
-            train, out = train_test_split(name, len(rows), share, seed=seed, client=at)
-            parts = (rows[train], answers[train], rows[out], answers[out])
+            out = held_out(name, len(rows), "test", share, seed=seed, number=at).numpy()
+            parts = (rows[~out], answers[~out], rows[out], answers[out])
         for place, part in zip(kept, parts):
             place.append(part)
     labels = [each.dtype.kind not in "fc" for each in (*kept[1], *kept[3])]

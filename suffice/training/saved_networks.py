@@ -12,8 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from suffice.simulate.data.design import Design
-from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.npz import read_arrays
 from suffice.support.errors import InputError
@@ -35,18 +33,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 @dataclass(frozen=True, kw_only=True)
-class Networks:
+class Networks(TableReading):
     """A network for each client, `by_name` a state of one module; a client that was not trained gets the mean of
     everybody's predictions."""
 
     module: nn.Module
     by_name: Mapping[str, Mapping[str, Tensor]]
     classes: tuple[str, ...]
-    client: str
-    target: str
-    design: Design
-    encoding: Encoding
-    standardised: Mapping[str, tuple[float, float]]
 
     @cached_property
     def needed(self) -> frozenset[str]:
@@ -62,20 +55,14 @@ class Networks:
         for name in dict.fromkeys(sites.tolist()):
             of = torch.from_numpy(sites == name)
             chosen = self.by_name.values() if name not in self.by_name else [self.by_name[name]]
-            answer[of.numpy()] = self._mean([self._outputs(state, rows[of]) for state in chosen])
-        return answer
-
-    def _outputs(self, state: Mapping[str, Tensor], rows: Tensor) -> np.ndarray:
-        with torch.no_grad():
-            found = torch.func.functional_call(self.module, dict(state), (rows,)).double()
-        return (found.softmax(1) if self.classes else found.reshape(len(rows), 1)).numpy()
-
-    def _mean(self, each: list[np.ndarray]) -> np.ndarray:
-        values = np.mean(each, 0)
+            with torch.no_grad():
+                found = [torch.func.functional_call(self.module, dict(state), (rows[of],)).double() for state in chosen]
+            each = [one.softmax(1) if self.classes else one.reshape(-1, 1) for one in found]
+            answer[of.numpy()] = np.mean([one.numpy() for one in each], 0)
         if self.classes:
-            return np.log(np.maximum(values, 1e-300))
+            return np.log(np.maximum(answer, 1e-300))
         mean, scale = self.standardised[self.target]
-        return mean + scale * values
+        return mean + scale * answer
 
     def labels(self, scores: np.ndarray) -> np.ndarray:
         return np.array(self.classes)[scores.argmax(1)] if self.classes else scores[:, 0]

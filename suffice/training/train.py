@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 
@@ -182,14 +183,13 @@ def _rule(
     together = chosen.pop("together", setting["iterations"] // TOGETHER)
     how = {name: setting[name] for name in ("seed", "eta", "momentum", "weight_decay")} | chosen
     path, run_of = None if folder is None else folder / SCOUTS, fingerprint([problem], Local(), sorted(how.items()))
-    kept: dict[str, Any] = {}
     found: Collaborators | None = None
     if path is not None and path.exists():
         check_regular(path, "out")
         try:
-            kept = dict(json.loads(path.read_bytes()))
+            kept = json.loads(path.read_bytes())
             found = Collaborators.from_dict(kept) if kept["run"] == run_of else None
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, msgspec.MsgspecError):
             raise InputError("out", str(path), DAMAGED) from None
     if found is None:
         found = collaborators(problem, **how, progress=progress)

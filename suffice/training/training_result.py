@@ -42,8 +42,7 @@ def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
         labels, index = not problem.test.y.is_floating_point(), torch.arange(first, first + n)[None]
         function = problem.flat.scores if labels else problem.flat.row_losses
         flat = torch.as_tensor(model).to(problem.start)[None]
-        with torch.no_grad():
-            values = problem.flat.evaluate(function, flat, problem.test.X, problem.test.y, index).view(n, -1)
+        values = problem.flat.evaluate(function, flat, problem.test.X, problem.test.y, index).view(n, -1)
         losses = values[:, 0].double().numpy()
         error = float(losses.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
         entry = {"test_rows": n, "test_loss": float(losses.mean()), "test_loss_se": error}

@@ -116,7 +116,7 @@ def test_second_order_statement_where_every_term_is_known():
     for _ in range(draws):
         z = rng.normal(size=(n, folds, d))
         models = torch.from_numpy(optimum[:, None] + np.einsum("kde,kfe->kfd", root, z))
-        losses = of_rows(network, tuple(models), fold).losses
+        losses = of_rows(network, tuple(models), fold)[0]
         L = network.data.means(losses).T.numpy()
         measured.append(L - np.diag(L)[:, None])
         together.append(distances(network.data, losses).numpy())

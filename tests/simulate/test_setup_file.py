@@ -58,11 +58,8 @@ def test_a_stream_is_given_by_its_moments(tmp_path):
         ({"theta_star": np.zeros((2, 2)), "H": -np.eye(2)}, "positive definite"),
         ({"theta_star": np.zeros((2, 3)), "H": np.eye(2)}, "theta_star"),
         ({"theta_star": np.zeros((2, 2)), "H": np.eye(2), "batch": np.array(1.5)}, "batch"),
-        ({"theta_star": np.zeros((2, 2)), "H": np.eye(2), "label_noise": np.array([1.0])}, "label_noise"),
         ({"theta_star": np.zeros((2, 2)), "H": np.eye(2), "w": np.zeros(1)}, "the file has arrays H, theta_star"),
         ({"A": EYES, "xi": np.zeros((3, 2)), "sigma": -np.ones(3)}, r"sigma = -1\.0"),
-        ({"A": EYES, "xi": np.zeros((3, 2)), "sigma": np.ones(3), "theta0": np.ones(3)}, "theta0"),
-        ({"A": EYES, "xi": np.zeros((3, 2)), "sigma": np.ones(3), "extra": np.ones(3)}, "extra"),
         ({"A": EYES * (1 + 1j), "xi": np.zeros((3, 2)), "sigma": np.ones(3)}, "real numbers"),
     ],
 )

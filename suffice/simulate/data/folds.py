@@ -3,7 +3,7 @@
 With z = (x, y) a fold of rows becomes (n, mean z, sum (z - mean)(z - mean)'). Sums of several folds follow exactly
 (Chan, Golub and LeVeque's update), about any common centre, so that neither a column far from 0 nor the order of the
 sites costs digits. A fold of one row *is* that row. Cross-validation over them is in `suffice.fitting`: `gain` and
-`model_averaging`; the rows that networks hold back are in `suffice.training.train_test_split`.
+`model_averaging`; the rows that networks hold back are in `suffice.simulate.problems.network_input`.
 """
 
 from __future__ import annotations

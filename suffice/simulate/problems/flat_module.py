@@ -42,12 +42,12 @@ class FlatModule:
     vmaps: bool = True
 
     @cached_property
-    def shapes(self) -> dict[str, torch.Size]:
-        return {name: part.shape for name, part in self.module.named_parameters() if part.requires_grad}
+    def shapes(self) -> list[torch.Size]:
+        return [part.shape for part in self.module.parameters() if part.requires_grad]
 
     @cached_property
-    def _sizes(self) -> list[int]:
-        return [shape.numel() for shape in self.shapes.values()]
+    def sizes(self) -> list[int]:
+        return [shape.numel() for shape in self.shapes]
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -60,21 +60,16 @@ class FlatModule:
             if part in number
         }
 
-    @cached_property
-    def _limit(self) -> int:
-        return _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes.values()) else _SIDE_BY_SIDE
-
     def start(self) -> Tensor:
         """The module's own parameters, (d,)."""
-        own = dict(self.module.named_parameters())
-        return torch.cat([own[name].detach().flatten() for name in self.shapes])
+        return torch.cat([part.detach().flatten() for part in self.module.parameters() if part.requires_grad])
 
     def outputs(self, flat: Tensor, x: Tensor) -> Tensor:
         """Of the model `flat` (d,) on rows x (rows, ...)."""
         if not self.vmaps:
             with torch.no_grad():
                 return self._loaded(flat)(x)
-        parts = [part.view(shape) for shape, part in zip(self.shapes.values(), flat.split(self._sizes))]
+        parts = [part.view(shape) for shape, part in zip(self.shapes, flat.split(self.sizes))]
         given = {name: parts[number] for name, number in self._places.items()}
         return functional_call(self.worker[0], given, (x,), tie_weights=False)
 
@@ -90,35 +85,25 @@ class FlatModule:
 
     def module_with(self, flat: Tensor) -> nn.Module:
         """A copy of the module whose parameters are `flat` (d,)."""
-        copied = copy.deepcopy(self.module)
-        own = dict(copied.named_parameters())
-        with torch.no_grad():
-            for (name, shape), part in zip(self.shapes.items(), flat.split(self._sizes)):
-                own[name].copy_(part.view(shape))
-        return copied
+        return copy.deepcopy(self._loaded(flat))
 
     def to(self, dtype: torch.dtype, device: Any) -> FlatModule:
         loss = copy.deepcopy(self.loss).to(device, dtype) if isinstance(self.loss, nn.Module) else self.loss
         return replace(self, module=copy.deepcopy(self.module).to(device, dtype), loss=loss)
 
     def side_by_side(self, rows: int) -> bool:
-        return self.vmaps and rows * sum(self._sizes) <= self._limit
+        limit = _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes) else _SIDE_BY_SIDE
+        return self.vmaps and rows * sum(self.sizes) <= limit
 
     def gradients(self, models: Tensor, X: Tensor, y: Tensor, index: Tensor, weights: Tensor) -> Tensor:
         """sum_j weights[p, j] grad loss(models[p]; row index[p, j]) (P, d), one backward pass per model.
 
         models (P, d), index (P, J) rows of X and y, weights (P, J); rows of weight 0 are left out of large models.
         """
-        numbers, together = math.prod(X.shape[1:]), self.side_by_side(index.shape[1])
-        parts = list(_parts(*index.shape, numbers))
-        if together and len(parts) == 1:
-            return self.total_gradient(models, X[index], y[index], weights)
-        if not together and len(parts) == 1 and bool((weights != 0).all()):
-            return torch.stack([self.gradient_alone(*each) for each in zip(models, X[index], y[index], weights)])
-        if not together:
+        if not self.side_by_side(index.shape[1]):
             return torch.stack([self._one(*each, X, y) for each in zip(models, index, weights)])
         found = torch.zeros_like(models)
-        for p, j in parts:
+        for p, j in _parts(index, X):
             rows = index[p, j]
             found[p] += self.total_gradient(models[p], X[rows], y[rows], weights[p, j])
         return found
@@ -126,8 +111,8 @@ class FlatModule:
     def _one(self, model: Tensor, rows: Tensor, weights: Tensor, X: Tensor, y: Tensor) -> Tensor:
         kept = weights != 0
         rows, weights = rows[kept], weights[kept]
-        several = _parts(1, len(rows), math.prod(X.shape[1:]))
-        totals = [self.gradient_alone(model, X[rows[j]], y[rows[j]], weights[j]) for _, j in several]
+        several = [j for _, j in _parts(rows[None], X)]
+        totals = [self.gradient_alone(model, X[rows[j]], y[rows[j]], weights[j]) for j in several]
         return functools.reduce(torch.add, totals) if totals else torch.zeros_like(model)
 
     @cached_property
@@ -139,7 +124,7 @@ class FlatModule:
     def _loaded(self, model: Tensor) -> nn.Module:
         """The worker, whose parameters are views of `model` until the next call."""
         worker, parameters = self.worker
-        for parameter, part, shape in zip(parameters, model.split(self._sizes), self.shapes.values()):
+        for parameter, part, shape in zip(parameters, model.split(self.sizes), self.shapes):
             parameter.data = part.view(shape)
         return worker
 
@@ -158,20 +143,18 @@ class FlatModule:
         """
         with torch.enable_grad():
             leaf = models.detach().requires_grad_()
-            return torch.autograd.grad(vmap(self._total)(leaf, x, y, weights).sum(), leaf)[0]
+            losses = vmap(self.row_losses)(leaf, x, y)
+            return torch.autograd.grad((weights * losses).sum(), leaf)[0]
 
-    def _total(self, flat: Tensor, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
-        return (weights * self.row_losses(flat, x, y)).sum()
-
+    @torch.no_grad()
     def evaluate(
         self, function: Callable[[Tensor, Tensor, Tensor], Tensor], models: Tensor, X: Tensor, y: Tensor, index: Tensor
     ) -> Tensor:
-        """`row_losses` or `scores` of models (P, d) on rows index (P, J), as (P, J, ...)."""
-        parts = [(p, j) for p, j in _parts(*index.shape, math.prod(X.shape[1:]))]
+        """`row_losses`, `scores` or `outputs` of models (P, d) on rows index (P, J), as (P, J, ...)."""
         apply = vmap(function) if self.side_by_side(index.shape[1]) else _one_by_one(function)
-        values = [apply(models[p], X[index[p, j]], y[index[p, j]]).detach() for p, j in parts]
-        by_models = itertools.groupby(zip(parts, values), key=lambda each: each[0][0].start)
-        return torch.cat([torch.cat([value for _, value in group], dim=1) for _, group in by_models])
+        parts = [(p.start, apply(models[p], X[index[p, j]], y[index[p, j]])) for p, j in _parts(index, X)]
+        by_models = itertools.groupby(parts, key=lambda each: each[0])
+        return torch.cat([torch.cat([values for _, values in group], dim=1) for _, group in by_models])
 
 
 def _of_rows(values: Tensor) -> Tensor:
@@ -182,10 +165,12 @@ def _one_by_one(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return lambda *columns: torch.stack([function(*each) for each in zip(*columns)])
 
 
-def _parts(models: int, rows: int, numbers: int) -> Iterator[tuple[slice, slice]]:
-    """Slices of models and of rows, `_INPUTS` numbers each: all rows of some models, or some rows of one."""
-    j = max(1, min(rows, _INPUTS // max(numbers, 1)))
-    p = max(1, _INPUTS // max(numbers * j, 1)) if j == rows else 1
+def _parts(index: Tensor, X: Tensor) -> Iterator[tuple[slice, slice]]:
+    """Slices of models and of rows index (P, J) of X, `_INPUTS` numbers each: all rows of some models, or some rows of
+    one."""
+    (models, rows), numbers = index.shape, max(1, math.prod(X.shape[1:]))
+    j = max(1, min(rows, _INPUTS // numbers))
+    p = max(1, _INPUTS // (numbers * j)) if j == rows else 1
     for first in range(0, models, p):
         for row in range(0, rows, j):
             yield slice(first, first + p), slice(row, row + j)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
+from suffice.support.tables import some
 
 from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, two_classes
@@ -21,8 +22,6 @@ from .rows import client_labels, client_rows
 
 STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
-SHOWN = 12
-"""One remark names at most so many columns."""
 
 
 def from_arrays(
@@ -130,33 +129,23 @@ def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) 
 
 
 def of_tables(
-    tables: Sequence[Table],
-    *,
-    loss: str = "least-squares",
-    positive: Sequence[float | str] = (),
-    **options: Any,
+    tables: Sequence[Table], roles: Mapping[str, str] | None = None, **options: Any
 ) -> LeastSquares | Logistic:
-    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
+    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them.
+
+    roles  which columns of a source were its clients and its target, for `Coordinates`
+    """
     X, columns, notes = [table.X for table in tables], tables[0].columns, tables[0].notes
-    pooled = as_choice("standardise", options.get("standardise", "pooled"), STANDARDISE) == "pooled"
-    if pooled and options.get("intercept") is True:
+    pooled = as_choice("standardise", options["standardise"], STANDARDISE) == "pooled"
+    if pooled and options["intercept"] is True:
         low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
         varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
         if varies.any() and not varies.all():
             same = [column for column, kept in zip(columns, varies) if not kept]
-            more = f" and {len(same) - SHOWN} more" if len(same) > SHOWN else ""
-            notes += (CHANGED.format(CONSTANT.format(", ".join(same[:SHOWN]) + more, 12)),)
+            notes += (CHANGED.format(CONSTANT.format(some(same), 12)),)
             X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
-    problem = from_arrays(
-        X,
-        [table.y for table in tables],
-        names=[table.name for table in tables],
-        columns=columns,
-        loss=loss,
-        positive=positive,
-        **options,
-    )
-    coordinates = problem.coordinates
-    if coordinates is not None:
-        coordinates = replace(coordinates, fills=tables[0].fills)
+    y, names = [table.y for table in tables], [table.name for table in tables]
+    problem = from_arrays(X, y, names=names, columns=columns, **options)
+    assert problem.coordinates is not None
+    coordinates = replace(problem.coordinates, fills=tables[0].fills, **(roles or {}))
     return replace(problem, remarks=(*notes, *problem.remarks), coordinates=coordinates)

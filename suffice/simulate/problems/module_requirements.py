@@ -59,10 +59,8 @@ def admitted(flat: FlatModule, given: Any, labels: Sequence[str], data: Rows, *o
 
 def telling(data: Rows) -> Tensor:
     """Places of a few different rows, and of rows that together hold every value of whole numbers."""
-    chosen = {0}
-    for at in range(min(len(data.X), 20 * _FEW)):
-        if len(chosen) < _FEW and all(not torch.equal(data.X[at], data.X[other]) for other in chosen):
-            chosen.add(at)
+    places = {as_bytes(row): at for at, row in reversed(list(enumerate(data.X[: 20 * _FEW])))}
+    chosen = set(sorted(places.values())[:_FEW])
     for part in (data.X,) if data.y.is_floating_point() else (data.X, data.y):
         low, blocks = part.min(), part.split(data.counts.tolist())
         if part.max() - low > _SPAN or not all(bool((block == block.round()).all()) for block in blocks):
@@ -113,7 +111,7 @@ class _Tried:
             worst = outputs[~torch.isfinite(outputs)][0].item()
             self.refuse(f"its outputs at the start have {worst}: scale the rows, or look for roots and quotients at 0")
         for scale in _BESIDE:
-            self.models, self.others = _beside(start, list(self.flat.shapes.values()), scale)
+            self.models, self.others = _beside(start, self.flat.shapes, scale)
             found = torch.stack([self.called("module", self.flat.outputs, model, self.X) for model in self.models])
             if bool(torch.isfinite(found).all()):
                 break
@@ -185,8 +183,7 @@ class _Tried:
     def _same_gradients(self, found: Tensor, expected: Tensor) -> bool:
         """Each parameter's within rounding of its own largest, and of the rounding of the largest of all."""
         least = 100 * self.close**2 * expected.abs().amax(1)
-        sizes = [shape.numel() for shape in self.flat.shapes.values()]
-        parts = zip(found.split(sizes, 1), expected.split(sizes, 1))
+        parts = zip(found.split(self.flat.sizes, 1), expected.split(self.flat.sizes, 1))
         return all(_near(*both, self.close, least) for both in parts)
 
     def vmaps(self, flat: FlatModule) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -104,18 +105,24 @@ def divided(
         if len(wanted) != 2:
             raise InputError(name, f"{len(wanted)} parts", "give (X, y), one array per client in each, or a share")
         return data, rows_of(*wanted, labels, network, field=f"{name} ")
-    share = as_number(name, wanted)
-    if not 0 < share < 1:
-        raise InputError(name, wanted, "give a share of the rows in (0, 1), or arrays (X, y)")
-    kept = torch.ones(len(data.X), dtype=torch.bool)
-    for client, (first, count) in enumerate(zip(data.first.tolist(), data.counts.tolist())):
-        held = max(1, round(share * count))
-        if held >= count:
-            raise InputError(f"rows of client {labels[client]}", count, f"too few to hold out {name} = {share:g}")
-        # two numbers to count by: which client, and which of the shares
-        order = single(seed).permutation(count, iteration=2 * client + number, stream=Stream.SPLIT)[0]
-        kept[first + order[:held]] = False
-    return data.kept(kept), data.kept(~kept)
+    # two numbers to count by: which client, and which of the shares
+    out = torch.cat([
+        held_out(label, count, name, wanted, seed=seed, number=2 * client + number)
+        for client, (label, count) in enumerate(zip(labels, data.counts.tolist()))
+    ])  # fmt: skip
+    return data.kept(~out), data.kept(out)
+
+
+def held_out(client: str, rows: int, name: str, share: Any, *, seed: int, number: int) -> Tensor:
+    """Which of a client's rows are a `share` for `name`, (rows,), drawn without replacement; or `InputError`."""
+    if not 0 < as_number(name, share) < 1:
+        raise InputError(name, share, "give a share of each client's rows in (0, 1), or arrays of their own")
+    held = max(1, round(share * rows))
+    if held >= rows:
+        remedy = f"too few to hold out {name} = {share:g}: merge it with another client, or leave it out"
+        raise InputError(f"rows of client {client}", rows, remedy)
+    order = single(seed).permutation(rows, iteration=number, stream=Stream.SPLIT)[0]
+    return order.argsort() < held
 
 
 def chosen_loss(loss: Any, data: Rows) -> RowLoss:
@@ -140,19 +147,11 @@ def chosen_loss(loss: Any, data: Rows) -> RowLoss:
     return loss
 
 
-def _cross_entropy(outputs: Tensor, y: Tensor) -> Tensor:
-    return cross_entropy(outputs, y, reduction="none")
-
-
-def _squared(outputs: Tensor, y: Tensor) -> Tensor:
+def squared(outputs: Tensor, y: Tensor) -> Tensor:
     return mse_loss(outputs.reshape(y.shape) if outputs.numel() == y.numel() else outputs, y, reduction="none")
 
 
-def is_squared(loss: RowLoss) -> bool:
-    return loss is _squared
-
-
-_LOSSES: dict[str, RowLoss] = {"cross-entropy": _cross_entropy, "squared": _squared}
+_LOSSES: dict[str, RowLoss] = {"cross-entropy": partial(cross_entropy, reduction="none"), "squared": squared}
 
 
 def remarks(data: Rows, labels: Sequence[str], flat: FlatModule) -> tuple[str, ...]:

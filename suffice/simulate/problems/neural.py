@@ -122,8 +122,7 @@ class Neural(Oracle):
 
     def _gradients(self, theta: Tensor, index: Tensor, weights: Tensor) -> Tensor:
         """theta (..., d), index and weights (..., J)."""
-        flat = (each.reshape(-1, each.shape[-1]) for each in (theta, index, weights.expand_as(index)))
-        models, index, weights = flat
+        models, index, weights = (each.reshape(-1, each.shape[-1]) for each in (theta, index, weights.expand_as(index)))
         return self.flat.gradients(models, self.data.X, self.data.y, index, weights).view(theta.shape)
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
@@ -151,20 +150,20 @@ class Neural(Oracle):
 
     def gradient_gap(self, theta: Tensor) -> Tensor:
         index, frequency = self._whole(self.data)
-        return self._gaps(theta, self.gradient(theta), index.expand(len(theta), -1, -1), frequency)
+        return self._gaps(theta, index.expand(len(theta), -1, -1), frequency)[0]
 
     def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
-        own = self.stochastic_gradient(theta, None, draw)
-        frequency = theta.new_full((self.clients, draw.shape[-1]), 1 / draw.shape[-1])
-        return self._gaps(theta, own, draw, frequency), (own**2).sum(-1)
+        gap, own = self._gaps(theta, draw, theta.new_full(draw.shape[1:], 1 / draw.shape[-1]))
+        return gap, (own**2).sum(-1)
 
-    def _gaps(self, theta: Tensor, own: Tensor, index: Tensor, frequency: Tensor) -> Tensor:
-        gap = theta.new_zeros(*theta.shape[:2], self.clients)
+    def _gaps(self, theta: Tensor, index: Tensor, frequency: Tensor) -> tuple[Tensor, Tensor]:
+        """Beside everybody's own gradients, (S, N, d)."""
+        gap, own = theta.new_zeros(*theta.shape[:2], self.clients), self._gradients(theta, index, frequency)
         for k in range(self.clients):
             rows = index[:, k : k + 1].expand(-1, theta.shape[1], -1)
             gap[..., k] = ((self._gradients(theta, rows, frequency[k]) - own) ** 2).sum(-1)
         gap.diagonal(dim1=-2, dim2=-1).zero_()
-        return gap
+        return gap, own
 
     def _whole(self, rows: Rows) -> tuple[Tensor, Tensor]:
         """Every row's index and frequency, (N, J) each."""

@@ -62,30 +62,34 @@ def read(
     as_choice("loss", loss, ("auto", *LOSSES))
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
     tables, roles, seen = _tables(path, loss, standardise, asked, Memory(max_memory))
-    if len(tables) == 1:
-        remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
-        raise InputError("clients", 1, remedy)
     penalty = 0.0
     if loss == "auto":
         scaled = as_flag("standardise_target", standardise_target) and seen.numeric  # such numbers are no classes
         loss, penalty, notes = loss_of_a_problem(target, [] if scaled else seen.levels, numeric=seen.numeric)
         tables[0] = replace(tables[0], notes=(*tables[0].notes, *notes))
     how: dict[str, Any] = {"intercept": intercept, "positive": positive, "batch": batch, "max_memory": max_memory}
-    how |= {"standardise": "none" if is_heart_disease(path) else standardise, "standardise_target": standardise_target}
-    penalty = penalty if regularisation is None else regularisation
-    problem = of_tables(tables, loss=loss, regularisation=penalty, **how)
-    assert problem.coordinates is not None
-    return replace(problem, coordinates=replace(problem.coordinates, **roles))
+    return of_tables(
+        tables,
+        roles,
+        loss=loss,
+        regularisation=penalty if regularisation is None else regularisation,
+        standardise="none" if is_heart_disease(path) else standardise,
+        standardise_target=standardise_target,
+        **how,
+    )
 
 
 def _tables(
     path: Any, loss: str, standardise: str, asked: dict[str, Any], memory: Memory
 ) -> tuple[list[Table], dict[str, str], ColumnFacts]:
-    """The tables of a path, which columns of a source were its clients and its target, and what the target is."""
+    """The tables of a path, two at least, which columns of a source were its clients and target, and what that is."""
     divided, classes = asked["split"] is not None, None if loss == "auto" else loss == "logistic"
     if not divided and is_heart_disease(path):
         source = source_of_tables(patients(path, standardise=standardise)[0], asked["client"], asked["target"])
     else:
         source = source_of(path, **asked, memory=memory)
     tables, seen = encoded_tables(source, asked["drop"], memory, classes=classes, divided=divided)
+    if len(tables) == 1:
+        remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
+        raise InputError("clients", 1, remedy)
     return tables, {"client": source.client, "target": source.target}, seen

@@ -47,11 +47,6 @@ def test_a_regularised_client_needs_neither_rank_nor_both_classes(tmp_path):
     assert read(written(tmp_path, TABLE + "Paris,3,3\n"), standardise="pooled", regularisation=0.1).clients == 3
 
 
-def test_other_losses_are_refused(tmp_path):
-    with pytest.raises(sf.InputError, match="least-squares or logistic"):
-        read(written(tmp_path, TABLE), loss="hinge")
-
-
 @pytest.mark.parametrize(
     "name",
     [
