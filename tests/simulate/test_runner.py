@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -64,24 +61,6 @@ def test_paths_are_bitwise_the_same_in_any_range(rule, kernel):
     sparse = run(problem, RULES[rule], seeds=3, grid=[8, 2], **setting)
     np.testing.assert_array_equal(sparse.excess, together.excess[:3, [2, 8]])
     np.testing.assert_array_equal(sparse.iterations, [2, 8])
-
-
-CHILD = """
-import sys, numpy as np
-from suffice.bounds import Continuous
-from suffice.simulate import AllForOne, Quadratics, run
-given = np.load(sys.argv[1])
-problem = Quadratics.of(given["A"], given["xi"], sigma2=given["sigma2"], start=given["start"])
-run(problem, AllForOne(criterion=Continuous()), iterations=8, eta=0.1, seeds=range(30, 90)).save(sys.argv[2])
-"""
-
-
-@pytest.mark.slow
-def test_paths_are_bitwise_the_same_in_another_process(tmp_path):
-    np.savez(tmp_path / "problem.npz", **dict(zip(("A", "xi", "sigma2", "start"), parts())))
-    subprocess.run([sys.executable, "-c", CHILD, tmp_path / "problem.npz", tmp_path / "child.npz"], check=True)
-    here = run(built(), RULES["continuous"], iterations=8, eta=0.1, seeds=100)
-    np.testing.assert_array_equal(Trace.load(tmp_path / "child.npz").excess, here.excess[30:90])
 
 
 def test_block_size_is_64_at_twenty_clients_and_always_a_power_of_two():

@@ -17,7 +17,12 @@ from suffice.simulate import (
 from suffice.simulate import algorithms as alg
 from suffice.simulate.algorithms.flix import mixture
 
-LABELS, NAN = torch.tensor(CLUSTERS), float("nan")
+
+def weighed(**more):
+    return alg.AllForOne(criterion=Continuous(), **more)
+
+
+LABELS, NAN, PAIRS = torch.tensor(CLUSTERS), float("nan"), N * (N - 1)
 ROUND = [(2, 0), (2, 4)]
 """Oracle calls and vectors sent of a round of two iterations with two participants, who get and send a model."""
 COSTS = [
@@ -36,9 +41,14 @@ COSTS = [
     (alg.FedFomo(period=3), [(N, 0), (N, 0), (N * (N + 2), N * N)]),  # at an exchange
     (alg.IFCA(offsets=torch.zeros(3, D)), [(N * (1 + 3), N * (3 + 1))]),
     (alg.GradientTracking.ring(N), [(N, 2 * 2 * N)]),
-    (alg.FederatedClustering(), [(N**2, 2 * N * (N - 1))]),
-    (alg.WGABC(), [(N**2, 2 * N * (N - 1))]),
+    (alg.FederatedClustering(), [(N**2, 2 * PAIRS)]),
+    (alg.WGABC(), [(N**2, 2 * PAIRS)]),
     (alg.Momentum(), [(N, 0)]),
+    (weighed(), [(N**2, 2 * PAIRS)]),
+    (weighed(similarity=SampledSimilarity(samples=4)), [(5 * N**2, 3 * PAIRS)] * 2),
+    (weighed(similarity=DebiasedSimilarity(samples=3)), [(4 * N**2, 5 * PAIRS)]),
+    (alg.AllForOne.released(binary=True), [(2 * N**2, 3 * PAIRS)]),
+    (weighed(similarity=SampledSimilarity(samples=2), refresh=2), [(3 * N**2, 3 * PAIRS), (N**2, 2 * PAIRS)] * 2),
 ]
 
 
@@ -49,10 +59,6 @@ def test_costs_are_those_of_the_table(rule, iterations):
 
 def cobo(**more):
     return alg.CoBo(**({"rho": 1.0, "weight_step": 0.1} | more))
-
-
-def weighed(**more):
-    return alg.AllForOne(criterion=Continuous(), **more)
 
 
 B = torch.ones(N, N) - torch.eye(N)
