@@ -6,12 +6,8 @@ import numpy as np
 import pytest
 from records import bound_of, definition_of  # tests/helpers
 
+import suffice as sf
 from suffice.bounds import (
-    Binary,
-    Continuous,
-    Custom,
-    GradientDissimilarity,
-    Sharp,
     best_threshold,
     collaboration_weights,
     entry_precisions,
@@ -21,11 +17,11 @@ from suffice.bounds import (
 )
 
 CRITERIA = [
-    Binary(threshold=0.2),
-    Binary(threshold=0.6),
-    Continuous(),
-    Sharp(),
-    Custom(function=lambda x: np.asarray(x) ** 2),
+    sf.Binary(threshold=0.2),
+    sf.Binary(threshold=0.6),
+    sf.Continuous(),
+    sf.Sharp(),
+    sf.Custom(function=lambda x: np.asarray(x) ** 2),
 ]
 bound, definition = bound_of("adaptive"), definition_of("adaptive")
 ROUNDING = 1 + 1e-12  # sums of at most ten positive terms
@@ -78,7 +74,7 @@ def test_tight_variance_is_never_below_the_variance_of_any_greater_similarity(th
     rng = np.random.default_rng(9)
     for _ in range(60):
         rho, sigma2 = clients(rng, 5)
-        tight = tight_variance(Binary(threshold=threshold), similarity=rho, sigma2=sigma2)
+        tight = tight_variance(sf.Binary(threshold=threshold), similarity=rho, sigma2=sigma2)
         for _ in range(40):
             raised = rho + (1 - rho) * rng.uniform(0, 1, 5) ** 3
             raised = np.where(
@@ -102,7 +98,7 @@ def test_tight_variance_is_attained(threshold):
         rho, sigma2 = np.append(rho, 0.0), np.append(sigma2, 1 / mass if mass else 1.0)
         attained = rho.copy()
         attained[-1] = threshold if mass else 0
-        tight = tight_variance(Binary(threshold=threshold), similarity=rho, sigma2=sigma2)
+        tight = tight_variance(sf.Binary(threshold=threshold), similarity=rho, sigma2=sigma2)
         np.testing.assert_allclose(realised_variance(binary(threshold), attained, sigma2), tight, rtol=1e-12)
     assert (joined > 0) == (threshold < 0.5)
 
@@ -115,7 +111,7 @@ def test_best_threshold_beats_a_fine_grid_and_is_a_similarity():
         assert best in r
         psi = {x: x * sum(y / s for y, s in zip(r, sigma2) if y >= x) for x in [*np.linspace(1e-3, 1, 2000), *r]}
         np.testing.assert_allclose(psi[best], max(psi.values()), rtol=1e-14)
-        got = sufficient_variance(Binary(threshold=best), similarity=r, sigma2=sigma2)
+        got = sufficient_variance(sf.Binary(threshold=best), similarity=r, sigma2=sigma2)
         np.testing.assert_allclose(got, 1 / max(psi.values()), rtol=1e-13)
 
 
@@ -130,9 +126,9 @@ def test_entry_precisions_are_where_the_cluster_changes(threshold):
     rng = np.random.default_rng(14)
     off = 1 - np.eye(4)
     b2, c, mu = rng.uniform(0.1, 3, (4, 4)) * off, rng.uniform(0, 0.5, (4, 4)) * off, np.array([0.1, 0.5, 1, 2])
-    affine = GradientDissimilarity(b2=b2, c=c)
+    affine = sf.GradientDissimilarity(b2=b2, c=c)
     entry = entry_precisions(affine, mu=mu, threshold=threshold)
-    criterion = Binary(threshold=threshold) if threshold else Continuous()
+    criterion = sf.Binary(threshold=threshold) if threshold else sf.Continuous()
     for i in range(4):
         assert entry[i, i] == 0
         for k in set(range(4)) - {i}:

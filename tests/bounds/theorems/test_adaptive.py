@@ -6,25 +6,19 @@ import numpy as np
 import pytest
 from records import definition_of  # tests/helpers
 
-from suffice.bounds import (
-    Binary,
-    Continuous,
-    Custom,
-    Sharp,
-    collaboration_weights,
-    sufficient_variance,
-)
+import suffice as sf
+from suffice.bounds import collaboration_weights, sufficient_variance
 from suffice.bounds.step_size_condition import binary_running, continuous_running, sharp_running
 
 definition = definition_of("adaptive")
 
 ROUNDING = 1 + 1e-12  # sums of at most ten positive terms, and outward rounding of 4.5e-13
 CRITERIA = [
-    Binary(threshold=0.2),
-    Binary(threshold=0.6),
-    Continuous(),
-    Sharp(),
-    Custom(function=lambda x: np.asarray(x) ** 2),
+    sf.Binary(threshold=0.2),
+    sf.Binary(threshold=0.6),
+    sf.Continuous(),
+    sf.Sharp(),
+    sf.Custom(function=lambda x: np.asarray(x) ** 2),
 ]
 IDS = [criterion.kind + str(getattr(criterion, "threshold", "")) for criterion in CRITERIA]
 each = pytest.mark.parametrize("criterion", CRITERIA, ids=IDS)
@@ -98,7 +92,7 @@ def test_running_step_ratio_without_knowledge_is_the_step_ratio_and_1_for_a_clie
 
 def test_limits_of_the_sufficient_variance_in_the_precision():
     c, b, sigma2 = np.array([0, 0.5, 0.2, 0.3]), np.array([0, 0, 0.7, 2.0]), np.array([1.0, 4, 2, 0.5])
-    for criterion in (Continuous(), Sharp(), Binary(threshold=0.75)):
+    for criterion in (sf.Continuous(), sf.Sharp(), sf.Binary(threshold=0.75)):
         values = criterion.psi(1 - c)
         for eps, limit in (
             (1e-9, definition("definition-2-limit-zero")(values=values, b=b, sigma2=sigma2)),

@@ -7,23 +7,16 @@ import pytest
 import torch
 from paths import D, N, assert_follows, built
 
+import suffice as sf
 from suffice.bounds import Binary, Continuous, Custom
-from suffice.simulate import (
-    AllForOne,
-    DebiasedSimilarity,
-    ExactSimilarity,
-    Quadratics,
-    Randomness,
-    ReleasedSimilarity,
-    SampledSimilarity,
-)
+from suffice.simulate import DebiasedSimilarity, ExactSimilarity, Randomness, ReleasedSimilarity, SampledSimilarity
 
 RULES = {
-    "custom normalised": AllForOne(criterion=Custom(function=lambda x: x**2), normalised=True),
-    "sampled": AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=4)),
-    "debiased": AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),
-    "released continuous": AllForOne.released(binary=False),
-    "every third": AllForOne(criterion=Continuous(), refresh=3),
+    "custom normalised": sf.AllForOne(criterion=Custom(function=lambda x: x**2), normalised=True),
+    "sampled": sf.AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=4)),
+    "debiased": sf.AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),
+    "released continuous": sf.AllForOne.released(binary=False),
+    "every third": sf.AllForOne(criterion=Continuous(), refresh=3),
 }
 
 
@@ -55,8 +48,8 @@ def test_samples_for_the_weights_are_not_those_of_the_step(name):
 
 
 def test_peers_at_rest_with_us_are_similar_and_no_signal_means_no_others():
-    rest = Quadratics.of(np.ones((2, 1, 1)), np.zeros((2, 1)), sigma2=0.0)
-    apart = Quadratics.of(np.ones((2, 1, 1)), [[0.0], [1.0]], sigma2=0.0)
+    rest = sf.Quadratics.of(np.ones((2, 1, 1)), np.zeros((2, 1)), sigma2=0.0)
+    apart = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [1.0]], sigma2=0.0)
     for rule in (DebiasedSimilarity(), SampledSimilarity(), ReleasedSimilarity(), ExactSimilarity()):
         for problem, theta, expected in ((rest, rest.start, np.ones((2, 2))), (apart, -apart.xi, np.eye(2))):
             ratio = rule.ratio(problem, theta[None], rule.draw(problem, Randomness(seeds=torch.arange(1)), 1))

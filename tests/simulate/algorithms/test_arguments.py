@@ -7,13 +7,9 @@ import torch
 from one_step import expected_step
 from paths import CLUSTERS, SIZES, D, N, built, costs
 
+import suffice as sf
 from suffice.bounds import Continuous, InputError
-from suffice.simulate import (
-    DebiasedSimilarity,
-    SampledSimilarity,
-    expected_excess,
-    run,
-)
+from suffice.simulate import DebiasedSimilarity, SampledSimilarity
 from suffice.simulate import algorithms as alg
 from suffice.simulate.algorithms.flix import mixture
 
@@ -127,7 +123,7 @@ REFUSED = [
 @pytest.mark.parametrize(("field", "make"), REFUSED)
 def test_a_wrong_argument_is_named(field, make):
     with pytest.raises(InputError) as caught:
-        run(built(), make(), iterations=1, eta=0.1, seeds=1)
+        sf.run(built(), make(), iterations=1, eta=0.1, seeds=1)
     assert caught.value.field == field
 
 
@@ -135,17 +131,17 @@ def test_what_an_algorithm_needs_of_its_problem_and_of_exact_moments_is_named():
     with pytest.raises(InputError, match="184756 possible draws"):
         alg.FedAvg(participants=10).outcomes(built(20), 1)
     with pytest.raises(InputError, match=r"^clients = 1"):
-        run(built(1), alg.WGABC(), iterations=1, eta=0.1, seeds=1)
+        sf.run(built(1), alg.WGABC(), iterations=1, eta=0.1, seeds=1)
     quiet = type(built()).of(built().A.numpy(), built().xi.numpy(), sigma2=0.0)
     with pytest.raises(InputError, match="sigma2"):
-        run(quiet, weighed(), iterations=1, eta=0.1, seeds=1)
-    run(quiet, weighed(sigma2=1.0), iterations=1, eta=0.1, seeds=1)
+        sf.run(quiet, weighed(), iterations=1, eta=0.1, seeds=1)
+    sf.run(quiet, weighed(sigma2=1.0), iterations=1, eta=0.1, seeds=1)
     for rule, message in (
         (cobo(), "no finite list"),
         (weighed(similarity=SampledSimilarity(samples=2)), "estimated"),
     ):
         with pytest.raises(InputError, match="not linear"):
-            expected_excess(built(), rule, iterations=1, eta=0.1)
+            sf.expected_excess(built(), rule, iterations=1, eta=0.1)
         with pytest.raises(ValueError, match=message):
             expected_step(built(), rule, built().start[None], 0.1)
 
