@@ -158,7 +158,7 @@ def test_a_client_alone_plans_as_local():
         ("clients", {"b2": np.zeros((0, 0)), "c": np.zeros((0, 0))}),
         *(("beta", {"beta": beta}) for beta in (math.nan, [1.0, [1.0]])),
         *(("sigma2", {"sigma2": sigma2}) for sigma2 in ([1.0, -1.0], [1.0, 1.0, 1.0], ["one", "two"], None)),
-        *(("b2", {"b2": b2}) for b2 in (np.zeros((2, 3)), np.eye(2), [[0.0, 1.0], [1.0]])),
+        ("b2", {"b2": [[0.0, 1.0], [1.0]]}),
         ("c", {"c": np.zeros((3, 3))}),
         *(("heterogeneity", {"heterogeneity": given}) for given in ([[0.0, 1.0], [1.0, 0.0]], GradientDissimilarity)),
         *(("names", {"names": names}) for names in ({"a", "b"}, 2, ["a", "a"], ["a", 1])),

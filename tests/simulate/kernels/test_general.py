@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
+from compiler import needs_compiler
 
 import suffice as sf
 from suffice.bounds import Binary, Continuous, InputError, Sharp
@@ -27,9 +27,7 @@ from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
 from suffice.simulate.algorithms.local_sgd import LocalSGD
 from suffice.simulate.kernels import general, general_refusal, task
 
-pytestmark = pytest.mark.skipif(
-    not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
-)
+pytestmark = needs_compiler
 rng = np.random.default_rng(7)
 N, D = 5, 6
 TABLES = [rng.normal(size=(rows, D)) for rows in (9, 30, 12, 21, 10)]

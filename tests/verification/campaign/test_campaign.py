@@ -330,15 +330,6 @@ def test_killed_in_the_middle_of_its_cells_nothing_is_lost(tmp_path):
     assert not list(campaign.out.rglob(".*"))
 
 
-@pytest.fixture
-def sigint() -> Iterator[None]:
-    """Python's own answer to SIGINT, which a background shell has its processes ignore."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("sigint")
 def test_ctrl_c_says_how_far_the_campaign_came_and_what_was_done_is_kept(tmp_path):
     campaign = read_campaign(written(tmp_path, CHEAP))
 
@@ -346,11 +337,14 @@ def test_ctrl_c_says_how_far_the_campaign_came_and_what_was_done_is_kept(tmp_pat
         if done == 3:
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(
-        KeyboardInterrupt, match="interrupted: 3 of 16 cells done; run the same command again to resume"
-    ):
-        conduct(campaign, progress=stop)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell has its processes ignore it
+    message = "interrupted: 3 of 16 cells done; run the same command again to resume"
+    try:
+        with pytest.raises(KeyboardInterrupt, match=message):
+            conduct(campaign, progress=stop)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     again = conduct(campaign)
     assert (again.found, again.computed) == (3, 13)
 

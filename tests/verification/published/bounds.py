@@ -44,7 +44,9 @@ class Bound:
 
     @property
     def family(self) -> Any:
-        return self.call.get("family", ONE)
+        """That of one client, or of three where the algorithm is one of several."""
+        alone = isinstance(self.call.get("algorithm", sf.Local()), (sf.Local, sf.algorithms.Momentum, Moving, OneOfTwo))
+        return self.call.get("family", ONE if alone else SEVERAL)
 
     def variants(self) -> list[Callable[..., Any]]:
         """The wrong ones, of the text with one piece replaced."""
@@ -705,7 +707,6 @@ def gower_batches(*, gamma, mu, sigma2, M, K, r0, R):
 @wrong({"(n - 1)": "(n - 1) ** 3", "** k": "** (3 * k)"})
 @asked(
     algorithm=sf.algorithms.FedAvg(participants=2),
-    family=SEVERAL,
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "r0": "distance2", "k": "T", "n": "N", "tau": "participants"},
     conditions=lambda *, gamma, L: {"gamma <= 1/(2 L)": (gamma, 1 / (2 * L))},
@@ -722,7 +723,6 @@ def gower_sampling(*, gamma, mu, sigma2, zeta2, n, tau, r0, k):
 @wrong({"L * n * ": "L * ", "(n * T)": "(2 * n * T + 1)"})
 @asked(
     algorithm=sf.algorithms.RandomReshuffling(),
-    family=SEVERAL,
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "n": "N", "r0": "distance2"},
     conditions=lambda *, gamma, L, sigma2: {"step": (gamma, 1 / L), "gradients of components": (sigma2, 0)},
@@ -735,7 +735,6 @@ def mishchenko_reshuffling(*, gamma, mu, L, sigma2_star, n, r0, T):
 @wrong({"2 * gamma * sigma2_star": "gamma * sigma2_star / 4", "** k": "** (3 * k)"})
 @asked(
     algorithm=sf.algorithms.FedAvg(participants=1),
-    family=SEVERAL,
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "r0": "distance2", "k": "T"},
     conditions=lambda *, gamma, L, sigma2: {"step": (gamma, 1 / (2 * L)), "gradients of components": (sigma2, 0)},
@@ -807,7 +806,6 @@ def wang_joshi(*, eta, L, sigma2, m, tau, gap, K):
 @wrong({"4 * r0": "r0 / 16", "T) + 20": "T**2) + 20"})
 @asked(
     algorithm=sf.algorithms.LocalSGD(period=4),
-    family=SEVERAL,
     quantity=sf.quantity(at="mean model", over=("mean iterate", "average")),
     names={"gamma": "eta", "L": "beta", "M": "N", "H": "period", "r0": "distance2"},
     conditions=lambda *, gamma, L, H: {"gamma <= 1/(8 L (H - 1))": (8 * L * gamma * (H - 1), 1)},
@@ -821,7 +819,6 @@ def khaled_heterogeneous(*, gamma, L, sigma2, zeta2, M, H, r0, T):
 @wrong({"2 * r0": "r0 / 16", "12 *": "0 *"})
 @asked(
     algorithm=sf.algorithms.LocalSGD(period=4),
-    family=SEVERAL,
     quantity=sf.quantity(at="mean model", over=("mean iterate", "average")),
     names={"gamma": "eta", "L": "beta", "H": "period", "r0": "distance2", "s2": "zeta2"},
     conditions=lambda *, gamma, L, H, sigma2: {"step": (4 * L * gamma * H, 1), "no noise": (sigma2, 0)},
@@ -849,7 +846,6 @@ def yang_1(*, eta, L, sigma2, sG2, m, gap, K, R):
 @wrong({"2 * B / mu": "B / (4 * mu)", "gamma / 2 * r0": "r0 / 2"})
 @asked(
     algorithm=sf.algorithms.FedAvg(period=1),
-    family=SEVERAL,
     quantity="global_excess",
     names={"L": "beta", "r0": "distance2", "gamma": lambda *, beta, mu: 8 * beta / mu},
     step=lambda *, t, mu, gamma: 2 / (mu * (gamma + t)),
@@ -866,7 +862,6 @@ def li_1(*, mu, L, sigma2, N, Gamma, gamma, r0, T):
 @wrong({"min(gamma * mu, p**2)": "min(gamma * mu, p)", "1 - min": "1 - 3 * min"})
 @asked(
     algorithm=sf.algorithms.Scaffnew(p=0.5),
-    family=SEVERAL,
     quantity=sf.quantity(of=lambda *, state, problem, best, eta, p: psi(state, problem, best, eta / p)),
     names={"gamma": "eta", "L": "beta", "r0": "distance2", "h0": "zeta2"},
     conditions=lambda *, gamma, L, sigma2: {"gamma <= 1/L": (gamma, 1 / L), "no noise": (sigma2, 0)},
@@ -879,7 +874,6 @@ def scaffnew_3_6(*, gamma, mu, p, r0, h0, T):
 @wrong({"gamma**2 * sigma2 / rate": "gamma**2 * sigma2", "(gamma / p) ** 2 * h0": "0 * h0"})
 @asked(
     algorithm=sf.algorithms.Scaffnew(p=0.5),
-    family=SEVERAL,
     quantity=sf.quantity(of=lambda *, state, problem, best, eta, p: psi(state, problem, best, eta / p)),
     names={"gamma": "eta", "A": "beta", "r0": "distance2", "h0": "zeta2"},
     conditions=lambda *, gamma, A: {"gamma <= 1/A": (gamma, 1 / A)},
@@ -893,7 +887,6 @@ def scaffnew_noise(*, gamma, mu, p, sigma2, r0, h0, T):
 @wrong({"/ 2)": "* 3)", "+ 9 * eta**2 * zeta2": ""})
 @asked(
     algorithm=sf.algorithms.Scaffold(period=3),
-    family=SEVERAL,
     quantity=sf.quantity(of=lambda *, state, problem, best, eta, K: psi(state, problem, best, 3 * K * eta)),
     names={"eta": lambda *, eta, K: K * eta, "L": "beta", "r0": "distance2"},
     conditions=lambda *, eta, mu, L, sigma2: {"step": (eta, min(1 / (81 * L), 1 / (15 * mu))), "no noise": (sigma2, 0)},
@@ -906,7 +899,6 @@ def scaffold_lyapunov(*, eta, mu, zeta2, r0, R):
 @wrong({"24 * eta": "eta / 64", "** R": "** (6 * R)"})
 @asked(
     algorithm=sf.algorithms.Scaffold(period=3),
-    family=SEVERAL,
     quantity="global_distance",
     names={"eta": lambda *, eta, K: K * eta, "L": "beta", "r0": "distance2"},
     conditions=lambda *, eta, mu, L: {"step": (eta, min(1 / (81 * L), 1 / (15 * mu)))},
@@ -923,7 +915,6 @@ def scaffold_distance(*, eta, mu, sigma2, zeta2, r0, N, K, R):
 @wrong({"/ spectral_gap**2": "", "2 * L": "L / 64"})
 @asked(
     algorithm=Gossip(w=0.25),
-    family=SEVERAL,
     quantity=sf.quantity(of=deviation),
     names={"alpha": "eta", "L": "beta", "h0": lambda *, e0, Gamma: e0 + Gamma},
     conditions=lambda *, alpha, L, sigma2: {"alpha <= (1 + lambda_n)/L": (alpha, 1.25 / L), "no noise": (sigma2, 0)},
@@ -956,7 +947,6 @@ def lian_1(*, gamma, L, sigma2, s2, n, spectral_gap, gap, K):
 @wrong({"alpha**2 * r0": "alpha**4 * r0", "2 * gamma * sigma2": "gamma * sigma2 / 2"})
 @asked(
     algorithm=sf.algorithms.Flix(alpha=0.5),
-    family=SEVERAL,
     quantity=sf.quantity(of=from_mixture),
     names={"gamma": "eta", "n": "N", "L": "beta", "r0": "distance2", "k": "T"},
     conditions=lambda *, gamma, L, alpha: {"step": (gamma, 1 / (2 * alpha**2 * L))},
@@ -970,7 +960,6 @@ def flix(*, gamma, alpha, mu, sigma2, n, r0, k):
 @wrong({"gamma**2 * sigma2 / rate": "gamma**2 * sigma2", "1 - rate": "1 - 3 * rate"})
 @asked(
     algorithm=sf.algorithms.Scaffnew(p=0.5, alpha=0.5),
-    family=SEVERAL,
     quantity=sf.quantity(of=psi_of_mixture),
     names={"gamma": "eta", "A": "beta", "r0": "distance2", "h0": "zeta2"},
     conditions=lambda *, gamma, A: {"gamma <= 1/A": (gamma, 1 / A)},
