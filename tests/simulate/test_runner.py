@@ -70,18 +70,19 @@ BAD = {
 }
 """Values that each argument may not have."""
 OF_TIMES = ("eta", "epsilon", "seeds", "root")
+ASKED = {
+    sf.run: {"iterations": 4, "eta": 0.1, "seeds": 2},
+    sf.hitting_times: {"epsilon": 0.1, "limit": 3, "eta": 0.1, "seeds": 2},
+    sf.expected_excess: {"iterations": 4, "eta": 0.1},
+}
 
 
 @pytest.mark.parametrize(("field", "value"), [(field, value) for field, values in BAD.items() for value in values])
 def test_bad_requests_are_named(field, value):
-    asked = [(sf.run, {"iterations": 4, "seeds": 2, "grid": [0]})]
-    if field in OF_TIMES:
-        asked.append((sf.hitting_times, {"epsilon": 0.1, "limit": 3, "seeds": 2}))
-    if field == "eta" or (field == "iterations" and value != 0):
-        asked.append((sf.expected_excess, {"iterations": 4}))
-    for call, request in asked:
+    exact = field == "eta" or (field == "iterations" and value != 0)
+    for call in (sf.run, *[sf.hitting_times] * (field in OF_TIMES), *[sf.expected_excess] * exact):
         with pytest.raises(InputError) as caught:
-            call(built(), sf.Local(), **{"eta": 0.1, **request, field: value})
+            call(built(), sf.Local(), **ASKED[call] | {field: value})
         assert caught.value.field == field
 
 
@@ -129,13 +130,9 @@ class Unsaid(sf.Local):
 
 @pytest.mark.parametrize("given", ["local", sf.Local, None, [sf.Local()], Unsaid()])
 def test_what_is_no_algorithm_is_named(given):
-    for follow in (
-        lambda: sf.run(built(), given, iterations=2, eta=0.1, seeds=1),
-        lambda: sf.hitting_times(built(), given, epsilon=0.1, limit=2, eta=0.1, seeds=1),
-        lambda: sf.expected_excess(built(), given, iterations=2, eta=0.1),
-    ):
+    for call, request in ASKED.items():
         with pytest.raises(InputError, match=r"^algorithm = .*: (give an (algorithm|instance: Local)|say linear)"):
-            follow()
+            call(built(), given, **request)
 
 
 @pytest.mark.parametrize(
@@ -143,12 +140,9 @@ def test_what_is_no_algorithm_is_named(given):
     [("seeds", [built()] * 3), ("problem", [built(), sf.Quadratics.of(np.eye(D)[None], np.ones((1, D)), sigma2=1.0)])],
 )
 def test_problems_of_seeds_are_as_many_and_of_one_shape(field, problems):
-    for follow in (
-        lambda: sf.run(problems, sf.Local(), iterations=2, eta=0.1, seeds=2),
-        lambda: sf.hitting_times(problems, sf.Local(), epsilon=0.1, limit=2, eta=0.1, seeds=2),
-    ):
+    for call in (sf.run, sf.hitting_times):
         with pytest.raises(InputError) as caught:
-            follow()
+            call(problems, sf.Local(), **ASKED[call])
         assert caught.value.field == field
 
 

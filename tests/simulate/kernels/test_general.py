@@ -42,6 +42,7 @@ PROBLEMS: dict[str, Any] = {
     "logistic": sf.Logistic.of(TABLES, LABELS, regularisation=0.1, batch=5),
     "quadratics": sf.Quadratics.of(HESSIAN, -BEST, covariance=HESSIAN[::-1] / 5),
     "spheres": sf.Quadratics.of(np.array([1.0, 2, 3, 1, 2])[:, None, None] * np.eye(D), -BEST, sigma2=1.0),
+    "stream": StreamingLeastSquares.of(HESSIAN, BEST, label_noise=0.3),
     "stream with a bias": StreamingLeastSquares.of(np.eye(D - 1), BEST, label_noise=0.3, bias=True, batch=2),
     "pairs": StreamingLeastSquares.of(HESSIAN, BEST, label_noise=0.3, batch=2, pairwise=True, start=BEST + 1),
 }
@@ -81,6 +82,7 @@ RULES: dict[str, Any] = ALONE | {
     "exact continuous": sf.AllForOne(criterion=Continuous(), sigma2=1.0, normalised=True),
     "exact sharp": sf.AllForOne(criterion=Sharp(), similarity=ExactSimilarity()),
     "sampled": sf.AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=6)),
+    "sampled once": sf.AllForOne(criterion=Continuous(), similarity=SampledSimilarity(), sigma2=1.0),
     "debiased": sf.AllForOne(criterion=Binary(threshold=0.3), similarity=DebiasedSimilarity(samples=5)),
     "released": sf.AllForOne(criterion=Binary(threshold=0.3), similarity=ReleasedSimilarity(samples=2)),
 }
@@ -189,7 +191,7 @@ def test_a_seed_is_bitwise_alone(name, dtype):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("rule", ["local", "fedavg", "fixed", "exact continuous", "sampled"])
+@pytest.mark.parametrize("rule", ["local", "fedavg", "fixed", "exact continuous", "sampled", "sampled once"])
 def test_a_float32_path_is_near_the_float64_one(name, rule):
     single, double = (
         sf.run(
