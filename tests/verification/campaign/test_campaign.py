@@ -80,16 +80,6 @@ def test_every_cell_lands_in_the_table(finished):
     assert (kinds.count("verify"), kinds.count("sharpness")) == (2, 6)
 
 
-@pytest.mark.slow
-def test_two_processes_give_the_same_table_byte_for_byte(finished, tmp_path):
-    campaign, _, text = finished
-    other = read_campaign(written(tmp_path, SMALL))
-    reported = []
-    conduct(other, jobs=2, progress=lambda done, total: reported.append((done, total)))
-    assert table(other) == text
-    assert reported == [(done, len(campaign.cells)) for done in range(1, len(campaign.cells) + 1)]
-
-
 def test_summary_keeps_the_worst_cell_of_each_claim(finished):
     campaign, _, _ = finished
     rows = summary(campaign)
@@ -449,13 +439,16 @@ def deadly(victim):
 
 
 @pytest.mark.slow
-def test_a_cell_that_kills_its_process_is_named_and_the_rest_goes_on(tmp_path):
-    campaign = read_campaign(written(tmp_path, CHEAP))
-    victim = {"key": "cobo/alignment"}
-    session = conduct(campaign, jobs=2, compute=deadly(victim))
+def test_a_cell_that_kills_one_of_two_processes_is_named_and_the_rest_goes_on_to_the_same_table(tmp_path):
+    campaign, alone = (read_campaign(written(tmp_path / name, CHEAP)) for name in ("two", "one"))
+    victim, reported = {"key": "cobo/alignment"}, []
+    session = conduct(campaign, jobs=2, compute=deadly(victim), progress=lambda *given: reported.append(given))
+    assert reported == [(done, 16) for done in range(1, 17)]
     assert session.computed == 12
     assert [cell["root"] for cell, error in session.failed if "process died" in error] == [0, 2, 4, 6]
     assert conduct(campaign, jobs=1).computed == 4
+    conduct(alone)
+    assert table(campaign) == table(alone)
 
 
 def test_an_empty_or_silent_scheduler_is_refused_in_one_line(tmp_path):
