@@ -210,16 +210,9 @@ def test_the_command_reports_and_collects(tmp_path, command):
     assert (about["found"], about["failed"], about["failures"]) == (16, 0, [])
 
 
-MIXED = SMALL.replace('"printed", "corrected"', '"corrected"')
-"""7 cells of both kinds."""
-
-
-@pytest.fixture(scope="module")
-def mixed(tmp_path_factory) -> tuple[Campaign, dict[Path, bytes], str]:
-    campaign = read_campaign(written(tmp_path_factory.mktemp("mixed"), MIXED))
-    assert not conduct(campaign).failed
-    files = [campaign.out / "cells" / f"{identity(cell)}.json" for cell in campaign.cells]
-    return campaign, {path: path.read_bytes() for path in files}, table(campaign)
+def stored(campaign: Campaign) -> dict[Path, bytes]:
+    paths = [campaign.out / "cells" / f"{identity(cell)}.json" for cell in campaign.cells]
+    return {path: path.read_bytes() for path in paths}
 
 
 def bit_flips(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
@@ -256,9 +249,9 @@ DAMAGES = (bit_flips, another_file, spliced, nested, foreign_json)
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
-def test_no_damaged_result_is_accepted_and_those_cells_are_computed_again(mixed, count):
-    campaign, files, text = mixed
-    rng = random.Random(count)
+def test_no_damaged_result_is_accepted_and_those_cells_are_computed_again(finished, count):
+    campaign, _, text = finished
+    files, rng = stored(campaign), random.Random(count)
     cells = dict(zip(files, campaign.cells))
     accepted = []
     for at in range(count):
@@ -281,9 +274,9 @@ def test_no_damaged_result_is_accepted_and_those_cells_are_computed_again(mixed,
     assert table(campaign) == text
 
 
-def test_what_is_no_file_counts_as_absent(mixed):
-    campaign, files, _ = mixed
-    path, content = next(iter(files.items()))
+def test_what_is_no_file_counts_as_absent(finished):
+    campaign, _, _ = finished
+    path, content = next(iter(stored(campaign).items()))
     path.unlink()
     path.mkdir()
     assert result(campaign.out, campaign.cells[0]) is None
@@ -388,14 +381,12 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch):
 @contextmanager
 def nobody() -> Iterator[None]:
     """Without root's right to write anywhere."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
+    own = os.geteuid()
+    os.seteuid(own or 65534)
     try:
         yield
     finally:
-        os.seteuid(0)
+        os.seteuid(own)
 
 
 def test_a_read_only_folder_is_named_and_its_results_can_be_read(monkeypatch):
