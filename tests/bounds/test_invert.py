@@ -35,6 +35,7 @@ def test_smallest_number_of_iterations_suffices_and_one_less_does_not(seed):
 
 
 LEMMA = {"b": 0.3, "mu": 0.5}
+SIGNAL = {"mu": 1.0, "e0": 1.0, "sigma2": 1.0, "signal2": 2.0, "ball": 2.0}
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,8 @@ LEMMA = {"b": 0.3, "mu": 0.5}
         (CONSTANT.key, "eta", 0.2, BASE | {"T": 100}, "largest", 0.5),  # the limit of the condition
         ("adaptive/lemma-2", "eps", 0.5, LEMMA | {"c": 0.1}, "smallest", 0.09 / (2 * 0.5 * 0.4)),
         ("adaptive/lemma-2", "c", 0.5, LEMMA | {"eps": 1.0}, "largest", 0.41),
+        # e0 times the risk at u^2 = 14 is 2.8e-4, and 9.8e-5 at 16
+        ("sample-optimal/theorem-1-excess", "T", 2e-4, SIGNAL, "largest", 7),
         # .2127 sigma2/(mu eps near) >= 3.5 up to near = 12.15
         ("sample-optimal/theorem-1", "near", 3.5, {"mu": 0.5, "eps": 0.01, "sigma2": 1.0, "ball": 1.0}, "largest", 12),
     ],
