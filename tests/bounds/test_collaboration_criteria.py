@@ -76,7 +76,7 @@ def test_custom_criterion_outside_definition_1_is_refused(function, remedy):
         Custom(function=function)
 
 
-@pytest.mark.parametrize("bad", [0, 1.5, -0.1, float("nan"), np.array([0.5, 0.0])])
+@pytest.mark.parametrize("bad", [0, 1.5, -0.1, float("nan"), "x", np.array([0.5, 0.0])])
 def test_binary_threshold_outside_its_interval_is_refused(bad):
     with pytest.raises(InputError, match=r"^threshold = "):
         Binary(threshold=bad)

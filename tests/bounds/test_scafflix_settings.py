@@ -1,4 +1,4 @@
-"""What Scafflix runs on: smoothness, counts of iterations, refusals; and the published probabilities."""
+"""What Scafflix runs on: constants, starts, steps, refusals; and the published probabilities."""
 
 from __future__ import annotations
 
@@ -15,6 +15,48 @@ LIBSVM = DATA / "libsvm"
 
 def define(key, edition="corrected", **values):
     return definition_of("scafflix")(key, edition)(**values)
+
+
+def test_definitions_of_the_corollaries_are_the_largest_and_the_mean_they_say():
+    A, C, mu = np.array([2.0, 6.0, 3.0]), np.array([4.0, 1.0, 0.0]), np.array([1.0, 2.0, 0.5])
+    assert define("condition-number", A=A, mu=mu) == 6
+    assert define("largest-noise", C=C, mu=mu) == 4
+    assert define("mean-noise", C=C, mu=mu) == 1.5
+
+
+def drawn(seed, n):
+    """Constants mu, L, C (n,) of clients, condition numbers up to 30."""
+    rng = np.random.default_rng(seed)
+    L = np.exp(rng.uniform(-1.5, 1.5, n))
+    return L * np.exp(-rng.uniform(0, np.log(30), n)), L, np.exp(rng.uniform(-6, 2, n)), rng
+
+
+def test_initial_control_variates_are_the_nearest_point_whose_weighted_sum_is_0():
+    for seed in range(200):
+        _, L, _, rng = drawn(seed, 3)
+        eta, alpha, g = rng.uniform(0.01, 1, 3) / L, rng.uniform(0.1, 1, 3), 3 * rng.normal(size=(3, 2))
+        h = initial_control_variates(g, eta=eta, alpha=alpha)
+        np.testing.assert_allclose(alpha @ h, 0, atol=1e-13 * np.abs(g).sum())
+        # in the norm sum eta_i |h_i|^2, by least squares on a basis
+        basis = np.linalg.svd(alpha[None])[2][1:].T
+        root = np.sqrt(eta)[:, None]
+        nearest = basis @ np.linalg.lstsq(root * basis, root * g, rcond=None)[0]
+        np.testing.assert_allclose(h, nearest, rtol=1e-9, atol=1e-10 * np.abs(g).max())
+        model, control, p = *rng.uniform(0, 1, (2, 3)), 0.3
+        Psi = define("lyapunov", model_distance2=model, control_distance2=control, eta=eta, p=p)
+        np.testing.assert_allclose(Psi, eta.min() * (model / eta + eta / p**2 * control).mean(), rtol=1e-13)
+
+
+def test_constants_of_the_mixed_objective_bound_its_hessian():
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        root, alpha = rng.normal(size=(3, 2, 2)), rng.uniform(0.1, 1, 3)
+        H = root @ root.swapaxes(1, 2) + 0.1 * np.eye(2)
+        mu, L = np.linalg.eigvalsh(H).T
+        low, high = np.linalg.eigvalsh(np.einsum("i,ijk->jk", alpha**2, H) / 3)
+        assert define("flix-strong-convexity", alpha=alpha, mu=mu) <= low * (1 + 1e-12)
+        assert high <= define("flix-smoothness", alpha=alpha, beta=L) * (1 + 1e-12)
+    assert define("flix-smoothness", alpha=np.ones(3), beta=np.full(3, 2.0)) == 2
 
 
 def logistic_hessian(features, labels, x, r):

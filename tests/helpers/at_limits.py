@@ -26,8 +26,6 @@ FREE = {"kept": (1e-9, 1e9), "tilt": (1.0, 1e9), "split": (0.0, 1.0)}
 """Numbers that a proof may choose, and the interval in which they are tried."""
 LOOSER = {"beta": 1e3, "mu": 1e-3, "q": 1e-3, "Q": 1e3, "M": 1e3, "dissimilarity": 1e3, "least_weight": 1e-3}
 """Constants of the losses: times a number between 1 and this one they say less, and are as true."""
-MADE_OF_THEM = ("two-stage",)
-"""Words in the keys of records whose runs take steps made of mu and beta: looser ones would be of other runs."""
 VANISHING = (
     *("T", "V", "apart", "b", "c", "e0", "far", "floor", "gap2", "M", "moment_gap", "noise", "push", "separation"),
     *("sigma2", "spread", "start", "tau2", "theta0", "together"),
@@ -70,7 +68,7 @@ class Found:
         known = replace(evidence, measured=np.where(fine, evidence.measured, 0.0))
         counted = known.counted(self.theorem) & fine
         self.counted += int(counted.sum())
-        for name, margin in _margins(self.theorem, known).items():
+        for name, margin in _margins(self.theorem, known.arguments, fine.shape).items():
             self.equal[name] = self.equal.get(name, 0) + int((counted & (np.abs(margin) <= EQUAL)).sum())
         with np.errstate(all="ignore"):
             ratio = np.where(counted & (np.abs(known.measured) > ROUNDING), known.ratio(self.theorem), 0.0)
@@ -85,16 +83,20 @@ class Found:
         return [name for name in self.theorem.condition_names() if not self.equal.get(name)]
 
 
-def _margins(theorem: Theorem, evidence: Evidence) -> dict[str, np.ndarray]:
-    """(rhs - lhs)/max(|rhs|, |lhs|) of each condition, 0 where both are 0."""
+def _margins(theorem: Theorem, arguments: Values, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """(rhs - lhs)/max(|rhs|, |lhs|) of each condition, 0 where both are equal and -1 where that is no number."""
     found = {}
-    for name, pair in sides(theorem, evidence.arguments).items():
-        left, right = (np.broadcast_to(np.asarray(side, dtype=float), evidence.measured.shape) for side in pair)
+    for name, pair in sides(theorem, arguments).items():
+        left, right = (np.broadcast_to(np.asarray(side, dtype=float), shape) for side in pair)
         with np.errstate(all="ignore"):
-            found[name] = np.nan_to_num(
-                np.where(left == right, 0.0, (right - left) / np.maximum(np.abs(left), np.abs(right))), nan=-1.0
-            )
+            margin = (right - left) / np.maximum(np.abs(left), np.abs(right))
+        found[name] = np.where(left == right, 0.0, np.nan_to_num(margin, nan=-1.0))
     return found
+
+
+def _held(theorem: Theorem, arguments: Values, shape: tuple[int, ...]) -> np.ndarray:
+    """Which conditions hold (c, *shape)."""
+    return np.stack([margin >= 0 for margin in _margins(theorem, arguments, shape).values()])
 
 
 def at_limits(
@@ -193,17 +195,24 @@ def _turning(
         return
     which = (turns[:, rows] * rng.uniform(size=(len(turns), len(rows)))).argmax(0)
     one, two = ({name: value[rows] for name, value in each.items()} for each in (values, ends))
-    sign = first[which, rows]
-    for _ in range(64):
+    yield from _bisected(lambda at: _signs(theorem, family, at), one, two, which, first[which, rows])
+
+
+def _bisected(
+    signs: Callable[[Values], np.ndarray | None], one: Values, two: Values, which: np.ndarray, sign: np.ndarray
+) -> tuple[Values, ...]:
+    """Neighbours between `one`, where condition `which` of each row has this `sign`, and `two`, where it has not."""
+    for _ in range(70):
         middle = {name: _between(one[name], two[name]) for name in one}
-        signs = _signs(theorem, family, middle)
-        if signs is None:
-            return
-        same = signs[which, np.arange(len(rows))] == sign
+        if all(((middle[name] == one[name]) | (middle[name] == two[name])).all() for name in one):
+            break
+        found = signs(middle)
+        if found is None:
+            return ()
+        same = found[which, np.arange(len(which))] == sign
         one = {name: np.where(_like(same, value), middle[name], value) for name, value in one.items()}
         two = {name: np.where(_like(same, value), value, middle[name]) for name, value in two.items()}
-    yield one
-    yield two
+    return one, two
 
 
 def _like(mask: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -228,15 +237,6 @@ def _signs(theorem: Theorem, family: Family, values: Values) -> np.ndarray | Non
     return None
 
 
-def _held(theorem: Theorem, arguments: Values, shape: tuple[int, ...]) -> np.ndarray:
-    """Which conditions hold (c, *shape): where `_margins` are at least 0, without their values."""
-    pairs = sides(theorem, arguments).values()
-    held = np.empty((len(pairs), *shape), dtype=bool)
-    for row, (left, right) in zip(held, pairs):
-        row[...] = (left == right) | ((left < right) & np.isfinite(left) & np.isfinite(right))
-    return held
-
-
 def _rearranged(theorem: Theorem, piece: Evidence, rng: np.random.Generator) -> Iterator[Evidence]:
     """The same measurements with other free numbers, and with looser constants where the step is an argument."""
     known = {p.name for p in theorem.parameters}
@@ -244,17 +244,14 @@ def _rearranged(theorem: Theorem, piece: Evidence, rng: np.random.Generator) -> 
     if "eta" not in known:  # the step is made of the constants: other ones are another run
         return
     free, looser = ([name for name in names if name in known] for names in (FREE, LOOSER))
-    if any(word in theorem.key for word in MADE_OF_THEM):
+    if "two-stage" in theorem.key:  # its runs take steps made of mu and beta: looser ones would be of other runs
         looser = [name for name in looser if name not in ("mu", "beta")]
     for name in free:
         start = dict(piece.arguments)
         for other in free:  # the others anywhere, their ends included
             low, high = FREE[other]
-            drawn = (
-                low + (high - low) * rng.uniform(size=shape)
-                if high <= 1
-                else max(low, 1e-2) * 10 ** rng.uniform(0, 4, shape)
-            )
+            share = rng.uniform(size=shape)
+            drawn = low + (high - low) * share if high <= 1 else max(low, 1e-2) * 10 ** (4 * share)
             start[other] = np.where(rng.uniform(size=shape) < 0.3, low, drawn)
         low, high = FREE[name]
         grid = np.linspace(low, high, 33) if high <= 1 else low * (high / low) ** np.linspace(0, 1, 65)
@@ -272,32 +269,21 @@ def _solved(theorem: Theorem, piece: Evidence, name: str, grid: np.ndarray) -> I
     if name not in theorem.condition_keywords:
         return
 
-    def holds(at: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """Of a number at each of these rows, which conditions hold."""
+    def holds(at: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Which conditions hold with a number at each of these rows."""
         known = {key: piece.arguments[key] for key in theorem.condition_keywords if key != name}
         given = {key: np.broadcast_to(value, grid.shape[1:])[at] for key, value in known.items()}
-
-        def signs(values: np.ndarray) -> np.ndarray:
-            return _held(theorem, given | {name: values}, (len(at),))
-
-        return signs
+        return _held(theorem, given | {name: values}, (len(at),))
 
     rows = np.broadcast_to(np.arange(grid.shape[1]), grid.shape)
-    fits = np.moveaxis(holds(rows.ravel())(grid.ravel()).reshape(-1, *grid.shape), 1, 0)  # (m, c, n)
+    fits = np.moveaxis(holds(rows.ravel(), grid.ravel()).reshape(-1, *grid.shape), 1, 0)  # (m, c, n)
     step, condition, row = np.nonzero(fits[:-1] != fits[1:])
     if not len(step):
         return
-    one, two, sign = grid[step, row], grid[step + 1, row], fits[step, condition, row]
-    signs = holds(row)
-    for _ in range(70):
-        middle = _between(one, two)
-        if ((middle == one) | (middle == two)).all():
-            break
-        same = signs(middle)[condition, np.arange(len(row))] == sign
-        one, two = np.where(same, middle, one), np.where(same, two, middle)
+    ends = ({name: grid[at, row]} for at in (step, step + 1))
     wide = {key: np.broadcast_to(value, piece.measured.shape)[row] for key, value in piece.arguments.items()}
     hypothesis = None if piece.hypothesis is None else np.broadcast_to(piece.hypothesis, piece.measured.shape)[row]
     rounding = np.broadcast_to(piece.rounding, piece.measured.shape)[row]
-    for values in (one, two):
-        yield replace(piece, measured=piece.measured[row], arguments=wide | {name: values}, hypothesis=hypothesis,
+    for values in _bisected(lambda at: holds(row, at[name]), *ends, condition, fits[step, condition, row]):
+        yield replace(piece, measured=piece.measured[row], arguments=wide | values, hypothesis=hypothesis,
                       rounding=rounding, values=None)  # fmt: skip

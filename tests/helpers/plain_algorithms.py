@@ -125,7 +125,7 @@ def fedprox(at, x, w=None):
     return fedavg(at, x, w, PULL)
 
 
-def minibatch(at, x, total=None):
+def minibatch_sgd(at, x, total=None):
     if total is None:
         return at.mean(x), 0 * x
     total = total + at.coin * at.own(x)
@@ -194,7 +194,7 @@ def gradient_tracking(at, x, y=None, before=None):
     return W @ (x - at.eta * y), y, g
 
 
-def wga(at, x, c=None):
+def wga_bc(at, x, c=None):
     if c is None:
         return x, 0 * x
     own, n = at.own(x), x.shape[1]
@@ -211,7 +211,7 @@ def near(at):
 
 
 @of_models
-def weighted(at, x):
+def all_for_one_fixed(at, x):
     return (x - at.eta * np.einsum("ik,sikd->sid", near(at), at.peers(x)),)
 
 
@@ -284,7 +284,7 @@ def fedfomo(at, x, s=None):
     return x, x
 
 
-def validation(at, x, s=None, temperature=TEMPERATURE):
+def validation_based(at, x, s=None, temperature=TEMPERATURE):
     if s is None:
         return x, x
     x = x - at.eta * at.own(x)
@@ -311,7 +311,7 @@ def ifca(at, x, centres=None):
 
 
 @of_models
-def clustering(at, x, radius=None):
+def federated_clustering(at, x, radius=None):
     g = at.peers(x)
     v, n = np.einsum("siid->sid", g), x.shape[1]
     for _ in range(ROUNDS):
@@ -322,12 +322,4 @@ def clustering(at, x, radius=None):
     return (x - at.eta * v,)
 
 
-RULES = {
-    "local": local, "all-for-one": all_for_one, "all-for-one-fixed": weighted, "all-for-all": all_for_all,
-    "all-for-all-two-stage": all_for_all_two_stage,
-    "cobo": cobo, "flix": flix, "scaffnew": scaffnew, "scafflix": scafflix, "local-sgd": local_sgd, "fedavg": fedavg,
-    "fedprox": fedprox, "minibatch-sgd": minibatch, "scaffold": scaffold, "heavy-ball": heavy_ball,
-    "nesterov": nesterov, "gradient-tracking": gradient_tracking, "ditto": ditto, "apfl": apfl, "wga-bc": wga,
-    "fedamp": fedamp, "fedfomo": fedfomo, "validation-based": validation, "ifca": ifca,
-    "federated-clustering": clustering,
-}  # fmt: skip
+RULES = {name: globals()[name.replace("-", "_")] for name in ("local", "gradient-tracking", *OPTIONS)}

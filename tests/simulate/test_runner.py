@@ -2,42 +2,28 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
 from paths import D, N, built, parts
 
+import suffice as sf
 from suffice.bounds import Binary, Continuous, InputError
-from suffice.simulate import (
-    AllForOne,
-    FixedWeights,
-    Local,
-    Quadratics,
-    Randomness,
-    Stream,
-    Trace,
-    block_size,
-    expected_excess,
-    hitting_times,
-    run,
-)
+from suffice.simulate import Randomness, Stream, block_size
 
 T = 30
 ALPHA = np.random.default_rng(20).uniform(0, 0.4, (N, N)) * (1 - np.eye(N, k=2))
 RULES = {
-    "local": Local(),
-    "binary": AllForOne(criterion=Binary(threshold=0.6)),
-    "continuous": AllForOne(criterion=Continuous()),
-    "fixed": FixedWeights(alpha=torch.from_numpy(ALPHA)),
+    "local": sf.Local(),
+    "binary": sf.AllForOne(criterion=Binary(threshold=0.6)),
+    "continuous": sf.AllForOne(criterion=Continuous()),
+    "fixed": sf.FixedWeights(alpha=torch.from_numpy(ALPHA)),
 }
 
 
 def test_steps_that_depend_on_time_are_those_of_a_plain_loop():
     (A, xi, sigma2, start), eta = parts(), lambda t: 0.3 / (2 + t)
-    trace = run(built(), Local(), iterations=T, eta=eta, seeds=range(70, 73), root=4)
+    trace = sf.run(built(), sf.Local(), iterations=T, eta=eta, seeds=range(70, 73), root=4)
     for row, seed in enumerate((70, 71, 72)):
         theta, randomness = start.copy(), Randomness(seeds=torch.tensor([seed]), root=4)
         for t in range(T + 1):
@@ -57,31 +43,13 @@ def test_steps_that_depend_on_time_are_those_of_a_plain_loop():
 def test_paths_are_bitwise_the_same_in_any_range(rule, kernel):
     problem, size = built(), block_size(N, D, torch.float64)
     setting = {"iterations": 8, "eta": 0.1, "kernel": kernel}
-    together = run(problem, RULES[rule], seeds=size + 40, **setting)
+    together = sf.run(problem, RULES[rule], seeds=size + 40, **setting)
     for part in (range(1), range(3, 5), range(size - 2, size + 3), range(size + 39, size + 40), range(10, 0, -3)):
-        alone = run(problem, RULES[rule], seeds=part, **setting)
+        alone = sf.run(problem, RULES[rule], seeds=part, **setting)
         np.testing.assert_array_equal(alone.excess, together.excess[list(part)])
-    sparse = run(problem, RULES[rule], seeds=3, grid=[8, 2], **setting)
+    sparse = sf.run(problem, RULES[rule], seeds=3, grid=[8, 2], **setting)
     np.testing.assert_array_equal(sparse.excess, together.excess[:3, [2, 8]])
     np.testing.assert_array_equal(sparse.iterations, [2, 8])
-
-
-CHILD = """
-import sys, numpy as np
-from suffice.bounds import Continuous
-from suffice.simulate import AllForOne, Quadratics, run
-given = np.load(sys.argv[1])
-problem = Quadratics.of(given["A"], given["xi"], sigma2=given["sigma2"], start=given["start"])
-run(problem, AllForOne(criterion=Continuous()), iterations=8, eta=0.1, seeds=range(30, 90)).save(sys.argv[2])
-"""
-
-
-@pytest.mark.slow
-def test_paths_are_bitwise_the_same_in_another_process(tmp_path):
-    np.savez(tmp_path / "problem.npz", **dict(zip(("A", "xi", "sigma2", "start"), parts())))
-    subprocess.run([sys.executable, "-c", CHILD, tmp_path / "problem.npz", tmp_path / "child.npz"], check=True)
-    here = run(built(), RULES["continuous"], iterations=8, eta=0.1, seeds=100)
-    np.testing.assert_array_equal(Trace.load(tmp_path / "child.npz").excess, here.excess[30:90])
 
 
 def test_block_size_is_64_at_twenty_clients_and_always_a_power_of_two():
@@ -102,39 +70,36 @@ BAD = {
 }
 """Values that each argument may not have."""
 OF_TIMES = ("eta", "epsilon", "seeds", "root")
+ASKED = {
+    sf.run: {"iterations": 4, "eta": 0.1, "seeds": 2},
+    sf.hitting_times: {"epsilon": 0.1, "limit": 3, "eta": 0.1, "seeds": 2},
+    sf.expected_excess: {"iterations": 4, "eta": 0.1},
+}
 
 
 @pytest.mark.parametrize(("field", "value"), [(field, value) for field, values in BAD.items() for value in values])
 def test_bad_requests_are_named(field, value):
-    request = {"iterations": 4, "eta": 0.1, "seeds": 2, "grid": [0], field: value}
-    with pytest.raises(InputError) as caught:
-        run(built(), Local(), **request)
-    assert caught.value.field == field
-    if field in OF_TIMES:
-        request = {"epsilon": 0.1, "limit": 3, "eta": 0.1, "seeds": 2, field: value}
+    exact = field == "eta" or (field == "iterations" and value != 0)
+    for call in (sf.run, *[sf.hitting_times] * (field in OF_TIMES), *[sf.expected_excess] * exact):
         with pytest.raises(InputError) as caught:
-            hitting_times(built(), Local(), **request)
-        assert caught.value.field == field
-    if field == "eta" or (field == "iterations" and value != 0):
-        with pytest.raises(InputError) as caught:
-            expected_excess(built(), Local(), **{"iterations": 4, "eta": 0.1, field: value})
+            call(built(), sf.Local(), **ASKED[call] | {field: value})
         assert caught.value.field == field
 
 
 def test_steps_that_turn_bad_later_and_runs_that_are_too_long_are_named():
     for eta in (lambda t: 0.2 - 0.1 * t, lambda t: [0.1, [0.1]]):
         with pytest.raises(InputError, match=r"^eta"):
-            run(built(), Local(), iterations=4, eta=eta, seeds=2)
+            sf.run(built(), sf.Local(), iterations=4, eta=eta, seeds=2)
     with pytest.raises(InputError, match=r"^grid"):
-        run(built(), Local(), iterations=10**6, eta=0.1, seeds=10**3)
+        sf.run(built(), sf.Local(), iterations=10**6, eta=0.1, seeds=10**3)
     with pytest.raises(InputError, match=r"^limit"):
-        hitting_times(built(), Local(), epsilon=0.1, limit=0, eta=0.1, seeds=2)
+        sf.hitting_times(built(), sf.Local(), epsilon=0.1, limit=0, eta=0.1, seeds=2)
 
 
 def test_trace_survives_the_disk_and_leaves_nothing_else_behind(tmp_path, monkeypatch):
-    trace = run(built(), Local(), iterations=4, eta=0.1, seeds=range(5, 9), grid=[0, 3])
+    trace = sf.run(built(), sf.Local(), iterations=4, eta=0.1, seeds=range(5, 9), grid=[0, 3])
     trace.save(tmp_path / "trace.npz")
-    loaded = Trace.load(tmp_path / "trace.npz")
+    loaded = sf.Trace.load(tmp_path / "trace.npz")
     assert loaded.algorithm == "local"
     for name in ("excess", "iterations", "seeds", "oracle_calls", "vectors_sent"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(trace, name))
@@ -147,50 +112,43 @@ def test_trace_survives_the_disk_and_leaves_nothing_else_behind(tmp_path, monkey
     with pytest.raises(OSError, match="no space"):
         trace.save(tmp_path / "trace.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["trace.npz"]
-    np.testing.assert_array_equal(Trace.load(tmp_path / "trace.npz").excess, trace.excess)
+    np.testing.assert_array_equal(sf.Trace.load(tmp_path / "trace.npz").excess, trace.excess)
 
 
 def test_trace_refuses_object_arrays(tmp_path):
     np.savez(tmp_path / "bad.npz", excess=np.array([{}], dtype=object))
     with pytest.raises(ValueError, match="allow_pickle"):
-        Trace.load(tmp_path / "bad.npz")
+        sf.Trace.load(tmp_path / "bad.npz")
 
 
-class Unsaid(Local):
+class Unsaid(sf.Local):
     def __getattribute__(self, name):
         if name == "linear":
             raise AttributeError(name)
         return super().__getattribute__(name)
 
 
-@pytest.mark.parametrize("given", ["local", Local, None, [Local()], Unsaid()])
+@pytest.mark.parametrize("given", ["local", sf.Local, None, [sf.Local()], Unsaid()])
 def test_what_is_no_algorithm_is_named(given):
-    for follow in (
-        lambda: run(built(), given, iterations=2, eta=0.1, seeds=1),
-        lambda: hitting_times(built(), given, epsilon=0.1, limit=2, eta=0.1, seeds=1),
-        lambda: expected_excess(built(), given, iterations=2, eta=0.1),
-    ):
+    for call, request in ASKED.items():
         with pytest.raises(InputError, match=r"^algorithm = .*: (give an (algorithm|instance: Local)|say linear)"):
-            follow()
+            call(built(), given, **request)
 
 
 @pytest.mark.parametrize(
     ("field", "problems"),
-    [("seeds", [built()] * 3), ("problem", [built(), Quadratics.of(np.eye(D)[None], np.ones((1, D)), sigma2=1.0)])],
+    [("seeds", [built()] * 3), ("problem", [built(), sf.Quadratics.of(np.eye(D)[None], np.ones((1, D)), sigma2=1.0)])],
 )
 def test_problems_of_seeds_are_as_many_and_of_one_shape(field, problems):
-    for follow in (
-        lambda: run(problems, Local(), iterations=2, eta=0.1, seeds=2),
-        lambda: hitting_times(problems, Local(), epsilon=0.1, limit=2, eta=0.1, seeds=2),
-    ):
+    for call in (sf.run, sf.hitting_times):
         with pytest.raises(InputError) as caught:
-            follow()
+            call(problems, sf.Local(), **ASKED[call])
         assert caught.value.field == field
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
 @pytest.mark.parametrize("rule", ["local", "binary", "continuous"])
 def test_paths_on_a_gpu_are_those_on_the_cpu(rule):
-    here, there = (run(problem, RULES[rule], iterations=T, eta=0.05, seeds=64).excess
+    here, there = (sf.run(problem, RULES[rule], iterations=T, eta=0.05, seeds=64).excess
                    for problem in (built(), built().to(torch.float64, "cuda")))  # fmt: skip
     np.testing.assert_allclose(there, here, rtol=1e-9)  # 30 steps, each of at most a thousand roundings

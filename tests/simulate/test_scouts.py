@@ -36,13 +36,16 @@ def linear(X, y, batch=4):
     return sf.Neural.of(start, X, y, batch=batch)
 
 
-def digits_of(clients, rows, seed):
-    """Digits of clients of whom the second half numbers them in another way, and who is of that half."""
+def found_of_digits(clients, rows, seed, *, hidden, batch, **options):
+    """What scouts find of digits whose second half of clients numbers them in another way, and the weight across."""
     digits, rng = load_digits(), np.random.default_rng(seed)
     order, renamed, told = rng.permutation(len(digits.data)), rng.permutation(10), np.arange(clients) >= clients // 2
     mine = [order[rows * k :][:rows] for k in range(clients)]
     y = [renamed[digits.target[each]] if other else digits.target[each] for each, other in zip(mine, told)]
-    return [digits.data[each] / 16 for each in mine], y, told
+    module = lambda: nn.Sequential(nn.Linear(64, hidden), nn.ReLU(), nn.Linear(hidden, 10))  # noqa: E731
+    problem = sf.Neural.of(module, [digits.data[each] / 16 for each in mine], y, batch=batch, seed=seed)
+    found = sf.collaborators(problem, eta=0.2, seed=seed, **options)
+    return found, (found.weights * np.not_equal.outer(told, told)).sum(1).mean()
 
 
 def test_clusters_of_a_linear_model_and_of_a_network_are_found():
@@ -59,22 +62,16 @@ def test_clusters_of_a_linear_model_and_of_a_network_are_found():
 
 def test_scouts_do_not_stop_on_the_plateau_where_networks_begin():
     """30 digits a client, two clusters that number them in another way; the held-out loss rises before it falls."""
-    X, y, told = digits_of(10, 30, 1)
-    module = lambda: nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))  # noqa: E731
-    problem = sf.Neural.of(module, X, y, batch=16, seed=1)
-    found = sf.collaborators(problem, eta=0.2, seed=1, folds=4)
+    found, across = found_of_digits(10, 30, 1, hidden=64, batch=16, folds=4)
     assert found.held_out[2] > found.held_out[1]
-    assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.01
+    assert across < 0.01
 
 
 def test_clients_of_few_rows_find_each_other_though_their_own_loss_only_rises():
     """Twenty clients of 12 digits: a scout of six is too sure of itself, and the mean of many is not."""
-    X, y, told = digits_of(20, 12, 0)
-    module = lambda: nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))  # noqa: E731
-    problem = sf.Neural.of(module, X, y, batch=8)
-    found = sf.collaborators(problem, eta=0.2)
+    found, across = found_of_digits(20, 12, 0, hidden=32, batch=8)
     assert found.held_out.argmin() == 0
-    assert (found.weights * np.not_equal.outer(told, told)).sum(1).mean() < 0.2
+    assert across < 0.2
     assert np.diag(found.weights).mean() < 0.3
     assert found.remarks == ()
 

@@ -17,11 +17,7 @@ from suffice.verification.identities.adaptive import gradient_time, jensen, lemm
 from suffice.verification.identities.cobo import cluster_dissimilarity
 from suffice.verification.identities.scafflix import coin
 from suffice.verification.identities.vector import scalars
-from suffice.verification.identities.worst_case import (
-    one_step,
-    one_step_beyond,
-    sharp_step,
-)
+from suffice.verification.identities.worst_case import one_step, one_step_beyond, sharp_step
 
 every = pytest.mark.parametrize("identity", IDENTITIES, ids=lambda entry: f"{entry.key}: {entry.says}")
 

@@ -7,17 +7,18 @@ import torch
 from one_step import expected_step
 from paths import CLUSTERS, SIZES, D, N, built, costs
 
+import suffice as sf
 from suffice.bounds import Continuous, InputError
-from suffice.simulate import (
-    DebiasedSimilarity,
-    SampledSimilarity,
-    expected_excess,
-    run,
-)
+from suffice.simulate import DebiasedSimilarity, SampledSimilarity
 from suffice.simulate import algorithms as alg
 from suffice.simulate.algorithms.flix import mixture
 
-LABELS, NAN = torch.tensor(CLUSTERS), float("nan")
+
+def weighed(**more):
+    return alg.AllForOne(criterion=Continuous(), **more)
+
+
+LABELS, NAN, PAIRS = torch.tensor(CLUSTERS), float("nan"), N * (N - 1)
 ROUND = [(2, 0), (2, 4)]
 """Oracle calls and vectors sent of a round of two iterations with two participants, who get and send a model."""
 COSTS = [
@@ -36,9 +37,14 @@ COSTS = [
     (alg.FedFomo(period=3), [(N, 0), (N, 0), (N * (N + 2), N * N)]),  # at an exchange
     (alg.IFCA(offsets=torch.zeros(3, D)), [(N * (1 + 3), N * (3 + 1))]),
     (alg.GradientTracking.ring(N), [(N, 2 * 2 * N)]),
-    (alg.FederatedClustering(), [(N**2, 2 * N * (N - 1))]),
-    (alg.WGABC(), [(N**2, 2 * N * (N - 1))]),
+    (alg.FederatedClustering(), [(N**2, 2 * PAIRS)]),
+    (alg.WGABC(), [(N**2, 2 * PAIRS)]),
     (alg.Momentum(), [(N, 0)]),
+    (weighed(), [(N**2, 2 * PAIRS)]),
+    (weighed(similarity=SampledSimilarity(samples=4)), [(5 * N**2, 3 * PAIRS)] * 2),
+    (weighed(similarity=DebiasedSimilarity(samples=3)), [(4 * N**2, 5 * PAIRS)]),
+    (alg.AllForOne.released(binary=True), [(2 * N**2, 3 * PAIRS)]),
+    (weighed(similarity=SampledSimilarity(samples=2), refresh=2), [(3 * N**2, 3 * PAIRS), (N**2, 2 * PAIRS)] * 2),
 ]
 
 
@@ -49,10 +55,6 @@ def test_costs_are_those_of_the_table(rule, iterations):
 
 def cobo(**more):
     return alg.CoBo(**({"rho": 1.0, "weight_step": 0.1} | more))
-
-
-def weighed(**more):
-    return alg.AllForOne(criterion=Continuous(), **more)
 
 
 B = torch.ones(N, N) - torch.eye(N)
@@ -121,7 +123,7 @@ REFUSED = [
 @pytest.mark.parametrize(("field", "make"), REFUSED)
 def test_a_wrong_argument_is_named(field, make):
     with pytest.raises(InputError) as caught:
-        run(built(), make(), iterations=1, eta=0.1, seeds=1)
+        sf.run(built(), make(), iterations=1, eta=0.1, seeds=1)
     assert caught.value.field == field
 
 
@@ -129,17 +131,17 @@ def test_what_an_algorithm_needs_of_its_problem_and_of_exact_moments_is_named():
     with pytest.raises(InputError, match="184756 possible draws"):
         alg.FedAvg(participants=10).outcomes(built(20), 1)
     with pytest.raises(InputError, match=r"^clients = 1"):
-        run(built(1), alg.WGABC(), iterations=1, eta=0.1, seeds=1)
+        sf.run(built(1), alg.WGABC(), iterations=1, eta=0.1, seeds=1)
     quiet = type(built()).of(built().A.numpy(), built().xi.numpy(), sigma2=0.0)
     with pytest.raises(InputError, match="sigma2"):
-        run(quiet, weighed(), iterations=1, eta=0.1, seeds=1)
-    run(quiet, weighed(sigma2=1.0), iterations=1, eta=0.1, seeds=1)
+        sf.run(quiet, weighed(), iterations=1, eta=0.1, seeds=1)
+    sf.run(quiet, weighed(sigma2=1.0), iterations=1, eta=0.1, seeds=1)
     for rule, message in (
         (cobo(), "no finite list"),
         (weighed(similarity=SampledSimilarity(samples=2)), "estimated"),
     ):
         with pytest.raises(InputError, match="not linear"):
-            expected_excess(built(), rule, iterations=1, eta=0.1)
+            sf.expected_excess(built(), rule, iterations=1, eta=0.1)
         with pytest.raises(ValueError, match=message):
             expected_step(built(), rule, built().start[None], 0.1)
 

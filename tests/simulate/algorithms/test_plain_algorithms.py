@@ -7,13 +7,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-import torch
-from paths import assert_follows, clients, problem_of
+from paths import SIZES, assert_follows, clients, problem_of
 from plain_algorithms import OPTIONS, RULES
 
 from suffice.simulate.catalogue import algorithm
 
-SIZES = np.array([3.0, 1.0, 4.0, 1.5, 9.0, 2.0])[:, None]
 SAMPLED = [*sorted(name for name, options in OPTIONS.items() if "participants" in options), "ditto", "apfl"]
 
 
@@ -39,7 +37,7 @@ def test_paths_are_those_of_the_plain_transcription(name, participants, weighted
     if participants:
         rule = of_servers(rule, participants=participants)
     if weighted:
-        rule, at = of_servers(rule, sizes=torch.from_numpy(SIZES[:, 0])), replace(at, sizes=SIZES)
+        rule, at = of_servers(rule, sizes=SIZES), replace(at, sizes=SIZES.numpy()[:, None])
     last = assert_follows(rule, partial(RULES[name], **more), at)
     alone = assert_follows(algorithm("local", problem, eta=at.eta), RULES["local"], at)
     assert name == "local" or np.abs(last - alone).max() > 0.01

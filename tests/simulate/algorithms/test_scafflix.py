@@ -8,7 +8,7 @@ import torch
 from paths import N, parts
 
 from suffice.bounds import InputError
-from suffice.simulate import Flix, Quadratics, Randomness, Scaffnew, run
+from suffice.simulate import Flix, Quadratics, Scaffnew, run
 
 P = 0.4
 ALPHA = np.array([0.9, 0.3, 1.0, 0.05, 0.5, 0.7])
@@ -30,15 +30,12 @@ def flix_solution(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def final(problem: Quadratics, rule, eta, iterations: int) -> np.ndarray:
     """The last models (N, d) of one seed."""
-    source = Randomness(seeds=torch.arange(1), root=1)
-    state = rule.init(problem, problem.start[None])
-    for t in range(1, iterations + 1):
-        state = rule.step(problem, state, rule.draw(problem, source, t), torch.as_tensor(eta, dtype=torch.float64))
+    found = run(problem, rule, iterations=iterations, eta=eta, seeds=1, models=True).models
     if isinstance(rule, Scaffnew):
-        shared, mixed = rule.shared(problem, state)[0], state["models"][0]
+        shared = rule.shared(problem, {"models": torch.from_numpy(found)})[0]
         alpha, anchors = torch.as_tensor(rule.alpha)[:, None], problem.optimum if rule.anchors is None else rule.anchors
-        torch.testing.assert_close(alpha * shared + (1 - alpha) * anchors, mixed, rtol=1e-9, atol=1e-11)
-    return state["models"][0].numpy()
+        np.testing.assert_allclose(alpha * shared + (1 - alpha) * anchors, found[0], rtol=1e-9, atol=1e-11)
+    return found[0]
 
 
 @pytest.mark.parametrize("anchored", [True, False], ids=["optima", "any anchors"])

@@ -14,7 +14,7 @@ from suffice.bounds import evaluate, find
 from suffice.bounds.elementary import survive
 from suffice.bounds.spectral_gap import spectrum
 from suffice.simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares, expected_excess
-from suffice.verification import Claim, Outcome
+from suffice.verification import Outcome
 from suffice.verification.claims.sample_optimal import (
     all_for_all,
     all_for_one,
@@ -30,7 +30,7 @@ from suffice.verification.claims.sample_optimal import (
     weak,
 )
 from suffice.verification.claims.sample_optimal.last_iterate import KINKED, _kinked
-from suffice.verification.claims.sample_optimal.moments import Filtered, geometric, last_missed, power
+from suffice.verification.claims.sample_optimal.moments import geometric, last_missed, power
 from suffice.verification.family import Domain, Family
 
 KEY = "sample-optimal/"
@@ -108,15 +108,6 @@ def test_all_for_one_agrees_with_the_simulator(of, seed, longest, problem):
         np.testing.assert_allclose(evidence.measured[n], exact, rtol=1e-9)
 
 
-def filtered_problem(model: Filtered, n: int) -> Quadratics:
-    return Quadratics.of(
-        model.h[n][:, None, None] / 2,
-        -model.m[n][:, None],
-        sigma2=model.v[n],
-        start=np.full((3, 1), model.start[n]),
-    )
-
-
 def test_all_for_all_agrees_with_the_simulator():
     values = family("theorem-3-sharp").draw(8, seed=8)
     values["kind"] = np.arange(8.0) % 4
@@ -124,10 +115,9 @@ def test_all_for_all_agrees_with_the_simulator():
     model, _ = all_for_all.network(values)
     measured = model.average(values["T"])
     for n in range(8):
-        rule = AllForAll(Lambda=torch.from_numpy(model.Lambda[n]))
-        exact = expected_excess(
-            filtered_problem(model, n), rule, iterations=int(values["T"][n]), eta=float(model.eta[n])
-        )
+        rule, start = AllForAll(Lambda=torch.from_numpy(model.Lambda[n])), np.full((3, 1), model.start[n])
+        problem = Quadratics.of(model.h[n][:, None, None] / 2, -model.m[n][:, None], sigma2=model.v[n], start=start)
+        exact = expected_excess(problem, rule, iterations=int(values["T"][n]), eta=float(model.eta[n]))
         np.testing.assert_allclose(measured[n], exact[-1].mean(), rtol=1e-8)
 
 
@@ -328,36 +318,23 @@ def test_theorem_2_as_printed_is_true_without_noise_at_every_step_from_half_the_
     assert bound(1.01, 1).verify().outcome is Outcome.VIOLATED
 
 
-def probed(key: str, make) -> Claim:
-    return replace(CLAIMS[key, "corrected"], families=(), exact=lambda effort, root: [make(12, root)])
+def far(self, problem, state, draw, eta, honest=FixedWeights.step):
+    return honest(self, problem, state, draw, 1.05 * eta)
 
 
-@pytest.mark.parametrize(
-    ("factor", "outer"), [(1.05, True), (1.0, False)], ids=["5 % too large", "Lambda^T Lambda for Lambda Lambda^T"]
-)
-def test_a_simulator_that_mixes_with_the_wrong_matrix_is_caught(monkeypatch, factor, outer):
-    claim = probed("theorem-3-sharp", simulated.all_for_all)
+FAULTS = {
+    "W is 5 % too large": ("theorem-3-sharp", "all_for_all", "W", property(lambda it: 1.05 * it.Lambda @ it.Lambda.T)),
+    "Lambda^T Lambda": ("theorem-3-sharp", "all_for_all", "W", property(lambda it: it.Lambda.T @ it.Lambda)),
+    "steps too far": ("theorem-2", "all_for_one", "step", far),
+    "steps too far on rows": ("theorem-2-least-squares", "least_squares", "step", far),
+}
+
+
+@pytest.mark.parametrize(("key", "make", "name", "fault"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_of_the_simulator_is_caught(monkeypatch, key, make, name, fault):
+    claim = replace(CLAIMS[key, "corrected"], families=(), exact=lambda _, root: [getattr(simulated, make)(12, root)])
     assert claim.verify().worst_ratio == pytest.approx(1, rel=1e-12)
-
-    def wrong(self):
-        one, two = (self.Lambda, self.Lambda.T) if outer else (self.Lambda.T, self.Lambda)
-        return factor * one @ two
-
-    monkeypatch.setattr(AllForAll, "W", property(wrong))
-    assert claim.verify().outcome is Outcome.VIOLATED
-
-
-@pytest.mark.parametrize(
-    ("key", "make"),
-    [("theorem-2", simulated.all_for_one), ("theorem-2-least-squares", simulated.least_squares)],
-)
-def test_a_simulator_that_steps_too_far_is_caught(monkeypatch, key, make):
-    def far(self, problem, state, draw, eta, honest=FixedWeights.step):
-        return honest(self, problem, state, draw, 1.05 * eta)
-
-    claim = probed(key, make)
-    assert claim.verify().worst_ratio == pytest.approx(1, rel=1e-12)
-    monkeypatch.setattr(FixedWeights, "step", far)
+    monkeypatch.setattr(AllForAll if name == "W" else FixedWeights, name, fault)
     assert claim.verify().outcome is Outcome.VIOLATED
 
 

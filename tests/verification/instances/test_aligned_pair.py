@@ -14,18 +14,9 @@ D = 3
 
 
 def one(**values: float) -> Aligned:
-    base = {
-        "beta": 1.0,
-        "kappa": 1.0,
-        "r": 0.5,
-        "sigma2_i": 1.0,
-        "sigma2_k": 0.5,
-        "ratio": 0.8,
-        "e0": 4.0,
-        "T": 6.0,
-        "eps": 1e-9,
-    }
-    return Aligned.of({name: np.array([value]) for name, value in (base | {"d": float(D)} | values).items()})
+    base = {"beta": 1.0, "kappa": 1.0, "r": 0.5, "sigma2_i": 1.0, "sigma2_k": 0.5, "ratio": 0.8, "e0": 4.0, "T": 6.0}
+    base |= {"eps": 1e-9, "d": float(D)}
+    return Aligned.of({name: np.array([value]) for name, value in (base | values).items()})
 
 
 def as_problem(batch: Aligned) -> Quadratics:

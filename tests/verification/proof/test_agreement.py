@@ -37,15 +37,6 @@ def spelled(name, share=1.0, power=1, floor=1.0):
     def bound(*, eta, mu, beta, e0, sigma2, T):
         return share * rate(eta * mu, power * T) * e0 + floor * eta * beta * sigma2 / (2 * mu)
 
-    # `math` is replaced in the function itself alone, not in what it calls
-    return bound if "math" not in rate.__code__.co_names else with_root(name == "a root outside", share, power, floor)
-
-
-def with_root(outside, share, power, floor):
-    def bound(*, eta, mu, beta, e0, sigma2, T):
-        square = (1 - eta * mu) ** 2 if outside else 1 - 2 * eta * mu + eta**2 * mu**2
-        return share * math.sqrt(square) ** (power * T) * e0 + floor * eta * beta * sigma2 / (2 * mu)
-
     return bound
 
 

@@ -1,7 +1,6 @@
 """`check(..., prove=True)` of fixed weights on clients that differ in their minimisers: start, noise and a bias."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +9,9 @@ import suffice as sf
 from suffice.simulate import Local
 from suffice.simulate.moment_powers import ONE_STEP, MomentPowers
 from suffice.verification import Domain, recheck
-from suffice.verification.check import record
 from suffice.verification.families import FamilyInstance, ProblemFamily
-from suffice.verification.proof.prove import prove
 
+from . import test_prove
 from .test_prove import limit
 
 WEIGHTS = np.array([[0.4, 0.3, 0.3], [0.2, 0.6, 0.2], [0.25, 0.25, 0.5]])
@@ -77,21 +75,19 @@ def distance(*, eta, mu, beta, distance2, sigma2, bias, T):
 
 
 LONG = [
-    pytest.param(bound, None, marks=pytest.mark.slow)
+    pytest.param(bound, "EXCESS", marks=pytest.mark.slow)
     for bound in (dissimilar, mixed(start=2, bias2=2, power=2, floor=True))
 ]
 
 
-def proof(bound, family=None, algorithm=MIXED, conditions=limit, quantity=None):
-    theorem = record(bound, conditions, algorithm=algorithm)
-    theorem = theorem if quantity is None else replace(theorem, quantity=getattr(sf.Quantity, quantity))
-    return prove(theorem, algorithm, family or clients(), box={}, seconds=30)
+def proof(bound, family=None, algorithm=MIXED, **more):
+    return test_prove.proof(bound, algorithm=algorithm, family=family or clients(), **more)
 
 
 @pytest.mark.share(2)
 @pytest.mark.parametrize(
     ("bound", "quantity"),
-    [(biased, None), (distance, "LAST_DISTANCE"), (mixed(squared=True), None), *LONG],
+    [(biased, "EXCESS"), (distance, "LAST_DISTANCE"), (mixed(squared=True), "EXCESS"), *LONG],
 )
 def test_a_true_bound_with_a_bias_is_proved_and_rechecked(bound, quantity):
     found = proof(bound, quantity=quantity)
@@ -199,7 +195,7 @@ def test_a_bias_that_lowers_the_bound_is_not_left_out():
         return (1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu) - bias**2 / mu
 
     assert proof(lower, clients(apart=0.0, scalars={"bias": 1.0})).outcome == "undecided"
-    with_none = prove(record(lower, limit), Local(), None, box={}, seconds=30)
+    with_none = test_prove.proof(lower)
     assert (with_none.outcome, with_none.says) == ("not of this kind", "a bias of clients that do not differ")
 
 

@@ -35,10 +35,11 @@ def rounds(*, eta, mu, beta, e0, sigma2, N, T, period):
     return (1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / (2 * mu * N) + drift
 
 
-def proof(bound, conditions=limit, algorithm=None, direction="upper", box=None):
+def proof(bound, conditions=limit, algorithm=None, direction="upper", box=None, family=None, quantity="EXCESS"):
     algorithm = algorithm or Local()
     theorem = replace(record(bound, conditions, algorithm=algorithm), direction=direction)
-    return prove(theorem, algorithm, None, box=box or {}, seconds=30)
+    theorem = replace(theorem, quantity=getattr(sf.Quantity, quantity))
+    return prove(theorem, algorithm, family, box=box or {}, seconds=30)
 
 
 def decreasing(*, eta, mu, beta, e0, sigma2, T):
@@ -129,7 +130,7 @@ def test_noise_of_least_squares_grows_with_the_dimension(limit, outcome):
             "noise": Domain(low=0, high=2), "step": Domain(low=0.01, high=1), "T": Domain(low=1, high=9, integer=True),
         },
     )  # fmt: skip
-    found = prove(record(bound, conditions), Local(), family, box={}, seconds=30)
+    found = proof(bound, conditions, family=family)
     assert found.outcome == outcome, found
     assert not any(recheck.refusal(json.loads(json.dumps(one))) for one in found.certificates)
     assert ("eta beta up to 3/(4*(d + 2))" in found.says) == (outcome == "proved")
@@ -194,8 +195,7 @@ def test_distances_and_gradients_have_units_of_their_own(quantity, factor):
         level = (1 - eta * mu) ** (2 * T) * distance2 + eta * sigma2 / mu
         return level if factor == "mu" else level * beta**2
 
-    theorem = replace(record(bound, limit), quantity=getattr(sf.Quantity, quantity))
-    assert prove(theorem, Local(), None, box={}, seconds=30).outcome == "proved"
+    assert proof(bound, quantity=quantity).outcome == "proved"
 
 
 def test_conditions_that_are_no_rational_limit_still_hold_at_a_violation():

@@ -20,16 +20,6 @@ import torch
 
 import suffice as sf
 from suffice.simulate import Algorithm, Draw, Stream
-from suffice.simulate.algorithms import (
-    FedAvg,
-    Flix,
-    LocalSGD,
-    MinibatchSGD,
-    Momentum,
-    RandomReshuffling,
-    Scaffnew,
-    Scaffold,
-)
 from suffice.verification.families import quadratics
 
 ONE = quadratics(features=2, longest=100)
@@ -54,7 +44,9 @@ class Bound:
 
     @property
     def family(self) -> Any:
-        return self.call.get("family", ONE)
+        """That of one client, or of three where the algorithm is one of several."""
+        alone = isinstance(self.call.get("algorithm", sf.Local()), (sf.Local, sf.algorithms.Momentum, Moving, OneOfTwo))
+        return self.call.get("family", ONE if alone else SEVERAL)
 
     def variants(self) -> list[Callable[..., Any]]:
         """The wrong ones, of the text with one piece replaced."""
@@ -88,7 +80,7 @@ def page() -> str:
     """docs/published.md."""
     anchors = ["".join(c for c in b.title.lower().replace(" ", "-") if c.isalnum() or c in "-_") for b in BOUNDS]
     rows = [f"| [{b.paper}](#{at}) | {b.place} | {b.outcome} | {b.ratio:g} |" for b, at in zip(BOUNDS, anchors)]
-    kept = (Bound, asked, wrong, published, page)
+    kept = (Bound, told, asked, wrong, published, page)
     own = [each for each in globals().values() if getattr(each, "__module__", "") == __name__ and each not in kept]
     own = [inspect.getsource(each) for each in own if "call" not in vars(each) and each.__name__[0] != "_"]
     *codes, last = _formatted([*(bound.text() for bound in BOUNDS), "\n\n\n".join(own)])
@@ -116,24 +108,24 @@ BOUNDS: list[Bound] = []
 """In the order of the page."""
 
 
-def asked(**call: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The other arguments of `sf.check`."""
+def told(**more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Keeps more to be known of a function with it."""
 
     def keep(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.__dict__["call"] = call
+        vars(function).update(more)
         return function
 
     return keep
+
+
+def asked(**call: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The other arguments of `sf.check`."""
+    return told(call=call)
 
 
 def wrong(variants: dict[str, str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Pieces of the text with what stands there in a wrong variant."""
-
-    def keep(function: Callable[..., Any]) -> Callable[..., Any]:
-        function.__dict__["wrong"] = variants
-        return function
-
-    return keep
+    return told(wrong=variants)
 
 
 def published(topic: str, paper: str, place: str, ratio: float, outcome: str = "valid") -> Any:
@@ -630,7 +622,7 @@ def sebbouh_3_1(*, eta, sigma2, D2, k):
 @published("Momentum", "Nesterov (2004)", "Theorem 2.2.3, constant step scheme III", 0.625)
 @wrong({"+ m / 2 * D2": "", "math.sqrt(m / L)": "4 * math.sqrt(m / L)"})
 @asked(
-    algorithm=Momentum.nesterov(weight=0.5),  # (sqrt(L) - sqrt(m))/(sqrt(L) + sqrt(m))
+    algorithm=sf.algorithms.Momentum.nesterov(weight=0.5),  # (1 - k)/(1 + k), k^2 = m/L
     names={"q": "weight", "gap": "e0", "D2": "distance2", "k": "T", "L": lambda *, eta: 1 / eta},
     conditions=lambda *, L, q, beta, mu, sigma2: {
         "smooth": (beta, L),
@@ -646,7 +638,7 @@ def nesterov_2_2_3(*, L, q, gap, D2, k):
 @published("Momentum", "Ghadimi, Feyzmahdavian et al. (2015)", "Theorem 1, short steps", 0.515)
 @wrong({"L * b / (1 - b) + ": "", "(T + 1)": "(T + 1) ** 2"})
 @asked(
-    algorithm=Momentum(weight=0.6),
+    algorithm=sf.algorithms.Momentum(weight=0.6),
     quantity="mean_iterate_excess",
     names={"alpha": "eta", "b": "weight", "L": "beta", "D2": "distance2"},
     conditions=lambda *, alpha, b, L, sigma2: {"alpha <= (1-b)/L": (alpha, (1 - b) / L), "no noise": (sigma2, 0)},
@@ -658,7 +650,7 @@ def ghadimi_heavy_ball(*, alpha, b, L, D2, T):
 @published("Momentum", "Liu, Gao, Yin (2020)", "Theorem 1", 0.702)
 @wrong({"2 * gap": "gap", "+ 1)": ")"})
 @asked(
-    algorithm=Momentum(weight=0.5),
+    algorithm=sf.algorithms.Momentum(weight=0.5),
     quantity="average_gradient",
     names={"alpha": lambda *, eta, weight: eta / (1 - weight), "b": "weight", "L": "beta", "gap": "e0", "k": "T"},
     conditions=lambda *, alpha, b, L: {"step": (alpha, (1 - b) / (L * math.sqrt(4 - b + b**2)))},
@@ -670,7 +662,7 @@ def liu_gao_yin(*, alpha, b, L, sigma2, gap, k):
 @published("Momentum", "Ghadimi, Feyzmahdavian et al. (2015)", "Theorem 1, longer steps", 0.512)
 @wrong({"L * b + ": "", "(T + 1)": "(T + 1) ** 2"})
 @asked(
-    algorithm=Momentum(weight=0.6),
+    algorithm=sf.algorithms.Momentum(weight=0.6),
     quantity="mean_iterate_excess",
     names={"alpha": "eta", "b": "weight", "L": "beta", "D2": "distance2"},
     conditions=lambda *, alpha, b, L, sigma2: {
@@ -701,7 +693,7 @@ def khirirat(*, gamma, mu, omega, sigma2, r0, k):
 @published("Batches", "Gower, Loizou, Qian et al. (2019)", "Theorem 3.1, batches of M K", 1.0)
 @wrong({"2 * gamma * sigma2": "gamma * sigma2 / 2", "** R": "** (3 * R)"})
 @asked(
-    algorithm=MinibatchSGD(period=3),
+    algorithm=sf.algorithms.MinibatchSGD(period=3),
     family=ALIKE,
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "r0": "distance2", "M": "N"},
@@ -714,8 +706,7 @@ def gower_batches(*, gamma, mu, sigma2, M, K, r0, R):
 @published("Batches", "Gower, Loizou, Qian et al. (2019)", "Proposition 3.10, sampling of clients", 1.0)
 @wrong({"(n - 1)": "(n - 1) ** 3", "** k": "** (3 * k)"})
 @asked(
-    algorithm=FedAvg(participants=2),
-    family=SEVERAL,
+    algorithm=sf.algorithms.FedAvg(participants=2),
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "r0": "distance2", "k": "T", "n": "N", "tau": "participants"},
     conditions=lambda *, gamma, L: {"gamma <= 1/(2 L)": (gamma, 1 / (2 * L))},
@@ -731,8 +722,7 @@ def gower_sampling(*, gamma, mu, sigma2, zeta2, n, tau, r0, k):
 @published("Finite sums", "Mishchenko, Khaled, Richtarik (2020)", "Theorem 1, random reshuffling", 1.0)
 @wrong({"L * n * ": "L * ", "(n * T)": "(2 * n * T + 1)"})
 @asked(
-    algorithm=RandomReshuffling(),
-    family=SEVERAL,
+    algorithm=sf.algorithms.RandomReshuffling(),
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "n": "N", "r0": "distance2"},
     conditions=lambda *, gamma, L, sigma2: {"step": (gamma, 1 / L), "gradients of components": (sigma2, 0)},
@@ -744,8 +734,7 @@ def mishchenko_reshuffling(*, gamma, mu, L, sigma2_star, n, r0, T):
 @published("Finite sums", "Gower, Loizou, Qian et al. (2019)", "Theorem 3.1, one component a step", 1.0)
 @wrong({"2 * gamma * sigma2_star": "gamma * sigma2_star / 4", "** k": "** (3 * k)"})
 @asked(
-    algorithm=FedAvg(participants=1),
-    family=SEVERAL,
+    algorithm=sf.algorithms.FedAvg(participants=1),
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "r0": "distance2", "k": "T"},
     conditions=lambda *, gamma, L, sigma2: {"step": (gamma, 1 / (2 * L)), "gradients of components": (sigma2, 0)},
@@ -760,7 +749,7 @@ def gower_finite_sum(*, gamma, mu, L, sigma2_star, r0, k):
 @published("Local steps", "Khaled, Mishchenko, Richtarik (2020)", "Theorem 1, identical data", 1.0)
 @wrong({"/ (mu * M)": "/ (4 * mu * M**2)", "** T": "** (3 * T)"})
 @asked(
-    algorithm=LocalSGD(period=4),
+    algorithm=sf.algorithms.LocalSGD(period=4),
     family=ALIKE,
     quantity="global_distance",
     names={"gamma": "eta", "L": "beta", "M": "N", "H": "period"},
@@ -774,7 +763,7 @@ def khaled_identical(*, gamma, mu, L, sigma2, M, H, distance2, T):
 @published("Local steps", "Khaled, Mishchenko, Richtarik (2020)", "Theorem 2, identical data", 0.117)
 @wrong({"2 / (gamma * T)": "1 / (16 * gamma * T)", "T) * r0": "T**2) * r0"})
 @asked(
-    algorithm=LocalSGD(period=4),
+    algorithm=sf.algorithms.LocalSGD(period=4),
     family=ALIKE,
     quantity=sf.quantity(at="mean model", over=("mean iterate", "average")),
     names={"gamma": "eta", "L": "beta", "M": "N", "H": "period", "r0": "distance2"},
@@ -787,7 +776,7 @@ def khaled_identical_convex(*, gamma, L, sigma2, M, H, r0, T):
 @published("Local steps", "Khaled, Mishchenko, Richtarik (2020)", "Lemma 1, deviation of the clients", 0.667)
 @wrong({"(H - 1)": "(H - 1) / 4", "gamma**2": "gamma**2 / 2"})
 @asked(
-    algorithm=LocalSGD(period=4),
+    algorithm=sf.algorithms.LocalSGD(period=4),
     family=ALIKE,
     quantity=sf.quantity(of=deviation),
     names={"gamma": "eta", "L": "beta", "H": "period"},
@@ -800,7 +789,7 @@ def khaled_deviation(*, gamma, sigma2, H):
 @published("Local steps", "Wang, Joshi (2021)", "Theorem 1, full averaging of m workers", 0.571)
 @wrong({"2 * gap": "gap", "eta * L * sigma2 / m": "0 * m"})
 @asked(
-    algorithm=LocalSGD(period=4),
+    algorithm=sf.algorithms.LocalSGD(period=4),
     family=ALIKE,
     quantity="average_mean_gradient",
     names={"L": "beta", "m": "N", "tau": "period", "gap": "e0", "K": "T"},
@@ -816,8 +805,7 @@ def wang_joshi(*, eta, L, sigma2, m, tau, gap, K):
 @published("Local steps", "Khaled, Mishchenko, Richtarik (2020)", "Theorem 5, heterogeneous data", 0.0527)
 @wrong({"4 * r0": "r0 / 16", "T) + 20": "T**2) + 20"})
 @asked(
-    algorithm=LocalSGD(period=4),
-    family=SEVERAL,
+    algorithm=sf.algorithms.LocalSGD(period=4),
     quantity=sf.quantity(at="mean model", over=("mean iterate", "average")),
     names={"gamma": "eta", "L": "beta", "M": "N", "H": "period", "r0": "distance2"},
     conditions=lambda *, gamma, L, H: {"gamma <= 1/(8 L (H - 1))": (8 * L * gamma * (H - 1), 1)},
@@ -830,8 +818,7 @@ def khaled_heterogeneous(*, gamma, L, sigma2, zeta2, M, H, r0, T):
 @published("Local steps", "Khaled, Mishchenko, Richtarik (2019)", "Theorem 1, local gradient descent", 0.11)
 @wrong({"2 * r0": "r0 / 16", "12 *": "0 *"})
 @asked(
-    algorithm=LocalSGD(period=4),
-    family=SEVERAL,
+    algorithm=sf.algorithms.LocalSGD(period=4),
     quantity=sf.quantity(at="mean model", over=("mean iterate", "average")),
     names={"gamma": "eta", "L": "beta", "H": "period", "r0": "distance2", "s2": "zeta2"},
     conditions=lambda *, gamma, L, H, sigma2: {"step": (4 * L * gamma * H, 1), "no noise": (sigma2, 0)},
@@ -843,7 +830,7 @@ def khaled_local_descent(*, gamma, L, s2, H, r0, T):
 @published("Local steps", "Yang, Fang, Liu (2021)", "Theorem 1, all clients take part", 0.428)
 @wrong({"gap / (c": "gap / (8 * c", "R) +": "R**2) +"})
 @asked(
-    algorithm=LocalSGD(period=3),
+    algorithm=sf.algorithms.LocalSGD(period=3),
     family=ONE_HESSIAN,
     quantity=sf.quantity(of="gradient", at="mean model", over="rounds"),
     names={"L": "beta", "m": "N", "gap": "e0", "sG2": "zeta2"},
@@ -858,8 +845,7 @@ def yang_1(*, eta, L, sigma2, sG2, m, gap, K, R):
 @published("Local steps", "Li, Huang, Yang et al. (2020)", "Theorem 1, one local step a round", 0.633)
 @wrong({"2 * B / mu": "B / (4 * mu)", "gamma / 2 * r0": "r0 / 2"})
 @asked(
-    algorithm=FedAvg(period=1),
-    family=SEVERAL,
+    algorithm=sf.algorithms.FedAvg(period=1),
     quantity="global_excess",
     names={"L": "beta", "r0": "distance2", "gamma": lambda *, beta, mu: 8 * beta / mu},
     step=lambda *, t, mu, gamma: 2 / (mu * (gamma + t)),
@@ -875,8 +861,7 @@ def li_1(*, mu, L, sigma2, N, Gamma, gamma, r0, T):
 @published("Control variates", "Mishchenko, Malinovsky et al. (2022)", "Theorem 3.6, Scaffnew", 1.0)
 @wrong({"min(gamma * mu, p**2)": "min(gamma * mu, p)", "1 - min": "1 - 3 * min"})
 @asked(
-    algorithm=Scaffnew(p=0.5),
-    family=SEVERAL,
+    algorithm=sf.algorithms.Scaffnew(p=0.5),
     quantity=sf.quantity(of=lambda *, state, problem, best, eta, p: psi(state, problem, best, eta / p)),
     names={"gamma": "eta", "L": "beta", "r0": "distance2", "h0": "zeta2"},
     conditions=lambda *, gamma, L, sigma2: {"gamma <= 1/L": (gamma, 1 / L), "no noise": (sigma2, 0)},
@@ -888,8 +873,7 @@ def scaffnew_3_6(*, gamma, mu, p, r0, h0, T):
 @published("Control variates", "Mishchenko, Malinovsky et al. (2022)", "Theorem 5.5, SProxSkip", 1.0)
 @wrong({"gamma**2 * sigma2 / rate": "gamma**2 * sigma2", "(gamma / p) ** 2 * h0": "0 * h0"})
 @asked(
-    algorithm=Scaffnew(p=0.5),
-    family=SEVERAL,
+    algorithm=sf.algorithms.Scaffnew(p=0.5),
     quantity=sf.quantity(of=lambda *, state, problem, best, eta, p: psi(state, problem, best, eta / p)),
     names={"gamma": "eta", "A": "beta", "r0": "distance2", "h0": "zeta2"},
     conditions=lambda *, gamma, A: {"gamma <= 1/A": (gamma, 1 / A)},
@@ -902,8 +886,7 @@ def scaffnew_noise(*, gamma, mu, p, sigma2, r0, h0, T):
 @published("Control variates", "Karimireddy, Kale, Mohri et al. (2020)", "Theorem 7, proof, no noise", 1.0)
 @wrong({"/ 2)": "* 3)", "+ 9 * eta**2 * zeta2": ""})
 @asked(
-    algorithm=Scaffold(period=3),
-    family=SEVERAL,
+    algorithm=sf.algorithms.Scaffold(period=3),
     quantity=sf.quantity(of=lambda *, state, problem, best, eta, K: psi(state, problem, best, 3 * K * eta)),
     names={"eta": lambda *, eta, K: K * eta, "L": "beta", "r0": "distance2"},
     conditions=lambda *, eta, mu, L, sigma2: {"step": (eta, min(1 / (81 * L), 1 / (15 * mu))), "no noise": (sigma2, 0)},
@@ -915,8 +898,7 @@ def scaffold_lyapunov(*, eta, mu, zeta2, r0, R):
 @published("Control variates", "Karimireddy, Kale, Mohri et al. (2020)", "Theorem 7, proof, distance", 1.0)
 @wrong({"24 * eta": "eta / 64", "** R": "** (6 * R)"})
 @asked(
-    algorithm=Scaffold(period=3),
-    family=SEVERAL,
+    algorithm=sf.algorithms.Scaffold(period=3),
     quantity="global_distance",
     names={"eta": lambda *, eta, K: K * eta, "L": "beta", "r0": "distance2"},
     conditions=lambda *, eta, mu, L: {"step": (eta, min(1 / (81 * L), 1 / (15 * mu)))},
@@ -933,7 +915,6 @@ def scaffold_distance(*, eta, mu, sigma2, zeta2, r0, N, K, R):
 @wrong({"/ spectral_gap**2": "", "2 * L": "L / 64"})
 @asked(
     algorithm=Gossip(w=0.25),
-    family=SEVERAL,
     quantity=sf.quantity(of=deviation),
     names={"alpha": "eta", "L": "beta", "h0": lambda *, e0, Gamma: e0 + Gamma},
     conditions=lambda *, alpha, L, sigma2: {"alpha <= (1 + lambda_n)/L": (alpha, 1.25 / L), "no noise": (sigma2, 0)},
@@ -965,8 +946,7 @@ def lian_1(*, gamma, L, sigma2, s2, n, spectral_gap, gap, K):
 @published("Personalised", "Gasanov, Khaled et al. (2022)", "Theorem 2 with noise, FLIX", 1.0)
 @wrong({"alpha**2 * r0": "alpha**4 * r0", "2 * gamma * sigma2": "gamma * sigma2 / 2"})
 @asked(
-    algorithm=Flix(alpha=0.5),
-    family=SEVERAL,
+    algorithm=sf.algorithms.Flix(alpha=0.5),
     quantity=sf.quantity(of=from_mixture),
     names={"gamma": "eta", "n": "N", "L": "beta", "r0": "distance2", "k": "T"},
     conditions=lambda *, gamma, L, alpha: {"step": (gamma, 1 / (2 * alpha**2 * L))},
@@ -979,8 +959,7 @@ def flix(*, gamma, alpha, mu, sigma2, n, r0, k):
 @published("Personalised", "Yi, Condat, Richtarik (2023)", "Theorem 1, Scafflix", 1.0)
 @wrong({"gamma**2 * sigma2 / rate": "gamma**2 * sigma2", "1 - rate": "1 - 3 * rate"})
 @asked(
-    algorithm=Scaffnew(p=0.5, alpha=0.5),
-    family=SEVERAL,
+    algorithm=sf.algorithms.Scaffnew(p=0.5, alpha=0.5),
     quantity=sf.quantity(of=psi_of_mixture),
     names={"gamma": "eta", "A": "beta", "r0": "distance2", "h0": "zeta2"},
     conditions=lambda *, gamma, A: {"gamma <= 1/A": (gamma, 1 / A)},
