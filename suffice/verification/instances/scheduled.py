@@ -77,13 +77,6 @@ class Decreasing(Aligned):
     def arguments(self) -> Arguments:
         return super().arguments() | {"C": self.C, "gamma": self.gamma}
 
-    def _falls(self) -> np.ndarray:
-        """Not known in closed form."""
-        return np.full(self.T.shape, np.inf)
-
-    def _mean_at_last(self) -> np.ndarray:
-        return self._at(self._moments[0], self.T)
-
 
 @dataclass(frozen=True, kw_only=True)
 class BestDecreasing(Decreasing):

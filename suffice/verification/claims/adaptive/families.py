@@ -52,8 +52,8 @@ def aligned(
 def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], np.ndarray]) -> Measured:
     batch, measured = kind.of(values), np.empty(len(values["T"]))
     arguments = batch.arguments() | ({"delta": values["delta"]} if "delta" in values else {})
-    for rows in by_length(batch.length):
-        measured[rows] = measure(batch.rows(rows))
+    for rows in by_length(values["T"]):
+        measured[rows] = measure(kind.of({name: value[rows] for name, value in values.items()}))
     return measured, arguments
 
 
