@@ -62,8 +62,8 @@ def renewal(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> 
 
     @measured_by("renewal", "a client that stands still or stops, one peer with all the weight")
     def evidence(values: Values) -> Measured:
-        batch = Renewal.of(values, best=best)
-        return measure(batch), batch.arguments(), {"hypothesis": batch.possible()}
+        batch = Renewal(values, best=best)
+        return measure(batch), batch.arguments, {"hypothesis": batch.possible}
 
     return Family(name="renewals", domains=DOMAINS, measure=evidence, sharp=sharp_renewal)
 
