@@ -268,12 +268,10 @@ def _check_affine(
         z = torch.cat([(state[name] - centre[name]).flatten(1) for name in centre], dim=1)
         z, noise = torch.cat((z, torch.ones_like(z))), torch.cat((draw.noise, draw.noise))
         extra = {name: torch.cat((value, value)) for name, value in draw.extra.items()}
-        after = partial(images_of, problem, algorithm, centre, eta)
-        steps: dict[str, tuple[Tensor, Callable[[Tensor], Tensor]]] = {
-            "state": (z, lambda at, t=t, noise=noise, extra=extra: after(noise, at, t, extra))
-        }
+        after = partial(images_of, problem, algorithm, centre, eta, iteration=t, extra=extra)
+        steps = {"state": (z, partial(after, noise))}
         if isinstance(problem, AdditiveNoise):
-            steps["noise"] = noise, lambda at, t=t, z=z, extra=extra: after(at, 0 * z, t, extra)
+            steps["noise"] = noise, partial(after, states=0 * z)
         for what, (at, step) in steps.items():
             gap = _bend(step, at)
             if gap > _AFFINE:

@@ -20,6 +20,7 @@ from suffice.bounds import Binary, Continuous, collaboration_weights
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
 from ..measurement_cache import cached
+from .rows import plain
 from .rows import rows as columns_of
 
 CLIENTS = 3
@@ -77,6 +78,10 @@ def domains(**change: Domain) -> dict[str, Domain]:
     } | change
 
 
+TWO_VALUES = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+"""A law under which each client's noise has two values."""
+
+
 def uncorrelated(law: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Z (n, 4, 3) and probabilities p (n, 4): Z^T diag(p) Z = I, p^T Z = 0. A law that is so already stays as it is."""
     chance = chance / chance.sum(1, keepdims=True)
@@ -84,6 +89,13 @@ def uncorrelated(law: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.nd
     Q, R = np.linalg.qr(np.concatenate((root, root * law), axis=-1))
     signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1, 1)[:, None]
     return (Q * signs)[..., 1:] / root, chance
+
+
+def weights(binary: np.ndarray, threshold: np.ndarray, similarity: np.ndarray, sigma2: np.ndarray) -> np.ndarray:
+    """Those of Definition 1: binary ones where `binary` is 1, and continuous ones."""
+    kinds = Binary(threshold=threshold), Continuous()
+    one, other = (collaboration_weights(kind, similarity=similarity, sigma2=sigma2) for kind in kinds)
+    return np.where(binary == 1, one, other)
 
 
 Steps = Callable[[Arguments], np.ndarray]
@@ -201,14 +213,8 @@ class Paths:
             similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
         similarity = np.where(own == 0, gradients == 0, similarity)
         similarity[..., 0] = 1
-        binary = Binary(threshold=self.values["threshold"][at, None, None])
-        sigma2 = self.sigma2[at, None]
-        alpha = np.where(
-            self.values["binary"][at, None, None] == 1,
-            collaboration_weights(binary, similarity=similarity, sigma2=sigma2),
-            collaboration_weights(Continuous(), similarity=similarity, sigma2=sigma2),
-        )
-        return alpha, gradients
+        binary, threshold = (self.values[name][at, None, None] for name in ("binary", "threshold"))
+        return weights(binary, threshold, similarity, self.sigma2[at, None]), gradients
 
     def _before(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """A quantity at t = 0..LONGEST, and whether t < T, both (n, LONGEST + 1)."""
@@ -266,12 +272,8 @@ def _binary_variance(a: np.ndarray, rho: np.ndarray, threshold: np.ndarray) -> n
 
 def alone(rows: Sequence[Mapping[str, Any]]) -> Values:
     """Client i at eta = 1/beta, peers out of reach and of no weight, noise +-sigma; `sigma2` is client i's own."""
-    plain: dict[str, Any] = {
-        "scale": 1.0, "factor": [3.0, 3.0], "shift": [0.0, 0.0], "sigma2": 1.0, "binary": 0.0, "threshold": 0.5,
-        "ratio": 1.0, "theta0": 1.0, "slack": 1e-3, "T": 1.0, "low": 1.0, "high": 1.0, "C": 1.05, "extra": 0.0,
-        "below": 0.0, "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * OUTCOMES,
-    }  # fmt: skip
-    values = columns_of(plain, *rows)
+    one = plain(domains(), factor=3, ratio=1, threshold=0.5, slack=1e-3, C=1.05, law=TWO_VALUES) | {"sigma2": 1.0}
+    values = columns_of(one, *rows)
     values["sigma2"] = np.stack((values["sigma2"], *np.full((2, len(rows)), 1e14)), -1)
     return values
 

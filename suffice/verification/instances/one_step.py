@@ -12,12 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.bounds import Binary, Continuous, collaboration_weights
-
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
-from .enumerated_paths import QUADRATIC, Loss, uncorrelated
-from .rows import rows
+from .enumerated_paths import QUADRATIC, TWO_VALUES, Loss, uncorrelated, weights
+from .rows import plain, rows
 
 CLIENTS = 3
 
@@ -88,13 +86,8 @@ class OneStep:
         """(n, 3)."""
         if not self.adaptive:
             return self.values["alpha"]
-        sigma2 = self.values["sigma2"]
-        binary = Binary(threshold=self.values["threshold"][:, None])
-        return np.where(
-            self.values["binary"][:, None] == 1,
-            collaboration_weights(binary, similarity=self.similarity, sigma2=sigma2),
-            collaboration_weights(Continuous(), similarity=self.similarity, sigma2=sigma2),
-        )
+        binary, threshold = (self.values[name][:, None] for name in ("binary", "threshold"))
+        return weights(binary, threshold, self.similarity, self.values["sigma2"])
 
     @cached_property
     def total(self) -> np.ndarray:
@@ -169,10 +162,5 @@ def family(
 
 def instances(*given: Mapping[str, object]) -> Values:
     """One array per parameter; what a row leaves out is an ordinary value: no peers, noise of two values."""
-    plain: dict[str, object] = {
-        "beta": 1.0, "flat": 1.0, "theta": [1.0, 0.0], "factor": [1.0, 1.0], "apart": [[0.0, 0.0], [0.0, 0.0]],
-        "alpha": [1.0, 0.0, 0.0], "sigma2": [1.0, 1.0, 1.0], "growth": [0.0, 0.0, 0.0], "angle": [0.0, 0.0, 0.0],
-        "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * 4, "ratio": 1.0, "binary": 0.0,
-        "threshold": 0.5,
-    }  # fmt: skip
-    return rows(plain, *given)
+    one = plain(DOMAINS, flat=1, theta=[1, 0], factor=1, alpha=[1, 0, 0], ratio=1, threshold=0.5, law=TWO_VALUES)
+    return rows(one, *given)
