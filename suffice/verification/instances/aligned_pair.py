@@ -12,8 +12,9 @@ over time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
 from typing import Self
 
@@ -250,8 +251,11 @@ class Aligned:
 
 
 _TINY = 1e-290
-columns = partial(columns_of, ("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d"))
-"""One array per field from one tuple per instance."""
+
+
+def columns(rows: Iterable[Iterable[float]], *more: str) -> Values:
+    """One array per field from one tuple per instance."""
+    return columns_of(("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d", *more), rows)
 
 
 def sharp_values() -> Values:

@@ -9,6 +9,7 @@ adaptive weights and for losses that are not convex.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,8 +117,7 @@ def _summed(name: str, *, mean: bool = False) -> Any:
     """A method that gives the sum, or the mean, of a recorded quantity over t < T, (n,)."""
 
     def total(paths: Paths) -> np.ndarray:
-        values, inside = paths._before(name)
-        return (values * inside).sum(1) / (paths.arguments["T"] if mean else 1)
+        return (paths._log[name] * paths._inside()).sum(1) / (paths.arguments["T"] if mean else 1)
 
     return total
 
@@ -164,7 +164,7 @@ class Paths:
         theta, probability = self.values["theta0"][:, None], np.ones((n, 1))
         running = running_G = np.ones((n, 1), dtype=bool)
         frozen = np.zeros((n, 1))
-        self._log = {name: np.zeros((n, LONGEST + 1)) for name in _RECORDED}
+        self._log = defaultdict[str, np.ndarray](lambda: np.zeros((n, LONGEST + 1)))
         at = np.arange(n)  # the instances that are left
         for t in range(LONGEST + 1):
             h, eps, G = self.values["scale"][at, None], self.arguments["eps"][at, None], self.arguments["G"][at, None]
@@ -216,19 +216,17 @@ class Paths:
         binary, threshold = (self.values[name][at, None, None] for name in ("binary", "threshold"))
         return weights(binary, threshold, similarity, self.sigma2[at, None]), gradients
 
-    def _before(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """A quantity at t = 0..LONGEST, and whether t < T, both (n, LONGEST + 1)."""
-        return self._log[name], np.arange(LONGEST + 1) < self.arguments["T"][:, None]
+    def _inside(self) -> np.ndarray:
+        """Whether t < T, (n, LONGEST + 1)."""
+        return np.arange(LONGEST + 1) < self.arguments["T"][:, None]
 
     def largest(self, name: str) -> np.ndarray:
         """The largest value of a quantity before T: of the probability of a start below, of E[V_t]."""
-        values, inside = self._before(name)
-        return np.where(inside, values, -np.inf).max(1)
+        return np.where(self._inside(), self._log[name], -np.inf).max(1)
 
     def contraction(self) -> np.ndarray:
         """The least sum_k w_k (1 - |grad R_k - grad R_i|^2/|grad R_i|^2) before T on any path."""
-        values, inside = self._before("contraction")
-        return np.where(inside, values, np.inf).min(1)
+        return np.where(self._inside(), self._log["contraction"], np.inf).min(1)
 
     excess = _at_T("excess")
     """E[e_T]."""
@@ -253,12 +251,6 @@ class Paths:
         """The last t <= T at which a quantity exceeds its limit; `exceeds` maps the record to (n, LONGEST + 1)."""
         t = np.arange(LONGEST + 1)
         return np.where(exceeds(self._log) & (t <= self.arguments["T"][:, None]), t, 0).max(1).astype(float)
-
-
-_RECORDED = (
-    "excess", "while_running", "still_running", "stopped", "below", "still_running_G", "below_G", "square",
-    "square_running", "variance", "contraction",
-)  # fmt: skip
 
 
 def _binary_variance(a: np.ndarray, rho: np.ndarray, threshold: np.ndarray) -> np.ndarray:

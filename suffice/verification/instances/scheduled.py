@@ -123,7 +123,7 @@ def sharp_horizon() -> Values:
 
 def sharp_decreasing() -> Values:
     """The noise term: T large, C near 2, r small. The start: C near 1, gamma large."""
-    rows, C, extra = [], [], []
+    rows: list[tuple[float, ...]] = []
     for beta, kappa in _CONSTANTS:
         mu = beta / kappa
         for r, T, factor, more, start in (
@@ -132,14 +132,11 @@ def sharp_decreasing() -> Values:
         ):  # fmt: skip
             nu = factor**2 * beta / (2 * mu**2 * (factor - 1))  # times s2 = 1
             gamma = (1 + more) * factor * beta / (mu * r) - 1
-            rows.append(_instance(r=r, s2=1.0, e0=start * nu / (gamma + 1), T=T, beta=beta, kappa=kappa))
-            C.append(factor)
-            extra.append(more)
+            pair = _instance(r=r, s2=1.0, e0=start * nu / (gamma + 1), T=T, beta=beta, kappa=kappa)
+            rows.append((*pair, factor, more))
         for r, T, more in ((0.01, 1, 0.0), (0.01, 20, 0.0), (0.01, 300, 0.0), (0.002, 100, 1.0), (0.01, 100, 3.0)):
-            rows.append(_instance(r=r, s2=1e-9, e0=1.0, T=T, beta=beta, kappa=kappa))
-            C.append(1.0001)
-            extra.append(more)
-    return columns(rows) | {"C": np.array(C), "extra": np.array(extra)}
+            rows.append((*_instance(r=r, s2=1e-9, e0=1.0, T=T, beta=beta, kappa=kappa), 1.0001, more))
+    return columns(rows, "C", "extra")
 
 
 # --- Instances just beyond a condition ------------------------------------------------------------------------
