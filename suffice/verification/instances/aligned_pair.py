@@ -67,8 +67,7 @@ class Aligned:
 
     @classmethod
     def of(cls, values: Values) -> Self:
-        given = {name for name, field in cls.__dataclass_fields__.items() if field.init}
-        return cls(**{name: value for name, value in values.items() if name in given})
+        return cls(**{name: value for name, value in values.items() if name in cls.__dataclass_fields__})
 
     @cached_property
     def _similarity(self) -> np.ndarray:

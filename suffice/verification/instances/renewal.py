@@ -77,10 +77,6 @@ FADING = {
 }
 
 
-_TOGETHER = 512
-"""Steps that are looked at together."""
-
-
 def fading(values: Values, *, longest: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """P(tau > T), or the last t <= max(3000, T) with P(tau > t) > delta, and the arguments, under decreasing steps.
 
@@ -93,19 +89,13 @@ def fading(values: Values, *, longest: bool) -> tuple[np.ndarray, dict[str, np.n
     s2 = values["fill"] * 2 * mu**2 * (C - 1) * (gamma + 1) * e0 / (C**2 * beta)
     pull, noise = (1 - np.sqrt(1 - r)) / r, s2 / (2 * beta * e0)
     until = np.maximum(values["T"], 3000) if longest else values["T"]
-    least = values["delta"] if longest else np.full_like(beta, -1.0)
-    alive, last, t, going = np.ones_like(beta), np.zeros_like(beta), 0, np.arange(len(beta))
-    while len(going):
-        steps = np.arange(t + 1, t + 1 + _TOGETHER)[:, None]
-        x = (C * beta / mu)[going] / (steps + gamma[going])
-        M, v = 1 - x * pull[going], x**2 * noise[going]
-        stay = np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2))
-        course = alive[going] * np.cumprod(np.where(steps <= until[going], stay, 1), axis=0)
-        above = (course > least[going]) & (steps <= until[going])
-        alive[going], last[going], t = course[-1], last[going] + above.sum(0), t + _TOGETHER
-        going = going[above[-1]]
+    steps = np.arange(1, int(until.max()) + 1)[:, None]
+    x = C * beta / mu / (steps + gamma)
+    M, v = 1 - x * pull, x**2 * noise
+    stay = np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2))
+    course = np.cumprod(np.where(steps <= until, stay, 1), axis=0)
     told = values | {"gamma": gamma, "mu": mu, "q": r, "s2": s2, "eps": e0}
-    return last if longest else alive, told
+    return ((course > values["delta"]) & (steps <= until)).sum(0).astype(float) if longest else course[-1], told
 
 
 def sharp_fading() -> Values:

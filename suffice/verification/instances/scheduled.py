@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -78,16 +79,14 @@ class Decreasing(Aligned):
         return super().arguments() | {"C": self.C, "gamma": self.gamma}
 
 
-@dataclass(frozen=True, kw_only=True)
 class BestDecreasing(Decreasing):
     """The best factor and the least offset; `C` and `extra` are not used."""
 
-    C: np.ndarray = field(init=False)
-    extra: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "C", best_factor(self.mu, self.e0, self.q, self.s2))
-        object.__setattr__(self, "extra", np.zeros_like(self.e0))
+    @classmethod
+    def of(cls, values: Values) -> Self:
+        pairs = Aligned.of(values)
+        best = best_factor(pairs.mu, pairs.e0, pairs.q, pairs.s2)
+        return super().of(values | {"C": best, "extra": np.zeros_like(best)})
 
 
 # --- Instances where a row is nearly attained ----------------------------------------------------------------
