@@ -70,7 +70,8 @@ def _best(claim: Claim) -> Truth | None:
         falls = math.log10(y[0] / y[-1]) if y and min(y[0], y[-1]) > 0 else 0.0
         moves = min(max(falls, 0.0), 2.0)  # a bound is shown bending towards its floor, not rising with it
         told = (0.5 if len(x) > 5 else 0.0) + 0.1 * moves + 0.1 * min(len(truth.curves), 5)
-        return tight + told - _unusual(claim.theorem, truth.at)
+        unusual = sum(0.1 * float(_beyond(claim.theorem, name, value)) for name, value in truth.at.items())
+        return tight + told - unusual
 
     best = max(made, key=score, default=None)
     return best and _signed(claim, best)
@@ -90,8 +91,7 @@ def _measured_on(claim: Claim, other: Truth) -> Truth | None:
         if other.values and other.words.startswith(family.name) and set(other.values) == set(family.domains):
             found = family.evidence(other.values)
             if found.measured.shape == (1,) and found.counted(claim.theorem)[0]:
-                truth = _measured(claim.theorem, family, replace(found, values=other.values), 0)
-                return _signed(claim, truth)
+                return _signed(claim, _measured(claim.theorem, family, replace(found, values=other.values), 0))
     return None
 
 
@@ -126,10 +126,6 @@ def _beyond(theorem: Theorem, name: str, value: Any) -> Any:
     with np.errstate(all="ignore"):
         decades = np.log10(np.maximum(np.maximum(low / np.abs(value), np.abs(value) / high) / _USUAL, 1))
     return np.where(value == 0, 0.0, decades)
-
-
-def _unusual(theorem: Theorem, at: Mapping[str, float]) -> float:
-    return sum(0.1 * float(_beyond(theorem, name, value)) for name, value in at.items())
 
 
 def _arguments(theorem: Theorem, found: Evidence) -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -328,21 +329,16 @@ def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: l
 
 
 def _blocks(kinds: list[int], held: list[bool]) -> tuple[Block, ...]:
-    found: list[list[int]] = []
-    for kind, same in zip(kinds, held):
-        if same:
-            found[-1].append(kind)
-        else:
-            found.append([kind])
-    return tuple(Block(iterations=tuple(block)) for block in found)
+    starts = [at for at in range(len(kinds)) if not held[at]]
+    return tuple(Block(iterations=tuple(kinds[at:end])) for at, end in pairwise([*starts, len(kinds)]))
 
 
 def _alike(one: Maps, two: Maps) -> bool:
-    for name in ("mean", "noise", "weights", "deviations"):
-        a, b = getattr(one, name), getattr(two, name)
-        if a.shape != b.shape or (a.numel() and float((a - b).abs().max()) > _SAME * float(a.abs().max() + 1e-300)):
-            return False
-    return True
+    parts = [(getattr(one, name), getattr(two, name)) for name in ("mean", "noise", "weights", "deviations")]
+    return all(
+        a.shape == b.shape and (not a.numel() or (a - b).abs().max() <= _SAME * (a.abs().max() + 1e-300))
+        for a, b in parts
+    )
 
 
 def _simulated(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, found: Assumptions) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 from suffice.bounds import Continuous, tight_variance
 
 from ..family import Values
-from .recursions import affine_recursion
+from .recursions import affine_recursion, repeated
 from .rows import columns as columns_of
 
 CRITERION = Continuous()
@@ -100,14 +100,9 @@ class Aligned:
         """(1 - kappa) mu, which contracts, and of which the steps of the rows are made."""
         return (1 - np.asarray(self.split)) * self.mu
 
-    @property
-    def _largest(self) -> np.ndarray:
-        """beta times the largest step."""
-        return self.eta * self.beta
-
     @cached_property
     def Q(self) -> np.ndarray:
-        largest = np.asarray(self._largest)  # 0 where the start is below the floor of a horizon's row
+        largest = np.asarray(self._steps[0] * self.beta)  # 0 where the start is below the floor of a horizon's row
         return np.where(largest > 0, self.fill * np.asarray(self.split) / np.where(largest > 0, largest, 1), 0)
 
     @cached_property
@@ -174,7 +169,11 @@ class Aligned:
 
     def mean_square(self) -> np.ndarray:
         """(1/T) sum_{t < T} E|grad R_i(theta_t)|^2 = (2 curvature/T) sum_{t < T} E[e_t]."""
-        return 2 * self.curvature / self.T * (self._mean * (self._times < self.T)).sum(0)
+        factor, noise = self._step(self.eta)
+        none, one = np.zeros_like(factor), np.ones_like(factor)
+        step = np.stack((one, one, none, none, factor, noise, none, none, one), -1).reshape(-1, 3, 3)
+        total = repeated(step, np.stack((none, self.e0, one), -1), self.T)[:, 0]  # of the sum, E[e_t] and 1
+        return 2 * self.curvature * total / self.T
 
     @cached_property
     def _mean(self) -> np.ndarray:

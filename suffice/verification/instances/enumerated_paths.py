@@ -160,7 +160,8 @@ class Paths:
     def _walk(self, eta: np.ndarray) -> None:
         """Record every quantity up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
         loss, T, n = self.loss, self.arguments["T"], len(self.values["scale"])
-        jumps, chance = self._noise()
+        Z, chance = uncorrelated(self.values["law"], self.values["chance"])
+        jumps = np.sqrt(self.sigma2)[:, None] * Z  # (n, 4, 3)
         theta, probability = self.values["theta0"][:, None], np.ones((n, 1))
         running = running_G = np.ones((n, 1), dtype=bool)
         frozen = np.zeros((n, 1))
@@ -196,11 +197,6 @@ class Paths:
             theta = (theta[..., None] - eta[at, t, None, None] * move).reshape(len(at), -1)
             probability = (probability[..., None] * chance[at, None]).reshape(len(at), -1)
             running, running_G, frozen = (np.repeat(x[left], OUTCOMES, axis=1) for x in (above, above_G, frozen))
-
-    def _noise(self) -> tuple[np.ndarray, np.ndarray]:
-        """sigma_k Z_jk as (n, 4, 3) and the probabilities (n, 4)."""
-        Z, chance = uncorrelated(self.values["law"], self.values["chance"])
-        return np.sqrt(self.sigma2)[:, None] * Z, chance
 
     def _weights(self, theta: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of client i and gradients of all clients at theta (m, p) of the instances `at`, both (m, p, 3)."""

@@ -51,14 +51,13 @@ def measured(
     rounding: float = 0.0,
 ) -> Family:
     """The pairs with what is measured on them beside a theorem's arguments."""
-    domains = family(features)
 
-    @measured_by("exact", domains.name, rounding=rounding)
+    @measured_by("exact", f"pairs of quadratics in R^{features}", rounding=rounding)
     def evidence(values: Values) -> Measured:
         batch = Pairs(values)
         return measure(batch), arguments(batch)
 
-    return replace(domains, measure=evidence)
+    return replace(family(features), measure=evidence)
 
 
 def _sharp(d: int) -> Values:

@@ -68,10 +68,6 @@ class Decreasing(Aligned):
         return (1 + self.extra) * self.C * self.beta / (self.rate * self.q) - 1
 
     @property
-    def _largest(self) -> np.ndarray:
-        return self.C * self.beta / (self.rate * (1 + self.gamma))
-
-    @property
     def _steps(self) -> np.ndarray:
         return self.C / (self.rate * (self._times[1:] + self.gamma))
 

@@ -95,15 +95,8 @@ def bent() -> Family:
             theta = np.where(t < values["T"], theta - arguments["eta"] * factor * slope, theta)
         return excess(theta), arguments | {"e0": e0}
 
-    return Family(
-        name="losses of two curvatures",
-        domains=_CONTRACTION
-        | {
-            "kink": Domain(low=0.01, high=1, log=True),
-            "sign": Domain(low=-1, high=1, shape=(PEERS,)),
-        },
-        measure=measure,
-    )
+    more = {"kink": Domain(low=0.01, high=1, log=True), "sign": Domain(low=-1, high=1, shape=(PEERS,))}
+    return Family(name="losses of two curvatures", domains=_CONTRACTION | more, measure=measure)
 
 
 def floors() -> Family:
