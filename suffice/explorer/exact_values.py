@@ -20,7 +20,6 @@ from suffice.bounds.papers import OWN, PAPERS
 if TYPE_CHECKING:  # what measures takes seconds to import
     from suffice.verification.errata import Erratum
 
-    from .measured_instances import Truth
 
 FILE = Path(__file__).with_name("exact_values.json")
 _ROWS = 20_000
@@ -49,7 +48,10 @@ def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
     rows = {}
     for record in THEOREMS:
         if _paper(record.key) in papers:
-            instances = [_instance(truth) for truth in found.get((record.key, record.edition), ())]
+            instances = [
+                {"at": _short(truth.at), "value": short(truth.value), "words": truth.words, "curves": truth.curves}
+                for truth in found.get((record.key, record.edition), ())
+            ]
             start = shown.get((record.key, record.edition)) or (None if instances else middle(record))
             rows[f"{record.key} {record.edition}"] = ({} if start is None else {"at": start}) | {"instances": instances}
     return {"rows": rows, "errata": errata}
@@ -63,7 +65,7 @@ def paths() -> dict[str, Any]:
     assert isinstance(line.criterion, Binary)
     told = {"eps": given["eps"], "eta": line.eta, "theta": line.theta0, "threshold": line.criterion.threshold}
     told |= {"peers": len(line.h) - 1, "gap": -line.xi[-1], "sigma": math.sqrt(line.sigma2[0]), "h": line.h[0]}
-    at = {name: short(given[name]) for name in ("eta", "mu", "beta", "q", "e0")}
+    at = _short({name: given[name] for name in ("eta", "mu", "beta", "q", "e0")})
     numbers = {name: float(value) for name, value in told.items()}
     return {"key": "adaptive/theorem-2-constant", "along": "T", "at": at, "steps": 8} | numbers
 
@@ -84,9 +86,8 @@ def _paper(key: str) -> str:
     return key.partition("/")[0]
 
 
-def _instance(truth: Truth) -> dict[str, Any]:
-    at = {name: short(value) for name, value in truth.at.items()}
-    return {"at": at, "value": short(truth.value), "words": truth.words, "curves": truth.curves}
+def _short(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: short(float(value)) for name, value in values.items()}
 
 
 def middle(record: Theorem, given: Mapping[str, float] = _FREE) -> dict[str, float]:
@@ -138,11 +139,12 @@ def erratum(entry: Erratum) -> dict[str, Any]:
         **{name: row[name] for name in ("location", "kind", "claim", "truth")},
         "correct": entry.key or "",
         "direction": entry.side,
-        "inputs": [[name, _as_written(value)] for name, value in row["inputs"].items()],
+        # the last digits of a computed number differ between processors
+        "inputs": [[name, f"{x:.12g}" if isinstance(x, float) else str(x)] for name, x in row["inputs"].items()],
         **{name: short(row[name]) for name in ("printed", "measured")},
         "key": theorem.key if theorem is not None else "",
         "edition": theorem.edition if theorem is not None else "",
-        "at": {name: short(float(value)) for name, value in values.items()},
+        "at": _short(values),
     }
 
 
@@ -150,8 +152,3 @@ def short(value: float) -> float:
     """Without the last roundings: 0.5 * 0.2**2 is meant as 0.02. What needs all its digits keeps them."""
     brief = float(f"{value:.12g}")
     return brief if math.isclose(brief, value, rel_tol=2.0**-51) else float(value)
-
-
-def _as_written(value: Any) -> str:
-    """Twelve digits: the last ones of a computed number differ between processors."""
-    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -70,7 +70,8 @@ def _best(claim: Claim) -> Truth | None:
         falls = math.log10(y[0] / y[-1]) if y and min(y[0], y[-1]) > 0 else 0.0
         moves = min(max(falls, 0.0), 2.0)  # a bound is shown bending towards its floor, not rising with it
         told = (0.5 if len(x) > 5 else 0.0) + 0.1 * moves + 0.1 * min(len(truth.curves), 5)
-        return tight + told - _unusual(claim.theorem, truth.at)
+        unusual = sum(0.1 * float(_beyond(claim.theorem, name, value)) for name, value in truth.at.items())
+        return tight + told - unusual
 
     best = max(made, key=score, default=None)
     return best and _signed(claim, best)
@@ -90,8 +91,7 @@ def _measured_on(claim: Claim, other: Truth) -> Truth | None:
         if other.values and other.words.startswith(family.name) and set(other.values) == set(family.domains):
             found = family.evidence(other.values)
             if found.measured.shape == (1,) and found.counted(claim.theorem)[0]:
-                truth = _measured(claim.theorem, family, replace(found, values=other.values), 0)
-                return _signed(claim, truth)
+                return _signed(claim, _measured(claim.theorem, family, replace(found, values=other.values), 0))
     return None
 
 
@@ -128,22 +128,14 @@ def _beyond(theorem: Theorem, name: str, value: Any) -> Any:
     return np.where(value == 0, 0.0, decades)
 
 
-def _unusual(theorem: Theorem, at: Mapping[str, float]) -> float:
-    return sum(0.1 * float(_beyond(theorem, name, value)) for name, value in at.items())
-
-
 def _arguments(theorem: Theorem, found: Evidence) -> dict[str, np.ndarray]:
     names = [parameter.name for parameter in theorem.parameters]
     return {name: np.broadcast_to(found.arguments[name], found.measured.shape) for name in names}
 
 
 def _ratio(theorem: Theorem, truth: Truth) -> float:
-    piece = Evidence(
-        engine="",
-        measured=np.array([truth.value]),
-        arguments={name: np.array([value]) for name, value in truth.at.items()},
-    )
-    return float(piece.ratio(theorem)[0])
+    arguments = {name: np.array([value]) for name, value in truth.at.items()}
+    return float(Evidence(engine="", measured=np.array([truth.value]), arguments=arguments).ratio(theorem)[0])
 
 
 def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int) -> Truth:
@@ -159,13 +151,10 @@ def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int
     scalars = [name for name, one in family.domains.items() if name in values and not one.shape and one.low < one.high]
     if not scalars:
         return truth
-    many = {name: np.repeat(value, _POINTS * len(scalars), axis=0) for name, value in values.items()}
-    groups = []
-    for number, name in enumerate(scalars):
-        rows = np.arange(number * _POINTS, (number + 1) * _POINTS)
-        many[name] = np.array(many[name], dtype=float)
+    groups = list(np.arange(_POINTS * len(scalars)).reshape(-1, _POINTS))
+    many = {name: np.repeat(value.astype(float), _POINTS * len(scalars), axis=0) for name, value in values.items()}
+    for name, rows in zip(scalars, groups):
         many[name][rows[:-1]] = family.domains[name].at(np.linspace(0, 1, _POINTS - 1))
-        groups.append(rows)
     return replace(truth, curves=_followed(theorem, family.evidence(many), truth, groups))
 
 
@@ -179,7 +168,8 @@ def _followed(
     arguments, counted = _arguments(theorem, found), found.counted(theorem) & np.isfinite(found.measured)
     for rows in groups:
         kept = rows[counted[rows]]
-        same = {name: _near(value[kept], truth.at[name]) for name, value in arguments.items()}
+        at = truth.at
+        same = {name: np.abs(value[kept] - at[name]) <= _SAME * np.abs(at[name]) for name, value in arguments.items()}
         for name in arguments:
             alone = np.logical_and.reduce(
                 [same[other] for other in same if other != name] or [np.ones(len(kept), bool)]
@@ -190,10 +180,6 @@ def _followed(
             if told.sum() > 2 and len(x[told]) > len(curves.get(name, ([], []))[0]):
                 curves[name] = (_short(x[told], 12), _short(y[told]))
     return curves
-
-
-def _near(value: np.ndarray, base: float) -> np.ndarray:
-    return np.abs(value - base) <= _SAME * np.abs(base)
 
 
 def _short(values: np.ndarray, digits: int = 10) -> list[float]:

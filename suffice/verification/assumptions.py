@@ -8,7 +8,10 @@ held for a fixed number of them; it depends on t periodically. A declared `phase
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,7 @@ from torch import Tensor
 
 from suffice.simulate import Algorithm, Randomness
 from suffice.simulate.algorithms.algorithm import Draw, State
-from suffice.simulate.moment_maps import Maps, images_of, matrices_of, origin, possible, probe, unit_states
+from suffice.simulate.moment_maps import Maps, images_of, origin, possible, probe
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.problem import Problem, QuadraticProblem
 from suffice.simulate.problems.additive_noise import AdditiveNoise
@@ -261,64 +264,33 @@ def _check_affine(
 ) -> None:
     """`_Fails` unless steps are affine in the state and, where the problem adds noise to gradients, in the noise."""
     _, centre, _ = origin(problem, algorithm)
-    additive = isinstance(problem, AdditiveNoise)
     for t in (1, 2, 3, 4, 5, 7, 12, APERIODIC - 1):
         state, draw = visited[t - 1]
-        for path in range(len(draw.noise)):
-            extra = {name: value[path : path + 1] for name, value in draw.extra.items()}
-            one = {name: value[path : path + 1] for name, value in state.items()}
-            noise = draw.noise[path : path + 1]
-            z = torch.cat([(one[name] - centre[name]).flatten() for name in centre])
-            after = _flat(algorithm, problem, one, Draw(iteration=t, noise=noise, extra=extra), eta, centre)
-            A = _map(problem, algorithm, centre, eta, noise, t, extra)
-            size = A[:, :-1].abs().max() * z.abs().max() + A[:, -1].abs().max()
-            gap = float((A[:, :-1] @ z + A[:, -1] - after).abs().max())
-            if gap > _AFFINE * float(size):
-                raise _Fails(
-                    f"its step at t = {t} is not affine in the state (it differs by {gap:.2g} from what its own values "
-                    "at unit states imply), so `linear` must be False: second moments do not determine it"
-                )
-            if not additive:
-                continue
-            gap = _noise_gap(problem, algorithm, centre, eta, noise, t, extra)
+        z = torch.cat([(state[name] - centre[name]).flatten(1) for name in centre], dim=1)
+        z, noise = torch.cat((z, torch.ones_like(z))), torch.cat((draw.noise, draw.noise))
+        extra = {name: torch.cat((value, value)) for name, value in draw.extra.items()}
+        after = partial(images_of, problem, algorithm, centre, eta, iteration=t, extra=extra)
+        steps = {"state": (z, partial(after, noise))}
+        if isinstance(problem, AdditiveNoise):
+            steps["noise"] = noise, partial(after, states=0 * z)
+        for what, (at, step) in steps.items():
+            gap = _bend(step, at)
             if gap > _AFFINE:
                 raise _Fails(
-                    f"its step at t = {t} is not affine in the noise (off by {gap:.2g} of its size): second moments do "
-                    "not determine it, so `linear` must be False"
+                    f"its step at t = {t} is not affine in the {what} (off by {gap:.2g} of its size): second moments "
+                    "do not determine it, so `linear` must be False"
                 )
 
 
-def _flat(
-    algorithm: Algorithm, problem: QuadraticProblem, state: State, draw: Draw, eta: Tensor, centre: State
-) -> Tensor:
-    with torch.no_grad():
-        after = algorithm.step(problem, state, draw, eta)
-    return torch.cat([(after[name] - centre[name]).flatten(1) for name in centre], dim=1).squeeze(0)
+def _bend(step: Callable[[Tensor], Tensor], at: Tensor) -> float:
+    """How far a step is from the mean of those at two points around it, as a share of what its argument moves it.
 
-
-def _map(
-    problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: Tensor, noise: Tensor, t: int, extra: Any
-) -> Tensor:
-    """(n, n + 1): the step's linear part at this draw, and in the last column its value at the centre."""
-    units = unit_states(sum(value.numel() for value in centre.values()), problem.start)
-    many = {name: value.expand(len(units), *value.shape[1:]) for name, value in extra.items()}
-    draws = noise.expand(len(units), *noise.shape[1:])
-    return matrices_of(images_of(problem, algorithm, centre, eta, draws, units, t, many))[:-1]
-
-
-def _noise_gap(
-    problem: Any, algorithm: Algorithm, centre: State, eta: Tensor, noise: Tensor, t: int, extra: Any
-) -> float:
-    """How far a step from the centre is from the mean of those with two noises of this mean, as a share of what noise
-    moves it."""
-    tilted = noise.clone()
-    tilted[:, ::2] *= 3
-    quiet, moved, *parts = (
-        _flat(algorithm, problem, dict(centre), Draw(iteration=t, noise=each, extra=extra), eta, centre)
-        for each in (noise * 0, noise, tilted, 2 * noise - tilted)
-    )
-    size = float((moved - quiet).abs().max()) + float(quiet.abs().max()) * 1e-6
-    return float((sum(parts) / 2 - moved).abs().max()) / max(size, 1e-300)
+    One of the points has 2 or 3 times each entry, in turn, so that neither lies on the ray through the other.
+    """
+    one = at * (2 + torch.arange(at[0].numel()) % 2).reshape(at.shape[1:])
+    quiet, moved, *parts = map(step, (0 * at, at, one, 2 * at - one))
+    size = (moved - quiet).abs().max() + 1e-3 * quiet.abs().max()
+    return float((sum(parts) / 2 - moved).abs().max() / max(float(size), 1e-300))
 
 
 def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: list[bool]) -> tuple[Cycle, bool]:
@@ -357,21 +329,16 @@ def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: l
 
 
 def _blocks(kinds: list[int], held: list[bool]) -> tuple[Block, ...]:
-    found: list[list[int]] = []
-    for kind, same in zip(kinds, held):
-        if same:
-            found[-1].append(kind)
-        else:
-            found.append([kind])
-    return tuple(Block(iterations=tuple(block)) for block in found)
+    starts = [at for at in range(len(kinds)) if not held[at]]
+    return tuple(Block(iterations=tuple(kinds[at:end])) for at, end in pairwise([*starts, len(kinds)]))
 
 
 def _alike(one: Maps, two: Maps) -> bool:
-    for name in ("mean", "noise", "weights", "deviations"):
-        a, b = getattr(one, name), getattr(two, name)
-        if a.shape != b.shape or (a.numel() and float((a - b).abs().max()) > _SAME * float(a.abs().max() + 1e-300)):
-            return False
-    return True
+    parts = [(getattr(one, name), getattr(two, name)) for name in ("mean", "noise", "weights", "deviations")]
+    return all(
+        a.shape == b.shape and (not a.numel() or (a - b).abs().max() <= _SAME * (a.abs().max() + 1e-300))
+        for a, b in parts
+    )
 
 
 def _simulated(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, found: Assumptions) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -101,9 +101,13 @@ class Evidence:
 
     def rows(self, index: Any) -> Evidence:
         """Return the evidence of some instances alone."""
-        shape = self.measured.shape
-        numbers = {name: _through(lambda value: _wide(value, shape)[index], getattr(self, name)) for name in _NUMBERS}
-        return Evidence(engine=self.engine, label=self.label, **numbers)
+
+        def some(part: Any) -> Any:
+            if isinstance(part, Mapping):
+                return {name: some(each) for name, each in part.items()}
+            return part[index] if np.ndim(part) else part
+
+        return replace(self, **{name: some(part) for name, part in vars(self).items()})
 
     def instance(self, index: int) -> dict[str, Any]:
         """A readable description of one instance."""
@@ -138,27 +142,11 @@ def met(theorem: Theorem, arguments: Mapping[str, np.ndarray], shape: tuple[int,
     return valid
 
 
-def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """One number, or one per instance, as the latter; most have the shape, and NumPy takes its time to see it."""
-    return value if getattr(value, "shape", ())[:1] == shape else np.broadcast_to(value, shape)
-
-
-_NUMBERS = ("measured", "arguments", "hypothesis", "rounding", "values", "dropped", "exact")
-"""The fields of `Evidence` that have one number per instance, or one for all."""
-
-
-def _through(change: Callable[[Any], Any], value: Any) -> Any:
-    """A change of arrays, also of mappings of arrays; None stays."""
-    if isinstance(value, Mapping):
-        return {name: _through(change, each) for name, each in value.items()}
-    return None if value is None else change(value)
-
-
 def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
     """The instances of all pieces as one batch, with what the theorem's bound and conditions take."""
 
     def whole(part: Callable[[Evidence], Any]) -> np.ndarray:
-        return np.concatenate([_wide(part(piece), piece.measured.shape) for piece in pieces])
+        return np.concatenate([np.broadcast_to(part(piece), piece.measured.shape) for piece in pieces])
 
     return Evidence(
         engine=" + ".join(dict.fromkeys(piece.engine for piece in pieces)),

@@ -12,17 +12,18 @@ over time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import product
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from suffice.bounds import Continuous, tight_variance
 
 from ..family import Values
-from .recursions import affine_recursion
+from .recursions import affine_recursion, repeated
 from .rows import columns as columns_of
 
 CRITERION = Continuous()
@@ -66,18 +67,7 @@ class Aligned:
 
     @classmethod
     def of(cls, values: Values) -> Self:
-        given = {name for name, field in cls.__dataclass_fields__.items() if field.init}
-        return cls(**{name: value for name, value in values.items() if name in given})
-
-    def rows(self, rows: np.ndarray) -> Self:
-        """Choose some of the instances, with all numbers that have been computed for them."""
-
-        def some(part: Any) -> Any:
-            return tuple(map(some, part)) if isinstance(part, tuple) else part[rows] if np.ndim(part) else part
-
-        found = object.__new__(type(self))
-        vars(found).update({name: some(part) for name, part in vars(self).items()})
-        return found
+        return cls(**{name: value for name, value in values.items() if name in cls.__dataclass_fields__})
 
     @cached_property
     def _similarity(self) -> np.ndarray:
@@ -110,14 +100,9 @@ class Aligned:
         """(1 - kappa) mu, which contracts, and of which the steps of the rows are made."""
         return (1 - np.asarray(self.split)) * self.mu
 
-    @property
-    def _largest(self) -> np.ndarray:
-        """beta times the largest step."""
-        return self.eta * self.beta
-
     @cached_property
     def Q(self) -> np.ndarray:
-        largest = np.asarray(self._largest)  # 0 where the start is below the floor of a horizon's row
+        largest = np.asarray(self._steps[0] * self.beta)  # 0 where the start is below the floor of a horizon's row
         return np.where(largest > 0, self.fill * np.asarray(self.split) / np.where(largest > 0, largest, 1), 0)
 
     @cached_property
@@ -169,54 +154,36 @@ class Aligned:
         """(1, n), or (T, n) where they change."""
         return np.asarray(self.eta)[None]
 
-    @cached_property
-    def length(self) -> np.ndarray:
-        """How far a path is followed, (n,): to T, or until its mean is clearly below eps, where no path counts."""
-        return np.minimum(self.T, self._falls())
-
-    def _falls(self) -> np.ndarray:
-        """When the mean is below eps, or infinity where that is never or not clear."""
-        rest, per_step = self._step(self.eta)
-        with np.errstate(all="ignore"):
-            floor = per_step / (1 - rest)
-            t = np.log((self.eps - floor) / (self.e0 - floor)) / np.log(rest)
-            clear = (rest < 1) & (floor < (1 - 1e-6) * self.eps) & (self.eps < self.e0)
-            return np.where(clear, np.ceil(1.001 * t) + 2, np.inf)
-
     @property
     def _times(self) -> np.ndarray:
-        """0, 1, ... up to the largest length, (T + 1, 1)."""
-        return np.arange(int(self.length.max()) + 1)[:, None]
+        """0, 1, ... up to the largest T, (T + 1, 1)."""
+        return np.arange(int(self.T.max()) + 1)[:, None]
 
     def _at(self, values: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """Row t (n,) of values (T + 1, n), the last one at most."""
-        return np.take_along_axis(values, np.minimum(t, len(values) - 1).astype(int)[None], 0)[0]
+        """Row t (n,) of values (T + 1, n)."""
+        return np.take_along_axis(values, t.astype(int)[None], 0)[0]
 
     def excess(self) -> np.ndarray:
         """E[e_T]; also E[e_T 1{tau >= T}] when eps is so small that paths do not reach it."""
-        return self._mean_at_last()
-
-    def _mean_at_last(self) -> np.ndarray:
-        rest, per_step = self._step(self.eta)
-        return rest**self.T * self.e0 + per_step * self._geometric()
+        return self._at(self._mean, self.T)
 
     def mean_square(self) -> np.ndarray:
         """(1/T) sum_{t < T} E|grad R_i(theta_t)|^2 = (2 curvature/T) sum_{t < T} E[e_t]."""
-        rest, per_step = self._step(self.eta)
-        geometric = self._geometric()
-        with np.errstate(all="ignore"):
-            noise = np.where(rest == 1, 0, (self.T - geometric) / (1 - rest))
-        return 2 * self.curvature * (geometric * self.e0 + per_step * noise) / self.T
-
-    def _geometric(self) -> np.ndarray:
-        """The sum of the powers 0 to T - 1 of the factor of a constant step."""
-        rest, _ = self._step(self.eta)
-        with np.errstate(all="ignore"):
-            return np.where(rest == 1, self.T, (1 - rest**self.T) / (1 - rest))
+        factor, noise = self._step(self.eta)
+        none, one = np.zeros_like(factor), np.ones_like(factor)
+        step = np.stack((one, one, none, none, factor, noise, none, none, one), -1).reshape(-1, 3, 3)
+        total = repeated(step, np.stack((none, self.e0, one), -1), self.T)[:, 0]  # of the sum, E[e_t] and 1
+        return 2 * self.curvature * total / self.T
 
     @cached_property
-    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of e_t, each (T + 1, n).
+    def _mean(self) -> np.ndarray:
+        """E[e_t], (T + 1, n)."""
+        factor, noise = self._step(self._steps)
+        return affine_recursion(factor, np.broadcast_to(noise, (len(self._times) - 1, len(self.e0))), self.e0)
+
+    @cached_property
+    def _variance(self) -> np.ndarray:
+        """The variance of e_t, (T + 1, n).
 
         With nu = eta^2 (V + 2 curvature Q e) the total variance of theta_t given e = e_{t-1}, e_t has the variance
         (2 curvature (1 - x m)^2 e nu + curvature^2 nu^2/2)/d given e, and so on.
@@ -224,16 +191,15 @@ class Aligned:
         steps = self._steps
         factor, noise = self._step(steps)
         grown = (steps * self.curvature) ** 2 * self.Q
-        mean = affine_recursion(factor, np.broadcast_to(noise, (len(self._times) - 1, len(self.e0))), self.e0)
         # d/2 times the variance, to which e and its square add at every t
-        e, by_e, by_square = mean[:-1], 2 * noise * factor, grown * (2 * factor - grown)
+        e, by_e, by_square = self._mean[:-1], 2 * noise * factor, grown * (2 * factor - grown)
         added = noise**2 + (by_e + by_square * e) * e
-        return mean, 2 / self.d * affine_recursion(factor**2 + 2 / self.d * by_square, added, np.zeros_like(self.e0))
+        return 2 / self.d * affine_recursion(factor**2 + 2 / self.d * by_square, added, np.zeros_like(self.e0))
 
     @cached_property
     def _below(self) -> np.ndarray:
         """P(e_t < eps), from above: exact without noise, Chebyshev with the exact variance of e_t otherwise."""
-        mean, variance = self._moments
+        mean, variance = self._mean, self._variance
         with np.errstate(all="ignore"):
             gap = mean - self.eps
             # 0/0 where it is at the precision without noise, which is not below
@@ -259,7 +225,7 @@ class Aligned:
         path stopped before or does not stop now, of probability at most `missed`; it takes away at most
         sqrt(E[e_t^2] missed).
         """
-        mean, variance = self._moments
+        mean, variance = self._mean, self._variance
         t = np.argmax((mean < self.eps) | (self._times >= self.T), axis=0)
         before = self._at(np.cumsum(self._below, axis=0) - self._below, t)
         mean, variance = self._at(mean, t), self._at(variance, t)
@@ -274,7 +240,7 @@ class Aligned:
 
     def last_above(self) -> np.ndarray:
         """The last t <= T with E[e_t 1{tau >= t}] > eps, from below, by Cauchy-Schwarz."""
-        mean, variance = self._moments
+        mean, variance = self._mean, self._variance
         stopped = np.minimum(np.cumsum(self._below, axis=0) - self._below, 1)
         return self._last(mean - np.sqrt((mean**2 + variance) * stopped) > self.eps)
 
@@ -283,8 +249,11 @@ class Aligned:
 
 
 _TINY = 1e-290
-columns = partial(columns_of, ("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d"))
-"""One array per field from one tuple per instance."""
+
+
+def columns(rows: Iterable[Iterable[float]], *more: str) -> Values:
+    """One array per field from one tuple per instance."""
+    return columns_of(("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d", *more), rows)
 
 
 def sharp_values() -> Values:

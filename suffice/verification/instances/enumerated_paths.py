@@ -9,6 +9,7 @@ adaptive weights and for losses that are not convex.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from suffice.bounds import Binary, Continuous, collaboration_weights
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
 from ..measurement_cache import cached
+from .rows import plain
 from .rows import rows as columns_of
 
 CLIENTS = 3
@@ -77,6 +79,10 @@ def domains(**change: Domain) -> dict[str, Domain]:
     } | change
 
 
+TWO_VALUES = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+"""A law under which each client's noise has two values."""
+
+
 def uncorrelated(law: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Z (n, 4, 3) and probabilities p (n, 4): Z^T diag(p) Z = I, p^T Z = 0. A law that is so already stays as it is."""
     chance = chance / chance.sum(1, keepdims=True)
@@ -84,6 +90,13 @@ def uncorrelated(law: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.nd
     Q, R = np.linalg.qr(np.concatenate((root, root * law), axis=-1))
     signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1, 1)[:, None]
     return (Q * signs)[..., 1:] / root, chance
+
+
+def weights(binary: np.ndarray, threshold: np.ndarray, similarity: np.ndarray, sigma2: np.ndarray) -> np.ndarray:
+    """Those of Definition 1: binary ones where `binary` is 1, and continuous ones."""
+    kinds = Binary(threshold=threshold), Continuous()
+    one, other = (collaboration_weights(kind, similarity=similarity, sigma2=sigma2) for kind in kinds)
+    return np.where(binary == 1, one, other)
 
 
 Steps = Callable[[Arguments], np.ndarray]
@@ -104,8 +117,7 @@ def _summed(name: str, *, mean: bool = False) -> Any:
     """A method that gives the sum, or the mean, of a recorded quantity over t < T, (n,)."""
 
     def total(paths: Paths) -> np.ndarray:
-        values, inside = paths._before(name)
-        return (values * inside).sum(1) / (paths.arguments["T"] if mean else 1)
+        return (paths._log[name] * paths._inside()).sum(1) / (paths.arguments["T"] if mean else 1)
 
     return total
 
@@ -148,11 +160,12 @@ class Paths:
     def _walk(self, eta: np.ndarray) -> None:
         """Record every quantity up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
         loss, T, n = self.loss, self.arguments["T"], len(self.values["scale"])
-        jumps, chance = self._noise()
+        Z, chance = uncorrelated(self.values["law"], self.values["chance"])
+        jumps = np.sqrt(self.sigma2)[:, None] * Z  # (n, 4, 3)
         theta, probability = self.values["theta0"][:, None], np.ones((n, 1))
         running = running_G = np.ones((n, 1), dtype=bool)
         frozen = np.zeros((n, 1))
-        self._log = {name: np.zeros((n, LONGEST + 1)) for name in _RECORDED}
+        self._log = defaultdict[str, np.ndarray](lambda: np.zeros((n, LONGEST + 1)))
         at = np.arange(n)  # the instances that are left
         for t in range(LONGEST + 1):
             h, eps, G = self.values["scale"][at, None], self.arguments["eps"][at, None], self.arguments["G"][at, None]
@@ -185,11 +198,6 @@ class Paths:
             probability = (probability[..., None] * chance[at, None]).reshape(len(at), -1)
             running, running_G, frozen = (np.repeat(x[left], OUTCOMES, axis=1) for x in (above, above_G, frozen))
 
-    def _noise(self) -> tuple[np.ndarray, np.ndarray]:
-        """sigma_k Z_jk as (n, 4, 3) and the probabilities (n, 4)."""
-        Z, chance = uncorrelated(self.values["law"], self.values["chance"])
-        return np.sqrt(self.sigma2)[:, None] * Z, chance
-
     def _weights(self, theta: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of client i and gradients of all clients at theta (m, p) of the instances `at`, both (m, p, 3)."""
         own = (self.values["scale"][at, None] * self.loss.slope(theta))[..., None]
@@ -201,28 +209,20 @@ class Paths:
             similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
         similarity = np.where(own == 0, gradients == 0, similarity)
         similarity[..., 0] = 1
-        binary = Binary(threshold=self.values["threshold"][at, None, None])
-        sigma2 = self.sigma2[at, None]
-        alpha = np.where(
-            self.values["binary"][at, None, None] == 1,
-            collaboration_weights(binary, similarity=similarity, sigma2=sigma2),
-            collaboration_weights(Continuous(), similarity=similarity, sigma2=sigma2),
-        )
-        return alpha, gradients
+        binary, threshold = (self.values[name][at, None, None] for name in ("binary", "threshold"))
+        return weights(binary, threshold, similarity, self.sigma2[at, None]), gradients
 
-    def _before(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """A quantity at t = 0..LONGEST, and whether t < T, both (n, LONGEST + 1)."""
-        return self._log[name], np.arange(LONGEST + 1) < self.arguments["T"][:, None]
+    def _inside(self) -> np.ndarray:
+        """Whether t < T, (n, LONGEST + 1)."""
+        return np.arange(LONGEST + 1) < self.arguments["T"][:, None]
 
     def largest(self, name: str) -> np.ndarray:
         """The largest value of a quantity before T: of the probability of a start below, of E[V_t]."""
-        values, inside = self._before(name)
-        return np.where(inside, values, -np.inf).max(1)
+        return np.where(self._inside(), self._log[name], -np.inf).max(1)
 
     def contraction(self) -> np.ndarray:
         """The least sum_k w_k (1 - |grad R_k - grad R_i|^2/|grad R_i|^2) before T on any path."""
-        values, inside = self._before("contraction")
-        return np.where(inside, values, np.inf).min(1)
+        return np.where(self._inside(), self._log["contraction"], np.inf).min(1)
 
     excess = _at_T("excess")
     """E[e_T]."""
@@ -249,12 +249,6 @@ class Paths:
         return np.where(exceeds(self._log) & (t <= self.arguments["T"][:, None]), t, 0).max(1).astype(float)
 
 
-_RECORDED = (
-    "excess", "while_running", "still_running", "stopped", "below", "still_running_G", "below_G", "square",
-    "square_running", "variance", "contraction",
-)  # fmt: skip
-
-
 def _binary_variance(a: np.ndarray, rho: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     """The largest variance of binary weights at similarities of at least rho, (n,)."""
     member = rho >= threshold[:, None]
@@ -266,12 +260,8 @@ def _binary_variance(a: np.ndarray, rho: np.ndarray, threshold: np.ndarray) -> n
 
 def alone(rows: Sequence[Mapping[str, Any]]) -> Values:
     """Client i at eta = 1/beta, peers out of reach and of no weight, noise +-sigma; `sigma2` is client i's own."""
-    plain: dict[str, Any] = {
-        "scale": 1.0, "factor": [3.0, 3.0], "shift": [0.0, 0.0], "sigma2": 1.0, "binary": 0.0, "threshold": 0.5,
-        "ratio": 1.0, "theta0": 1.0, "slack": 1e-3, "T": 1.0, "low": 1.0, "high": 1.0, "C": 1.05, "extra": 0.0,
-        "below": 0.0, "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * OUTCOMES,
-    }  # fmt: skip
-    values = columns_of(plain, *rows)
+    one = plain(domains(), factor=3, ratio=1, threshold=0.5, slack=1e-3, C=1.05, law=TWO_VALUES) | {"sigma2": 1.0}
+    values = columns_of(one, *rows)
     values["sigma2"] = np.stack((values["sigma2"], *np.full((2, len(rows)), 1e14)), -1)
     return values
 

@@ -12,12 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from suffice.bounds import Binary, Continuous, collaboration_weights
-
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
-from .enumerated_paths import QUADRATIC, Loss, uncorrelated
-from .rows import rows
+from .enumerated_paths import QUADRATIC, TWO_VALUES, Loss, uncorrelated, weights
+from .rows import plain, rows
 
 CLIENTS = 3
 
@@ -46,7 +44,23 @@ class OneStep:
     """
 
     def __init__(self, values: Values, loss: Loss, *, adaptive: bool = False, growing: bool = False) -> None:
-        self.values, self.loss, self.adaptive, self.growing = values, loss, adaptive, growing
+        self.values, self.loss = values, loss
+        own = self.slope(values["theta"])
+        size = np.linalg.norm(own, axis=-1)[:, None, None]
+        peers = values["factor"][..., None] * own[:, None] + values["apart"] * size
+        self.gradients = np.concatenate((own[:, None], peers), axis=1)  # (n, 3, 2)
+        self.gap2 = ((self.gradients - self.gradients[:, :1]) ** 2).sum(-1)
+        with np.errstate(all="ignore"):
+            r = np.maximum(1 - self.gap2 / (self.gradients[:, :1] ** 2).sum(-1), 0)
+        self.similarity = np.where(np.isnan(r), 1, r)
+        binary, threshold = (values[name][:, None] for name in ("binary", "threshold"))
+        sigma2 = values["sigma2"]
+        self.alpha = weights(binary, threshold, self.similarity, sigma2) if adaptive else values["alpha"]
+        self.total = self.alpha.sum(1)
+        self.total[self.total == 0] = -1  # signed weights that cancel are outside every hypothesis
+        self.eta = values["ratio"] / (values["beta"] * self.total)
+        growth = values["growth"] * (self.gradients**2).sum(-1) if growing else 0
+        self.variance = sigma2 + growth
 
     def value(self, theta: np.ndarray) -> np.ndarray:
         """R_i - min R_i at theta (n, ..., 2)."""
@@ -62,55 +76,6 @@ class OneStep:
     @staticmethod
     def _wide(x: np.ndarray, axes: int) -> np.ndarray:
         return x.reshape(-1, *[1] * (axes - 1))
-
-    @cached_property
-    def gradients(self) -> np.ndarray:
-        """(n, 3, 2)."""
-        own = self.slope(self.values["theta"])
-        size = np.linalg.norm(own, axis=-1)[:, None, None]
-        peers = self.values["factor"][..., None] * own[:, None] + self.values["apart"] * size
-        return np.concatenate((own[:, None], peers), axis=1)
-
-    @cached_property
-    def gap2(self) -> np.ndarray:
-        """|grad R_k - grad R_i|^2, (n, 3)."""
-        return ((self.gradients - self.gradients[:, :1]) ** 2).sum(-1)
-
-    @cached_property
-    def similarity(self) -> np.ndarray:
-        """r_k, (n, 3)."""
-        with np.errstate(all="ignore"):
-            r = np.maximum(1 - self.gap2 / (self.gradients[:, :1] ** 2).sum(-1), 0)
-        return np.where(np.isnan(r), 1, r)
-
-    @cached_property
-    def alpha(self) -> np.ndarray:
-        """(n, 3)."""
-        if not self.adaptive:
-            return self.values["alpha"]
-        sigma2 = self.values["sigma2"]
-        binary = Binary(threshold=self.values["threshold"][:, None])
-        return np.where(
-            self.values["binary"][:, None] == 1,
-            collaboration_weights(binary, similarity=self.similarity, sigma2=sigma2),
-            collaboration_weights(Continuous(), similarity=self.similarity, sigma2=sigma2),
-        )
-
-    @cached_property
-    def total(self) -> np.ndarray:
-        """sum_k alpha_k, (n,); signed weights that cancel are outside every hypothesis."""
-        total = self.alpha.sum(1)
-        return np.where(total == 0, -1, total)
-
-    @property
-    def eta(self) -> np.ndarray:
-        return self.values["ratio"] / (self.values["beta"] * self.total)
-
-    @cached_property
-    def variance(self) -> np.ndarray:
-        """(n, 3)."""
-        growth = self.values["growth"] * (self.gradients**2).sum(-1) if self.growing else 0
-        return self.values["sigma2"] + growth
 
     @cached_property
     def after(self) -> tuple[np.ndarray, np.ndarray]:
@@ -169,10 +134,5 @@ def family(
 
 def instances(*given: Mapping[str, object]) -> Values:
     """One array per parameter; what a row leaves out is an ordinary value: no peers, noise of two values."""
-    plain: dict[str, object] = {
-        "beta": 1.0, "flat": 1.0, "theta": [1.0, 0.0], "factor": [1.0, 1.0], "apart": [[0.0, 0.0], [0.0, 0.0]],
-        "alpha": [1.0, 0.0, 0.0], "sigma2": [1.0, 1.0, 1.0], "growth": [0.0, 0.0, 0.0], "angle": [0.0, 0.0, 0.0],
-        "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * 4, "ratio": 1.0, "binary": 0.0,
-        "threshold": 0.5,
-    }  # fmt: skip
-    return rows(plain, *given)
+    one = plain(DOMAINS, flat=1, theta=[1, 0], factor=1, alpha=[1, 0, 0], ratio=1, threshold=0.5, law=TWO_VALUES)
+    return rows(one, *given)

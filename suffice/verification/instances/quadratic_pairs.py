@@ -51,14 +51,13 @@ def measured(
     rounding: float = 0.0,
 ) -> Family:
     """The pairs with what is measured on them beside a theorem's arguments."""
-    domains = family(features)
 
-    @measured_by("exact", domains.name, rounding=rounding)
+    @measured_by("exact", f"pairs of quadratics in R^{features}", rounding=rounding)
     def evidence(values: Values) -> Measured:
         batch = Pairs(values)
         return measure(batch), arguments(batch)
 
-    return replace(domains, measure=evidence)
+    return replace(family(features), measure=evidence)
 
 
 def _sharp(d: int) -> Values:
@@ -168,7 +167,14 @@ class Pairs:
     def certificate(self) -> dict[str, np.ndarray]:
         """Arguments of worst-case/quadratic-certificate at the level |g|."""
         level = (self.g**2).sum(-1)
-        b2, c = self._frontier(level)
+        b2, c = np.empty((2, len(level)))
+        d, own = self.v.shape[-1], np.arange(0, 2 * _BLOCK, 2)
+        for first in range(0, len(level), _BLOCK):
+            block = slice(first, first + _BLOCK)
+            certificate = QuadraticCertificate(A=self.A[block].reshape(-1, d, d), xi=self.xi[block].reshape(-1, d))
+            point = certificate.best_pair(np.repeat(level[block], 2))
+            pairs = own[: len(level[block])], 1 + own[: len(level[block])]
+            b2[block], c[block] = point.b2[pairs], point.c[pairs]
         return {"b": np.sqrt(b2), "c": c, "gradient": np.sqrt(level)}
 
     def excess(self) -> dict[str, np.ndarray]:
@@ -187,17 +193,6 @@ class Pairs:
     def _excess(self) -> np.ndarray:
         """e_i = g^T A_i^-1 g / 4."""
         return np.einsum("nd,nd->n", self.g, np.linalg.solve(self.A[:, 0], self.g[..., None])[..., 0]) / 4
-
-    def _frontier(self, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        b2, c = np.empty(len(level)), np.empty(len(level))
-        for first in range(0, len(level), _BLOCK):
-            block = slice(first, first + _BLOCK)
-            d = self.v.shape[-1]
-            certificate = QuadraticCertificate(A=self.A[block].reshape(-1, d, d), xi=self.xi[block].reshape(-1, d))
-            point = certificate.best_pair(np.repeat(level[block], 2))
-            own = np.arange(0, certificate.clients, 2)
-            b2[block], c[block] = point.b2[own, own + 1], point.c[own, own + 1]
-        return b2, c
 
 
 def _largest_on_circle(value: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -55,12 +55,10 @@ class Line:
     def two_steps(self, eps: float) -> dict[str, float]:
         """E[e_1], E[e_2], E[e_2 1{tau >= 2}], P(e_1 < eps), E[e_1 1{e_1 < eps}] by Gauss-Legendre between all kinks."""
         mean, variance = (value[0] for value in self.step(np.array([self.theta0])))
-        deviation = np.sqrt(variance)
-        nodes, weights = self._quadrature(mean, deviation, eps)
+        nodes, weights = self._quadrature(mean, np.sqrt(variance), eps)
         density = weights * np.exp(-((nodes - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
-        later, running = self.expected_step(nodes), self.excess(nodes) >= eps
-        first = self.excess(nodes)
-        started = self.excess(np.array([self.theta0]))[0] >= eps
+        first, later = self.excess(nodes), self.expected_step(nodes)
+        running, started = first >= eps, self.excess(np.array([self.theta0]))[0] >= eps
         return {
             "mass": float(density.sum()),
             "e1": float(self.excess(np.array([mean]))[0] + self.h[0] * variance),
@@ -95,24 +93,15 @@ def counterexample() -> tuple[Line, dict[str, float]]:
     99 peers share a minimiser 0.02 away from client 0's. At the start all similarities are 0.99 and everybody
     collaborates; after one step most paths are below eps, where nobody does.
     """
-    n, theta0, eps, eta, threshold = 100, 0.2, 0.004, 0.9, 0.9
-    xi = np.full(n, -0.02)
-    xi[0] = 0.0
-    line = Line(
-        h=np.full(n, 0.5),
-        xi=xi,
-        sigma2=np.ones(n),
-        criterion=Binary(threshold=threshold),
-        eta=eta,
-        theta0=theta0,
-    )
+    eps, theta0, one = 0.004, 0.2, np.ones(100)
+    xi = np.where(np.arange(100) == 0, 0.0, -0.02)
+    criterion = Binary(threshold=0.9)
+    line = Line(h=one / 2, xi=xi, sigma2=one, criterion=criterion, eta=0.9, theta0=theta0)
     rho = np.maximum(1 - xi**2 / (2 * eps), 0)
-    rho[0] = 1
-    s2 = float(1 / (line.criterion.psi(rho)).sum())
-    tight = float(tight_variance(line.criterion, similarity=rho, sigma2=np.ones(n)))
-    q = float(line.criterion.step_ratio(1 / n))
+    s2, tight = 1 / criterion.psi(rho).sum(), tight_variance(criterion, similarity=rho, sigma2=one)
     return line, {
-        "eta": eta, "mu": 1.0, "beta": 1.0, "q": q, "e0": 0.5 * theta0**2, "s2": s2, "T": 2, "eps": eps, "tight": tight,
+        "eta": line.eta, "mu": 1.0, "beta": 1.0, "q": float(criterion.step_ratio(1 / 100)), "e0": 0.5 * theta0**2,
+        "s2": float(s2), "T": 2, "eps": eps, "tight": float(tight),
     }  # fmt: skip
 
 
@@ -122,14 +111,12 @@ def _on_counterexample(cases: Iterable[tuple[float, float]], label: str = "") ->
     instances = [replace(line, theta0=theta0, eta=eta) for theta0, eta in cases]
     laws = [instance.two_steps(base["eps"]) for instance in instances]
     given = {name: np.full(len(laws), value) for name, value in base.items()}
+    given["e0"] = np.array([float(each.excess(np.array(each.theta0))) for each in instances])
+    given["eta"] = np.array([each.eta for each in instances])
     return Evidence(
         engine="quadrature",
         measured=np.array([law["e2"] for law in laws]),
-        arguments=given
-        | {
-            "e0": np.array([float(each.excess(np.array(each.theta0))) for each in instances]),
-            "eta": np.array([each.eta for each in instances]),
-        },
+        arguments=given,
         hypothesis=np.array([law["e1"] for law in laws]) >= base["eps"],
         label=f"N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9{label}",
     )

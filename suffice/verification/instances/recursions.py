@@ -49,23 +49,15 @@ def matrices_of(after: Callable[[np.ndarray], np.ndarray], like: np.ndarray) -> 
     return np.moveaxis(after(np.broadcast_to(np.eye(m)[:, None], (m, n, m))), 0, -1)
 
 
-_LEAST = 1e-200
-
-
 def affine_recursion(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
     """x_0 = start (...), x_t = factor_t x_{t-1} + added_t, t = 1, ..., T, as (T + 1, ...); factor (T, ...) or (1, ...).
 
-    What is added counts by what the factors after it leave: by quotients of their products where none is nearly 0.
-    Elsewhere 1, 2, 4, ... steps at a time are made one: (f, a) after (g, b) is (f g, f b + a).
+    1, 2, 4, ... steps at a time are made one: (f, a) after (g, b) is (f g, f b + a).
     """
     with np.errstate(over="ignore", under="ignore"):
-        kept = np.broadcast_to(factor, added.shape).copy()
-        left = np.cumprod(kept, axis=0)
-        if left.min(initial=1) > _LEAST and left.max(initial=1) < 1 / _LEAST:
-            return np.concatenate((start[None], left * (start + np.cumsum(added / left, axis=0))))
-        total, by = added.copy(), 1
+        kept, total, by = np.broadcast_to(factor, added.shape).copy(), added.copy(), 1
         while by < len(total):
             total[by:] += kept[by:] * total[:-by]
             kept[by:] = kept[by:] * kept[:-by]
             by *= 2
-    return np.concatenate((start[None], total + left * start))
+        return np.concatenate((start[None], total + kept * start))

@@ -9,9 +9,6 @@ With the precision at e_0 every step stops with probability 1 - S, so tau is geo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
-
 import numpy as np
 
 from ..family import Domain, Values
@@ -28,74 +25,43 @@ DOMAINS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class Renewal:
     """A batch of instances (n,); `ratio` is eta over its limit r/beta, `drop` the chance to stop over its largest.
 
     `best` takes the variance for which eta = min(q/beta, mu eps/(beta s2)): any small one at the limit, e_0/eta below.
+    `arguments` are those of the theorems; `possible` marks the instances whose probabilities and variance are
+    nonnegative, and on which the client stops.
     """
 
-    beta: np.ndarray
-    r: np.ndarray
-    ratio: np.ndarray
-    drop: np.ndarray
-    e0: np.ndarray
-    T: np.ndarray
-    delta: np.ndarray
-    best: bool = False
-
-    @classmethod
-    def of(cls, values: Values, *, best: bool = False) -> Self:
-        return cls(**{name: values[name] for name in DOMAINS}, best=best)
-
-    @property
-    def eta(self) -> np.ndarray:
-        return self.ratio * self.r / self.beta
-
-    @property
-    def _mean(self) -> np.ndarray:
-        """M: the weight is 1/r and the peer's gradient (1 - sqrt(1 - r)) of the client's."""
-        return 1 - self.eta * self.beta * (1 - np.sqrt(1 - self.r)) / self.r
-
-    @property
-    def V(self) -> np.ndarray:
-        """Variance of the aggregated gradient: eta^2 V = (S - M^2) s^2 with beta s^2 = 2 e_0."""
-        wanted = 1 - self.drop * (1 - self._mean) - self._mean**2
-        free = wanted * 2 * self.e0 / (self.beta * self.eta**2)
-        if not self.best:
-            return free
-        return np.where(self.ratio == 1, np.minimum(free, self.e0 / self.eta), self.e0 / self.eta)
-
-    @property
-    def stay(self) -> np.ndarray:
-        """S."""
-        return self._mean**2 + self.eta**2 * self.V * self.beta / (2 * self.e0)
-
-    def possible(self) -> np.ndarray:
-        """Mark the instances whose probabilities and variance are nonnegative, and on which the client stops."""
-        return (self.V >= 0) & (self.stay >= self._mean) & (self.stay < 1)
-
-    def arguments(self) -> dict[str, np.ndarray]:
-        """The arguments of the theorems."""
-        return {
-            "eta": self.eta, "mu": self.beta, "beta": self.beta, "q": self.r, "e0": self.e0, "eps": self.e0,
-            "s2": np.maximum(self.V, 0), "T": self.T, "delta": self.delta, "G": 2 * self.beta * self.e0,
+    def __init__(self, values: Values, *, best: bool = False) -> None:
+        beta, r, ratio, drop, e0, self.T, self.delta = (values[name] for name in DOMAINS)
+        eta = ratio * r / beta
+        # M: the weight is 1/r and the peer's gradient (1 - sqrt(1 - r)) of the client's
+        M = 1 - eta * beta * (1 - np.sqrt(1 - r)) / r
+        # variance of the aggregated gradient: eta^2 V = (S - M^2) s^2 with beta s^2 = 2 e_0
+        V = (1 - drop * (1 - M) - M**2) * 2 * e0 / (beta * eta**2)
+        if best:
+            V = np.where(ratio == 1, np.minimum(V, e0 / eta), e0 / eta)
+        S = M**2 + eta**2 * V * beta / (2 * e0)
+        self.possible = (V >= 0) & (S >= M) & (S < 1)
+        self.stay = np.where(self.possible, S, 0)
+        self.arguments = {
+            "eta": eta, "mu": beta, "beta": beta, "q": r, "e0": e0, "eps": e0, "s2": np.maximum(V, 0), "T": self.T,
+            "delta": self.delta, "G": 2 * beta * e0,
         }  # fmt: skip
 
     def time(self) -> np.ndarray:
         """E[tau], the mean of a geometric law."""
-        with np.errstate(all="ignore"):
-            return np.where(self.possible(), 1 / (1 - self.stay), 1.0)
+        return 1 / (1 - self.stay)
 
     def still_running(self) -> np.ndarray:
         """P(tau > T)."""
-        return np.where(self.possible(), np.abs(self.stay), 0) ** self.T
+        return self.stay**self.T
 
     def last_running(self) -> np.ndarray:
         """The last t with P(tau > t) > delta."""
-        stay = np.where(self.possible(), np.abs(self.stay), 0.5)
-        with np.errstate(all="ignore"):
-            return np.where(stay == 0, 0.0, np.ceil(np.log(self.delta) / np.log(stay)) - 1)
+        with np.errstate(divide="ignore"):  # who stops at once
+            return np.maximum(np.ceil(np.log(self.delta) / np.log(self.stay)) - 1, 0)
 
 
 FADING = {
@@ -111,10 +77,6 @@ FADING = {
 }
 
 
-_TOGETHER = 512
-"""Steps that are looked at together."""
-
-
 def fading(values: Values, *, longest: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """P(tau > T), or the last t <= max(3000, T) with P(tau > t) > delta, and the arguments, under decreasing steps.
 
@@ -127,19 +89,13 @@ def fading(values: Values, *, longest: bool) -> tuple[np.ndarray, dict[str, np.n
     s2 = values["fill"] * 2 * mu**2 * (C - 1) * (gamma + 1) * e0 / (C**2 * beta)
     pull, noise = (1 - np.sqrt(1 - r)) / r, s2 / (2 * beta * e0)
     until = np.maximum(values["T"], 3000) if longest else values["T"]
-    least = values["delta"] if longest else np.full_like(beta, -1.0)
-    alive, last, t, going = np.ones_like(beta), np.zeros_like(beta), 0, np.arange(len(beta))
-    while len(going):
-        steps = np.arange(t + 1, t + 1 + _TOGETHER)[:, None]
-        x = (C * beta / mu)[going] / (steps + gamma[going])
-        M, v = 1 - x * pull[going], x**2 * noise[going]
-        stay = np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2))
-        course = alive[going] * np.cumprod(np.where(steps <= until[going], stay, 1), axis=0)
-        above = (course > least[going]) & (steps <= until[going])
-        alive[going], last[going], t = course[-1], last[going] + above.sum(0), t + _TOGETHER
-        going = going[above[-1]]
+    steps = np.arange(1, int(until.max()) + 1)[:, None]
+    x = C * beta / mu / (steps + gamma)
+    M, v = 1 - x * pull, x**2 * noise
+    stay = np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2))
+    course = np.cumprod(np.where(steps <= until, stay, 1), axis=0)
     told = values | {"gamma": gamma, "mu": mu, "q": r, "s2": s2, "eps": e0}
-    return last if longest else alive, told
+    return ((course > values["delta"]) & (steps <= until)).sum(0).astype(float) if longest else course[-1], told
 
 
 def sharp_fading() -> Values:

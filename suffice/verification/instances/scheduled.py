@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -67,34 +68,21 @@ class Decreasing(Aligned):
         return (1 + self.extra) * self.C * self.beta / (self.rate * self.q) - 1
 
     @property
-    def _largest(self) -> np.ndarray:
-        return self.C * self.beta / (self.rate * (1 + self.gamma))
-
-    @property
     def _steps(self) -> np.ndarray:
         return self.C / (self.rate * (self._times[1:] + self.gamma))
 
     def arguments(self) -> Arguments:
         return super().arguments() | {"C": self.C, "gamma": self.gamma}
 
-    def _falls(self) -> np.ndarray:
-        """Not known in closed form."""
-        return np.full(self.T.shape, np.inf)
 
-    def _mean_at_last(self) -> np.ndarray:
-        return self._at(self._moments[0], self.T)
-
-
-@dataclass(frozen=True, kw_only=True)
 class BestDecreasing(Decreasing):
     """The best factor and the least offset; `C` and `extra` are not used."""
 
-    C: np.ndarray = field(init=False)
-    extra: np.ndarray = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "C", best_factor(self.mu, self.e0, self.q, self.s2))
-        object.__setattr__(self, "extra", np.zeros_like(self.e0))
+    @classmethod
+    def of(cls, values: Values) -> Self:
+        pairs = Aligned.of(values)
+        best = best_factor(pairs.mu, pairs.e0, pairs.q, pairs.s2)
+        return super().of(values | {"C": best, "extra": np.zeros_like(best)})
 
 
 # --- Instances where a row is nearly attained ----------------------------------------------------------------
@@ -130,7 +118,7 @@ def sharp_horizon() -> Values:
 
 def sharp_decreasing() -> Values:
     """The noise term: T large, C near 2, r small. The start: C near 1, gamma large."""
-    rows, C, extra = [], [], []
+    rows: list[tuple[float, ...]] = []
     for beta, kappa in _CONSTANTS:
         mu = beta / kappa
         for r, T, factor, more, start in (
@@ -139,14 +127,11 @@ def sharp_decreasing() -> Values:
         ):  # fmt: skip
             nu = factor**2 * beta / (2 * mu**2 * (factor - 1))  # times s2 = 1
             gamma = (1 + more) * factor * beta / (mu * r) - 1
-            rows.append(_instance(r=r, s2=1.0, e0=start * nu / (gamma + 1), T=T, beta=beta, kappa=kappa))
-            C.append(factor)
-            extra.append(more)
+            pair = _instance(r=r, s2=1.0, e0=start * nu / (gamma + 1), T=T, beta=beta, kappa=kappa)
+            rows.append((*pair, factor, more))
         for r, T, more in ((0.01, 1, 0.0), (0.01, 20, 0.0), (0.01, 300, 0.0), (0.002, 100, 1.0), (0.01, 100, 3.0)):
-            rows.append(_instance(r=r, s2=1e-9, e0=1.0, T=T, beta=beta, kappa=kappa))
-            C.append(1.0001)
-            extra.append(more)
-    return columns(rows) | {"C": np.array(C), "extra": np.array(extra)}
+            rows.append((*_instance(r=r, s2=1e-9, e0=1.0, T=T, beta=beta, kappa=kappa), 1.0001, more))
+    return columns(rows, "C", "extra")
 
 
 # --- Instances just beyond a condition ------------------------------------------------------------------------

@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.simulate import Local, Quadratics, split
-from suffice.simulate.expected_values import expected_values
-from suffice.simulate.moment_powers import ONE_STEP
-from suffice.simulate.quadratic_forms import QuadraticForm
-
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
-from .recursions import repeated
+from .recursions import affine, repeated
 from .rows import plain, rows
 
 PEERS = 3
@@ -100,40 +95,27 @@ def bent() -> Family:
             theta = np.where(t < values["T"], theta - arguments["eta"] * factor * slope, theta)
         return excess(theta), arguments | {"e0": e0}
 
-    return Family(
-        name="losses of two curvatures",
-        domains=_CONTRACTION
-        | {
-            "kink": Domain(low=0.01, high=1, log=True),
-            "sign": Domain(low=-1, high=1, shape=(PEERS,)),
-        },
-        measure=measure,
-    )
+    more = {"kink": Domain(low=0.01, high=1, log=True), "sign": Domain(low=-1, high=1, shape=(PEERS,))}
+    return Family(name="losses of two curvatures", domains=_CONTRACTION | more, measure=measure)
 
 
 def floors() -> Family:
-    """Quadratics in R^3 and peers R_k = c_k R_i: the simulator's second moments; `ratio` is eta beta A_-.
+    """Quadratics in R^3 and peers R_k = c_k R_i; `ratio` is eta beta A_-.
 
-    Their sum under the weights is the client's own gradient times A_-, with noise of variance V.
+    Their sum under the weights is the client's own gradient times A_-, with noise of variance V: along an axis of
+    curvature a, E[theta^2] shrinks by (1 - eta A_- a)^2 a step, and grows by eta^2 times the variance there.
     """
 
     @measured_by("exact moments", "quadratic in R^3, aligned peers")
     def measure(values: Values) -> Measured:
-        mu, beta, pull, V = values["mu"], values["mu"] * values["kappa"], values["pull"], values["V"]
-        eta, count = values["ratio"] / (beta * pull), len(mu)
-        axes = mu[:, None] * values["kappa"][:, None] ** values["curvature"]
+        told = {name: values[name] for name in ("mu", "pull", "e0", "V", "T")}
+        beta, (mu, pull, e0, V, T) = values["mu"] * values["kappa"], (value[:, None] for value in told.values())
+        eta = values["ratio"] / (beta * values["pull"])
+        axes = mu * values["kappa"][:, None] ** values["curvature"]
         start, spread = (values[name] / values[name].sum(-1, keepdims=True) for name in ("start", "spread"))
-        clients = Quadratics.of(
-            axes[..., None] * np.eye(3) / 2,
-            np.zeros((count, 3)),
-            covariance=(V / pull**2)[:, None, None] * spread[..., None] * np.eye(3),
-            start=np.sqrt(2 * values["e0"][:, None] * start / axes),
-        )
-        measured, _ = expected_values(
-            split(clients, count), Local(), eta=eta * pull, iterations=values["T"].astype(int), cycle=ONE_STEP,
-            client=0, form=QuadraticForm(of="excess"),
-        )  # fmt: skip
-        return measured, {"eta": eta, "beta": beta, **{name: values[name] for name in ("mu", "pull", "e0", "V", "T")}}
+        kept, noise = (1 - eta[:, None] * pull * axes) ** 2, eta[:, None] ** 2 * V * spread * axes / 2
+        parts = affine(kept.ravel(), noise.ravel(), (e0 * start).ravel(), (T + 0 * axes).ravel())
+        return parts.reshape(-1, 3).sum(-1), told | {"eta": eta, "beta": beta}
 
     return Family(name="aligned peers with noise", domains=_FLOORS, measure=measure, sharp=floors_attained)
 

@@ -18,22 +18,6 @@ _ROUNDING = 1e-14
 _DOMAINS = DOMAINS | {"apart": Domain(low=-0.5, high=0.5, shape=(2, 2))}
 
 
-class _SharpStep(OneStep):
-    """The weights of worst-case/sharp-step, alpha_k = G p_k / (beta sigma_k^2 (1 + G Y)) with eta = 1.
-
-    `ratio` is G over its largest admissible value 1/(Z - Y), Z = sum_k p_k/sigma_k^2: the variances are scaled to it.
-    """
-
-    def __init__(self, values: Values) -> None:
-        super().__init__(values, QUADRATIC)
-        p, G = _factors(self.similarity), (self.gradients[:, 0] ** 2).sum(-1)
-        Y, Z = ((p**power / values["sigma2"]).sum(-1) for power in (2, 1))
-        scale = G * np.maximum(Z - Y, 0.05 * Z) / values["ratio"]
-        sigma2 = scale[:, None] * values["sigma2"]
-        alpha = (G / (values["beta"] * (1 + G * Y / scale)))[:, None] * p / sigma2
-        self.values = {**values, "sigma2": sigma2, "alpha": alpha, "ratio": values["beta"] * alpha.sum(-1)}
-
-
 def _factors(similarity: np.ndarray) -> np.ndarray:
     """p_k = 1 - sqrt(1 - r_k)."""
     return 1 - np.sqrt(1 - similarity)
@@ -73,11 +57,21 @@ def _attained() -> Values:
 
 
 def sharp_weights() -> Family:
-    """Quadratics and the weights of worst-case/sharp-step."""
+    """Quadratics and the weights of worst-case/sharp-step, alpha_k = G p_k / (beta sigma_k^2 (1 + G Y)) with eta = 1.
+
+    `ratio` is G over its largest admissible value 1/(Z - Y), Z = sum_k p_k/sigma_k^2: the variances are scaled to it.
+    """
 
     @measured_by("all outcomes", "one step with the sharp weights in the plane", rounding=_ROUNDING)
     def measure(values: Values) -> Measured:
-        return _measured(_SharpStep(values))
+        given, beta = OneStep(values, QUADRATIC), values["beta"]
+        p, G = _factors(given.similarity), (given.gradients[:, 0] ** 2).sum(-1)
+        Y, Z = ((p**power / values["sigma2"]).sum(-1) for power in (2, 1))
+        scale = G * np.maximum(Z - Y, 0.05 * Z) / values["ratio"]
+        sigma2 = scale[:, None] * values["sigma2"]
+        alpha = (G / (beta * (1 + G * Y / scale)))[:, None] * p / sigma2
+        told = {"sigma2": sigma2, "alpha": alpha, "ratio": beta * alpha.sum(-1)}
+        return _measured(OneStep({**values, **told}, QUADRATIC))
 
     domains = _DOMAINS | {"ratio": Domain(low=0.02, high=1, log=True)}
     return Family(name="one step with the sharp weights", domains=domains, measure=measure, sharp=sharp_attained)

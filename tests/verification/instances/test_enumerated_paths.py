@@ -141,24 +141,24 @@ def test_a_renewal_is_the_law_of_the_client_sampled():
         "r": np.array([0.3]),
         "ratio": np.array([0.8]),
     }
-    batch = Renewal.of(values | {"drop": np.array([0.6]), "T": np.array([3.0])})
-    assert batch.possible().all()
-    beta, s = batch.beta[0], np.sqrt(2 * batch.e0[0] / batch.beta[0])
-    weight, pull = 1 / batch.r[0], 1 - np.sqrt(1 - batch.r[0])
-    mean = 1 - batch.eta[0] * beta * weight * pull  # one step of the peer's gradient, in units of s
+    batch = Renewal(values | {"drop": np.array([0.6]), "T": np.array([3.0])})
+    assert batch.possible.all()
+    eta, beta, e0, V = (batch.arguments[name][0] for name in ("eta", "beta", "e0", "s2"))
+    s, weight, pull = np.sqrt(2 * e0 / beta), 1 / 0.3, 1 - np.sqrt(0.7)
+    mean = 1 - eta * beta * weight * pull  # one step of the peer's gradient, in units of s
     stay = batch.stay[0]
     chances = [(stay + mean) / 2, 1 - stay, (stay - mean) / 2]
     assert min(chances) >= 0
-    noise = s * (np.array([1, 0, -1]) - mean) / (-batch.eta[0] * weight)  # of the peer's gradient
+    noise = s * (np.array([1, 0, -1]) - mean) / (-eta * weight)  # of the peer's gradient
     np.testing.assert_allclose(chances @ noise, 0, atol=1e-12)
-    np.testing.assert_allclose(weight**2 * (chances @ noise**2), batch.V[0], rtol=1e-12)
+    np.testing.assert_allclose(weight**2 * (chances @ noise**2), V, rtol=1e-12)
     rng = np.random.default_rng(1)
     theta, tau = np.full(40000, s), np.zeros(40000)
     for _ in range(400):
-        running = beta * theta**2 / 2 >= batch.e0[0] * (1 - 1e-12)
+        running = beta * theta**2 / 2 >= e0 * (1 - 1e-12)
         tau += running
         gradient = np.sign(theta) * beta * s * pull + np.sign(theta) * rng.choice(noise, size=40000, p=chances)
-        theta = np.where(running, theta - batch.eta[0] * weight * gradient, 0)
+        theta = np.where(running, theta - eta * weight * gradient, 0)
     error = tau.std() / np.sqrt(len(tau))
     assert abs(tau.mean() - batch.time()[0]) < 6 * error
     assert abs((tau > 3).mean() - batch.still_running()[0]) < 6 * 0.5 / np.sqrt(len(tau))

@@ -52,8 +52,8 @@ def aligned(
 def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], np.ndarray]) -> Measured:
     batch, measured = kind.of(values), np.empty(len(values["T"]))
     arguments = batch.arguments() | ({"delta": values["delta"]} if "delta" in values else {})
-    for rows in by_length(batch.length):
-        measured[rows] = measure(batch.rows(rows))
+    for rows in by_length(values["T"]):
+        measured[rows] = measure(kind.of({name: value[rows] for name, value in values.items()}))
     return measured, arguments
 
 
@@ -62,8 +62,8 @@ def renewal(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> 
 
     @measured_by("renewal", "a client that stands still or stops, one peer with all the weight")
     def evidence(values: Values) -> Measured:
-        batch = Renewal.of(values, best=best)
-        return measure(batch), batch.arguments(), {"hypothesis": batch.possible()}
+        batch = Renewal(values, best=best)
+        return measure(batch), batch.arguments, {"hypothesis": batch.possible}
 
     return Family(name="renewals", domains=DOMAINS, measure=evidence, sharp=sharp_renewal)
 
