@@ -18,8 +18,8 @@ from .family import Family
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
 from .regime import Sharpness, where_attained
-from .search import search
 from .verdict import Outcome, Variants, Verdict
+from .violation_search import search
 from .widened_conditions import FURTHEST, violates_beyond, widened
 
 _NEAREST = 64

@@ -1,6 +1,6 @@
 """A violation that `check` found, shrunk to a simple instance, with both sides at 50 digits.
 
-Violations are found by `search`."""
+Violations are found by `violation_search`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .evidence import AGREEMENT
 from .family import Values
 from .problem_measure import Measure
 from .rounding_violations import at_digits
-from .search import shrink
 from .verdict import Verdict, unused
+from .violation_search import shrink
 
 M = TypeVar("M", bound=Measure)
 

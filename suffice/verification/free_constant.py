@@ -20,8 +20,8 @@ from .dimension_sweep import LARGEST, embedded
 from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, alike, shape_of
-from .search import search
 from .verdict import Outcome, Verdict
+from .violation_search import search
 
 _HALVINGS, _WIDEST = 60, 100.0
 _TIMES = 4

@@ -11,8 +11,8 @@ from suffice.bounds import Theorem
 
 from .evidence import Evidence, sides
 from .problem_measure import Measure
-from .search import search
 from .verdict import Outcome, Verdict
+from .violation_search import search
 from .widened_conditions import violates_beyond, widened
 
 FACTORS = (1.05, 1.5)

@@ -34,8 +34,8 @@ from .problem_measure import (
     with_forms,
 )
 from .quantity import form_of
-from .search import shrink
 from .verdict import Verdict
+from .violation_search import shrink
 
 SHAPES = {
     "quick": ((1, 1), (1, 3), (2, 1), (3, 2)),

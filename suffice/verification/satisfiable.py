@@ -16,7 +16,7 @@ from suffice.bounds import Theorem
 
 from .evidence import Evidence, sides
 from .family import Domain, Family, Values
-from .search import search
+from .violation_search import search
 
 BEYOND = 1e4
 """How far beyond the typical range of a parameter is searched."""

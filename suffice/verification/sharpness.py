@@ -16,7 +16,7 @@ from .claim import Claim
 from .evidence import CLEAR, Evidence, joined
 from .family import Domain, Family, Values
 from .regime import FACTOR, KAPPA, LONG, LONGEST, RegimeParts, Sharpness, outside, parts_of
-from .search import search
+from .violation_search import search
 
 _SPENT = {"draws": 160, "restarts": 6, "ascents": 14}
 _FEW = 10

@@ -20,7 +20,17 @@ from suffice.simulate.moments.preconditioning import own_bases, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
-from .search import HORIZON, POOLED, STEADY, Rates, fastest, fastest_of_many, fastest_single, modelled, start_directions
+from .rate_search import (
+    HORIZON,
+    POOLED,
+    STEADY,
+    Rates,
+    fastest,
+    fastest_of_many,
+    fastest_single,
+    modelled,
+    start_directions,
+)
 from .stages import in_stages
 
 WORK = 1e9

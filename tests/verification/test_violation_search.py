@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from suffice.verification.check import record
 from suffice.verification.evidence import Evidence
 from suffice.verification.family import Domain, Family
-from suffice.verification.search import search
+from suffice.verification.violation_search import search
 
 DOMAINS = {
     "share": Domain(low=0.01, high=4, log=True),
