@@ -1,7 +1,4 @@
-"""Definitions 1 and 2: weights, sufficient variance and cluster, the best threshold, entry precisions.
-
-And batch sizes, running step ratios and limits of variances of the adaptive paper.
-"""
+"""Definitions 1 and 2: weights, variances, clusters, thresholds, entry precisions, batches, step ratios, limits."""
 
 from __future__ import annotations
 

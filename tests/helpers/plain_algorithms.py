@@ -16,12 +16,13 @@ SHARE, SIGMA, RHO, WEIGHT_STEP, TEMPERATURE, SPREAD, FRACTION, ROUNDS = 0.6, 2.0
 THRESHOLD, EPSILON, FIRST = 0.5, 0.1, 1
 _ROUND = {"period": PERIOD, "participants": 0}
 OPTIONS = {
-    "all-for-one": {"threshold": THRESHOLD}, "all-for-one-fixed": {"epsilon": EPSILON},
+    "local": {}, "all-for-one": {"threshold": THRESHOLD}, "all-for-one-fixed": {"epsilon": EPSILON},
     "all-for-all": {"epsilon": EPSILON}, "all-for-all-two-stage": {"epsilon": EPSILON, "first": FIRST},
     "cobo": {"rho": RHO, "weight_step": WEIGHT_STEP}, "flix": {"alpha": ALPHA},
     "scaffnew": {"p": P}, "scafflix": {"p": P, "alpha": ALPHA}, "local-sgd": {"period": PERIOD}, "fedavg": _ROUND,
     "fedprox": {**_ROUND, "pull": PULL}, "minibatch-sgd": _ROUND, "scaffold": {**_ROUND, "server_step": SERVER},
-    "heavy-ball": {"weight": WEIGHT}, "nesterov": {"weight": WEIGHT}, "ditto": {"period": PERIOD, "pull": PULL},
+    "heavy-ball": {"weight": WEIGHT}, "nesterov": {"weight": WEIGHT}, "gradient-tracking": {},
+    "ditto": {"period": PERIOD, "pull": PULL},
     "apfl": {"period": PERIOD, "mixture": MIXTURE}, "wga-bc": {"mixture": MIXTURE, "memory": MEMORY},
     "fedamp": {"period": PERIOD, "share": SHARE, "sigma": SIGMA, "pull": PULL}, "fedfomo": {"period": PERIOD},
     "validation-based": {"period": PERIOD, "temperature": TEMPERATURE}, "ifca": {"clusters": 2, "spread": SPREAD},
@@ -322,4 +323,4 @@ def federated_clustering(at, x, radius=None):
     return (x - at.eta * v,)
 
 
-RULES = {name: globals()[name.replace("-", "_")] for name in ("local", "gradient-tracking", *OPTIONS)}
+RULES = {name: globals()[name.replace("-", "_")] for name in OPTIONS}
