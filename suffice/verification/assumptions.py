@@ -275,7 +275,7 @@ def _check_affine(
             steps["noise"] = noise, partial(after, states=0 * z)
         for what, (at, step) in steps.items():
             gap = _bend(step, at)
-            if gap > _AFFINE:
+            if not gap <= _AFFINE:  # nor is what is no number
                 raise _Fails(
                     f"its step at t = {t} is not affine in the {what} (off by {gap:.2g} of its size): second moments "
                     "do not determine it, so `linear` must be False"
