@@ -21,9 +21,7 @@ _LARGEST = 200_000_000
 def check_size(field: str, value: object, numbers: int) -> None:
     """Raise `InputError` for what would fill the memory."""
     if numbers > _LARGEST:
-        raise InputError(
-            field, value, f"the trace would hold over {_LARGEST} numbers; record fewer iterations or seeds"
-        )
+        raise InputError(field, value, f"the trace would hold over {_LARGEST} numbers; record less")
 
 
 class Recorder:
