@@ -21,7 +21,7 @@ _LARGEST = 200_000_000
 def check_size(field: str, value: object, numbers: int) -> None:
     """Raise `InputError` for what would fill the memory."""
     if numbers > _LARGEST:
-        raise InputError(field, value, f"over {_LARGEST} numbers would be kept: record fewer iterations or seeds")
+        raise InputError(field, value, f"the trace would hold over {_LARGEST} numbers; record less")
 
 
 class Recorder:
@@ -43,13 +43,13 @@ class Recorder:
     ) -> None:
         self.problem, self.algorithm, self.wanted, self.grid = problem, algorithm, wanted, grid
         n, count = problem.clients, len(wanted)
+        check_size("grid", len(grid), count * len(grid) * n)
         self.row_of = {int(seed): row for row, seed in enumerate(wanted)}
         chosen = [] if weights is None else as_numbers("weights", weights, ("count",)).tolist()
         of_the_run = set(chosen) <= self.row_of.keys() and len(set(chosen)) == len(chosen)
         if weights is not None and not (chosen and of_the_run):
             raise InputError("weights", weights, "give one or more different seeds of the run")
         self.chosen = {int(seed): place for place, seed in enumerate(chosen)}
-        check_size("grid", len(grid), count * len(grid) * n)
         check_size("weights", len(chosen), len(chosen) * len(grid) * n * n)
         check_size("models", True, 0 if last is None else count * n * problem.features)
         self.last = last
