@@ -20,7 +20,7 @@ from pages import errata, theorems, typeset
 from suffice.bounds import THEOREMS
 from suffice.explorer import exact_values
 from suffice.support.files import write_whole
-from suffice.verification.certificates import proof_of
+from suffice.verification.all_certificates import proof_of
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.bounds import Theorem, find
-from suffice.verification.certificates import PROVED
+from suffice.verification.all_certificates import PROVED
 
 SOURCES = Path(__file__).parent
 COUNTED = ("T",)

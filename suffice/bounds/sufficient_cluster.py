@@ -1,6 +1,7 @@
 """Definition 2: who is in a client's sufficient cluster, at which threshold, from which precision on.
 
-All reduce over the last axis (the peers k).
+All reduce over the last axis (the peers k). Exact plans choose their peers in `suffice.planning.exact`; a plan's own
+cluster is that of `suffice.planning.client_plan`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from suffice.support.parse import nearest
 from .assembly import assemble, encode, named, typically_filled
 from .fitted import Fit
 from .gain import spread_power
-from .robust import Network, fitted_robustly, gained
+from .robust import RobustFit, fitted_robustly, gained
 from .similar_sites import Likeness
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _least_squares(
     )  # fmt: skip
 
 
-def _looked_at(found: Network, suspected: Likeness, sites: Sites, encoding: Encoding) -> list[dict[str, Any]]:
+def _looked_at(found: RobustFit, suspected: Likeness, sites: Sites, encoding: Encoding) -> list[dict[str, Any]]:
     """A `Suspect` for each site to look at, those with most of the squared error first."""
     entries, losses = [], found.losses.sum(1)
     heavy = found.losses.max(1) > 0.5 * losses  # one fold of five
@@ -172,7 +172,7 @@ def _looked_at(found: Network, suspected: Likeness, sites: Sites, encoding: Enco
     return entries
 
 
-def _expected_losses(found: Network, sums: Sums, names: Sequence[str]) -> Quadratics:
+def _expected_losses(found: RobustFit, sums: Sums, names: Sequence[str]) -> Quadratics:
     """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
     second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
     gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.

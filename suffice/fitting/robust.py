@@ -21,7 +21,7 @@ from .similar_sites import Likeness
 
 
 @dataclass(frozen=True, kw_only=True)
-class Network:
+class RobustFit:
     """The rule's answer for the sites of `group`, and their `messages` in standardised `units`. Of all sites: models in
     the units of the columns as `slopes` (N, q) and `intercepts` (N,), `influences` (N, N), and held-out squared errors
     `losses` (N, F) by the site's own folds."""
@@ -38,7 +38,7 @@ class Network:
 
 def fitted_robustly(
     sums: Sums, counts: np.ndarray, found: Likeness, progress: Callable[[int, int], None] | None = None
-) -> Network:
+) -> RobustFit:
     """The answer for all sites' messages in the columns of an `Encoding`, of `counts` (N,) rows."""
     lone, kept, sites = found.sites > 0, sums.without(found.folds > 0), len(counts)
     slopes, intercepts = np.zeros((sites, sums.mean.shape[-1] - 1)), np.zeros(sites)
@@ -59,13 +59,13 @@ def fitted_robustly(
         if each.sum() < losses[k].sum():
             slopes[k], intercepts[k] = units.given(fitted.population)
             influences[k], losses[k] = influences[group].mean(0), each
-    return Network(
+    return RobustFit(
         group=group, units=units, messages=messages, fitted=fitted, slopes=slopes, intercepts=intercepts,
         influences=influences, losses=losses,
     )  # fmt: skip
 
 
-def gained(network: Network, rows: np.ndarray, counts: np.ndarray) -> Gains:
+def gained(network: RobustFit, rows: np.ndarray, counts: np.ndarray) -> Gains:
     """The gains of the network's sites, in its units; the others, and a single site, have a loss on their held-out
     `rows` (N, F) and nothing to gain."""
     group, there, sites = network.group, rows.sum(1), len(counts)

@@ -1,4 +1,4 @@
-"""The table of `suffice fit`."""
+"""The table that `suffice fit` shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A run that was killed goes on from a file, bitwise: random numbers are counted, so that the state is all there is."""
+"""A run that was killed goes on from a file, bitwise: random numbers are counted, so that the state is all there is.
+
+Trained networks are saved by `suffice.training.saved_networks`."""
 
 from __future__ import annotations
 

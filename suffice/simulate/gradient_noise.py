@@ -1,6 +1,7 @@
 """Additive noise makes gradients stochastic, and knows its covariance exactly.
 
-The variance of gradients of rows is in `problems.population`, `problems.least_squares` and `problems.logistic`; a
+The variance of gradients of rows is in `problems.population`, `problems.least_squares` and `problems.logistic`,
+noise that grows with the distance in `problems.growing_noise`; a
 table of estimated variances is in `suffice.planning.client_statistics`.
 """
 

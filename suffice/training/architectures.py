@@ -1,4 +1,7 @@
-"""Modules by name: small ones for rows and images, and a user's own, which is imported."""
+"""Modules by name: small ones for rows and images, and a user's own, which is imported.
+
+The losses of networks are in `suffice.simulate.problems.neural`, their training in `train`.
+"""
 
 from __future__ import annotations
 

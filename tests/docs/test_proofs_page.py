@@ -45,7 +45,7 @@ def test_its_commands_write_the_certificates_and_re_check_them(module, tmp_path,
 def test_a_file_that_cannot_be_written_gives_one_line(module, tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(SystemExit, match=r"^.*name another.*$"):  # the text of an exit of code 1: no line break
-        module("suffice.verification.certificates", tmp_path / "taken" / "file.json")
+        module("suffice.verification.all_certificates", tmp_path / "taken" / "file.json")
 
 
 def test_its_python_runs():

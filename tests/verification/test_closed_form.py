@@ -12,7 +12,7 @@ import sympy
 
 from suffice.bounds import THEOREMS, ConditionError, InputError, evaluate, find
 from suffice.bounds.saved_proofs import saved_proof
-from suffice.verification.certificates import PROVED, proof_of
+from suffice.verification.all_certificates import PROVED, proof_of
 from suffice.verification.closed_form import ClosedForm, closed_form
 from suffice.verification.recheck import refusal
 
@@ -95,7 +95,7 @@ def test_what_a_page_says_of_a_proof():
 def test_a_row_whose_bound_is_wrong_is_not_said_to_be_proved(monkeypatch):
     record = find("adaptive/theorem-2-constant")
     wrong = replace(closed_form(record), add=sympy.Integer(0))
-    monkeypatch.setattr("suffice.verification.certificates.closed_form", lambda record: wrong)
+    monkeypatch.setattr("suffice.verification.all_certificates.closed_form", lambda record: wrong)
     assert "closed form for all T" not in proof_of(record)
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from suffice.verification import recheck
+from suffice.verification.all_certificates import certificates
 from suffice.verification.certificate import certificate
-from suffice.verification.certificates import certificates
 from suffice.verification.recheck import refusal
 
 LINES = Path(recheck.__file__).read_text(encoding="utf-8").splitlines()

@@ -20,7 +20,8 @@ from suffice.simulate.moments.preconditioning import own_bases, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
-from .rate_search import (
+from .stages import in_stages
+from .weight_and_step_search import (
     HORIZON,
     POOLED,
     STEADY,
@@ -31,7 +32,6 @@ from .rate_search import (
     modelled,
     start_directions,
 )
-from .stages import in_stages
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""

@@ -1,4 +1,4 @@
-"""The encoding is fixed from the messages of all sites: the value for a gap, and every category's reference level.
+"""The encoding is fixed from the messages of all sites: what is imputed for a gap, every category's reference level.
 
 Both are linear maps of the columns that sites send (0 for a gap, one column per level). A gap takes the mean of the
 column over all rows that have it, so that the indicator's coefficient says how rows with gaps differ from a typical

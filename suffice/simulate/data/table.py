@@ -1,4 +1,4 @@
-"""A client's rows as they stand in a file, before anything is made of them."""
+"""A client's rows as they stand in a file, before anything is made of them; `source` reads them."""
 
 from __future__ import annotations
 

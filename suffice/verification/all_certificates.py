@@ -1,6 +1,6 @@
 """All certificates of the library for `recheck.py`: proof steps, closed forms for all T, refuted printed statements.
 
-`python -m suffice.verification.certificates FILE` writes them; `python -I suffice/verification/recheck.py FILE` asks
+`python -m suffice.verification.all_certificates FILE` writes them; `python -I suffice/verification/recheck.py FILE` asks
 them again, with nothing of the library.
 """
 
@@ -64,7 +64,7 @@ def main(path: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python -m suffice.verification.certificates FILE")
+        sys.exit("usage: python -m suffice.verification.all_certificates FILE")
     try:
         main(sys.argv[1])
     except InputError as error:

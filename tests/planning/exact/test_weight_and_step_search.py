@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from site_data import site_rows
 from sklearn.datasets import load_diabetes
 
-from suffice.planning.exact import rate_search
-from suffice.planning.exact.rate_search import HORIZON, fastest, fastest_single, lowered, one_step
+from suffice.planning.exact import weight_and_step_search as search
+from suffice.planning.exact.weight_and_step_search import HORIZON, fastest, fastest_single, lowered, one_step
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -160,7 +160,7 @@ def test_descent_is_faster_than_its_starts_and_never_slower_than_alone(monkeypat
         epsilon = 0.05 * recursion.excess
         alone, found = (find(recursion, epsilon) for find in (best_alone, best_rates))
         with monkeypatch.context() as without:
-            without.setattr(rate_search, "polished", lambda curve, one, best, *_: best)
+            without.setattr(search, "polished", lambda curve, one, best, *_: best)
             starts = best_rates(recursion, epsilon)
         assert found.steps <= min(starts.steps, alone.steps)
         gains.append(starts.time / found.time)
@@ -220,10 +220,10 @@ def test_a_polish_does_not_depend_on_the_units_of_a_peers_loss(seed):
 
 
 def test_starts_in_single_precision_are_those_in_double(monkeypatch):
-    monkeypatch.setattr(rate_search, "polished", lambda curve, one, best, *_: best)
+    monkeypatch.setattr(search, "polished", lambda curve, one, best, *_: best)
     recursion = ExactRecursion(moments=quadratics(5), client=1)
     double = best_rates(recursion, 0.1 * recursion.excess)
-    monkeypatch.setattr(rate_search, "LARGE", 0)
+    monkeypatch.setattr(search, "LARGE", 0)
     single = best_rates(recursion, 0.1 * recursion.excess)
     assert single.steps == double.steps
     np.testing.assert_allclose(single.time, double.time, rtol=1e-5)
