@@ -1,7 +1,7 @@
 """All certificates of the library for `recheck.py`: proof steps, closed forms for all T, refuted printed statements.
 
-`python -m suffice.verification.all_certificates FILE` writes them; `python -I suffice/verification/recheck.py FILE` asks
-them again, with nothing of the library.
+`python -m suffice.verification.all_certificates FILE` writes them; `python -I suffice/verification/recheck.py FILE`
+asks them again, with nothing of the library.
 """
 
 from __future__ import annotations
