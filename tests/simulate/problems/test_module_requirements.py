@@ -78,6 +78,12 @@ def counter():
     return module
 
 
+def hooked():
+    module = nn.Linear(5, 3)
+    module.register_forward_hook(lambda _, rows, outputs: outputs * 2)
+    return module
+
+
 def energy(m, x):
     x = x.detach().requires_grad_()
     with torch.enable_grad():
@@ -115,6 +121,7 @@ RUNS = {
     "one submodule under two names": (two_names, X),
     "rows in place": (lambda: Of(on_rows_in_place, a=nn.Linear(5, 3)), X),
     "frozen parameters": (frozen, X),
+    "hook": (hooked, X),
     "idle parameters": (lambda: Of(lambda m, x: m.a(x), a=nn.Linear(5, 3), idle=weight(2)), X),
     "branches by rows": (lambda: Of(branches, a=nn.Linear(5, 3)), X),
 }  # fmt: skip
@@ -123,7 +130,7 @@ RUNS = {
 REFUSED = {
     "lstm of series first": (lambda: recurrent(), SERIES, "batch_first=True"),
     "dropout": (lambda: nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.1)), X, "draws random numbers"),
-    "batch norm": (lambda: nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)), X, "GroupNorm"),
+    "batch norm": (lambda: nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)), X, "changes 1.running_mean.*GroupNorm"),
     "norm of a batch behind zeros": (
         lambda: behind_zeros(Of(lambda _, h: (h - h.mean(0)) / h.var(0, unbiased=False).add(1).sqrt())), X,
         "influence one another"),
