@@ -6,7 +6,7 @@ F decreases in q: the sharp q is its root. Client i is among the peers, with rho
 the root is `Criterion.step_ratio`; a plan that stops at the precision may use the larger one.
 
 Everything reduces over the last axis and is rounded down. Other papers' conditions, and best steps (`..._best_step`),
-stand beside their theorems. Plans find steps in `suffice.planning.exact.weight_and_step_search`, by schedules in
+stand beside their theorems. Plans find steps in `suffice.planning.exact.weights`, by schedules in
 `suffice.planning.step_size_schedules`; limits of one client are in `suffice.simulate.step_limit`.
 """
 

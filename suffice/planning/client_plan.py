@@ -1,4 +1,4 @@
-"""The plan of one client at one precision, and what it shows; it is found by `exact.weight_and_step_search`."""
+"""The plan of one client at one precision, and what it shows; it is found by `exact.weights`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Step-size schedules of All-for-one that theorems bound: constant, for a horizon, decreasing, for a hitting time.
 
 Every bound is of the stopped process: it holds until tau = min{t: e_t < eps}. Steps that no theorem has to bound are
-found by `exact.weight_and_step_search`.
+found by `exact.weights`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
 from .stages import in_stages
-from .weight_and_step_search import (
+from .weights import (
     HORIZON,
     POOLED,
     STEADY,

@@ -17,7 +17,7 @@ from suffice.simulate.moments.orbits import orbit, orbit_sum
 from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
-from .weight_and_step_search import NEGLIGIBLE, Rates, polished
+from .weights import NEGLIGIBLE, Rates, polished
 
 STAGES = 3
 ROUNDS = 40

@@ -11,7 +11,7 @@ import pytest
 import suffice as sf
 from suffice.planning.constant_plan import ConstantPlan
 from suffice.planning.exact.plan import BY_ROWS, _described, exact_plans
-from suffice.planning.exact.weight_and_step_search import HORIZON, fastest
+from suffice.planning.exact.weights import HORIZON, fastest
 from suffice.planning.plan_rows import unknown
 from suffice.simulate import LeastSquares
 from suffice.simulate.moments.by_rows import GradientRows
@@ -119,7 +119,7 @@ def test_many_are_planned_nearly_as_fast_as_few_and_exactly(groups, monkeypatch)
         assert best.iterations <= together.iterations <= max(best.iterations + 1, 1.2 * best.iterations)
         assert lone.iterations <= alone.iterations <= max(lone.iterations + 2, 1.5 * lone.iterations)
     assert sum(together.iterations < alone.iterations for together, alone in many) >= 8
-    monkeypatch.setattr("suffice.planning.exact.weight_and_step_search.WORK", 0.0)
+    monkeypatch.setattr("suffice.planning.exact.weights.WORK", 0.0)
     for together, alone in exact_plans(groups, epsilon):
         assert ("not polished" in together.note) == (together is not alone and together.iterations > 1)
         assert not alone.note

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from first_steps import first_below
 
-from suffice.planning.exact.weight_and_step_search import step_limits
+from suffice.planning.exact.weights import step_limits
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.orbits import arrivals
 from suffice.simulate.moments.recursion import ExactRecursion

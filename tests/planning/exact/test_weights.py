@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from site_data import site_rows
 from sklearn.datasets import load_diabetes
 
-from suffice.planning.exact import weight_and_step_search as search
-from suffice.planning.exact.weight_and_step_search import HORIZON, fastest, fastest_single, lowered, one_step
+from suffice.planning.exact import weights as search
+from suffice.planning.exact.weights import HORIZON, fastest, fastest_single, lowered, one_step
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
