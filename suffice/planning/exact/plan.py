@@ -21,17 +21,7 @@ from suffice.simulate.moments.recursion import ExactRecursion
 
 from ..constant_plan import ConstantPlan
 from .stages import in_stages
-from .weights import (
-    HORIZON,
-    POOLED,
-    STEADY,
-    Rates,
-    fastest,
-    fastest_of_many,
-    fastest_single,
-    modelled,
-    start_directions,
-)
+from .weights import HORIZON, POOLED, STEADY, Rates, fastest, fastest_alone, fastest_of_many, modelled, start_directions
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
@@ -109,7 +99,7 @@ class _Coordinates:
             bases = {name: bases[name] for name, _ in Counter(self.suited[:PILOTS]).most_common(2)}
         turned = {one: basis @ np.linalg.eigh(basis.T @ only.A[0] @ basis)[1] for one, basis in bases.items()}
         choices = {one: ExactRecursion(moments=only.in_basis(U), client=0, unit=unit) for one, U in turned.items()}
-        found = fastest_single(choices, HORIZON)
+        found = fastest_alone(choices, HORIZON)
         self.suited.append(found.choice)
         return choices, found
 

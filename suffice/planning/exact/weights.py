@@ -298,7 +298,7 @@ def one_step(recursion: ExactRecursion) -> tuple[np.ndarray, float]:
     return v, rest**2
 
 
-def fastest_single(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
+def fastest_alone(choices: Mapping[str, ExactRecursion], most: int) -> Rates:
     """The same of a client alone, whose one rate is tried on a grid in all coordinates, then about the best."""
     best, known = Rates(v=np.zeros(1)), Lines()
     for name, recursion in choices.items():

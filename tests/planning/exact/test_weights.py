@@ -12,7 +12,7 @@ from site_data import site_rows
 from sklearn.datasets import load_diabetes
 
 from suffice.planning.exact import weights as search
-from suffice.planning.exact.weights import HORIZON, fastest, fastest_single, lowered, one_step
+from suffice.planning.exact.weights import HORIZON, fastest, fastest_alone, lowered, one_step
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
 
@@ -23,7 +23,7 @@ def best_rates(recursion, epsilon, horizon=HORIZON):
 
 
 def best_alone(recursion, epsilon, horizon=HORIZON):
-    return fastest_single({"none": replace(recursion, unit=epsilon).only([recursion.client])}, horizon)
+    return fastest_alone({"none": replace(recursion, unit=epsilon).only([recursion.client])}, horizon)
 
 
 def quadratics(seed, n=4):
@@ -237,6 +237,6 @@ def test_a_single_rate_is_as_fast_as_a_fine_grid_of_them():
             grid = recursion.limit(np.ones(1)) * np.geomspace(1e-3, 0.97, 300)[:, None]
             to = replace(recursion, unit=epsilon)
             least = min(to.arrival(v, 100_000) for v in grid)
-            found = fastest_single({"none": to}, 100_000)
+            found = fastest_alone({"none": to}, 100_000)
             assert found.time <= 1.01 * least
             assert found.steps == np.ceil(to.arrival(found.v, 100_000))
