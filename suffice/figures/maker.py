@@ -44,8 +44,11 @@ COMPETITORS = tuple(one.name for one in fields(Competitors))
 
 def chosen_seeds(seeds: Any, *, least: int) -> Sequence[int]:
     """The seeds 0, 1, ... or those given. Raises `InputError`."""
-    wanted = range(seeds) if type(seeds) is int else as_numbers("seeds", seeds, ("n",)).tolist()
-    if len(wanted) < least or len(set(wanted)) < len(wanted) or any(seed not in range(2**32) for seed in wanted):
+    several = [seeds] if isinstance(seeds, float) else seeds
+    wanted = range(seeds) if type(seeds) is int else as_numbers("seeds", several, ("n",)).tolist()
+    some = wanted[-1:] if isinstance(wanted, range) else wanted
+    outside = any(seed % 1 or not 0 <= seed < 2**32 for seed in some)
+    if len(wanted) < least or len(set(wanted)) < len(wanted) or outside:
         how = f"give how many (at least {least}), or different whole numbers within 0..2^32 - 1"
         raise InputError("seeds", seeds, how)
     return wanted if isinstance(wanted, range) else tuple(map(int, wanted))

@@ -44,7 +44,7 @@ def test_the_command_sets_the_options_that_a_figure_takes_and_refuses_others(ref
         ("adaptive-2a --seeds few", "seeds = 'few': give a number"),
         ("adaptive-2a --seeds 5,5", "different whole numbers"),
         ("adaptive-2a --seeds 1.5,2", "different whole numbers"),
-        ("adaptive-2a --seeds 1.5", "seeds = "),
+        ("adaptive-2a --seeds 1.5", "seeds = 1.5: give how many"),
         ("sharpness --option instances=few", "instances = 'few': give a number"),
         ("sharpness --option instances=1.5", "instances = 1.5: give a whole number"),
         ("adaptive-1 --option features=3,4", "features = '3,4': give a number"),
