@@ -33,6 +33,7 @@ def formula(theorem: Theorem) -> str:
         bound = _arrow(_traced(theorem.bound))
         sides = [(_arrow(left), _arrow(right)) for left, right in _traced(theorem.conditions).values()]
     except (SufficeError, TypeError, ValueError, AttributeError, NotImplementedError):
+        # SymPy's and users' own, of what has no formula in JavaScript (see above): the page shows no curve of it
         return NOTHING
     return f"{{ bound: {bound}, conditions: [{', '.join(f'[{left}, {right}]' for left, right in sides)}] }}"
 
