@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .elementary import library_of
+from .elementary import library_of, log, sqrt
 
 _DIGITS = 41.0  # natural logarithm of the float quadrature's accuracy: 1e-18
 _AT_ONCE = 2**13  # terms of the quadrature that are computed together
@@ -34,7 +34,10 @@ def risk(u):
         return np.where(u < 1e3, known, 0.0)[()]
     if library.__name__ == "sympy":
         return _symbolic().risk(u)
-    return library.mpf(0) if library.isinf(u) else library.exp(-(u**2) / 2) * _moments_at_any_precision(library, u)[0]
+    if library.isinf(u):
+        return library.mpf(0)
+    with library.workprec(library.mp.prec + 30):
+        return library.exp(-(u**2) / 2) * _moments(u)[0]
 
 
 def inverse_risk(rho):
@@ -44,22 +47,30 @@ def inverse_risk(rho):
         rho = np.asarray(rho, dtype=float) * (1 + _NUDGE)
         with np.errstate(all="ignore"):
             inside = (rho < 1) & (rho > 0)
-            v = _newton(np.where(inside, rho, 0.5)) * (1 - _NUDGE)
-        return np.where(inside, np.sqrt(v), np.where(rho <= 0, np.inf, 0.0))[()]
+            v = -(target := np.log(np.where(inside, rho, 0.5)))
+            for _ in range(5):
+                v = _newton_step(v, target)
+        return np.where(inside, np.sqrt(v * (1 - _NUDGE)), np.where(rho <= 0, np.inf, 0.0))[()]
     if library.__name__ == "sympy":
         return _symbolic().inverse_risk(rho)
-    return _inverse_at_any_precision(library, rho)
+    if rho >= 1 or rho <= 0:
+        return library.mpf(0) if rho >= 1 else library.inf
+    near_one = max(0, -library.mag(1 - rho))  # bits that ln R - ln rho loses
+    precisions = [library.mp.prec + 20]
+    while precisions[0] > 60:  # a Newton step doubles the correct bits
+        precisions.insert(0, precisions[0] // 2 + 12)
+    v = -library.log(rho)
+    for precision in [precisions[0]] * 4 + precisions:
+        with library.workprec(precision + near_one + 30):
+            v = _newton_step(v, library.log(rho))
+    return library.sqrt(v)
 
 
-def _newton(rho: np.ndarray) -> np.ndarray:
-    """v = u^2 with ln R = ln rho. Its slope in v runs from -1 to -1/2: five steps from below give every digit."""
-    target = np.log(rho)
-    v = -target
-    for _ in range(5):
-        u = np.sqrt(v)
-        mass, slope = _moments(u)
-        v = v + (np.log(mass) - v / 2 - target) / (0.5 + slope / (2 * u * mass))
-    return v
+def _newton_step(v, target):
+    """The next v = u^2 on the way to ln R = `target`. The slope in v runs from -1 to -1/2: it is reached from below."""
+    u = sqrt(v)
+    mass, slope = _moments(u)
+    return v + (log(mass) - v / 2 - target) / (0.5 + slope / (2 * u * mass))
 
 
 def _step(u, digits) -> tuple[Any, Any]:
@@ -71,6 +82,19 @@ def _step(u, digits) -> tuple[Any, Any]:
 
 def _moments(u) -> tuple[Any, Any]:
     """E sech(uZ) and E Z sech(uZ) tanh(uZ) = -(d/du) E sech(uZ)."""
+    if (mpmath := library_of(u)) is not None:
+        step, nodes = map(mpmath.mpf, _step(float(u), mpmath.mp.prec * math.log(2)))
+        # exp(-z^2/2) and exp(-uz) by recurrence: exp(-(k + 1)^2 h^2/2) = exp(-k^2 h^2/2) exp(-h^2/2) exp(-k h^2)
+        gauss, ratio, power = mpmath.mpf(1), mpmath.exp(-(step**2) / 2), mpmath.exp(-(step**2))
+        faint, fading = mpmath.mpf(1), mpmath.exp(-u * step)
+        mass, slope = mpmath.mpf(0.5), mpmath.mpf(0)
+        for node in range(1, int(nodes) + 2):
+            gauss, ratio, faint = gauss * ratio, ratio * power, faint * fading
+            square = faint * faint
+            weight = 2 * gauss * faint / (1 + square)
+            mass, slope = mass + weight, slope + node * weight * (1 - square) / (1 + square)
+        scale = 2 * step / mpmath.sqrt(2 * mpmath.pi)
+        return scale * mass, scale * step * slope
     step, nodes = _step(u, _DIGITS)
     sums = np.stack((np.full_like(u, 0.5), np.zeros_like(u)))
     count, last = max(1, _AT_ONCE // max(np.size(u), 1)), int(np.max(nodes, initial=0)) + 2
@@ -82,48 +106,6 @@ def _moments(u) -> tuple[Any, Any]:
         sums = np.add.accumulate(terms)[-1]  # in order: the same digits alone and among many
     scale = 2 * step / math.sqrt(2 * math.pi)
     return scale * sums[0], scale * sums[1]
-
-
-def _moments_at_any_precision(mpmath, u) -> tuple[Any, Any]:
-    """The same at the working precision, in fixed point: every number below is an integer over 2^bits."""
-    bits = mpmath.mp.prec + 30
-    size, nodes = (float(x) for x in _step(float(u), bits * math.log(2)))
-    with mpmath.workprec(bits + 10):
-
-        def fixed(x) -> int:
-            return int(mpmath.ldexp(x, bits))
-
-        step = mpmath.mpf(size)
-        # exp(-z^2/2) and exp(-uz) by recurrence: exp(-(k + 1)^2 h^2/2) = exp(-k^2 h^2/2) exp(-h^2/2) exp(-k h^2)
-        one = 1 << bits
-        gauss, ratio, power = one, fixed(mpmath.exp(-(step**2) / 2)), fixed(mpmath.exp(-(step**2)))
-        faint, fading = one, fixed(mpmath.exp(-u * step))
-        mass, slope = one >> 1, 0
-        for node in range(1, int(nodes) + 2):
-            gauss, ratio, faint = gauss * ratio >> bits, ratio * power >> bits, faint * fading >> bits
-            square = faint * faint >> bits
-            weight = 2 * gauss * faint // (one + square)
-            mass += weight
-            slope += node * weight * (one - square) // (one + square)
-        scale = 2 * step / mpmath.sqrt(2 * mpmath.pi)
-        return scale * mpmath.ldexp(mass, -bits), scale * step * mpmath.ldexp(slope, -bits)
-
-
-def _inverse_at_any_precision(mpmath, rho):
-    if rho >= 1 or rho <= 0:
-        return mpmath.mpf(0) if rho >= 1 else mpmath.inf
-    with mpmath.workprec(mpmath.mp.prec + 20):
-        v = -mpmath.log(rho)
-        near_one = max(0, 2 - mpmath.mag(v))  # bits that 1 - v loses
-    precisions = [mpmath.mp.prec + 20]
-    while precisions[0] > 60:  # a Newton step doubles the correct bits
-        precisions.insert(0, precisions[0] // 2 + 12)
-    for precision in [precisions[0]] * 4 + precisions:
-        with mpmath.workprec(precision + near_one):
-            u = mpmath.sqrt(v)
-            mass, slope = _moments_at_any_precision(mpmath, u)
-            v += (mpmath.log(mass) - v / 2 - mpmath.log(rho)) / (mpmath.mpf(1) / 2 + slope / (2 * u * mass))
-    return mpmath.sqrt(v)
 
 
 @functools.cache

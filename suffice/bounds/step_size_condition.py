@@ -63,25 +63,13 @@ def binary_running(*, similarity, sigma2, threshold):
 
 
 def continuous_running(*, similarity, sigma2):
-    """The root q of sum_k a_k x_k (x_k - q) = 0 with x_k = clip(q / 2, rho_k, 1).
+    """The root q of sum_k a_k x_k (x_k - q) = 0, by bisection: r (r - q) is least at x_k = max(q / 2, rho_k)."""
 
-    Suppose that x_k = rho_k for the j largest rho and q / 2 for the rest, of mass A. With B = sum_{l <= j} a rho and
-    D = sum_{l <= j} a rho^2 the equation is A q^2 / 4 + B q - D = 0: q_j = 2 D / (B + sqrt(B^2 + A D)). Taking rho_k
-    where q / 2 is better raises F, so q_j >= q when j is too large, and then rho_(j+1) <= q / 2 <= q_j / 2; when j is
-    too small q_j <= q < 2 rho_(j+1). Hence the first j with rho_(j+1) <= q_j / 2 is right.
-    """
-    similarity = np.asarray(similarity, dtype=float)
-    order = np.argsort(-similarity, axis=-1, kind="stable")
-    rho = np.take_along_axis(similarity, order, -1)
-    mass = np.take_along_axis(np.broadcast_to(1 / np.asarray(sigma2, dtype=float), similarity.shape), order, -1)
-    B, D = np.cumsum(mass * rho, axis=-1), np.cumsum(mass * rho**2, axis=-1)
-    below = np.zeros_like(mass)
-    below[..., :-1] = np.cumsum(mass[..., :0:-1], axis=-1)[..., ::-1]
-    following = np.zeros_like(rho)
-    following[..., :-1] = rho[..., 1:]
-    q = 2 * D / (B + np.sqrt(B**2 + below * D))
-    first = np.argmax(following <= q / 2, axis=-1)
-    return (np.take_along_axis(q, first[..., None], -1)[..., 0] * _DOWN)[()]
+    def terms(q: np.ndarray) -> np.ndarray:
+        x = np.maximum(similarity, q / 2)
+        return x * (x - q)
+
+    return _running_root(terms, similarity, sigma2)
 
 
 def sharp_running(*, similarity, sigma2):
@@ -90,15 +78,18 @@ def sharp_running(*, similarity, sigma2):
     With p = phi*(r), r = p (2 - p): phi*(r) (r - q) = p (p (2 - p) - q) falls in p up to q / (2 + sqrt(4 - 3 q)), where
     q = p (4 - 3 p), and rises from there to p = 1.
     """
-    rho = np.asarray(similarity, dtype=float)
-    lowest = rho / (1 + np.sqrt(1 - np.minimum(rho, 1)))
+    lowest = np.asarray(similarity) / (1 + np.sqrt(1 - np.minimum(similarity, 1)))
 
-    def total(q: np.ndarray) -> np.ndarray:
-        q = q[..., None]
+    def terms(q: np.ndarray) -> np.ndarray:
         p = np.maximum(lowest, q / (2 + np.sqrt(4 - 3 * q)))
-        return (p * (p * (2 - p) - q) / sigma2).sum(-1)
+        return p * (p * (2 - p) - q)
 
-    return largest_root(total, rho.shape[:-1])
+    return _running_root(terms, similarity, sigma2)
+
+
+def _running_root(terms: Callable[[np.ndarray], np.ndarray], similarity: Any, sigma2: Any) -> Any:
+    """The largest q with sum_k a_k terms_k(q) >= 0."""
+    return largest_root(lambda q: (terms(q[..., None]) / sigma2).sum(-1), np.shape(similarity)[:-1])
 
 
 def largest_root(total: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...]) -> Any:

@@ -24,6 +24,15 @@ def test_risk_is_the_integral_that_defines_it(u):
     np.testing.assert_allclose(risk(u), by_definition(u), rtol=1e-11)  # the quadrature's own tolerance
 
 
+@pytest.mark.parametrize("u", ["0.3", "1", "4"])
+def test_fifty_digits_are_those_of_mpmaths_quadrature(u):
+    with mpmath.workdps(50):
+        u = mpmath.mpf(u)
+        integral = mpmath.quad(lambda z: mpmath.exp(-(z**2) / 2) * mpmath.sech(u * z), [0, 4, mpmath.inf])
+        known = mpmath.exp(-(u**2) / 2) * integral * 2 / mpmath.sqrt(2 * mpmath.pi)
+        assert abs(risk(u) / known - 1) < mpmath.mpf(10) ** -48
+
+
 def test_floats_are_below_the_truth_and_close():
     rng = np.random.default_rng(3)
     u = np.exp(rng.uniform(-6, 2, 200))
