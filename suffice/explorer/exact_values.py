@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import THEOREMS, Binary, Theorem
+from suffice.bounds import THEOREMS, Theorem
 from suffice.bounds.evaluate import EVALUATED
 from suffice.bounds.papers import OWN, PAPERS
 
@@ -57,17 +57,20 @@ def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
     return {"rows": rows, "errata": errata}
 
 
-def paths() -> dict[str, Any]:
-    """The counterexample to Theorem 2, on which the page simulates: peers with an optimum `gap` from client 0's."""
+def paths(count: int = 30) -> dict[str, Any]:
+    """Simulated paths of client 0 on the counterexample to Theorem 2: `excess` after each of eight steps, by path."""
     from suffice.verification.instances.quadrature_1d import counterexample
 
     line, given = counterexample()
-    assert isinstance(line.criterion, Binary)
-    told = {"eps": given["eps"], "eta": line.eta, "theta": line.theta0, "threshold": line.criterion.threshold}
-    told |= {"peers": len(line.h) - 1, "gap": -line.xi[-1], "sigma": math.sqrt(line.sigma2[0]), "h": line.h[0]}
+    rng, theta = np.random.default_rng(1), np.full(count, line.theta0)
+    excess = [line.excess(theta)]
+    for _ in range(8):
+        mean, variance = line.step(theta)
+        theta = mean + np.sqrt(variance) * rng.normal(size=count)
+        excess.append(line.excess(theta))
     at = _short({name: given[name] for name in ("eta", "mu", "beta", "q", "e0")})
-    numbers = {name: float(value) for name, value in told.items()}
-    return {"key": "adaptive/theorem-2-constant", "along": "T", "at": at, "steps": 8} | numbers
+    kept = [[float(f"{value:.5g}") for value in path] for path in np.transpose(excess)]
+    return {"key": "adaptive/theorem-2-constant", "along": "T", "at": at, "eps": given["eps"], "excess": kept}
 
 
 def text() -> str:

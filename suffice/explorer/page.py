@@ -17,7 +17,7 @@ from .content import content, formulas
 
 _ASSETS = Path(__file__).with_name("assets")
 _MODULES = (
-    *("numbers", "elements", "solve", "link", "copies", "plot", "paths"),
+    *("numbers", "elements", "solve", "link", "copies", "plot"),
     *("slider", "curves", "statement", "tree", "view", "main"),
 )
 """In an order in which none uses a later one while it loads."""

@@ -17,7 +17,7 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node is no
 
 def run(folder, body, given=None, *, formulas=""):
     """What the function body `body` returns, given the modules' exports, FORMULAS and the JSON value `given`."""
-    names = ("numbers", "elements", "solve", "link", "copies", "plot", "curves", "tree", "paths")
+    names = ("numbers", "elements", "solve", "link", "copies", "plot", "curves", "tree")
     imports = "\n".join(f'import * as {name} from "{(ASSETS / name).as_uri()}.mjs";' for name in names)
     exported = f"const {{ {', '.join(exports('numbers'))} }} = numbers;"
     script = folder / "run.mjs"

@@ -1,6 +1,5 @@
 // What is drawn: the bounds along one parameter, and the exact values that are known along it.
 import { brief, relation } from "./elements.mjs";
-import { pathLines } from "./paths.mjs";
 import { rangeOf } from "./slider.mjs";
 import { allowed, carried, claimed, departures, exactAt } from "./solve.mjs";
 
@@ -69,19 +68,32 @@ function exactLines(state, editions, found, range) {
   return [...others, ...(found ? [line(state.record, found, "exact")] : [])].filter(({ points }) => points.length);
 }
 
+// Simulated paths, where the sliders stand at the counterexample to Theorem 2: each to tau, the first t with e_t < eps,
+// and what 1{tau >= T} leaves out of the mean of all.
+export function pathLines({ record, values, along }, kept) {
+  if (record.key !== kept.key || along !== kept.along || departures(kept.at, values, along).length) return [];
+  return kept.excess.flatMap(path => {
+    const stop = path.findIndex(excess => excess < kept.eps);
+    const [points, end] = [[...path.entries()], stop < 0 ? path.length : stop];
+    const rest = { look: "path gone", points: points.slice(end) };
+    const running = { look: "path", points: points.slice(0, end + 1), ends: stop >= 0 };
+    return record.edition === "printed" ? [running, rest] : [running];
+  });
+}
+
 // A line's name for files and for ears, and for eyes its words before the quantity.
 const named = (words, { quantityMath }, name) => ({ name, words, quantityMath });
 
 // The bounds of all editions, the exact values and simulated paths, as lines of the plot; `log`: whether the horizontal
 // axis is asked to be logarithmic, null where nothing is asked.
-export function linesOf(state, editions, rule, log) {
+export function linesOf(state, editions, kept, log) {
   const { record, values, along } = state;
   const parameter = record.parameters.find(({ name }) => name === along);
   const found = truthAt(state);
-  const paths = pathLines(state, rule);
+  const paths = pathLines(state, kept);
   let range = state.held ?? rangeAlong(parameter, values[along], found);
   const xLog = range[0] > 0 && (log ?? !(parameter.integer && range[1] < 30));
-  if (paths.length && !xLog) range = [0, Math.max(values[along], rule.steps) + 0.4];
+  if (paths.length && !xLog) range = [0, Math.max(values[along], kept.excess[0].length - 1) + 0.4];
   if (xLog) for (const path of paths) path.points = path.points.filter(([t]) => t > 0);
   const xs = samples(parameter, range, xLog);
   const curves = editions
