@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suffice.support.errors import ConditionError, InputError
-from suffice.support.numbers import LARGEST, LEAST, as_number, as_whole
+from suffice.support.numbers import LARGEST, LEAST, as_number, as_whole, real_array
 
 from .parameters import PARAMETERS, Parameter
 from .theorem import Theorem
@@ -181,7 +181,7 @@ def as_record(theorem: Theorem | str) -> Theorem:
 
 def _floats(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
     """The values as float64 scalars or arrays that broadcast, or `InputError`."""
-    arguments = {name: _number(name, value)[()] for name, value in _arguments(theorem, values).items()}
+    arguments = {name: real_array(name, value)[()] for name, value in _arguments(theorem, values).items()}
     try:
         np.broadcast_shapes(*map(np.shape, arguments.values()))
     except ValueError:
@@ -190,25 +190,11 @@ def _floats(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def _number(name: str, value: Any) -> np.ndarray:
-    try:
-        raw = np.asarray(value)
-        if raw.dtype.kind in "iufO" and not any(isinstance(entry, (bool, str, bytes)) for entry in _objects(raw)):
-            return np.asarray(raw, dtype=float)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        pass
-    raise InputError(name, value, "give a number or an array of numbers")
-
-
-def _objects(array: np.ndarray) -> list[Any]:
-    return array.ravel().tolist() if array.dtype.kind == "O" else []
-
-
 def _returned(name: str, value: Any) -> np.ndarray:
     """What a bound or a condition returned: a text would pass for the number that it spells."""
     if isinstance(value, bool | np.bool_):
         return np.asarray(value, dtype=float)
-    return _number(name, value)
+    return real_array(name, value)
 
 
 def _exact(parameter: Parameter, value: Any) -> Any:
@@ -218,7 +204,7 @@ def _exact(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, (str, bytes, bool)):
         raise InputError(parameter.name, value, "give one number")
     if not (type(value) is float and LEAST <= value <= LARGEST):  # nearly all are, a hundred times as fast
-        size = _number(parameter.name, value)
+        size = real_array(parameter.name, value)
         if parameter.extreme(size).any():
             raise parameter.refusal(value)
         if size.ndim == 0 and size == 0 != value:

@@ -52,11 +52,9 @@ def verify(
 ) -> None:
     """Check that theorems hold. The exit code is 1 if a corrected statement is violated, or if its test is too weak."""
     from suffice.bounds.saved_verdicts import check_target, write_verdicts
-    from suffice.support.memory import keep_freed
     from suffice.verification import unchecked
     from suffice.verification import verify as check
 
-    keep_freed()
     if write is not None:
         check_target(write)
     with progress("checking claims") as bar:

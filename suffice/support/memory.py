@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from .errors import InputError
 from .numbers import as_number
 
@@ -29,20 +27,3 @@ class Memory:
             already = f", beside {self.used:.2g} already taken" if self.used else ""
             remedy = f"more than the limit of {self.limit:.2g}{already}; raise it by max_memory (--max-memory)"
             raise InputError(f"memory for {what}", f"{size:.2g} bytes", remedy)
-
-
-def keep_freed() -> None:
-    """Arrays of less than 32 MB take the memory of those before them, of which the process keeps up to 256 MB.
-
-    Otherwise Linux hands out each page anew and fills it with zeros first. For a command, as it concerns the whole
-    process; elsewhere than with glibc nothing happens.
-    """
-    import ctypes
-
-    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
-        mallopt(_MMAP_THRESHOLD, 2**25)
-        mallopt(_TRIM_THRESHOLD, 2**28)
-
-
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""As <malloc.h> of glibc numbers them."""
