@@ -10,8 +10,8 @@ from .markdown import cell
 _ROOT = Path(__file__).parents[2]
 _INTRODUCTION = """# Every file
 
-What each file defines, in the words of its first lines. [Architecture](architecture.md) says how rooms stand to each
-other.
+What each file defines, in the words of its first lines. [From a word to its file](words.md) is sorted by
+subjects; [architecture](architecture.md) says how rooms stand to each other.
 """
 
 

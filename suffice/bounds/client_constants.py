@@ -31,7 +31,7 @@ def labelled(names: Any, clients: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
-    """What the theorems need to know about N clients.
+    """The constants that theorems need to know of N clients.
 
     mu, beta    (N,)  PL and smoothness constants of R_i [loss / theta^2], 0 < mu <= beta
     sigma2      (N,)  total variances E|g_k - grad R_k|^2 [(loss / theta)^2], >= 0

@@ -191,7 +191,7 @@ def _floats(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _returned(name: str, value: Any) -> np.ndarray:
-    """What a bound or a condition returned: a text would pass for the number that it spells."""
+    """The number that a bound or a condition returned: a text would pass for the number that it spells."""
     if isinstance(value, bool | np.bool_):
         return np.asarray(value, dtype=float)
     return real_array(name, value)

@@ -20,7 +20,7 @@ from .quadratics import gradient_difference
 
 @runtime_checkable
 class Heterogeneity(Protocol):
-    """What planner and definitions ask of any description of heterogeneity."""
+    """Planner and definitions ask this of any description of heterogeneity."""
 
     @property
     def clients(self) -> int: ...
@@ -101,7 +101,7 @@ def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> 
 
 
 def released_code(A: np.ndarray, xi: np.ndarray) -> GradientDissimilarity:
-    """What the authors' figure script computes: b^2 = 2 |A_i xi_i - A_k xi_k|^2, c as in Property 1.
+    """The authors' figure script computes this: b^2 = 2 |A_i xi_i - A_k xi_k|^2, c as in Property 1.
 
     It is not translation invariant when A_i != A_k, and a factor 2 below the exact 4 |xi_i - xi_k|^2
     of equal Hessians A = I.

@@ -110,7 +110,7 @@ class _Along:
         return self.values | {self.name: value}
 
     def allowed(self, points: np.ndarray) -> np.ndarray:
-        """Whether every condition holds, strictly, where `check_conditions` forgives a few roundings."""
+        """True where every condition holds, strictly, where `check_conditions` forgives a few roundings."""
         given = self.at(points)
         good = np.ones(points.shape, dtype=bool)
         with np.errstate(all="ignore"):
@@ -136,7 +136,7 @@ class _Along:
             raise ConditionError(str(self.theorem), "its conditions", np.nan, np.nan, f"no {self.name} meets them")
 
     def larger_is_easier(self, points: np.ndarray) -> bool:
-        """Whether the bound improves along the parameter, as the record claims or by its values at the ends allowed."""
+        """True where the bound improves along the parameter: as the record claims, or by its values at the ends."""
         if self.name in self.theorem.monotone:
             return self.theorem.monotone[self.name] == (-1 if self.theorem.direction == "upper" else 1)
         first, last = self.cost(points[self.allowed(points)][[0, -1]])

@@ -53,7 +53,7 @@ class Paper:
             raise InputError("paper", self.key, "use lower-case words with hyphens, as in sample-optimal")
 
     def part(self, name: str, attribute: str) -> tuple[Any, ...]:
-        """What one of the modules defines; () where there is none. Raises whatever importing it raises."""
+        """The entries that one of the modules defines; () where there is none. Raises whatever importing it raises."""
         module = getattr(self, name)
         if not module:
             return ()
@@ -71,7 +71,7 @@ class Paper:
 
 
 def _identity(entry) -> str:
-    """What may be there once: an id, or a key with its edition."""
+    """The name that may be there once: an id, or a key with its edition."""
     entry = getattr(entry, "theorem", entry)  # a claim is about one
     return entry.id if hasattr(entry, "id") else f"{entry.key} {getattr(entry, 'edition', '')}".rstrip()
 
@@ -184,7 +184,7 @@ PAPERS: Sequence[Paper] = LazyTuple(_all)
 
 
 def parts(name: str, attribute: str) -> Iterator[Any]:
-    """What the papers' modules hold, paper by paper: `parts("records", "THEOREMS")`.
+    """The entries of the papers' modules, paper by paper: `parts("records", "THEOREMS")`.
 
     A part of another package's paper that fails is left out with one warning that names it.
     """

@@ -33,7 +33,7 @@ class Parameter:
     integer: bool = False
 
     def extreme(self, x):
-        """Whether numbers are not finite, or of a size that overflows in products of floats and fills exact digits."""
+        """True for numbers that are not finite, or so large that products of floats overflow and exact digits grow."""
         return ~np.isfinite(x) | (np.abs(x) > LARGEST) | ((x > 0) & (x < LEAST) & self.open_lower)
 
     def check(self, value: object) -> None:

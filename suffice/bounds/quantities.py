@@ -43,7 +43,7 @@ class Quantity(metaclass=_ByName):
 
     @property
     def is_probability(self) -> bool:
-        """Whether it is at most 1."""
+        """A probability is at most 1."""
         return self.expression.startswith("P(")
 
     def __reduce__(self) -> tuple[Any, ...]:

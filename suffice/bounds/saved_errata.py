@@ -45,14 +45,14 @@ def by_damage(rows: Iterable[Row]) -> list[Row]:
 
 
 def errata_of(part: str, keys: Iterable[str]) -> list[Row]:
-    """What is wrong in print with these statements, or with the results that a part of a key names."""
+    """The errata of these statements, or with the results that a part of a key names."""
     counted = [row for row in saved_rows() if row["kind"] in KINDS and row["kind"] != LOOSE]
     keys, named = set(keys), ids_of(part, [row["id"] for row in counted]) if part else []
     return by_damage(row for row in counted if row["key"] in keys or row["id"] in named)
 
 
 def said(row: Row) -> str:
-    """What is wrong, in words: by how much, where the print is a bound."""
+    """The error in words: by how much, where the print is a bound."""
     much = f" by a factor of {times_text(_factor(row))}" if _factor(row) >= 1.1 else ""
     if row["kind"] == LOOSE:
         return "true, with a remark"

@@ -98,7 +98,7 @@ def attained(row: dict[str, Any]) -> str:
 
 
 def sharpness_of(row: dict[str, Any] | None) -> str:
-    """What a kept row says of the regime: which parts of it concern the record, and measured/bound; "" if nothing."""
+    """The regime in words, from a kept row: which parts of it concern the record, and measured/bound; or ""."""
     regime = None if row is None else row.get("regime")
     if regime is None:
         return ""

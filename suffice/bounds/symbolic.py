@@ -10,7 +10,7 @@ from suffice.support.errors import InputError
 
 
 def on_symbols(function: Callable[..., Any]) -> Any:
-    """What `function` returns for one positive symbol per keyword, nothing evaluated, in the order written."""
+    """The result of `function` for one positive symbol per keyword, nothing evaluated, in the order written."""
     import sympy
 
     symbols = {name: sympy.Symbol(name, positive=True) for name in inspect.signature(function).parameters}

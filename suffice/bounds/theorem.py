@@ -147,17 +147,17 @@ class Theorem:
 
     @property
     def guarantee(self) -> bool:
-        """Whether the bound may be relied on."""
+        """A corrected edition may be relied on."""
         return self.edition == "corrected"
 
     @property
     def true_as_printed(self) -> bool:
-        """Whether a printed statement holds: its fault, that it is not sharp, begins with that."""
+        """A printed statement holds whose fault, that it is not sharp, begins with that."""
         return self.fault is not None and self.fault.startswith("The statement is true")
 
     @property
     def fault_label(self) -> str:
-        """What stands before the fault: to be less sharp than possible is none."""
+        """The word before the fault: to be less sharp than possible is none."""
         return "Remark" if self.true_as_printed else "Fault"
 
     @cached_property
@@ -166,17 +166,17 @@ class Theorem:
         return tuple(map(self.parameter, self._names()))
 
     def parameter(self, name: str) -> Parameter:
-        """What a keyword means here."""
+        """The meaning of a keyword here."""
         return self.own[name] if name in self.own else PARAMETERS[name]
 
     @cached_property
     def bound_keywords(self) -> tuple[str, ...]:
-        """What the bound takes; nothing where there is none."""
+        """The keywords of the bound; none where there is no bound."""
         return () if self.bound is None else tuple(inspect.signature(self.bound).parameters)
 
     @cached_property
     def condition_keywords(self) -> tuple[str, ...]:
-        """What the conditions take."""
+        """The keywords of the conditions."""
         return tuple(inspect.signature(self.conditions).parameters)
 
     def symbol(self, name: str) -> str:
@@ -210,7 +210,7 @@ class Theorem:
         return f"{self.quantity.latex} {_RELATION[self.direction]} {right}"
 
     def promise(self, level: str) -> str:
-        """What is at most `level`, in words: the quantity, or what is reached after so many rounds."""
+        """The promise in words: the quantity, or what is reached after so many rounds, is at most `level`."""
         what, comma, where = (self.reaches or self.quantity).expression.partition(",")
         return f"{what} <= {level}{comma}{where}"
 
@@ -219,7 +219,7 @@ class Theorem:
         return list(self.conditions(**dict.fromkeys(self.condition_keywords, 1.0)))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the formula for MathJax, what it rests on, and its keywords."""
+        """HTML for notebooks: the formula for MathJax, what it rests on, and its keywords."""
         formula = f"$${escape(self.latex())}$$" if self.bound is not None else ""
         facts = {
             "Statement": self.statement,

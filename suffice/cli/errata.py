@@ -54,7 +54,7 @@ def errata(
 
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
-    """What is wrong, the worst first, then what is true but has an entry."""
+    """A table of errors, the worst first, then one of true statements that have an entry."""
     from suffice.bounds.saved_errata import LOOSE, by_damage
 
     ranked = by_damage(rows)

@@ -75,7 +75,7 @@ def verify(
 
 
 def answer(verdicts: Sequence[Verdict]) -> str:
-    """What came of all, in a sentence for each edition."""
+    """The outcomes of all, in a sentence for each edition."""
     said = []
     for edition in ("corrected", "printed"):
         found = [verdict.outcome.value for verdict in verdicts if verdict.theorem.edition == edition]

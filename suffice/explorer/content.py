@@ -107,7 +107,7 @@ def _given(entry: Mapping[str, Any]) -> Iterator[str]:
 
 
 def texts(data: Mapping[str, Any]) -> Iterator[tuple[int | None, str]]:
-    """What people read of `content()`, with the number of the record whose symbols it has."""
+    """Texts that people read of `content()`, with the number of the record whose symbols it has."""
     for number, record in enumerate(data["records"]):
         own = ("title", "place", "statement", "fault", "hypotheses", "tight", "reason", "verdictWords")
         yield from ((number, record[name]) for name in own)

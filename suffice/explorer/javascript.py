@@ -39,7 +39,7 @@ def formula(theorem: Theorem) -> str:
 
 
 def _traced(function: Callable[..., Any]) -> Any:
-    """What `function` returns for the properties of the object `v`."""
+    """The result of `function` for the properties of the object `v`."""
     import sympy
 
     symbols = {name: sympy.Symbol(f"v.{name}", positive=True) for name in inspect.signature(function).parameters}

@@ -86,7 +86,7 @@ def _signed(claim: Claim, truth: Truth) -> Truth:
 
 
 def _measured_on(claim: Claim, other: Truth) -> Truth | None:
-    """What the claim measures on the instance of another edition's claim, where the two are of one family."""
+    """The claim measures this on the instance of another edition's claim, where the two are of one family."""
     for family in claim.families:
         if other.values and other.words.startswith(family.name) and set(other.values) == set(family.domains):
             found = family.evidence(other.values)

@@ -55,7 +55,7 @@ def explore(out: str | Path, key: str | None = None) -> Path:
 
 
 def _start(key: str | None, errata: Sequence[Mapping[str, Any]]) -> str:
-    """What the address of the page names: an erratum by its id, or a record; where a part of a key names several, the
+    """The address of the page names an erratum by its id, or a record; where a part of a key names several, the
     first that is printed and can be evaluated."""
     if key is None:
         return ""

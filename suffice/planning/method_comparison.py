@@ -101,7 +101,7 @@ class Comparison:
             measured = [one for one in methods if not one.why_not]
             if given := [one.name for one in measured if one.anchored]:
                 lines.append(f"{' and '.join(given)}: with the clients' own minimisers, for which nothing is counted.")
-            found.append(Table.of(COLUMNS, measured, title=title, lines=lines, width=80))
+            found.append(Table.from_columns(COLUMNS, measured, title=title, lines=lines, width=80))
         return found
 
     def to_dict(self) -> list[dict[str, Any]]:

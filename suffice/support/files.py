@@ -62,7 +62,7 @@ def write_whole(path: str | Path, content: bytes, field: str = "") -> Path:
 
 
 def unfinished(folder: Path, names: set[str]) -> list[Path]:
-    """What `write_whole` left in `folder` when it was killed while it wrote one of `names`."""
+    """Files that `write_whole` left in `folder` when it was killed while it wrote one of `names`."""
     cut = {name[:_LONGEST] for name in names}
     matches = [(re.fullmatch(r"\.(.+)\.[0-9a-f]{16}\.partial", path.name), path) for path in folder.glob(".*.partial")]
     return [path for match, path in matches if match and match[1] in cut]

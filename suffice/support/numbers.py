@@ -1,4 +1,4 @@
-"""What a user hands in, checked: as float64 arrays, as one number, as a whole one, as a word, a flag or names."""
+"""Values that a user hands in, checked: as float64 arrays, one number, a whole one, a word, a flag or names."""
 
 from __future__ import annotations
 

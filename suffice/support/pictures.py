@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class Picture(Protocol):
-    """What `plot` returns, a `suffice.figures.Figure`: a notebook shows it."""
+    """The result of `plot`, a `suffice.figures.Figure`: a notebook shows it."""
 
     title: str
 

@@ -72,7 +72,7 @@ class Table:
     width: int | None = None
 
     @classmethod
-    def of(cls, columns: Sequence[Column], entries: Iterable[Any], **rest: Any) -> Table:
+    def from_columns(cls, columns: Sequence[Column], entries: Iterable[Any], **rest: Any) -> Table:
         """A row for every entry; `rest` are the other fields."""
         return cls(
             columns=[column.head for column in columns],
@@ -87,7 +87,7 @@ class Table:
         self._print(console())
 
     def text(self) -> str:
-        """What `show` prints into a file, as a string."""
+        """The lines that `show` prints into a file, as a string."""
         from rich.console import Console
 
         paper = io.StringIO()

@@ -10,7 +10,7 @@ PACKAGES = ("suffice", "numpy", "scipy", "sympy", "torch", "matplotlib")
 
 
 def versions() -> dict[str, str]:
-    """Of the package, of those that it computes with, and of Python."""
+    """Versions of the package, of those that it computes with, and of Python."""
     return {name: version(name) for name in PACKAGES} | {"python": platform.python_version()}
 
 

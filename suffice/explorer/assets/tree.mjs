@@ -51,7 +51,7 @@ const textOfErratum = entry => spelled([entry.kind, entry.claim, entry.truth, en
 
 // How well an entry answers: by its name rather than by its text, what is asked about errors by errata, and of these by
 // the most damaging; 0 if not at all.
-export function worth({ id, name, text, erratum, first }, words, wrong) {
+export function rank({ id, name, text, erratum, first }, words, wrong) {
   if (!holdsAll(`${name} ${text}`, words) || (wrong && !erratum)) return 0;
   const called = words.filter(word => holdsWord(name, word)).length / (words.length || 1);
   const key = spelled(id.replace(/[/-]/g, " "));
@@ -122,9 +122,9 @@ export class Tree {
   search(text) {
     const { words, wrong } = wordsOf(text);
     const asked = Boolean(words.length || wrong);
-    const worths = new Map(this.entries.map(entry => [entry, worth(entry, words, wrong)]));
-    const found = asked ? this.entries.filter(entry => worths.get(entry)) : [];
-    found.sort((one, other) => worths.get(other) - worths.get(one));
+    const ranks = new Map(this.entries.map(entry => [entry, rank(entry, words, wrong)]));
+    const found = asked ? this.entries.filter(entry => ranks.get(entry)) : [];
+    found.sort((one, other) => ranks.get(other) - ranks.get(one));
     const rows = found.map(({ button: { childNodes }, paper, open }) => {
       const shown = [...childNodes].map(node => node.cloneNode(true));
       return button(open, "", ...shown, make("span", { className: "own" }, ` ${paper.key}`));

@@ -31,7 +31,7 @@ def first_rows(
     """All rows, or the first ones where there are many clients."""
     shown = rows[:MOST_ROWS] if clients > MOST_ROWS else rows
     more = [f"{len(rows) - len(shown)} more rows are in --csv FILE and --json."] if len(shown) < len(rows) else []
-    return Table.of(columns, shown, title=title, lines=[*lines, *more], width=80)
+    return Table.from_columns(columns, shown, title=title, lines=[*lines, *more], width=80)
 
 
 def noted_table(table: Table, notes: Sequence[str]) -> Table:

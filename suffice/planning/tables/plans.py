@@ -61,7 +61,7 @@ def exact_table(precisions: Precisions) -> Table:
     rows = [row for there in precisions.values() for row in there]
     many = len(rows[0].names) > MOST_ROWS
     reached = "to a mean excess of at most eps" if many else "until the mean excess is at most eps"
-    return Table.of(
+    return Table.from_columns(
         SUMMARY if many else _shown("exact"),
         [(key, there, to_be_planned(there)) for key, there in precisions.items()] if many else rows,
         title=f"Exact plan{', medians over clients' if many else ''}: iterations {reached}",
@@ -147,7 +147,7 @@ def schedules_table(rows: Sequence[ClientPlan]) -> Table:
     def bound(plan: Any, name: str) -> float | None:
         return getattr(plan, name)["iterations_at_confidence" if name == "hitting" else "bound"]
 
-    return Table.of(
+    return Table.from_columns(
         (
             Column("client", lambda one: one[0].name, numeric=False),
             Column("eps", lambda one: one[0].epsilon),
