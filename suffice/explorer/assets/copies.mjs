@@ -4,18 +4,16 @@ import { boundAt } from "./solve.mjs";
 
 const argumentsOf = (record, values, join) =>
   record.parameters.map(({ name }) => `${name}=${plain(values[name])}`).join(join);
+const number = (record, values) => shown(boundAt(record, values), record.direction);
 
 export function asPython(record, values, meets) {
   const edition = record.edition === "printed" ? ', "printed"' : "";
-  const enforce = meets ? "" : "enforce=False, ";
-  const number = record.formula.bound ? `  # ${shown(boundAt(record, values), record.direction)}` : "";
-  return [
-    "from suffice.bounds import evaluate, find",
-    "",
-    `theorem = find("${record.key}"${edition})`,
-    `print(evaluate(theorem, ${enforce}${argumentsOf(record, values, ", ")}))${number}`,
-    "",
-  ].join("\n");
+  const given = (meets ? "" : "enforce=False, ") + argumentsOf(record, values, ", ");
+  return `from suffice.bounds import evaluate, find
+
+theorem = find("${record.key}"${edition})
+print(evaluate(theorem, ${given}))  # ${number(record, values)}
+`;
 }
 
 export function asCommand(record, values, meets) {
@@ -26,8 +24,7 @@ export function asCommand(record, values, meets) {
 
 export function asLatex(record, values) {
   const relation = record.direction === "upper" ? "\\le" : "\\ge"; // the number is rounded away from the formula
-  const number = record.formula.bound ? ` ${relation} ${power(shown(boundAt(record, values), record.direction))}` : "";
-  return `% ${record.key} (${record.edition}) at ${argumentsOf(record, values, ", ")}\n${record.latex}${number}\n`;
+  const power = number(record, values).replace(/e(-?\d+)$/, " \\cdot 10^{$1}");
+  const where = `% ${record.key} (${record.edition}) at ${argumentsOf(record, values, ", ")}`;
+  return `${where}\n${record.latex} ${relation} ${power}\n`;
 }
-
-const power = text => text.replace(/e(-?\d+)$/, " \\cdot 10^{$1}");

@@ -118,7 +118,7 @@ export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, x
     const style = `curve ${look}${faded ? " faded" : ""}`;
     for (const piece of pieces(points, visible)) {
       const kind = piece[0][2] === false ? `${style} beyond` : style;
-      if (piece.length > 1) draw(svg, "polyline", { class: kind, points: joined(piece) });
+      draw(svg, "polyline", { class: kind, points: joined(piece) });
     }
     for (const [a, b] of dots ? points.filter(visible) : []) {
       draw(svg, "circle", { class: style, cx: across.at(a), cy: upward.at(b), r: 3.5 });
@@ -135,19 +135,11 @@ export function plot(svg, { lines, marks, paths, level, xRange, xLog, yLinear, x
 
 // The runs of visible points on which the conditions hold, or fail; neighbouring runs share a point.
 function pieces(points, visible) {
-  const found = [];
-  let run = [];
+  const found = [[]];
   for (const point of points) {
-    if (!visible(point)) {
-      if (run.length) found.push(run);
-      run = [];
-      continue;
-    }
-    if (run.length && run[0][2] !== point[2]) {
-      found.push([...run, point]);
-      run = [];
-    }
-    run.push(point);
+    const run = found.at(-1);
+    if (!visible(point)) found.push([]);
+    else if (run.push(point) > 1 && run[0][2] !== point[2]) found.push([point]);
   }
-  return run.length ? [...found, run] : found;
+  return found.filter(run => run.length > 1);
 }

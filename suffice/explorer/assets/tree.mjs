@@ -134,22 +134,18 @@ export class Tree {
     this.all.hidden = asked;
     this.hits.hidden = !asked;
     const count = found.length === 1 ? "1 answer" : `${found.length} answers, the best first`;
-    this.say(found.length ? `${count}.` : asked ? "Nothing has all these words." : "");
+    this.line.textContent = found.length ? `${count}.` : "Nothing has all these words.";
+    this.line.hidden = !asked;
   }
 
   select(state) {
     for (const entry of this.entries) {
-      const chosen = entry.erratum ? entry.erratum === state.erratum : !state.erratum && entry.record === state.record;
-      if (chosen) entry.button.setAttribute("aria-current", "true");
-      else entry.button.removeAttribute("aria-current");
+      const chosen = state.erratum ? entry.erratum === state.erratum : entry.record === state.record;
+      entry.button.ariaCurrent = chosen || null;
       if (!chosen || state.first) continue; // the contents are folded at first
       for (let box = entry.button.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
       if (getComputedStyle(this.root).display !== "none") entry.button.scrollIntoView({ block: "nearest" });
     }
   }
 
-  say(text) {
-    this.line.textContent = text;
-    this.line.hidden = !text;
-  }
 }

@@ -77,17 +77,8 @@ export class View {
 
   // The other edition at the same values.
   turn(record) {
-    this.open({
-      record,
-      values: { ...record.at, ...sameInstance(this.state, record), ...this.shared(record) },
-      along: this.state.along,
-      erratum: this.state.erratum,
-    });
-  }
-
-  shared(record) {
-    const kept = record.parameters.filter(({ name }) => name in this.state.values);
-    return Object.fromEntries(kept.map(({ name }) => [name, this.state.values[name]]));
+    const { values, along, erratum } = this.state;
+    this.open({ record, values: { ...sameInstance(this.state, record), ...values }, along, erratum });
   }
 
   parts(record, card) {
@@ -120,12 +111,18 @@ export class View {
 
   // The value, and the plot, in which a hand may move what it is drawn against.
   picture(record) {
-    this.choice = make("select", { onchange: () => this.along(this.choice.value) });
+    const chosen = () => this.update({ along: this.choice.value });
+    this.choice = make("select", { onchange: chosen });
     this.choice.setAttribute("aria-label", "plot against");
     for (const { name, letters } of record.parameters)
       this.choice.append(make("option", { value: name }, `${name} (${letters})`));
     this.scales = [null, null]; // across and upward: whether logarithmic, as long as somebody has asked
-    this.axes = ["across", "upward"].map((_, axis) => button(() => this.scale(axis), ""));
+    this.axes = ["xLog", "yLog"].map((log, axis) =>
+      button(() => {
+        this.scales[axis] = !this.drawn[log];
+        this.draw();
+      }, ""),
+    );
     this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     this.svg.setAttribute("role", "img");
     this.svg.onpointerdown = event => {
@@ -149,11 +146,6 @@ export class View {
     return make("section", { className: "notes" }, this.legend, this.note, make("h3", {}, "Conditions"), this.limits);
   }
 
-  scale(axis) {
-    this.scales[axis] = !(axis ? this.drawn.yLog : this.drawn.xLog);
-    this.draw();
-  }
-
   // To the value under the pointer; an exact one that is known within eight pixels draws it.
   drag(event) {
     const { along } = this.state;
@@ -168,17 +160,11 @@ export class View {
   }
 
   set(name, value) {
-    this.state.values = { ...this.state.values, [name]: value };
-    this.update();
+    this.update({ values: { ...this.state.values, [name]: value } });
   }
 
-  along(name) {
-    this.state.along = name;
-    this.update();
-  }
-
-  update() {
-    const { record, values } = this.state;
+  update(changes) {
+    const { record, values } = Object.assign(this.state, changes);
     if (record && this.sliders) {
       for (const one of this.sliders) one.put(values[one.parameter.name]);
       this.choice.value = this.state.along;
@@ -190,7 +176,7 @@ export class View {
       cancelAnimationFrame(this.frame); // the number is there at once, the picture with the next frame
       this.frame = requestAnimationFrame(() => this.draw());
     }
-    if (record) this.readAgain();
+    if (record) for (const { one, cell } of this.readings) cell.replaceChildren(...reading(one, this.known()));
     this.changed(this.state);
   }
 
@@ -311,7 +297,6 @@ export class View {
       one => one !== record && one.edition === "corrected" && !one.superseded && belongs(one),
     );
     this.readings = siblings.map(one => ({ one, cell: make("td") }));
-    if (!siblings.length) return [];
     const rows = this.readings.map(({ one, cell }) => {
       const open = () => this.open({ record: one, values: carried(one, this.known()), along: this.state.along });
       const title = make("td", {}, button(open, "", rich(one.title)));
@@ -319,7 +304,7 @@ export class View {
     });
     const wrong = record.edition === "printed" && record.faultLabel === "Fault";
     const head = `${wrong ? "What holds instead" : "Other readings of it"}, at these values`;
-    return [make("section", {}, make("h3", {}, head), make("table", {}, make("tbody", {}, ...rows)))];
+    return rows.length ? [make("section", {}, make("h3", {}, head), make("table", {}, make("tbody", {}, ...rows)))] : [];
   }
 
   // The values at hand, and numbers of the erratum's instance that the record itself does not take.
@@ -330,24 +315,19 @@ export class View {
     return { ...Object.fromEntries(told.map(([name, text]) => [name, Number(text)])), ...this.state.values };
   }
 
-  readAgain() {
-    const values = this.known();
-    for (const { one, cell } of this.readings) {
-      const missing = one.parameters.filter(({ name }) => !(name in values)).map(({ name }) => name);
-      if (missing.length) cell.innerHTML = `asks for ${missing.map(name => `<code>${name}</code>`).join(", ")}`;
-      else if (!one.formula.bound) cell.textContent = "";
-      else {
-        const unmet = failing(one, values);
-        cell.textContent = unmet.length
-          ? `does not apply: ${unmet.join("; ")} fails`
-          : `${relation(one)} ${shown(claimed(one, values), one.direction)}`;
-      }
-    }
-  }
-
   // What people take away.
   takeaway() {
     this.text = make("pre", {});
     return make("details", {}, make("summary", {}, "In Python, at the command line and in LaTeX"), this.text);
   }
+}
+
+// The value of another record, or why it has none.
+function reading(one, values) {
+  const missing = one.parameters.filter(({ name }) => !(name in values)).map(({ name }) => make("code", {}, name));
+  if (missing.length) return ["asks for ", ...missing.flatMap(name => [", ", name]).slice(1)];
+  if (!one.formula.bound) return [];
+  const unmet = failing(one, values);
+  if (unmet.length) return [`does not apply: ${unmet.join("; ")} fails`];
+  return [`${relation(one)} ${shown(claimed(one, values), one.direction)}`];
 }
