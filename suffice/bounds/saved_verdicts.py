@@ -26,6 +26,7 @@ from .theorems import find
 FILE = Path(__file__).with_name("verdicts.json")
 
 
+@cache
 def known() -> dict[tuple[str, str], dict[str, Any]]:
     """(key, edition) -> verdict, instances, worst_ratio and the fingerprint of what was checked."""
     return _rows(FILE)

@@ -55,15 +55,32 @@ def errata(
 
 def show(rows: Sequence[Mapping[str, Any]]) -> None:
     """A table of errors, the worst first, then one of true statements that have an entry."""
-    from suffice.bounds.saved_errata import LOOSE, by_damage
+    from suffice.bounds.saved_errata import KINDS, LOOSE, by_damage
 
     ranked = by_damage(rows)
     wrong, loose = ([row for row in ranked if (row["kind"] == LOOSE) is kind] for kind in (False, True))
     if wrong:
-        Table(columns=(), rows=(), lines=_legend(wrong)).show()
-        errata_table(wrong).show()
+        lines = [
+            f"{len(wrong)} errors in print, the most damaging first. On a small example the text implies the value "
+            "`printed`, and the true one is `measured`; `suffice errata ID` shows the example and what holds.",
+            "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in wrong)),
+        ]
+        Table(lines=lines).show()
+        cells = [(row["id"], row["kind"], number(row["printed"]), number(row["measured"])) for row in wrong]
+        _table([*zip(wrong, cells)], ("id", "kind", "printed", "measured"), "what holds")
     if loose:
-        loose_table(loose).show()
+        title = "No error, and not counted: what is printed stands, and something is to be added"
+        _table([(row, (row["id"],)) for row in loose], ("id",), "what is to be added", title=title)
+
+
+def _table(
+    rows: Sequence[tuple[Mapping[str, Any], tuple[str, ...]]], columns: tuple[str, ...], last: str, title: str = ""
+) -> None:
+    """Rows with their first cells; where each is, and the truth, stand in columns behind."""
+    cells = [(*first, row["location"], row["truth"]) for row, first in rows]
+    Table(
+        title=title, columns=(*columns, "where", last), numeric=columns[2:], optional=("where", last), rows=cells
+    ).show()
 
 
 def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
@@ -83,40 +100,6 @@ def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
     return [row for row in rows if row["id"] in named]
 
 
-def _legend(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Lines above the table that explain its words."""
-    from suffice.bounds.saved_errata import KINDS
-
-    return [
-        f"{len(rows)} errors in print, the most damaging first. On a small example the text implies the value "
-        "`printed`, and the true one is `measured`; `suffice errata ID` shows the example and what holds.",
-        "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in rows)),
-    ]
-
-
-def errata_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """One row per erratum."""
-    return Table(
-        columns=("id", "kind", "printed", "measured", "where", "what holds"),
-        numeric=("printed", "measured"),
-        optional=("where", "what holds"),
-        rows=[
-            (row["id"], row["kind"], number(row["printed"]), number(row["measured"]), row["location"], row["truth"])
-            for row in rows
-        ],
-    )
-
-
-def loose_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """One row per true statement of which something is to be said."""
-    return Table(
-        title="No error, and not counted: what is printed stands, and something is to be added",
-        columns=("id", "where", "what is to be added"),
-        optional=("where", "what is to be added"),
-        rows=[(row["id"], row["location"], row["truth"]) for row in rows],
-    )
-
-
 def errata_page(row: dict[str, Any]) -> Table:
     """One erratum in lines: what is claimed, what is true, the instance and its numbers, and how to cite it."""
     from suffice.bounds.papers import PAPERS
@@ -130,7 +113,7 @@ def errata_page(row: dict[str, Any]) -> Table:
         shown["kind"] = "loose: no error, what is printed stands"
     if row["kind"] == WITHDRAWN:
         lines = [f"{name:9s} {shown[name]}" for name in ("id", "paper", "location", "kind")]
-        return Table(columns=(), rows=(), lines=[*lines, f"it said   {row['claim']}", f"reason    {row['truth']}"])
+        return Table(lines=[*lines, f"it said   {row['claim']}", f"reason    {row['truth']}"])
     names = ("id", "paper", "location", "kind", "claim", "truth")
     lines = [f"{row['location']}: {said(row)}", *(f"{name:9s} {shown[name]}" for name in names)]
     lines += [f"  {name} = {value}" for name, value in row["inputs"].items()]
@@ -139,4 +122,4 @@ def errata_page(row: dict[str, Any]) -> Table:
         lines.append(f"commands: suffice theorem {row['key']}")
         if any(record.edition == "printed" for record in rows_of(row["key"])):
             lines.append(f"{'':9s} suffice theorem {row['key']} --edition printed")
-    return Table(columns=(), rows=(), lines=lines)
+    return Table(lines=lines)

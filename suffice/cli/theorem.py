@@ -91,10 +91,31 @@ def _list(part: str | None, listed: Sequence[Theorem], edition: str | None, as_j
         f"{spelled(part)}: {len(chosen)} statement{'s' * (len(chosen) > 1)}",
         *([f"Wrong in print: {wrong}"] if wrong else []),
     ]
-    Table(columns=(), rows=(), lines=[*lines, *_legend(chosen)]).show()
-    for kind in ("printed", "corrected"):
-        if some := [entry for entry in chosen if entry.edition == kind]:
-            theorem_table(some, title=f"Theorems {'as printed' if kind == 'printed' else kind}").show()
+    lines.append(
+        "The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."
+    )
+    if any(record.superseded_by for record in chosen):
+        lines.append("Superseded: the statement is true, and a sharper record replaces it.")
+    if any(record.order_only for record in chosen):
+        lines.append("Order only: the statement gives no number to evaluate or check; its page says why.")
+    Table(lines=lines).show()
+    for kind, words in (("printed", "as printed"), ("corrected", "corrected")):
+        if rows := [
+            (entry.key, _verdict(entry), entry.quantity.expression, entry.source.locator)
+            for entry in chosen
+            if entry.edition == kind
+        ]:
+            title = f"Theorems {words} ({len(rows)})"
+            columns = ("key", "verdict", "bounds", "source")
+            Table(title=title, columns=columns, optional=("source", "bounds"), rows=rows).show()
+
+
+def _verdict(record: Theorem) -> str:
+    """The word of the most recent saved verification, or why there is none."""
+    from suffice.bounds.saved_verdicts import known
+
+    kept = known().get((record.key, record.edition), {}).get("verdict", "order only" if record.order_only else "-")
+    return "superseded" if record.superseded_by else kept
 
 
 def result_table(records: Sequence[Theorem]) -> Table:
@@ -248,37 +269,3 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
         "proof": saved_proof(record) or None,
         "errata": [row["id"] for row in errata_of("", [record.key])],
     }
-
-
-def _legend(records: Sequence[Theorem]) -> list[str]:
-    """Lines above the table that explain its words."""
-    lines = ["The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."]
-    if any(record.superseded_by for record in records):
-        lines.append("Superseded: the statement is true, and a sharper record replaces it.")
-    if any(record.order_only for record in records):
-        lines.append("Order only: the statement gives no number to evaluate or check; its page says why.")
-    return lines
-
-
-def theorem_table(records: Sequence[Theorem], title: str = "Theorems") -> Table:
-    """Keys, what they bound, where they stand and the verdicts of the most recent saved verification."""
-    from suffice.bounds.saved_verdicts import known
-
-    verdicts = known()
-    return Table(
-        title=f"{title} ({len(records)})",
-        columns=("key", "verdict", "bounds", "source"),
-        optional=("source", "bounds"),
-        rows=[
-            (
-                record.key,
-                "superseded"
-                if record.superseded_by
-                else verdicts.get((record.key, record.edition), {}).get("verdict")
-                or ("order only" if record.order_only else "-"),
-                record.quantity.expression,
-                record.source.locator,
-            )
-            for record in records
-        ],
-    )

@@ -64,10 +64,10 @@ class Table:
     """
 
     title: str = ""
-    columns: Sequence[str]
+    columns: Sequence[str] = ()
     numeric: Sequence[str] = ()
     optional: Sequence[str] = ()
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[Cell]] = ()
     lines: Sequence[Cell] = ()
     width: int | None = None
 
