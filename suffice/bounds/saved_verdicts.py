@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -32,20 +31,6 @@ def known() -> dict[tuple[str, str], dict[str, Any]]:
     return _rows(FILE)
 
 
-def check_target(path: Path) -> None:
-    """Refuse, before minutes are spent, a path where `write_verdicts` would fail; `InputError`."""
-    try:
-        _rows(path)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise InputError("write", str(path), f"cannot be written: {error.strerror or error}") from None
-    except InputError:
-        raise
-    except (ValueError, TypeError, KeyError):
-        raise InputError("write", str(path), "holds something else than verdicts; give another file") from None
-
-
 def write_verdicts(path: Path, verdicts: Sequence[Any], effort: str) -> None:
     """Add or replace in the file at `path` the rows of `verdicts`, each a `suffice.verification.Verdict`, found at some
     effort; the others stay."""
@@ -64,16 +49,18 @@ def write_verdicts(path: Path, verdicts: Sequence[Any], effort: str) -> None:
             "fingerprint": fingerprint(find(theorem.key, theorem.edition)),  # a claim may turn a lower bound round
         }
     text = json.dumps([rows[key] for key in sorted(rows)], indent=1, allow_nan=False) + "\n"
-    write_whole(path, text.encode())
+    write_whole(path, text.encode(), "write")
 
 
 def _rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """The rows of a file; none where there is no file."""
+    """The rows of a file; none where there is no file; `InputError` for a file of something else."""
     if not path.exists():
         return {}
-    if not path.is_dir():  # which the system refuses in words of its own
-        check_regular(path, "write")
-    return {(row["key"], row["edition"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
+    check_regular(path, "write")
+    try:
+        return {(row["key"], row["edition"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
+    except (ValueError, TypeError, KeyError):
+        raise InputError("write", str(path), "holds something else than verdicts; give another file") from None
 
 
 def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any]] | None = None) -> str:

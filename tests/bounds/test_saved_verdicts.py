@@ -82,8 +82,11 @@ def test_a_place_that_cannot_take_verdicts_is_refused_before_anything_is_checked
     monkeypatch.setattr("suffice.verification.verify", lambda *_, **__: pytest.fail("claims were checked"))
     path = tmp_path / "verdicts.json"
     if content is None:
-        for place in (tmp_path, tmp_path / "nowhere" / "verdicts.json"):
-            assert "cannot be written" in refused("verify", "--effort", "full", "--write", place)
+        for place, why in (
+            (tmp_path, "not a regular file"),
+            (tmp_path / "nowhere" / "v.json", "no such file or directory"),
+        ):
+            assert why in refused("verify", "--effort", "full", "--write", place)
         return
     path.write_text(content)
     line = refused("verify", "--effort", "full", "--write", path)
