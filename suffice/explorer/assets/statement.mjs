@@ -25,13 +25,11 @@ export function details(record) {
     [record.faultLabel, record.fault],
     ["Hypotheses", record.hypotheses],
     ["Tight", record.tight],
-  ];
-  if (record.superseded) facts.push(["Superseded by", record.superseded]);
-  const list = make("dl", {});
-  for (const [name, value] of facts.filter(([, value]) => value)) {
-    list.append(make("dt", {}, name), make("dd", { className: name.toLowerCase() }, rich(value)));
-  }
+    ["Superseded by", record.superseded],
+  ].filter(([, value]) => value);
+  const told = ([name, value]) => [make("dt", {}, name), make("dd", { className: name.toLowerCase() }, rich(value))];
   const words = [make("h3", {}, "The statement"), make("p", {}, rich(record.statement))];
+  const list = make("dl", {}, ...facts.flatMap(told));
   return make("section", {}, ...words, list, make("p", { className: "small" }, rich(record.verdictWords)));
 }
 
