@@ -8,31 +8,26 @@ All weights alpha_i are in (0, 1]; alpha_i = 1 for all is i-Scaffnew. Step sizes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers, real_array
 
-
-@dataclass(frozen=True, kw_only=True)
-class Steps:
+class Steps(NamedTuple):
     """Step sizes eta (N,) [theta^2 / loss] and the probability p of a communication."""
 
     eta: np.ndarray
     p: float
 
 
-def released_steps(*, L: Any, mu: float, alpha: Any) -> Steps:
-    """The authors' code: eta_i = alpha_i^2 / mean(alpha_j^2 L_j) and p = 1 / sqrt(mean(L_j) / mu).
+def released_steps(*, L, mu: float, alpha) -> Steps:
+    """The authors' code: eta_i = alpha_i^2 / mean(alpha_j^2 L_j) and p = 1 / sqrt(mean(L_j) / mu), L (N,).
 
     The mean stands where Theorem 1 needs the maximum: it applies only if alpha_i^2 L_i is at most the mean for all i,
     that is, if all are equal.
     """
-    L, strong, alpha = _per_client(L=L, mu=mu, alpha=alpha)
-    return Steps(eta=alpha**2 / (alpha**2 * L).mean(), p=(1 / np.sqrt(L.mean() / strong[0])).item())
+    squared = np.broadcast_to(alpha, np.shape(L)) ** 2
+    return Steps(eta=squared / (squared * L).mean(), p=float((mu / np.mean(L)) ** 0.5))
 
 
 # Averaging keeps sum_i alpha_i h_i as it is, because sum_i (alpha_i^2 / gamma_i) (xbar - x_i') = 0; the optimum has
@@ -42,26 +37,9 @@ def released_steps(*, L: Any, mu: float, alpha: Any) -> Steps:
 
 
 def initial_control_variates(gradients, *, eta, alpha) -> np.ndarray:
-    """h_i^0 (N, d) from the gradients g_i (N, d) of f_i at the common start, for one communication.
+    """h_i^0 (N, d) from the gradients g_i (N, d) of f_i at the common start, eta and alpha (N,), for one communication.
 
     h_i = g_i - (alpha_i / eta_i) sum_j alpha_j g_j / sum_j alpha_j^2 / eta_j, so that sum_i alpha_i h_i = 0.
     """
-    gradients = as_numbers("gradients", gradients, ("N", "d"))
-    clients = len(gradients)
-    _, eta, alpha = _per_client(gradients=np.ones(clients), eta=eta, alpha=alpha)
-    total = alpha @ gradients
-    return gradients - (alpha / eta)[:, None] * total / (alpha**2 / eta).sum()
-
-
-def _per_client(**given) -> list[np.ndarray]:
-    """Positive constants as arrays of one length (N,), numbers repeated."""
-    raw = {name: real_array(name, value) for name, value in given.items()}
-    clients = max((len(value) for value in raw.values() if value.ndim), default=1)
-    arrays = {name: as_numbers(name, value, (clients,), one_for_all=True, positive=True) for name, value in raw.items()}
-    if "alpha" in arrays and (arrays["alpha"] > 1).any():
-        raise InputError("alpha", arrays["alpha"].max().item(), "personalisation weights are in (0, 1]")
-    if "L" in arrays and (arrays["mu"] > arrays["L"]).any():
-        at = int(np.argmax(arrays["mu"] > arrays["L"]))
-        remedy = f"mu <= L must hold; client {at} has {arrays['L'][at]:.6g}"
-        raise InputError("mu", arrays["mu"][at].item(), remedy)
-    return list(arrays.values())
+    gradients, eta, alpha = map(np.asarray, (gradients, eta, alpha))
+    return gradients - (alpha / eta)[:, None] * (alpha @ gradients) / (alpha**2 / eta).sum()

@@ -1,4 +1,4 @@
-"""What Scafflix runs on: constants, starts, steps, refusals; and the published probabilities."""
+"""What Scafflix runs on: constants, starts, steps; and the published probabilities."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 from records import definition_of  # tests/helpers
 from site_data import DATA
 
-from suffice.bounds import InputError
 from suffice.bounds.scafflix_settings import initial_control_variates, released_steps
 
 LIBSVM = DATA / "libsvm"
@@ -89,22 +88,6 @@ def test_smoothness_constants_bound_the_hessian_and_are_attained(seed):
     np.testing.assert_allclose(define("smoothness-least-squares", **given), np.linalg.norm(hessian, 2), rtol=1e-13)
     largest = max(np.linalg.norm(np.outer(a, a) + r * np.eye(4), 2) for a in features)
     np.testing.assert_allclose(define("sample-smoothness-least-squares", **given), largest, rtol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("field", "call"),
-    [
-        ("mu", lambda: released_steps(L=[1.0, 3.0], mu=2.0, alpha=1.0)),
-        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.5, 1.5])),
-        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.0, 1.0])),
-        ("gradients", lambda: initial_control_variates(np.ones(2), eta=1.0, alpha=1.0)),
-        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.5, [1.0]])),
-    ],
-)  # fmt: skip
-def test_wrong_constants_are_refused_by_name(field, call):
-    with pytest.raises(InputError) as caught:
-        call()
-    assert caught.value.field == field
 
 
 @pytest.mark.parametrize(("name", "published"), [("mushrooms", 0.16883865479367444), ("a6a", 0.2344113416108792)])
