@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.support.errors import InputError
-
 
 def threshold_weights(*, b, threshold):
     """Equal weights on the agents with b_ij <= threshold."""
@@ -17,16 +15,14 @@ def threshold_weights(*, b, threshold):
     return inside / inside.sum(-1, keepdims=True)
 
 
-def components(linked):
-    """Labels (..., N) of the connected components of a graph (..., N, N): the smallest index in each."""
-    linked = np.asarray(linked, dtype=bool)
-    reached = linked | linked.swapaxes(-1, -2) | np.eye(linked.shape[-1], dtype=bool)
-    while True:  # paths of up to 2, 4, 8, ... edges
-        paths = reached.astype(np.float32)
-        longer = paths @ paths > 0
-        if (longer == reached).all():
-            return reached.argmax(-1)
-        reached = longer
+def components(linked) -> np.ndarray:
+    """Labels (..., N) of the connected components of graphs (..., N, N)."""
+    from scipy.sparse.csgraph import connected_components
+
+    linked = np.asarray(linked)
+    graphs = linked.reshape(-1, *linked.shape[-2:])
+    labels = [connected_components(graph, directed=False)[1] for graph in graphs]
+    return np.reshape(labels, linked.shape[:-1])
 
 
 def component_weights(*, b, threshold):
@@ -47,10 +43,4 @@ def precision_weights(*, b, mu, eps, sigma2=1.0):
     """
     level = np.sqrt(2 * np.asarray(mu, dtype=float) * eps)[..., None]
     closeness = np.maximum(level - np.asarray(b, dtype=float), 0) / sigma2
-    total = closeness.sum(-1, keepdims=True)
-    if (total == 0).any():
-        at = np.argwhere(total[..., 0] == 0)[0]
-        least = np.broadcast_to(np.min(b, -1, keepdims=True), total.shape)[*at, 0]
-        limit = np.broadcast_to(level, total.shape)[*at, 0]
-        raise InputError("eps", eps, f"no b_ij < sqrt(2 mu eps): the least is {least:.6g}, the right side {limit:.6g}")
-    return closeness / total
+    return closeness / closeness.sum(-1, keepdims=True)

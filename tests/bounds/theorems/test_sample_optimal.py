@@ -8,7 +8,6 @@ from needed_rounds import needed_rounds
 from records import bound_of, definition_of  # tests/helpers
 from scipy.optimize import minimize
 
-from suffice.bounds import InputError
 from suffice.bounds.bayes_risk import inverse_risk
 from suffice.bounds.theorems.sample_optimal.lower_bound import HALF, signal
 from suffice.bounds.threshold_weights import precision_weights
@@ -116,6 +115,3 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
             np.testing.assert_allclose(one, bound("theorem-2-optimal-rounds", signal2=signal2, **given), rtol=1e-10)
 
 
-def test_weights_without_a_peer_below_the_threshold_are_refused():
-    with pytest.raises(InputError, match=r"the least is 1, the right side 0.2"):  # no peer below the threshold
-        precision_weights(b=[[0.0, 1.0], [1.0, 2.0]], mu=1.0, eps=0.02)
