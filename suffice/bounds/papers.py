@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,21 +58,6 @@ class Paper:
             return ()
         found: Any = getattr(importlib.import_module(module), attribute, ())
         return tuple(found() if callable(found) else found)
-
-    def check(self, name: str, attribute: str) -> None:
-        """Raise `ValueError` if a part holds an entry of another paper's, or one twice."""
-        keys = [_identity(entry) for entry in self.part(name, attribute)]
-        for at, key in enumerate(keys):
-            if not re.match(rf"{self.key}[/-]", key):
-                raise ValueError(f"{key} does not begin with {self.key}")
-            if key in keys[:at] and attribute != "IDENTITIES":  # a proof has several steps
-                raise ValueError(f"{key} is there twice")
-
-
-def _identity(entry) -> str:
-    """The name that may be there once: an id, or a key with its edition."""
-    entry = getattr(entry, "theorem", entry)  # a claim is about one
-    return entry.id if hasattr(entry, "id") else f"{entry.key} {getattr(entry, 'edition', '')}".rstrip()
 
 
 class LazyTuple(Sequence[T]):
@@ -157,26 +141,9 @@ OWN: Mapping[str, Paper] = {
 
 def _all() -> Iterator[Paper]:
     yield from OWN.values()
-    taken = set(OWN)
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        try:
-            loaded = entry.load()
-            paper = loaded if isinstance(loaded, Paper) else loaded()
-            if not isinstance(paper, Paper):
-                raise TypeError(f"it gives a {type(paper).__name__}, not a Paper")
-            if paper.key in taken:
-                raise ValueError(f"{paper.key} is another paper's key")
-            for attribute in ("THEOREMS", "DEFINITIONS"):
-                paper.check("records", attribute)
-        except Exception as error:
-            _leave_out(f"the paper of the entry point {entry.name} = {entry.value}", error)
-            continue
-        taken.add(paper.key)
-        yield paper
-
-
-def _leave_out(what: str, error: Exception) -> None:
-    warnings.warn(f"{what} is left out: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+        loaded = entry.load()
+        yield loaded if isinstance(loaded, Paper) else loaded()
 
 
 PAPERS: Sequence[Paper] = LazyTuple(_all)
@@ -184,18 +151,6 @@ PAPERS: Sequence[Paper] = LazyTuple(_all)
 
 
 def parts(name: str, attribute: str) -> Iterator[Any]:
-    """The entries of the papers' modules, paper by paper: `parts("records", "THEOREMS")`.
-
-    A part of another package's paper that fails is left out with one warning that names it.
-    """
+    """The entries of the papers' modules, paper by paper: `parts("records", "THEOREMS")`."""
     for paper in PAPERS:
-        try:
-            if paper.key not in OWN:
-                paper.check(name, attribute)
-            found = paper.part(name, attribute)
-        except Exception as error:
-            if paper.key in OWN:
-                raise
-            _leave_out(f"{name} of the paper {paper.key}", error)
-            continue
-        yield from found
+        yield from paper.part(name, attribute)
