@@ -89,7 +89,7 @@ class ProblemBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class MovableInstances:
-    """How instances are moved to where a bound's conditions hold, see `admissible`.
+    """How instances are moved to where a bound's conditions hold, see `moved_inside`.
 
     scalars   the arguments of a batch of values, without eta
     moved     values whose scalar of this name (T, sigma2, e0 or mu) is the given one, the rest as it was

@@ -20,13 +20,12 @@ from suffice.simulate.problem_batches import tensors
 from suffice.support.errors import InputError
 
 from . import high_precision
-from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
-from .boundary_instances import LATE, inner_modes, late, scans
 from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import FamilyInstance, ProblemBatch, ProblemFamily, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
+from .generated_instances import LATE, inner_modes, late, moved_inside, scans
 from .measurement_cache import once
 from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
 from .rounding_violations import enlarged, movable, without_rounding

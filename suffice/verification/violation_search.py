@@ -15,9 +15,9 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .boundary_instances import on_boundaries
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
+from .generated_instances import on_boundaries
 
 _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
