@@ -81,7 +81,7 @@ class Sweep:
         """What measures a pair, None where the algorithm is not for so many clients, and how many instances of it may
         be measured: none where that is too expensive."""
         first, numbers = self.measured[0], _NUMBERS[self.effort]
-        given = self.theorem, first.algorithm, first.forms, pair, first.delta
+        given = self.theorem, first.algorithm, pair, first.delta
         if self.client >= pair[0]:
             return None, 0
         setting = typical_setting(shaped(*given))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -275,13 +275,11 @@ def measured_family(
 
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
-    forms = form_of(theorem)
-    problems = with_forms(forms, problems)
     chosen = algorithm if algorithm is not None else Local()
-    tested = tested_once(*typical(problems, chosen))
-    if tested.reason:
-        raise InputError("algorithm", chosen.name, tested.reason)
-    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, forms=forms).family(theorem)
+    (measure, *_), reason = measures(theorem, chosen, problems, client, effort="quick")
+    if reason:
+        raise InputError("algorithm", chosen.name, reason)
+    return replace(measure, scan=False).family(theorem)
 
 
 ROUNDS = {"R": "period", "K": "period", "participants": "participants"}
@@ -323,36 +321,33 @@ def measures(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
 ) -> tuple[list[Measure], str]:
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
-    forms = form_of(theorem)
+    given: dict[str, Any] = {"algorithm": algorithm, "client": client, "forms": form_of(theorem)}
     if family is not None:
-        problems = with_forms(forms, _no_longer(family), constants(theorem, algorithm, family))
+        problems = prepared(theorem, algorithm, _no_longer(family), family)
         tested = tested_once(*typical(problems, algorithm))
-        given = Measure(
-            problems=problems, algorithm=algorithm, client=client,
-            tested=tested, forms=forms, scan=True, reach=reach_on(problems, algorithm),
-        )  # fmt: skip
-        return [given], tested.reason
+        far = reach_on(problems, algorithm)
+        return [Measure(problems=problems, tested=tested, scan=True, reach=far, **given)], tested.reason
     tested: Assumptions | None = None
 
-    def measure(clients: int, features: int) -> Measure:
+    def measure(shape: tuple[int, int]) -> Measure:
         nonlocal tested
-        asked = theorem, algorithm, forms, (clients, features)
-        problem, _, eta = typical(shaped(*asked), algorithm)
+        problem, _, eta = typical(shaped(theorem, algorithm, shape), algorithm)
         steps_once(problem, algorithm, eta)
         tested = tested or tested_once(problem, algorithm, eta)
-        squared, coins = squares(problem, algorithm, tested, forms)
+        form = given["forms"].form
+        squared, coins = squares(problem, algorithm, tested, given["forms"])
         longest, last = APERIODIC, _STEPPED_LATE
         if tested.periodic:
             longest = 10_000 if squared else _STEPPED
             # squaring the maps of coins loses digits where modes neither grow nor decay
-            last = _STEPPED_LATE if forms.form.stepped or coins > 1 else LATE[-1]
+            last = _STEPPED_LATE if form.stepped or coins > 1 else LATE[-1]
         if effort == "order":
             last = last if squared else longest  # a search at every scale of T follows paths of the largest
-            products = _SQUARINGS if squared else longest * coins // (2 if forms.growing else 1)
-            if products * _size(problem, algorithm, forms) ** 3 > _SQUARINGS * _LARGEST_STATE**3:
-                raise InputError("clients", clients, "give fewer, as moments of so large a state take long")
-        problems = shaped(*asked, longest=longest)
-        return Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
+            products = _SQUARINGS if squared else longest * coins // (2 if given["forms"].growing else 1)
+            if products * _size(problem, algorithm, given["forms"]) ** 3 > _SQUARINGS * _LARGEST_STATE**3:
+                raise InputError("clients", shape[0], "give fewer, as moments of so large a state take long")
+        problems = shaped(theorem, algorithm, shape, longest=longest)
+        return Measure(problems=problems, tested=tested, late=last, **given)
 
     # what is assumed is tested on a shape in the middle
     found = of_shapes(sorted(SHAPES[effort], key=lambda shape: -shape[0] * shape[1] % 7), client, measure)
@@ -368,13 +363,19 @@ def measures(
     ], ""
 
 
+def prepared(
+    theorem: Theorem, algorithm: Algorithm, problems: ProblemFamily, family: ProblemFamily | None, delta: Any = None
+) -> ProblemFamily:
+    """The problems with all scalars that the theorem asks for; `family` is None where they are not somebody's own."""
+    return with_forms(form_of(theorem), problems, constants(theorem, algorithm, family, delta))
+
+
 def shaped(
-    theorem: Theorem, algorithm: Algorithm, forms: Composed, shape: tuple[int, int], delta: float | None = None,
-    **options: Any,
-) -> ProblemFamily:  # fmt: skip
-    """The quadratics of a shape (clients, features) that the theorem is about, with all scalars that are asked for."""
+    theorem: Theorem, algorithm: Algorithm, shape: tuple[int, int], delta: float | None = None, **options: Any
+) -> ProblemFamily:
+    """The quadratics of a shape (clients, features) that the theorem is about, prepared."""
     family = quadratics(clients=shape[0], features=shape[1], identical=alike(theorem), **options)
-    return with_forms(forms, family, constants(theorem, algorithm, None, delta))
+    return prepared(theorem, algorithm, family, None, delta)
 
 
 def _size(problem: QuadraticProblem, algorithm: Algorithm, forms: Composed) -> int:
@@ -406,21 +407,19 @@ def _no_longer(family: ProblemFamily) -> ProblemFamily:
 M = TypeVar("M", bound=Measure)
 
 
-def of_shapes(shapes: Iterable[tuple[int, int]], client: int, measure: Callable[[int, int], M]) -> list[M]:
+def of_shapes(shapes: Collection[tuple[int, int]], client: int, measure: Callable[[tuple[int, int]], M]) -> list[M]:
     """What measures the quantity of `client` in each shape (clients, features) that the algorithm is for."""
-    shapes, found, refused = list(shapes), [], None
-    for clients, features in shapes:
-        if client >= clients:
-            continue
+    found, most = list[M](), max(clients for clients, _ in shapes)
+    refused = InputError("client", client, f"give 0 to {most - 1}, or a family of more")
+    for shape in shapes:
         try:
-            found.append(measure(clients, features))
+            found += [measure(shape)] if client < shape[0] else []
         except InputError as error:
             if error.field == "algorithm" and not isinstance(error.__cause__, Exception):
                 raise
             refused = error  # this algorithm is not for so many clients
     if not found:
-        most = max(clients for clients, _ in shapes) - 1
-        raise refused if refused is not None else InputError("client", client, f"give 0 to {most}, or a family of more")
+        raise refused
     return found
 
 
@@ -480,8 +479,7 @@ def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     if not callable(forms.form.of):
         return True
     some = [family] if family is not None else [quadratics(clients=clients) for clients in range(client + 1, 9)]
-    scalars = constants(theorem, algorithm, family)
-    for problems in (with_forms(forms, each, scalars) for each in some):
+    for problems in (prepared(theorem, algorithm, each, family) for each in some):
         setting, (problem, _, eta) = typical_setting(problems), typical(problems, algorithm)
         try:
             steps_once(problem, algorithm, eta)

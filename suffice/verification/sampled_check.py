@@ -22,17 +22,10 @@ from .confidence_interval import FALSE_ALARMS
 from .counterexample import at_worst, described
 from .dimension_sweep import Sweep
 from .evidence import AGREEMENT, Evidence
-from .families import ProblemFamily, quadratics
+from .families import ProblemFamily
 from .family import Values
 from .path_measure import PathMeasure, untested
-from .problem_measure import (
-    alike,
-    constants,
-    of_shapes,
-    reach_on,
-    typical,
-    with_forms,
-)
+from .problem_measure import of_shapes, prepared, reach_on, shaped, typical
 from .quantity import form_of
 from .verdict import Verdict
 from .violation_search import shrink
@@ -66,24 +59,23 @@ def path_measures(
     delta: float | None,
 ) -> tuple[list[PathMeasure], str]:
     """The families to draw from, and why nothing can be measured ("" where it can)."""
-    forms = form_of(theorem)
-    scalars = constants(theorem, algorithm, family, delta)
     reasons: list[str] = []
 
-    def measure(given: ProblemFamily) -> PathMeasure:
-        problems = with_forms(forms, given, scalars)
+    def measure(problems: ProblemFamily) -> PathMeasure:
         problem, _, eta = typical(problems, algorithm)
         reasons.append(reason := paths_only(problem, algorithm, eta))
         held = () if reason else listed(problem, algorithm)
         return PathMeasure(
-            problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=forms, scan=not held,
-            paths=LOOKED_AT[effort], root=root, delta=delta, held=held, reach=reach_on(problems, algorithm),
+            problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=form_of(theorem),
+            scan=not held, paths=LOOKED_AT[effort], root=root, delta=delta, held=held,
+            reach=reach_on(problems, algorithm),
         )  # fmt: skip
 
-    given = {"identical": alike(theorem), "longest": LONGEST[effort]}
-    found = [measure(family)] if family is not None else of_shapes(
-        SHAPES[effort], client, lambda N, d: measure(quadratics(clients=N, features=d, **cast(Any, given)))
-    )  # fmt: skip
+    if family is not None:
+        found = [measure(prepared(theorem, algorithm, family, family, delta))]
+    else:
+        asked, most = (theorem, algorithm), LONGEST[effort]
+        found = of_shapes(SHAPES[effort], client, lambda shape: measure(shaped(*asked, shape, delta, longest=most)))
     reason = next(filter(None, reasons), "")
     return [] if reason else found, reason
 
