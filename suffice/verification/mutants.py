@@ -94,12 +94,13 @@ def _points(theorem: Theorem) -> dict[str, np.ndarray]:
 def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """Variants of a bound that gives no expression: keywords exchanged, moved by 5 %, taken as 0; the whole scaled."""
     assert theorem.bound is not None
-    changes = _rearranged(theorem, theorem.bound_keywords)
+    changes = []
     for one in map(theorem.parameter, theorem.bound_keywords):
         factors = () if one.integer else (0.95, 1.05)
         changes += [(f"{one.name} times {by}", lambda v, a=one.name, by=by: {a: by * v[a]}) for by in factors]
         if not one.integer and one.lower == 0 and not one.open_lower:
             changes.append((f"{one.name} taken as 0", lambda v, a=one.name: {a: 0 * v[a]}))
+    changes += _rearranged(theorem, theorem.bound_keywords)
     found = [Mutant(id=name, value=_changed(theorem.bound, change)) for name, change in changes]
     return [*found, _scaled(theorem, worst_ratio)]
 
