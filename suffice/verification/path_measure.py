@@ -1,17 +1,17 @@
 """Measures of `check` where no exact route applies: a quantity on simulated paths, as a bound that chance respects.
 
-An instance that draws nothing, or nothing but few listed outcomes, is followed exactly. Elsewhere, for independent
-Y >= 0 and any m, log_evidence(Y, m) exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m
-grows: the largest m at which it does exceed is a lower confidence bound of E[Y], at any time and whatever the
-distribution of Y. In place of an expectation the quantile: the k-th smallest of n draws exceeds the
-(1 - delta)-quantile with probability at most P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for
-the measured number: an upper bound below it is false but for probability alpha.
+An instance that draws nothing is followed exactly. Elsewhere, for independent Y >= 0 and any m, log_evidence(Y, m)
+exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m grows: the largest m at which it does
+exceed is a lower confidence bound of E[Y], at any time and whatever the distribution of Y. In place of an expectation
+the quantile: the k-th smallest of n draws exceeds the (1 - delta)-quantile with probability at most
+P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for the measured number: an upper bound below it is
+false but for probability alpha.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -20,10 +20,8 @@ import torch
 
 from suffice.bounds import Theorem
 from suffice.simulate.moment_powers import Cycle
-from suffice.simulate.outcome_sequences import expected_by_sequences
-from suffice.simulate.path_values import NUDGE, noiseless, path_values
+from suffice.simulate.path_values import NUDGE, path_values
 from suffice.simulate.problem_batches import instances
-from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.support.errors import InputError
 
 from .assumptions import Assumptions
@@ -42,12 +40,10 @@ _ROUNDING = 16.0
 @dataclass(frozen=True, kw_only=True)
 class PathMeasure(Measure):
     """The quantity of `client` on `paths` paths of each instance: its mean less one standard error, or with `certify`
-    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded.
-    `held`: see `expected_by_sequences`; empty where something else than listed outcomes is drawn."""
+    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded."""
 
     paths: int
     root: int
-    held: tuple[bool, ...] = ()
     certify: bool = False
 
     @property
@@ -74,8 +70,6 @@ class PathMeasure(Measure):
             problems, self.algorithm, eta=eta, iterations=T, client=self.client, form=form, seeds=self.paths,
             root=drawing % 2**32, scalars=given,
         )  # fmt: skip
-        if self.held and self.delta is None:
-            self._replace_few(form, problems, drawn, exact, eta, T, given)
         measured, rounding = np.full((2, len(asked.measured)), np.nan)
         certain = np.zeros(len(asked.measured), dtype=bool)
         for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
@@ -94,20 +88,6 @@ class PathMeasure(Measure):
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), theorem.direction == "upper")
         return measured, rounding, certain
-
-    def _replace_few(
-        self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],
-        eta: np.ndarray, T: np.ndarray, scalars: Mapping[str, np.ndarray],
-    ) -> None:  # fmt: skip
-        """Exact values in the place of paths where coins alone are drawn and their sequences can be counted."""
-        few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
-        if few:
-            expected = expected_by_sequences(
-                [problems[at] for at in few], self.algorithm, self.held, eta=eta[few], iterations=T[few],
-                client=self.client, form=form, scalars={name: value[few] for name, value in scalars.items()},
-            )  # fmt: skip
-            for at, value in expected.items():
-                found[few[at]], exact[few[at]] = value, True
 
     def _floor(self, problem: Any, scalars: Mapping[str, float]) -> float:
         """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no

@@ -14,9 +14,8 @@ import numpy as np
 
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm
-from suffice.simulate.outcome_sequences import MOST_SEQUENCES
 
-from .assumptions import listed, paths_only
+from .assumptions import paths_only
 from .claim import Claim, Effort
 from .confidence_interval import FALSE_ALARMS
 from .counterexample import at_worst, described
@@ -63,12 +62,10 @@ def path_measures(
 
     def measure(problems: ProblemFamily) -> PathMeasure:
         problem, _, eta = typical(problems, algorithm)
-        reasons.append(reason := paths_only(problem, algorithm, eta))
-        held = () if reason else listed(problem, algorithm)
+        reasons.append(paths_only(problem, algorithm, eta))
         return PathMeasure(
             problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=form_of(theorem),
-            scan=not held, paths=LOOKED_AT[effort], root=root, delta=delta, held=held,
-            reach=reach_on(problems, algorithm),
+            scan=True, paths=LOOKED_AT[effort], root=root, delta=delta, reach=reach_on(problems, algorithm),
         )  # fmt: skip
 
     if family is not None:
@@ -169,12 +166,10 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
 
 def left_open(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
     """What a verdict by paths leaves open."""
-    few = f"; with up to {MOST_SEQUENCES:,} sequences of outcomes and no noise all were followed"
-    few = few if measured[0].held and measured[0].delta is None else ""
     if theorem.direction == "lower" and measured[0].delta is None:
-        return f"instances with noise or coins: samples cannot refute a lower bound of an expectation{few}"
+        return "instances with noise or coins: samples cannot refute a lower bound of an expectation"
     kind = "expected values" if measured[0].delta is None else "quantiles"
     return (
         f"exact {kind}: they were sampled, on {LOOKED_AT[effort]} paths where an instance is only looked at and on up "
-        f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen{few}"
+        f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen"
     )

@@ -100,7 +100,7 @@ class _Climb:
         ratio = np.where(self.last.counted(self.theorem), self.last.ratio(self.theorem), 0.0)
         mu, beta = (np.asarray(self.last.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
         apart = np.broadcast_to(_SPREAD * mu <= beta, self.last.measured.shape)
-        return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart.reshape(len(u), -1).any(1))
+        return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart.reshape(len(u), -1).max(1))
 
     def ascended(self, points: _Points, ascents: int) -> _Points:
         """Climb so many steps from the points; of points that are the same one climbs."""
