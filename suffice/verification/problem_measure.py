@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import torch
 
 from suffice.bounds import Theorem
-from suffice.simulate import Algorithm, Local
+from suffice.simulate import Algorithm, Local, Quadratics, Randomness
 from suffice.simulate.algorithms.algorithm import Wrapper
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_maps import origin
@@ -21,7 +22,6 @@ from suffice.support.errors import InputError
 
 from . import high_precision
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
-from .effective_step import reach
 from .evidence import Evidence, sides
 from .families import FamilyInstance, ProblemBatch, ProblemFamily, of_mean_loss, quadratics, with_level, with_scalars
 from .family import Domain, Family, Values
@@ -70,7 +70,7 @@ class Measure:
     """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
 
     `scan`: the sharp instances have eigenvalues where it is extreme, see `candidates`; and T up to `late`.
-    `reach`: see `effective_step`.
+    `reach`: see `reach_on`.
     """
 
     problems: ProblemFamily
@@ -424,12 +424,35 @@ def of_shapes(shapes: Collection[tuple[int, int]], client: int, measure: Callabl
 
 
 def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
-    """`effective_step.reach`, where the library sets the step of the family's instances."""
+    """`reach`, where the library sets the step of the family's instances."""
     if isinstance(algorithm, Scheduled):
         arguments = typical_setting(family).arguments
         most = float(steps(algorithm, 0, arguments, APERIODIC).max())
         return max(arguments["eta"] / most, 1.0) if "eta" in algorithm.scalars and most else 1.0
     return reach(algorithm, typical_setting(family).problem.clients, APERIODIC) if family.movable else 1.0
+
+
+def reach(algorithm: Algorithm, clients: int, iterations: int) -> float:
+    """How many times as large as the largest step taken in some iterations eta is; 1 where it is smaller, or where the
+    models do not move.
+
+    Where all gradients are 1 a model moves by its step in each iteration: eta of gradient descent, eta/(1 + t0) at most
+    where the steps are eta/(t + t0). So eta = reach/beta is what makes the algorithm take a step of 1/beta.
+    """
+    ones, flat = np.ones((clients, 1)), 1e-9  # so flat that gradients are 1 wherever 40 steps may lead
+    problem = Quadratics.of(np.full((clients, 1, 1), flat / 2), ones / flat, sigma2=0 * ones[:, 0], start=0 * ones)
+    randomness, eta = Randomness(seeds=torch.arange(16), root=0xA57), torch.ones((), dtype=torch.float64)
+    furthest = 0.0
+    try:
+        with torch.no_grad():
+            state = algorithm.init(problem, problem.start.expand(16, -1, -1).clone())
+            for t in range(1, iterations + 1):
+                before, draw = state["models"], algorithm.draw(problem, randomness, t)
+                state = algorithm.step(problem, state, draw, eta)
+                furthest = max(furthest, float((state["models"] - before).abs().max()))
+    except (InputError, RuntimeError, ValueError, IndexError):  # one for a given number of features
+        return 1.0
+    return float(f"{1 / furthest:.6g}") if 1e-6 < furthest < 1 else 1.0  # the last places are rounding
 
 
 def with_forms(forms: Composed, family: ProblemFamily, scalars: Mapping[str, float] | None = None) -> ProblemFamily:
