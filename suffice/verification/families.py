@@ -108,10 +108,12 @@ class MovableInstances:
 
     scalars   the arguments of a batch of values, without eta
     moved     values whose scalar of this name (T, sigma2, e0 or mu) is the given one, the rest as it was
+    longest   the largest T that one is moved to
     """
 
     scalars: Callable[[Values], dict[str, np.ndarray]]
     moved: Callable[[Values, str, np.ndarray], Values]
+    longest: float = np.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,9 +196,14 @@ def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
     )  # fmt: skip
 
 
-def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
+def with_scalars(family: ProblemFamily, scalars: Mapping[str, float], level: str = "") -> ProblemFamily:
     """The family whose instances give these arguments too; of R, the iterations of a round, it gives how many rounds
-    there are, all of them whole, and no more participate than there are clients."""
+    there are, all of them whole, and no more participate than there are clients. `level`, what a client's excess loss
+    (or squared gradient) may fall below, has a domain of its own: a share of e0 (or of beta e0), or of 1 where e0 = 0.
+    """
+    if not scalars and not level:
+        return family
+    own, movable, sharp = family.build, family.movable, family.sharp
 
     def more(found: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
         given: dict[str, Any] = dict(scalars)
@@ -205,9 +212,33 @@ def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> Problem
             given["T"] = scalars["R"] * given["R"]
         if "participants" in scalars:
             given["participants"] = np.minimum(scalars["participants"], found["N"])
+        if level:
+            unit = np.asarray(found["e0"]) * (1.0 if level == "eps" else found.get("beta", 1.0))
+            given[level] = values["share"] * np.where(unit > 0, unit, 1.0)
         return given
 
-    return _with(family, more) if scalars else family
+    def build(values: Mapping[str, Any]) -> FamilyInstance:
+        setting = family.setting(values)
+        given = {**setting.arguments, **more({**setting.arguments, "T": setting.iterations}, values)}
+        return replace(setting, arguments=given, iterations=int(given["T"] if "R" in scalars else setting.iterations))
+
+    def joined(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
+        shape = np.shape(found["T"])
+        return found | {name: np.full(shape, value, dtype=float) for name, value in more(found, values).items()}
+
+    def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        problems, found = cast(ProblemBatch, own).many(values)
+        return problems, joined(found, values)
+
+    if movable is not None:
+        known = movable.scalars
+        movable = replace(movable, scalars=lambda values: joined(known(values), values))
+    many_or_one = ProblemBatch(many) if isinstance(own, ProblemBatch) else build
+    domains = dict(family.domains)
+    if level:
+        domains["share"] = Domain(low=1e-3, high=2, log=True)
+        sharp = sharp and (lambda of=sharp: (values := of()) | {"share": np.full(len(values["T"]), 0.3)})
+    return replace(family, build=many_or_one, movable=movable, domains=domains, sharp=sharp)
 
 
 def of_mean_loss(family: ProblemFamily, *only: str) -> ProblemFamily:
@@ -223,52 +254,6 @@ def of_mean_loss(family: ProblemFamily, *only: str) -> ProblemFamily:
         return replace(whole, arguments={**whole.arguments, **found, **setting.arguments})
 
     return replace(family, build=build)
-
-
-def with_level(family: ProblemFamily, name: str) -> ProblemFamily:
-    """The family with a domain of its own for `name`, what a client's excess loss (or squared gradient) may fall below:
-    a share of e0 (or of beta e0), or of 1 where e0 = 0."""
-
-    def level(found: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-        unit = np.asarray(found["e0"]) * (1.0 if name == "eps" else found.get("beta", 1.0))
-        return {name: values["share"] * np.where(unit > 0, unit, 1.0)}
-
-    def sharp() -> Values:
-        values = cast(Any, family.sharp)()
-        return values | {"share": np.full(len(values["T"]), 0.3)}
-
-    return replace(
-        _with(family, level),
-        domains={**family.domains, "share": Domain(low=1e-3, high=2, log=True)},
-        sharp=sharp if family.sharp else None,
-    )
-
-
-def _with(
-    family: ProblemFamily, more: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
-) -> ProblemFamily:
-    """The family whose instances give what `more` makes of their arguments and values, of one or of many at once."""
-    own, movable = family.build, family.movable
-
-    def build(values: Mapping[str, Any]) -> FamilyInstance:
-        setting = family.setting(values)
-        given = more({**setting.arguments, "T": setting.iterations}, values)
-        return replace(
-            setting, arguments={**setting.arguments, **given}, iterations=int(given.get("T", setting.iterations))
-        )
-
-    def joined(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
-        shape = np.shape(found["T"])
-        return found | {name: np.full(shape, value, dtype=float) for name, value in more(found, values).items()}
-
-    def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
-        problems, found = cast(ProblemBatch, own).many(values)
-        return problems, joined(found, values)
-
-    if movable is not None:
-        scalars = movable.scalars
-        movable = replace(movable, scalars=lambda values: joined(scalars(values), values))
-    return replace(family, build=ProblemBatch(many) if isinstance(own, ProblemBatch) else build, movable=movable)
 
 
 # --- quadratics ------------------------------------------------------------------------------------------------------

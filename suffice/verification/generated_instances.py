@@ -194,7 +194,8 @@ def moved_inside(
         if not len(stuck):
             break
         part = {key: value[stuck] for key, value in values.items()}
-        shifted = movable.moved(part, name, _nearest(theorem, movable.scalars(part), name, grid, reach))
+        target = _nearest(theorem, movable.scalars(part), name, grid, reach)
+        shifted = movable.moved(part, name, np.minimum(target, movable.longest) if name == "T" else target)
         values = {key: np.array(value) for key, value in values.items()}
         for key, value in shifted.items():
             values[key][stuck] = value

@@ -23,7 +23,7 @@ from suffice.support.errors import InputError
 from . import high_precision
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .evidence import Evidence, sides
-from .families import FamilyInstance, ProblemBatch, ProblemFamily, of_mean_loss, quadratics, with_level, with_scalars
+from .families import FamilyInstance, ProblemBatch, ProblemFamily, of_mean_loss, quadratics, with_scalars
 from .family import Domain, Family, Values
 from .generated_instances import LATE, inner_modes, late, moved_inside, scans
 from .measurement_cache import once
@@ -323,7 +323,10 @@ def measures(
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
     given: dict[str, Any] = {"algorithm": algorithm, "client": client, "forms": form_of(theorem)}
     if family is not None:
-        problems = prepared(theorem, algorithm, _no_longer(family), family)
+        problems = prepared(theorem, algorithm, family, family)
+        if problems.movable is not None:  # no instance is moved beyond the T that somebody chose
+            most = problems.domains["T"].high
+            problems = replace(problems, movable=replace(problems.movable, longest=most))
         tested = tested_once(*typical(problems, algorithm))
         far = reach_on(problems, algorithm)
         return [Measure(problems=problems, tested=tested, scan=True, reach=far, **given)], tested.reason
@@ -364,10 +367,22 @@ def measures(
 
 
 def prepared(
-    theorem: Theorem, algorithm: Algorithm, problems: ProblemFamily, family: ProblemFamily | None, delta: Any = None
+    theorem: Theorem, algorithm: Algorithm, family: ProblemFamily, own: ProblemFamily | None, delta: Any = None
 ) -> ProblemFamily:
-    """The problems with all scalars that the theorem asks for; `family` is None where they are not somebody's own."""
-    return with_forms(form_of(theorem), problems, constants(theorem, algorithm, family, delta))
+    """The family with all scalars that the theorem asks for, those of the mean loss where its quantity is of that, and
+    levels; without noise that is not isotropic where that is not asked for. `own` is None where it is the library's."""
+    forms, scalars = form_of(theorem), constants(theorem, algorithm, own, delta)
+    if forms.mean_loss or forms.apart:
+        family = of_mean_loss(family, *([] if forms.mean_loss else APART))
+    if forms.growing and family.growing is not None:
+        family = family.growing(forms.growing)
+    sharp = family.sharp
+    if forms.isotropic and family.movable is not None and "along" in family.domains and sharp is not None:
+        domains = {**family.domains, "along": Domain(low=0, high=0)}
+        family = replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
+    level = forms.form.level
+    given = bool(level) and level in {**typical_setting(family).arguments, **scalars}
+    return with_scalars(family, scalars, "" if given else level)
 
 
 def shaped(
@@ -390,18 +405,6 @@ def squares(problem: QuadraticProblem, algorithm: Algorithm, tested: Assumptions
     coins *= 2 if forms.growing else 1
     many = coins > 1 and entries(_size(problem, algorithm, forms)) > MOST_ENTRIES
     return tested.periodic and not forms.form.stepped and not many, coins
-
-
-def _no_longer(family: ProblemFamily) -> ProblemFamily:
-    """The family, no instance of which is moved beyond the T that somebody chose for it."""
-    movable = family.movable
-    if movable is None:
-        return family
-
-    def moved(values: Values, name: str, target: np.ndarray) -> Values:
-        return movable.moved(values, name, np.minimum(target, family.domains["T"].high) if name == "T" else target)
-
-    return replace(family, movable=replace(movable, moved=moved))
 
 
 M = TypeVar("M", bound=Measure)
@@ -453,22 +456,6 @@ def reach(algorithm: Algorithm, clients: int, iterations: int) -> float:
     except (InputError, RuntimeError, ValueError, IndexError):  # one for a given number of features
         return 1.0
     return float(f"{1 / furthest:.6g}") if 1e-6 < furthest < 1 else 1.0  # the last places are rounding
-
-
-def with_forms(forms: Composed, family: ProblemFamily, scalars: Mapping[str, float] | None = None) -> ProblemFamily:
-    """The family with `scalars` and those that the quantity asks for: of the mean loss where it is of that, and levels;
-    without noise that is not isotropic where that is not asked for."""
-    if forms.mean_loss or forms.apart:
-        family = of_mean_loss(family, *([] if forms.mean_loss else APART))
-    if forms.growing and family.growing is not None:
-        family = family.growing(forms.growing)
-    sharp = family.sharp
-    if forms.isotropic and family.movable is not None and "along" in family.domains and sharp is not None:
-        domains = {**family.domains, "along": Domain(low=0, high=0)}
-        family = replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
-    family = with_scalars(family, scalars or {})
-    level = forms.form.level
-    return with_level(family, level) if level and level not in typical_setting(family).arguments else family
 
 
 def alike(theorem: Theorem) -> bool:
