@@ -259,34 +259,6 @@ def of_mean_loss(family: ProblemFamily, *only: str) -> ProblemFamily:
 # --- quadratics ------------------------------------------------------------------------------------------------------
 
 
-def _problems(
-    A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray, along: np.ndarray, end: np.ndarray,
-    growth: np.ndarray | None,
-) -> Quadratics:  # fmt: skip
-    """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance.
-
-    A (n, N, d, d), xi (n, N, d), sigma2 (n,), start (n, d); the share `along` (n,) of the noise's variance is along the
-    unit vectors `end` (n, N, d), the rest in all directions alike. `growth` (n, N, d, d): see `GrowingNoise`.
-    """
-    _, clients, features = xi.shape
-    even, once = (
-        torch.from_numpy(each)[:, None, None, None] for each in (sigma2 * (1 - along) / features, sigma2 * along)
-    )
-    identity = torch.eye(features, dtype=torch.float64).expand(clients, -1, -1)
-    onto = torch.from_numpy(end[..., :, None] * end[..., None, :])
-    fields: dict[str, Any] = dict(
-        A=torch.from_numpy(np.ascontiguousarray(A)),
-        xi=torch.from_numpy(xi),
-        noise=Additive(
-            covariance=even * identity + once * onto,
-            factor=even.sqrt() * identity + ((even + once).sqrt() - even.sqrt()) * onto,
-        ),
-        start=torch.from_numpy(np.repeat(start[:, None], clients, axis=1)),
-        names=tuple(f"client {index}" for index in range(clients)),
-    )
-    return Quadratics(**fields) if growth is None else GrowingNoise(**fields, growth=torch.from_numpy(growth))
-
-
 def quadratics(
     *,
     clients: int = 1,
@@ -460,6 +432,8 @@ class _Quadratics:
         return values | {name: target}
 
     def built(self, values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance. A
+        share of the noise's variance is along unit vectors, the rest in all directions alike."""
         arguments = self.scalars(values)
         shape = (len(arguments["T"]), self.clients, self.features)
         H = np.broadcast_to(self.hessians(values), (*shape, self.features))
@@ -468,8 +442,25 @@ class _Quadratics:
         arguments["eta"] = values["eta"] if "eta" in values else values["step"] * self.steps / arguments["beta"]
         along = np.reshape(values.get("along", 0.0), -1) * np.ones(shape[0])
         end = np.broadcast_to(self.ends(values, along), shape)
-        growth = None if not self.growing else np.broadcast_to(self.growth(values, arguments), H.shape).copy()
-        return _problems(H / 2, -minimiser, arguments["sigma2"], start, np.abs(along), end, growth), arguments
+        sigma2, along = arguments["sigma2"], np.abs(along)
+        parts = sigma2 * (1 - along) / self.features, sigma2 * along
+        even, once = (torch.from_numpy(part)[:, None, None, None] for part in parts)
+        identity = torch.eye(self.features, dtype=torch.float64).expand(self.clients, -1, -1)
+        onto = torch.from_numpy(end[..., :, None] * end[..., None, :])
+        fields: dict[str, Any] = dict(
+            A=torch.from_numpy(np.ascontiguousarray(H / 2)),
+            xi=torch.from_numpy(-minimiser),
+            noise=Additive(
+                covariance=even * identity + once * onto,
+                factor=even.sqrt() * identity + ((even + once).sqrt() - even.sqrt()) * onto,
+            ),
+            start=torch.from_numpy(np.repeat(start[:, None], self.clients, axis=1)),
+            names=tuple(f"client {index}" for index in range(self.clients)),
+        )
+        if not self.growing:
+            return Quadratics(**fields), arguments
+        growth = torch.from_numpy(np.broadcast_to(self.growth(values, arguments), H.shape).copy())
+        return GrowingNoise(**fields, growth=growth), arguments
 
     def growth(self, values: Values, arguments: dict[str, np.ndarray]) -> np.ndarray:
         """(n, kinds, d, d), W with W^T W = M H^2 + A H: with H = Q diag(h) Q^T it takes each eigenvector to itself or,
