@@ -8,7 +8,7 @@ held for a fixed number of them; it depends on t periodically. A declared `phase
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -86,18 +86,6 @@ def paths_only(problem: Problem, algorithm: Algorithm, eta: Any) -> str:
     return ""
 
 
-def listed(problem: Problem, algorithm: Algorithm) -> tuple[bool, ...]:
-    """Whether iteration t = 1, 2, ... keeps the outcome of the one before; () where nothing is tossed, or where draws
-    are not as `outcomes` lists them."""
-    try:
-        with one_thread():
-            if all(len(algorithm.outcomes(problem, t)) == 1 for t in range(1, APERIODIC + 1)):
-                return ()
-            return tuple(_held(problem, algorithm))
-    except (_Fails, InputError):
-        return ()
-
-
 def _randomness(paths: int) -> Randomness:
     return Randomness(seeds=torch.arange(paths), root=0xA55)
 
@@ -116,52 +104,52 @@ def _path(
     """States before, and draws of, iterations 1 to `last` of a few paths; each step is taken twice."""
     randomness, visited = _randomness(paths), []
     state = _asked(algorithm, "init", problem, problem.start.expand(paths, *problem.start.shape).clone())
-    _check_state(algorithm, state)
     for t in range(1, last + 1):
         draw = _asked(algorithm, "draw", problem, randomness, t)
         if not isinstance(draw, Draw):
-            raise InputError("algorithm", algorithm.name, f"its `draw` returns {type(draw).__name__}: return a Draw")
+            raise _fault(algorithm, f"its `draw` returns {type(draw).__name__}: return a Draw")
         again = algorithm.draw(problem, randomness, t) if t <= 4 else draw
-        if not (torch.equal(draw.noise, again.noise) and _equal(dict(draw.extra), dict(again.extra))):
-            raise InputError(
-                "algorithm", algorithm.name, "its `draw` differs when called again: take all from `randomness`"
-            )
-        kept = {name: value.clone() for name, value in state.items()}
-        drawn = Draw(iteration=t, noise=draw.noise.clone(), extra={k: v.clone() for k, v in draw.extra.items()})
-        after = _asked(algorithm, "step", problem, {name: value.clone() for name, value in kept.items()}, drawn, eta)
-        once_more = _asked(algorithm, "step", problem, state, draw, eta)
-        _check_state(algorithm, after)
-        if not _equal(after, once_more):
-            raise InputError(
-                "algorithm", algorithm.name,
-                "two calls of its `step` with the same arguments differ: draw in `draw`, keep memory in the state",
-            )  # fmt: skip
+        if not (torch.equal(draw.noise, again.noise) and _equal(draw.extra, again.extra)):
+            raise _fault(algorithm, "its `draw` differs when called again: take all from `randomness`")
+        kept, drawn = _copy(state), Draw(iteration=t, noise=draw.noise.clone(), extra=_copy(draw.extra))
+        after = _asked(algorithm, "step", problem, _copy(state), drawn, eta)
+        if not _equal(after, _asked(algorithm, "step", problem, state, draw, eta)):
+            says = "two calls of its `step` with the same arguments differ: draw in `draw`, keep memory in the state"
+            raise _fault(algorithm, says)
         if not (_equal(kept, state) and torch.equal(drawn.noise, draw.noise) and _equal(drawn.extra, draw.extra)):
-            raise InputError("algorithm", algorithm.name, "its `step` changes its arguments: return new tensors")
+            raise _fault(algorithm, "its `step` changes its arguments: return new tensors")
         visited.append((kept, draw))
-        state = {name: value.clone() for name, value in after.items()}
+        state = _copy(after)
     return visited
 
 
+def _fault(algorithm: Algorithm, says: str) -> InputError:
+    return InputError("algorithm", algorithm.name, says)
+
+
 def _asked(algorithm: Algorithm, method: str, *given: Any) -> Any:
-    """What a method gives; `InputError` where it fails."""
+    """What a method gives; `InputError` where it fails, or gives a state that is none."""
     try:
         with torch.no_grad():
-            return getattr(algorithm, method)(*given)
+            found = getattr(algorithm, method)(*given)
     except InputError:
         raise
     except Exception as error:
         times = [each.iteration if isinstance(each, Draw) else each for each in given if isinstance(each, Draw | int)]
-        remedy = f"its `{method}` fails{''.join(f' at t = {t}' for t in times)} ({type(error).__name__}: {error})"
-        raise InputError("algorithm", algorithm.name, remedy) from error
-
-
-def _check_state(algorithm: Algorithm, state: Any) -> None:
-    if not isinstance(state, dict) or "models" not in state:
-        raise InputError("algorithm", algorithm.name, 'its `init` and `step` return a dictionary with "models" first')
-    for name, value in state.items():
+        at = "".join(f" at t = {t}" for t in times)
+        raise _fault(algorithm, f"its `{method}` fails{at} ({type(error).__name__}: {error})") from error
+    if method == "draw":
+        return found
+    if not isinstance(found, dict) or "models" not in found:
+        raise _fault(algorithm, 'its `init` and `step` return a dictionary with "models" first')
+    for name, value in found.items():
         if not isinstance(value, Tensor) or value.is_complex() or not bool(torch.isfinite(value).all()):
-            raise InputError("algorithm", algorithm.name, f"its state {name!r} is not a tensor of finite real numbers")
+            raise _fault(algorithm, f"its state {name!r} is not a tensor of finite real numbers")
+    return found
+
+
+def _copy(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.clone() for name, value in tensors.items()}
 
 
 def _equal(one: Any, two: Any) -> bool:

@@ -25,16 +25,15 @@ from .counterexample import with_counterexample
 from .dimension_sweep import Sweep
 from .families import ProblemFamily, own_scalar
 from .free_constant import with_constant
-from .loosened_conditions import loosened
 from .periods import over_periods
 from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
 from .readable_bound import reading, renamed, settings_kept
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
-from .satisfiable import explained
 from .schedule import Scheduled, with_steps
 from .verdict import Outcome, Verdict
+from .widened_conditions import explained, loosened
 
 
 def check(

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
-from .boundary_instances import LATE
 from .dimension_sweep import in_words
+from .generated_instances import LATE
 from .problem_measure import ZEROS, Measure, own_number
 from .verdict import Verdict
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, cast
 
 import numpy as np
@@ -71,8 +72,11 @@ class Sweep:
             if most < 1:
                 self.left_out.append(pair)
                 continue
-            family = measure.family(self.theorem)
-            parts = [embedded(each, family, pair, turn + at) for at, each in enumerate(_turns(worst, most, turn))]
+            # half of them the very worst, the others in turn from pair to pair
+            family, first, rest = measure.family(self.theorem), worst[: (most + 1) // 2], worst[(most + 1) // 2 :]
+            start = turn * (most // 2) % max(len(rest), 1)
+            chosen = first + (rest[start:] + rest[:start])[: most // 2]
+            parts = [embedded(each, family, pair, turn + at) for at, each in enumerate(chosen)]
             parts.append(family.draw(min(_DRAWN, most // 2), seed=root + turn))
             self.found.append(measure)
             yield family.evidence({name: np.concatenate([part[name] for part in parts]) for name in family.domains})
@@ -81,7 +85,7 @@ class Sweep:
         """What measures a pair, None where the algorithm is not for so many clients, and how many instances of it may
         be measured: none where that is too expensive."""
         first, numbers = self.measured[0], _NUMBERS[self.effort]
-        given = self.theorem, first.algorithm, first.forms, pair, first.delta
+        given = self.theorem, first.algorithm, pair, first.delta
         if self.client >= pair[0]:
             return None, 0
         setting = typical_setting(shaped(*given))
@@ -103,13 +107,6 @@ class Sweep:
             most = most if each * most <= min(10 * numbers, _ALL * numbers - self.spent) else 0
             self.spent += each * most
         return replace(first, problems=shaped(*given, longest=longest), **rest), most
-
-
-def _turns(worst: list[Values], most: int, turn: int) -> list[Values]:
-    """Half of them the very worst, the others in turn from pair to pair."""
-    first, rest = worst[: (most + 1) // 2], worst[(most + 1) // 2 :]
-    start = turn * (most // 2) % max(len(rest), 1)
-    return first + [*rest[start:], *rest[:start]][: most // 2]
 
 
 def _worst(theorem: Theorem, pieces: Sequence[Evidence]) -> list[Values]:
@@ -168,21 +165,13 @@ def in_words(pairs: Sequence[tuple[int, int]]) -> str:
     """`all pairs (N, d) up to 8 x 8`, or which: numbers of clients with the same numbers of features together."""
     if set(pairs) == set(PAIRS):
         return f"all pairs (N, d) up to {LARGEST} x {LARGEST}"
-    features: dict[int, set[int]] = {}
-    for N, d in pairs:
-        features.setdefault(N, set()).add(d)
     alike: dict[tuple[int, ...], list[int]] = {}
-    for N in sorted(features):
-        alike.setdefault(tuple(sorted(features[N])), []).append(N)
+    for N in sorted({N for N, _ in pairs}):
+        alike.setdefault(tuple(sorted({d for n, d in pairs if n == N})), []).append(N)
     return " and ".join(f"N = {_listed(Ns)} with d = {_listed(ds)}" for ds, Ns in alike.items())
 
 
 def _listed(numbers: Sequence[int]) -> str:
     """`1 to 3, 8`"""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda each: each[1] - each[0])]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)

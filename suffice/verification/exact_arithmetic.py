@@ -20,6 +20,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 BITS = 1024
 """Shadows are multiples of 2^-BITS: floats above 1e-290 are, and products and quotients are rounded down to one."""
 _NUDGED = 45
+_FIRST = 2**40 + 1
+"""The first place of an entry: no entry is such a number."""
 NUDGE = 2.0**-_NUDGED
 """The share by which a number known as its float alone is moved to see what depends on it: 2^8 times its rounding."""
 
@@ -152,7 +154,7 @@ class ExactTensors(TorchDispatchMode):
         """Return the exact result if the operation only moves numbers or ignores them, else its floats."""
         sizes = np.cumsum([0, *(known.size for known, _ in before)])
         places = iter([
-            torch.arange(1 + low, 1 + low + known.size, dtype=torch.float64).reshape(known.shape)
+            torch.arange(_FIRST + low, _FIRST + low + known.size, dtype=torch.float64).reshape(known.shape)
             for low, (known, _) in zip(sizes, before)
         ])  # fmt: skip
         swapped = tree_map(
@@ -165,7 +167,7 @@ class ExactTensors(TorchDispatchMode):
         if isinstance(at, Tensor) and at.shape == out.shape:
             if torch.equal(at.to(out), out):  # the same whatever it is given
                 return _read(out)
-            index = at.long() - 1
+            index = at.long() - _FIRST
             if bool(((at == at.round()) & (index >= 0) & (index < int(sizes[-1]))).all()):
                 floats = torch.cat([each.to(out).flatten() for _, each in before])
                 if torch.equal(floats[index], out):

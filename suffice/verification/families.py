@@ -1,20 +1,25 @@
-"""Families of learning problems that `check` draws from, searches, and shrinks. All public: make your own alike."""
+"""Families of learning problems: domains, and `build` from one value of each to an instance with its scalars.
+
+These are what `check` draws from, searches, and shrinks. All are public: make your own alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 import torch
 
+from suffice.bounds import Parameter
+from suffice.bounds.units import DIMENSIONLESS, Unit
 from suffice.simulate import Quadratics
 from suffice.simulate.gradient_noise import Additive
 from suffice.simulate.mean_loss import apart
 from suffice.simulate.mean_loss import minimiser as minimiser_of_mean
 from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.simulate.problem import Problem
+from suffice.simulate.problem_batches import instances
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
 from suffice.simulate.problems.growing_noise import GrowingNoise
 from suffice.simulate.problems.nonconvex import Profile, Well
@@ -22,14 +27,6 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from .family import Domain, Values
-from .problem_family import FamilyInstance as FamilyInstance
-from .problem_family import MovableInstances as MovableInstances
-from .problem_family import ProblemBatch as ProblemBatch
-from .problem_family import ProblemFamily as ProblemFamily
-from .problem_family import of_mean_loss as of_mean_loss
-from .problem_family import own_scalar as own_scalar
-from .problem_family import with_level as with_level
-from .problem_family import with_scalars as with_scalars
 
 LARGEST_STEP = 4.0
 """In units of 1/beta, where no condition limits the step: gradient descent diverges beyond 2/beta."""
@@ -37,32 +34,229 @@ FLATTEST = 2.0**-20
 """The smallest curvature of a family of quadratics, as a share of the largest possible."""
 
 
-def _problems(
-    A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray, along: np.ndarray, end: np.ndarray,
-    growth: np.ndarray | None,
-) -> Quadratics:  # fmt: skip
-    """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance.
+@dataclass(frozen=True, kw_only=True)
+class FamilyInstance:
+    """One instance: a problem, a step size, a number of iterations, and the scalars that a bound may ask for.
 
-    A (n, N, d, d), xi (n, N, d), sigma2 (n,), start (n, d); the share `along` (n,) of the noise's variance is along the
-    unit vectors `end` (n, N, d), the rest in all directions alike. `growth` (n, N, d, d): see `GrowingNoise`.
+    What `arguments` leaves out of eta, T, N, d, of e0 and distance2 of client 0, of mu (the smallest), beta (the
+    largest) and of sigma2 (where it is that of every client) is asked of the problem.
     """
-    _, clients, features = xi.shape
-    even, once = (
-        torch.from_numpy(each)[:, None, None, None] for each in (sigma2 * (1 - along) / features, sigma2 * along)
-    )
-    identity = torch.eye(features, dtype=torch.float64).expand(clients, -1, -1)
-    onto = torch.from_numpy(end[..., :, None] * end[..., None, :])
-    fields: dict[str, Any] = dict(
-        A=torch.from_numpy(np.ascontiguousarray(A)),
-        xi=torch.from_numpy(xi),
-        noise=Additive(
-            covariance=even * identity + once * onto,
-            factor=even.sqrt() * identity + ((even + once).sqrt() - even.sqrt()) * onto,
-        ),
-        start=torch.from_numpy(np.repeat(start[:, None], clients, axis=1)),
-        names=tuple(f"client {index}" for index in range(clients)),
-    )
-    return Quadratics(**fields) if growth is None else GrowingNoise(**fields, growth=torch.from_numpy(growth))
+
+    problem: Problem
+    eta: float
+    iterations: int
+    arguments: Mapping[str, float] = field(default_factory=dict)
+
+    def complete(self) -> FamilyInstance:
+        """Itself with these scalars; `InputError` names what is none."""
+        problem, given = self.problem, self.arguments
+        if not hasattr(problem, "stochastic_gradient"):
+            raise InputError("problem", type(problem).__name__, "give a problem, such as Quadratics.of(...)")
+        if not isinstance(given, Mapping):
+            raise InputError("arguments", given, 'give scalars by name, such as {"b": 0.5}')
+        for name, value in (("eta", self.eta), ("iterations", self.iterations), *given.items()):
+            if type(value) not in (float, int) and (np.ndim(value) or np.asarray(value).dtype.kind not in "iuf"):
+                raise InputError(name, value, "give one real number")
+        if not (self.iterations >= 0 and self.iterations % 1 == 0):
+            raise InputError("iterations", self.iterations, "give a whole number, at least 0")
+        counts = {"T": self.iterations, "N": problem.clients, "d": problem.features}
+        known = {"eta": self.eta} | {name: float(count) for name, count in counts.items()}
+        if "e0" not in given:
+            known["e0"] = float(problem.excess(problem.start[None])[0, 0])
+        if "distance2" not in given:
+            known["distance2"] = float((problem.start[0] - problem.optimum[0]).square().sum())
+        if (
+            "sigma2" not in given
+            and float((problem.sigma2 - problem.sigma2[0]).abs().max()) <= 1e-12 * problem.sigma2[0]
+        ):
+            known["sigma2"] = float(problem.sigma2[0])
+        if not {"mu", "beta"} <= given.keys():  # `constants` compares clients too, which takes a millisecond
+            A = getattr(problem, "A", None)
+            spectrum = None if A is None else torch.linalg.eigvalsh(2 * A)
+            flat, steep = (getattr(problem, name, spectrum) for name in ("mu", "smoothness"))
+            known |= {} if flat is None else {"mu": float(np.min(np.asarray(flat)))}
+            known |= {} if steep is None else {"beta": float(np.max(np.asarray(steep)))}
+        return replace(self, iterations=int(self.iterations), arguments={**known, **given})
+
+
+@dataclass(frozen=True)
+class ProblemBatch:
+    """A `build` whose instances are all of one shape.
+
+    `many` makes all of a batch of values at once: their problems as one (`simulate.batches`), and their arguments (n,)
+    with T and eta among them.
+    """
+
+    many: Callable[[Values], tuple[Problem, dict[str, np.ndarray]]]
+
+    def __call__(self, values: Mapping[str, Any]) -> FamilyInstance:
+        return self.each({name: np.asarray(value, dtype=float)[None] for name, value in values.items()})[0]
+
+    def each(self, values: Values) -> list[FamilyInstance]:
+        problems, arguments = self.many(values)
+        columns = zip(*(each.tolist() for each in arguments.values()))
+        rows = [dict(zip(arguments, row)) for row in columns]
+        return [
+            FamilyInstance(problem=problem, eta=row["eta"], iterations=int(row["T"]), arguments=row)
+            for problem, row in zip(instances(problems, len(rows)), rows)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MovableInstances:
+    """How instances are moved to where a bound's conditions hold, see `moved_inside`.
+
+    scalars   the arguments of a batch of values, without eta
+    moved     values whose scalar of this name (T, sigma2, e0 or mu) is the given one, the rest as it was
+    longest   the largest T that one is moved to
+    """
+
+    scalars: Callable[[Values], dict[str, np.ndarray]]
+    moved: Callable[[Values, str, np.ndarray], Values]
+    longest: float = np.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemFamily:
+    """Domains of the parameters, and `build(values)`: one number or array per name to one `FamilyInstance`.
+
+    `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
+    share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
+    `outside` says in words what the family leaves out. `mean_loss(own)` gives the same family whose e0, distance2 and
+    zeta2 are those of the clients' mean loss, or with `own` all but e0 and distance2, where more has to change.
+    `parameters` declares scalars of its own that bounds may take, by name with their units, None where a unit does not
+    matter; each `FamilyInstance` has their values among its arguments. `growing(names)` gives the family whose noise
+    grows as these scalars of `quantity.GROWING` say.
+    """
+
+    name: str
+    domains: Mapping[str, Domain]
+    build: Callable[[Mapping[str, Any]], FamilyInstance]
+    sharp: Callable[[], Values] | None = None
+    movable: MovableInstances | None = None
+    outside: str = ""
+    mean_loss: Callable[[bool], ProblemFamily] | None = None
+    parameters: Mapping[str, Unit | None] = field(default_factory=dict)
+    growing: Callable[[frozenset[str]], ProblemFamily] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping) or not all(
+            isinstance(name, str) and name.isidentifier() and isinstance(unit, Unit | None)
+            for name, unit in self.parameters.items()
+        ):
+            raise InputError("parameters", self.parameters, 'give names with units or None, such as {"kappa": None}')
+        if not isinstance(self.domains, Mapping) or not all(isinstance(each, Domain) for each in self.domains.values()):
+            raise InputError("domains", self.domains, "give a Domain by the name of each parameter")
+        if not self.domains:
+            raise InputError("domains", self.domains, "give at least one")
+        for name, value in (("build", self.build), ("sharp", self.sharp)):
+            if not callable(value) and (name, value) != ("sharp", None):
+                raise InputError(name, value, "give a function")
+
+    def own(self) -> dict[str, Parameter]:
+        """Its own scalars as parameters of a theorem."""
+        return {name: own_scalar(name, f"the family {self.name}", unit) for name, unit in self.parameters.items()}
+
+    def setting(self, values: Mapping[str, Any]) -> FamilyInstance:
+        """The instance of `values`, or `InputError` if `build` gives none."""
+        setting = self.built(values)
+        return setting if isinstance(self.build, ProblemBatch) else setting.complete()
+
+    def built(self, values: Mapping[str, Any]) -> FamilyInstance:
+        """What `build` gives, with the scalars that it states."""
+        try:
+            setting = self.build(values)
+        except InputError:
+            raise
+        except Exception as error:
+            given = ", ".join(f"{name}={np.asarray(value).tolist()}" for name, value in values.items())
+            raise InputError("build", self.name, f"it fails at {given} ({type(error).__name__}: {error})") from error
+        if not isinstance(setting, FamilyInstance):
+            raise InputError("build", type(setting).__name__, "return a FamilyInstance")
+        return setting
+
+    def settings(self, values: Values) -> list[FamilyInstance]:
+        """All instances of a batch of values."""
+        if isinstance(self.build, ProblemBatch):
+            return self.build.each(values)
+        given = values if isinstance(values, dict) else {}
+        sizes = {np.shape(given.get(name, 0))[:1] for name in self.domains}
+        if len(sizes) > 1 or () in sizes:
+            remedy = f"give an array of one entry per instance for each of {', '.join(self.domains)}"
+            raise InputError("sharp", self.name, remedy)
+        rows = ({name: value[at] for name, value in values.items()} for at in range(len(next(iter(values.values())))))
+        return [self.setting(row) for row in rows]
+
+
+def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
+    """A scalar that is none of the library's as a parameter of a theorem."""
+    return Parameter(
+        name=name, symbol=name, meaning=f"{name} of {of}", unit=unit or DIMENSIONLESS, typical=(0.1, 10.0),
+        lower=-np.inf,
+    )  # fmt: skip
+
+
+def with_scalars(family: ProblemFamily, scalars: Mapping[str, float], level: str = "") -> ProblemFamily:
+    """The family whose instances give these arguments too; of R, the iterations of a round, it gives how many rounds
+    there are, all of them whole, and no more participate than there are clients. `level`, what a client's excess loss
+    (or squared gradient) may fall below, has a domain of its own: a share of e0 (or of beta e0), or of 1 where e0 = 0.
+    """
+    if not scalars and not level:
+        return family
+    own, movable, sharp = family.build, family.movable, family.sharp
+
+    def more(found: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+        given: dict[str, Any] = dict(scalars)
+        if "R" in scalars:
+            given["R"] = np.maximum(np.floor(np.asarray(found["T"]) / scalars["R"]), 1.0)
+            given["T"] = scalars["R"] * given["R"]
+        if "participants" in scalars:
+            given["participants"] = np.minimum(scalars["participants"], found["N"])
+        if level:
+            unit = np.asarray(found["e0"]) * (1.0 if level == "eps" else found.get("beta", 1.0))
+            given[level] = values["share"] * np.where(unit > 0, unit, 1.0)
+        return given
+
+    def build(values: Mapping[str, Any]) -> FamilyInstance:
+        setting = family.setting(values)
+        given = {**setting.arguments, **more({**setting.arguments, "T": setting.iterations}, values)}
+        return replace(setting, arguments=given, iterations=int(given["T"] if "R" in scalars else setting.iterations))
+
+    def joined(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
+        shape = np.shape(found["T"])
+        return found | {name: np.full(shape, value, dtype=float) for name, value in more(found, values).items()}
+
+    def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        problems, found = cast(ProblemBatch, own).many(values)
+        return problems, joined(found, values)
+
+    if movable is not None:
+        known = movable.scalars
+        movable = replace(movable, scalars=lambda values: joined(known(values), values))
+    many_or_one = ProblemBatch(many) if isinstance(own, ProblemBatch) else build
+    domains = dict(family.domains)
+    if level:
+        domains["share"] = Domain(low=1e-3, high=2, log=True)
+        sharp = sharp and (lambda of=sharp: (values := of()) | {"share": np.full(len(values["T"]), 0.3)})
+    return replace(family, build=many_or_one, movable=movable, domains=domains, sharp=sharp)
+
+
+def of_mean_loss(family: ProblemFamily, *only: str) -> ProblemFamily:
+    """The family with e0, distance2 and zeta2 of the clients' mean loss, or `only` some of these scalars, but for those
+    that `build` states itself."""
+    if family.mean_loss is not None:
+        return family.mean_loss(bool(only))
+
+    def build(values: Mapping[str, Any]) -> FamilyInstance:
+        setting = family.built(values)
+        whole = setting.complete()  # what is no instance is refused by name
+        found = {name: value for name, value in of_mean(whole.problem).items() if not only or name in only}
+        return replace(whole, arguments={**whole.arguments, **found, **setting.arguments})
+
+    return replace(family, build=build)
+
+
+# --- quadratics ------------------------------------------------------------------------------------------------------
 
 
 def quadratics(
@@ -238,6 +432,8 @@ class _Quadratics:
         return values | {name: target}
 
     def built(self, values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance. A
+        share of the noise's variance is along unit vectors, the rest in all directions alike."""
         arguments = self.scalars(values)
         shape = (len(arguments["T"]), self.clients, self.features)
         H = np.broadcast_to(self.hessians(values), (*shape, self.features))
@@ -246,8 +442,25 @@ class _Quadratics:
         arguments["eta"] = values["eta"] if "eta" in values else values["step"] * self.steps / arguments["beta"]
         along = np.reshape(values.get("along", 0.0), -1) * np.ones(shape[0])
         end = np.broadcast_to(self.ends(values, along), shape)
-        growth = None if not self.growing else np.broadcast_to(self.growth(values, arguments), H.shape).copy()
-        return _problems(H / 2, -minimiser, arguments["sigma2"], start, np.abs(along), end, growth), arguments
+        sigma2, along = arguments["sigma2"], np.abs(along)
+        parts = sigma2 * (1 - along) / self.features, sigma2 * along
+        even, once = (torch.from_numpy(part)[:, None, None, None] for part in parts)
+        identity = torch.eye(self.features, dtype=torch.float64).expand(self.clients, -1, -1)
+        onto = torch.from_numpy(end[..., :, None] * end[..., None, :])
+        fields: dict[str, Any] = dict(
+            A=torch.from_numpy(np.ascontiguousarray(H / 2)),
+            xi=torch.from_numpy(-minimiser),
+            noise=Additive(
+                covariance=even * identity + once * onto,
+                factor=even.sqrt() * identity + ((even + once).sqrt() - even.sqrt()) * onto,
+            ),
+            start=torch.from_numpy(np.repeat(start[:, None], self.clients, axis=1)),
+            names=tuple(f"client {index}" for index in range(self.clients)),
+        )
+        if not self.growing:
+            return Quadratics(**fields), arguments
+        growth = torch.from_numpy(np.broadcast_to(self.growth(values, arguments), H.shape).copy())
+        return GrowingNoise(**fields, growth=growth), arguments
 
     def growth(self, values: Values, arguments: dict[str, np.ndarray]) -> np.ndarray:
         """(n, kinds, d, d), W with W^T W = M H^2 + A H: with H = Q diag(h) Q^T it takes each eigenvector to itself or,

@@ -39,36 +39,34 @@ def cached(make: Callable[Given, Found]) -> Callable[Given, Found]:
     def found(*given: Given.args, **named: Given.kwargs) -> Found:
         if _results is None:
             return make(*given, **named)
-        key = make, *map(_hashable, given), _hashable(named)
-        if key not in _results:
-            while len(_results) >= MOST:
-                del _results[next(iter(_results))]
-            _results[key] = make(*given, **named)
-        return _results[key]
+        return _kept(_results, (make, given, named), lambda: make(*given, **named))
 
     return found
-
-
-def _hashable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple((name, _hashable(each)) for name, each in value.items())
-    return (value.shape, blake2b(value.tobytes(), digest_size=16).digest()) if hasattr(value, "tobytes") else value
-
-
-known: dict[tuple[Any, ...], Any] = {}
-"""Results that `once` keeps, by algorithm and question."""
 
 
 def once(algorithm: Algorithm, asked: tuple[Any, ...], make: Callable[[], Found]) -> Found:
     """What `make` finds of one of the library's own algorithms and what is `asked` of it, made once in a process where
     its options are plain: whoever checks, checks again."""
-    options = vars(algorithm)
-    if not type(algorithm).__module__.startswith("suffice.") or not all(
-        isinstance(each, bool | int | float | str | Tensor) for each in options.values()
-    ):
+    plain = all(isinstance(each, bool | int | float | str | Tensor) for each in vars(algorithm).values())
+    if not plain or not type(algorithm).__module__.startswith("suffice."):
         return make()
-    plain = {name: each.numpy() if isinstance(each, Tensor) else each for name, each in options.items()}
-    key = (type(algorithm), _hashable(plain), *map(_hashable, asked))
-    if key not in known:
-        known[key] = make()
-    return known[key]
+    return _kept(_found_once, (type(algorithm), vars(algorithm), asked), make)
+
+
+_found_once: dict[Any, Any] = {}
+
+
+def _kept(results: dict[Any, Any], question: tuple[Any, ...], make: Callable[[], Found]) -> Found:
+    key = _hashable(question)
+    if key not in results:
+        while len(results) >= MOST:
+            del results[next(iter(results))]
+        results[key] = make()
+    return results[key]
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, dict | tuple):
+        return tuple(map(_hashable, value.items() if isinstance(value, dict) else value))
+    value = value.numpy() if isinstance(value, Tensor) else value
+    return (value.shape, blake2b(value.tobytes(), digest_size=16).digest()) if hasattr(value, "tobytes") else value

@@ -7,9 +7,10 @@ measured ratio lets us see. A check that cannot tell them from the bound is weak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -52,19 +53,16 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     formulas = Formulas(whole, theorem.bound_keywords)
     # Nothing is simplified, which took half the time of a check; variants that are one function have one value.
     with sympy.evaluate(False):
-        changes = [
-            *_variants(whole),
-            *_moved_terms(whole, theorem.direction),
-            *_swapped(whole, theorem),
-            *_shifted(whole),
-        ]
+        changes = [*_variants(whole), *_moved_terms(whole, theorem.direction)]
+    values = [(name, words, formulas.function(variant)) for name, words, variant in changes]
+    taken, same = sorted(symbol.name for symbol in whole.free_symbols), formulas.function(whole)
+    values += [(name, None, _changed(same, change)) for name, change in _rearranged(theorem, taken)]
     points = _points(theorem)
     seen: set[tuple[str, ...]] = set()
-    for name, words, variant in changes:
-        value = formulas.function(variant)
-        values = np.broadcast_to(value(**points), POINTS)
-        key = tuple(f"{number:.12g}" for number in values)
-        if key in seen and not np.isnan(values).all():
+    for name, words, value in values:
+        numbers = np.broadcast_to(value(**points), POINTS)
+        key = tuple(f"{number:.12g}" for number in numbers)
+        if key in seen and not np.isnan(numbers).all():
             continue
         seen.add(key)
         found.append((name, words, value))
@@ -96,29 +94,32 @@ def _points(theorem: Theorem) -> dict[str, np.ndarray]:
 def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """Variants of a bound that gives no expression: keywords exchanged, moved by 5 %, taken as 0; the whole scaled."""
     assert theorem.bound is not None
-    bound, found = theorem.bound, []
-    taken = [theorem.parameter(name) for name in theorem.bound_keywords]
-
-    def mutant(change: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        found.append(Mutant(id=change, value=lambda **values: bound(**values | changed(values))))
-
-    for at, one in enumerate(taken):
-        for other in taken[at + 1 :]:
-            if one.unit == other.unit != (0, 0):
-                mutant(
-                    f"{one.name} and {other.name} exchanged",
-                    lambda values, a=one.name, b=other.name: {a: values[b], b: values[a]},
-                )
-        if one.name in _COUNTED:
-            for by in (1, -1):
-                mutant(f"{one.name} shifted by {by:+d}", lambda values, a=one.name, by=by: {a: values[a] + by})
-        if one.integer:
-            continue
-        for factor in (0.95, 1.05):
-            mutant(f"{one.name} times {factor}", lambda values, a=one.name, by=factor: {a: by * values[a]})
-        if one.lower == 0 and not one.open_lower:
-            mutant(f"{one.name} taken as 0", lambda values, a=one.name: {a: 0 * values[a]})
+    changes = []
+    for one in map(theorem.parameter, theorem.bound_keywords):
+        factors = () if one.integer else (0.95, 1.05)
+        changes += [(f"{one.name} times {by}", lambda v, a=one.name, by=by: {a: by * v[a]}) for by in factors]
+        if not one.integer and one.lower == 0 and not one.open_lower:
+            changes.append((f"{one.name} taken as 0", lambda v, a=one.name: {a: 0 * v[a]}))
+    changes += _rearranged(theorem, theorem.bound_keywords)
+    found = [Mutant(id=name, value=_changed(theorem.bound, change)) for name, change in changes]
     return [*found, _scaled(theorem, worst_ratio)]
+
+
+def _changed(value: Callable[..., Any], change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[..., Any]:
+    """The function at arguments of which `change` replaces some."""
+    return lambda **given: value(**given | change(given))
+
+
+def _rearranged(theorem: Theorem, names: Sequence[str]) -> list[tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]]:
+    """Changes of arguments: two keywords of the same unit exchanged, mu for beta, e_0 for eps; T counted from one
+    iteration further on or further back."""
+    unit = {name: theorem.parameter(name).unit for name in names}
+    pairs = [(a, b) for a, b in combinations(names, 2) if unit[a] == unit[b] != (0, 0)]
+    counted = [(name, by) for name in names if name in _COUNTED for by in (1, -1)]
+    return [
+        *((f"{a} and {b} exchanged", lambda v, a=a, b=b: {a: v[b], b: v[a]}) for a, b in pairs),
+        *((f"{name} shifted by {by:+d}", lambda v, a=name, by=by: {a: v[a] + by}) for name, by in counted),
+    ]
 
 
 def _scaled(theorem: Theorem, worst_ratio: float) -> Mutant:
@@ -157,25 +158,6 @@ def _below(node: Any, changes: Callable[[int, Any], Iterator[Change]]) -> Iterat
     for index, argument in enumerate(node.args):
         for name, words, variant in changes(index, argument):
             yield name, words, node.func(*node.args[:index], variant, *node.args[index + 1 :])
-
-
-def _swapped(whole: Any, theorem: Theorem) -> Iterator[Change]:
-    """Two keywords of the same unit exchanged: mu for beta, e_0 for eps."""
-    symbols = sorted(whole.free_symbols, key=lambda symbol: symbol.name)
-    units = {parameter.name: parameter.unit for parameter in theorem.parameters}
-    for at, one in enumerate(symbols):
-        for other in symbols[at + 1 :]:
-            if units[one.name] == units[other.name] != (0, 0):
-                exchanged = whole.xreplace({one: other, other: one})
-                yield f"{one.name} and {other.name} exchanged", None, exchanged
-
-
-def _shifted(whole: Any) -> Iterator[Change]:
-    """T counted from one iteration further on or further back."""
-    for symbol in sorted(whole.free_symbols, key=lambda symbol: symbol.name):
-        if symbol.name in _COUNTED:
-            for by in (1, -1):
-                yield f"{symbol.name} shifted by {by:+d}", None, whole.xreplace({symbol: symbol + by})
 
 
 def _moved_terms(node: Any, direction: str, place: str = "") -> Iterator[Change]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import torch
 
 from suffice.bounds import Theorem
-from suffice.simulate import Algorithm, Local
+from suffice.simulate import Algorithm, Local, Quadratics, Randomness
 from suffice.simulate.algorithms.algorithm import Wrapper
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_maps import origin
@@ -20,13 +21,11 @@ from suffice.simulate.problem_batches import tensors
 from suffice.support.errors import InputError
 
 from . import high_precision
-from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
-from .boundary_instances import LATE, inner_modes, late, scans
-from .effective_step import reach
 from .evidence import Evidence, sides
-from .families import FamilyInstance, ProblemBatch, ProblemFamily, of_mean_loss, quadratics, with_level, with_scalars
+from .families import FamilyInstance, ProblemBatch, ProblemFamily, of_mean_loss, quadratics, with_scalars
 from .family import Domain, Family, Values
+from .generated_instances import LATE, inner_modes, late, moved_inside, scans
 from .measurement_cache import once
 from .quantity import APART, GROWING, Composed, form_of, quadratic_at, scalars_of
 from .rounding_violations import enlarged, movable, without_rounding
@@ -71,7 +70,7 @@ class Measure:
     """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
 
     `scan`: the sharp instances have eigenvalues where it is extreme, see `candidates`; and T up to `late`.
-    `reach`: see `effective_step`.
+    `reach`: see `reach_on`.
     """
 
     problems: ProblemFamily
@@ -276,13 +275,11 @@ def measured_family(
 
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
-    forms = form_of(theorem)
-    problems = with_forms(forms, problems)
     chosen = algorithm if algorithm is not None else Local()
-    tested = tested_once(*typical(problems, chosen))
-    if tested.reason:
-        raise InputError("algorithm", chosen.name, tested.reason)
-    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, forms=forms).family(theorem)
+    (measure, *_), reason = measures(theorem, chosen, problems, client, effort="quick")
+    if reason:
+        raise InputError("algorithm", chosen.name, reason)
+    return replace(measure, scan=False).family(theorem)
 
 
 ROUNDS = {"R": "period", "K": "period", "participants": "participants"}
@@ -324,36 +321,36 @@ def measures(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
 ) -> tuple[list[Measure], str]:
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
-    forms = form_of(theorem)
+    given: dict[str, Any] = {"algorithm": algorithm, "client": client, "forms": form_of(theorem)}
     if family is not None:
-        problems = with_forms(forms, _no_longer(family), constants(theorem, algorithm, family))
+        problems = prepared(theorem, algorithm, family, family)
+        if problems.movable is not None:  # no instance is moved beyond the T that somebody chose
+            most = problems.domains["T"].high
+            problems = replace(problems, movable=replace(problems.movable, longest=most))
         tested = tested_once(*typical(problems, algorithm))
-        given = Measure(
-            problems=problems, algorithm=algorithm, client=client,
-            tested=tested, forms=forms, scan=True, reach=reach_on(problems, algorithm),
-        )  # fmt: skip
-        return [given], tested.reason
+        far = reach_on(problems, algorithm)
+        return [Measure(problems=problems, tested=tested, scan=True, reach=far, **given)], tested.reason
     tested: Assumptions | None = None
 
-    def measure(clients: int, features: int) -> Measure:
+    def measure(shape: tuple[int, int]) -> Measure:
         nonlocal tested
-        asked = theorem, algorithm, forms, (clients, features)
-        problem, _, eta = typical(shaped(*asked), algorithm)
+        problem, _, eta = typical(shaped(theorem, algorithm, shape), algorithm)
         steps_once(problem, algorithm, eta)
         tested = tested or tested_once(problem, algorithm, eta)
-        squared, coins = squares(problem, algorithm, tested, forms)
+        form = given["forms"].form
+        squared, coins = squares(problem, algorithm, tested, given["forms"])
         longest, last = APERIODIC, _STEPPED_LATE
         if tested.periodic:
             longest = 10_000 if squared else _STEPPED
             # squaring the maps of coins loses digits where modes neither grow nor decay
-            last = _STEPPED_LATE if forms.form.stepped or coins > 1 else LATE[-1]
+            last = _STEPPED_LATE if form.stepped or coins > 1 else LATE[-1]
         if effort == "order":
             last = last if squared else longest  # a search at every scale of T follows paths of the largest
-            products = _SQUARINGS if squared else longest * coins // (2 if forms.growing else 1)
-            if products * _size(problem, algorithm, forms) ** 3 > _SQUARINGS * _LARGEST_STATE**3:
-                raise InputError("clients", clients, "give fewer, as moments of so large a state take long")
-        problems = shaped(*asked, longest=longest)
-        return Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms, late=last)
+            products = _SQUARINGS if squared else longest * coins // (2 if given["forms"].growing else 1)
+            if products * _size(problem, algorithm, given["forms"]) ** 3 > _SQUARINGS * _LARGEST_STATE**3:
+                raise InputError("clients", shape[0], "give fewer, as moments of so large a state take long")
+        problems = shaped(theorem, algorithm, shape, longest=longest)
+        return Measure(problems=problems, tested=tested, late=last, **given)
 
     # what is assumed is tested on a shape in the middle
     found = of_shapes(sorted(SHAPES[effort], key=lambda shape: -shape[0] * shape[1] % 7), client, measure)
@@ -369,13 +366,31 @@ def measures(
     ], ""
 
 
+def prepared(
+    theorem: Theorem, algorithm: Algorithm, family: ProblemFamily, own: ProblemFamily | None, delta: Any = None
+) -> ProblemFamily:
+    """The family with all scalars that the theorem asks for, those of the mean loss where its quantity is of that, and
+    levels; without noise that is not isotropic where that is not asked for. `own` is None where it is the library's."""
+    forms, scalars = form_of(theorem), constants(theorem, algorithm, own, delta)
+    if forms.mean_loss or forms.apart:
+        family = of_mean_loss(family, *([] if forms.mean_loss else APART))
+    if forms.growing and family.growing is not None:
+        family = family.growing(forms.growing)
+    sharp = family.sharp
+    if forms.isotropic and family.movable is not None and "along" in family.domains and sharp is not None:
+        domains = {**family.domains, "along": Domain(low=0, high=0)}
+        family = replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
+    level = forms.form.level
+    given = bool(level) and level in {**typical_setting(family).arguments, **scalars}
+    return with_scalars(family, scalars, "" if given else level)
+
+
 def shaped(
-    theorem: Theorem, algorithm: Algorithm, forms: Composed, shape: tuple[int, int], delta: float | None = None,
-    **options: Any,
-) -> ProblemFamily:  # fmt: skip
-    """The quadratics of a shape (clients, features) that the theorem is about, with all scalars that are asked for."""
+    theorem: Theorem, algorithm: Algorithm, shape: tuple[int, int], delta: float | None = None, **options: Any
+) -> ProblemFamily:
+    """The quadratics of a shape (clients, features) that the theorem is about, prepared."""
     family = quadratics(clients=shape[0], features=shape[1], identical=alike(theorem), **options)
-    return with_forms(forms, family, constants(theorem, algorithm, None, delta))
+    return prepared(theorem, algorithm, family, None, delta)
 
 
 def _size(problem: QuadraticProblem, algorithm: Algorithm, forms: Composed) -> int:
@@ -392,41 +407,27 @@ def squares(problem: QuadraticProblem, algorithm: Algorithm, tested: Assumptions
     return tested.periodic and not forms.form.stepped and not many, coins
 
 
-def _no_longer(family: ProblemFamily) -> ProblemFamily:
-    """The family, no instance of which is moved beyond the T that somebody chose for it."""
-    movable = family.movable
-    if movable is None:
-        return family
-
-    def moved(values: Values, name: str, target: np.ndarray) -> Values:
-        return movable.moved(values, name, np.minimum(target, family.domains["T"].high) if name == "T" else target)
-
-    return replace(family, movable=replace(movable, moved=moved))
-
-
 M = TypeVar("M", bound=Measure)
 
 
-def of_shapes(shapes: Iterable[tuple[int, int]], client: int, measure: Callable[[int, int], M]) -> list[M]:
+def of_shapes(shapes: Collection[tuple[int, int]], client: int, measure: Callable[[tuple[int, int]], M]) -> list[M]:
     """What measures the quantity of `client` in each shape (clients, features) that the algorithm is for."""
-    shapes, found, refused = list(shapes), [], None
-    for clients, features in shapes:
-        if client >= clients:
-            continue
+    found, most = list[M](), max(clients for clients, _ in shapes)
+    refused = InputError("client", client, f"give 0 to {most - 1}, or a family of more")
+    for shape in shapes:
         try:
-            found.append(measure(clients, features))
+            found += [measure(shape)] if client < shape[0] else []
         except InputError as error:
             if error.field == "algorithm" and not isinstance(error.__cause__, Exception):
                 raise
             refused = error  # this algorithm is not for so many clients
     if not found:
-        most = max(clients for clients, _ in shapes) - 1
-        raise refused if refused is not None else InputError("client", client, f"give 0 to {most}, or a family of more")
+        raise refused
     return found
 
 
 def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
-    """`effective_step.reach`, where the library sets the step of the family's instances."""
+    """`reach`, where the library sets the step of the family's instances."""
     if isinstance(algorithm, Scheduled):
         arguments = typical_setting(family).arguments
         most = float(steps(algorithm, 0, arguments, APERIODIC).max())
@@ -434,20 +435,27 @@ def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
     return reach(algorithm, typical_setting(family).problem.clients, APERIODIC) if family.movable else 1.0
 
 
-def with_forms(forms: Composed, family: ProblemFamily, scalars: Mapping[str, float] | None = None) -> ProblemFamily:
-    """The family with `scalars` and those that the quantity asks for: of the mean loss where it is of that, and levels;
-    without noise that is not isotropic where that is not asked for."""
-    if forms.mean_loss or forms.apart:
-        family = of_mean_loss(family, *([] if forms.mean_loss else APART))
-    if forms.growing and family.growing is not None:
-        family = family.growing(forms.growing)
-    sharp = family.sharp
-    if forms.isotropic and family.movable is not None and "along" in family.domains and sharp is not None:
-        domains = {**family.domains, "along": Domain(low=0, high=0)}
-        family = replace(family, domains=domains, sharp=lambda: (given := sharp()) | {"along": 0 * given["along"]})
-    family = with_scalars(family, scalars or {})
-    level = forms.form.level
-    return with_level(family, level) if level and level not in typical_setting(family).arguments else family
+def reach(algorithm: Algorithm, clients: int, iterations: int) -> float:
+    """How many times as large as the largest step taken in some iterations eta is; 1 where it is smaller, or where the
+    models do not move.
+
+    Where all gradients are 1 a model moves by its step in each iteration: eta of gradient descent, eta/(1 + t0) at most
+    where the steps are eta/(t + t0). So eta = reach/beta is what makes the algorithm take a step of 1/beta.
+    """
+    ones, flat = np.ones((clients, 1)), 1e-9  # so flat that gradients are 1 wherever 40 steps may lead
+    problem = Quadratics.of(np.full((clients, 1, 1), flat / 2), ones / flat, sigma2=0 * ones[:, 0], start=0 * ones)
+    randomness, eta = Randomness(seeds=torch.arange(16), root=0xA57), torch.ones((), dtype=torch.float64)
+    furthest = 0.0
+    try:
+        with torch.no_grad():
+            state = algorithm.init(problem, problem.start.expand(16, -1, -1).clone())
+            for t in range(1, iterations + 1):
+                before, draw = state["models"], algorithm.draw(problem, randomness, t)
+                state = algorithm.step(problem, state, draw, eta)
+                furthest = max(furthest, float((state["models"] - before).abs().max()))
+    except (InputError, RuntimeError, ValueError, IndexError):  # one for a given number of features
+        return 1.0
+    return float(f"{1 / furthest:.6g}") if 1e-6 < furthest < 1 else 1.0  # the last places are rounding
 
 
 def alike(theorem: Theorem) -> bool:
@@ -481,8 +489,7 @@ def quadratic(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | No
     if not callable(forms.form.of):
         return True
     some = [family] if family is not None else [quadratics(clients=clients) for clients in range(client + 1, 9)]
-    scalars = constants(theorem, algorithm, family)
-    for problems in (with_forms(forms, each, scalars) for each in some):
+    for problems in (prepared(theorem, algorithm, each, family) for each in some):
         setting, (problem, _, eta) = typical_setting(problems), typical(problems, algorithm)
         try:
             steps_once(problem, algorithm, eta)

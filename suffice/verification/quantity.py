@@ -200,9 +200,6 @@ def quantity_of(given: Any, names: Mapping[str, Any] = MappingProxyType({})) -> 
     if isinstance(given, Composed):
         own = {key: renamed(each, names) for key in ("of", "over") if callable(each := getattr(given.form, key))}
         return replace(given, form=replace(given.form, **own))
-    if isinstance(given, Mapping):
-        remedy = "a sum is a function of the state: quantity(of=lambda *, state, best, eta: ...)"
-        raise InputError("quantity", ", ".join(map(str, given)), remedy)
     name = given.name.lower() if isinstance(given, Quantity) else str(given).lower().replace(" ", "_")
     _word("quantity", name, forms())
     return getattr(Quantity, name.upper())

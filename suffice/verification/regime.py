@@ -74,21 +74,19 @@ class Sharpness:
 
 def outside(theorem: Theorem, found: Evidence) -> np.ndarray:
     """The distance of each instance from the regime, (n,): the sum of the logarithms of what it misses; 0 inside."""
-    has, bound = RegimeParts.from_theorem(theorem), np.abs(found.bound(theorem))
+    bound = np.abs(found.bound(theorem))
     with np.errstate(all="ignore"):
-        missed = [
-            np.log(value / limit) for part in has.parts() if part.there for value, limit in part.far(found, bound)
-        ]
+        there = [part for part in RegimeParts(theorem).parts() if part.there]
+        missed = [np.log(value / limit) for part in there for value, limit in part.far(found, bound)]
         far = sum([np.maximum(each, 0) for each in missed], start=np.zeros(found.measured.shape))
     return np.minimum(np.nan_to_num(far, nan=_FAR, posinf=_FAR), _FAR)
 
 
 def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parts of the regime that concern a record, and those that do not."""
-    parts = RegimeParts.from_theorem(theorem).parts()
-    return tuple(each.words for each in parts if each.there), tuple(
-        each.lack for each in parts if each.lack and not each.there
-    )
+    parts = RegimeParts(theorem).parts()
+    there = tuple(each.words for each in parts if each.there)
+    return there, tuple(each.lack for each in parts if each.lack and not each.there)
 
 
 class Part(NamedTuple):
@@ -101,28 +99,19 @@ class Part(NamedTuple):
     far: Callable[[Evidence, np.ndarray], Iterable[tuple[Any, Any]]]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegimeParts:
     """The parts of the regime that a record has parameters for."""
 
-    theorem: Theorem
-    names: frozenset[str]
-    noise: tuple[str, ...]
-    precision: str
-    start: str
-
-    @classmethod
-    def from_theorem(cls, theorem: Theorem) -> RegimeParts:
+    def __init__(self, theorem: Theorem) -> None:
         def first(names: tuple[str, ...]) -> str:
             return next((name for name in names if name in theorem.bound_keywords), "")
 
-        return cls(
-            theorem=theorem,
-            names=frozenset(parameter.name for parameter in theorem.parameters),
-            noise=tuple(name for name in NOISE if name in theorem.bound_keywords),
-            precision=first(PRECISIONS),
-            start=first(STARTS),
-        )
+        self.theorem, self.names = theorem, {parameter.name for parameter in theorem.parameters}
+        self.noise = [name for name in NOISE if name in theorem.bound_keywords]
+        self.precision, self.start = first(PRECISIONS), first(STARTS)
+        pairs = {"mu", "beta"}, {"reach", "contraction"}, {"kappa_max"}
+        self.kappa = any(pair <= self.names for pair in pairs)
+        self.long = bool(self.noise) and "T" in theorem.bound_keywords
 
     def parts(self) -> tuple[Part, ...]:
         """All of them, those that do not concern the record among them."""
@@ -133,7 +122,8 @@ class RegimeParts:
         descends = bool(self._descents(dict.fromkeys(self.names, 1.0), 1.0))
         sized = bool(self.noise) and ({"eta", "beta"} <= self.names or "reach" in self.names)
         return (
-            Part(f"kappa = {KAPPA:g}", "no condition number", self.kappa, self._apart),
+            Part(f"kappa = {KAPPA:g}", "no condition number", self.kappa,
+                 lambda found, _: [(ratio := self.condition_number(found.arguments) / KAPPA, NEAR), (1 / ratio, NEAR)]),
             Part(noise, "no noise", bool(self.noise), self._limited if given_step else self._silent),
             Part(f"step at most {STEP:g}/beta", "no step size", sized, lambda found, _: [(self._step(found), STEP)]),
             Part(f"T >= {LONG}", "" if self.precision else "no iterations in noise", self.long,
@@ -145,14 +135,6 @@ class RegimeParts:
                  lambda _, bound: [(bound, TELLING)]),
         )  # fmt: skip
 
-    @property
-    def kappa(self) -> bool:
-        return {"mu", "beta"} <= self.names or {"reach", "contraction"} <= self.names or "kappa_max" in self.names
-
-    @property
-    def long(self) -> bool:
-        return bool(self.noise) and "T" in self.theorem.bound_keywords
-
     def condition_number(self, given: Mapping[str, Any]) -> Any:
         """beta/mu; of Scafflix, max_i gamma_i A_i / min_i gamma_i mu_i or the largest A_i/mu_i."""
         if {"mu", "beta"} <= self.names:
@@ -163,10 +145,6 @@ class RegimeParts:
         """The instances with next to no noise."""
         given = found.arguments
         return replace(found, arguments={**given, **{name: _SILENT * np.asarray(given[name]) for name in self.noise}})
-
-    def _apart(self, found: Evidence, _: np.ndarray) -> Iterable[tuple[Any, Any]]:
-        ratio = self.condition_number(found.arguments) / KAPPA
-        return [(ratio, NEAR), (1 / ratio, NEAR)]
 
     def _step(self, found: Evidence) -> Any:
         """In units of its limit without noise."""
@@ -195,8 +173,7 @@ class RegimeParts:
     def _descents(self, given: Mapping[str, Any], bound: Any) -> list[tuple[Any, Any]]:
         """Pairs of a level and the start in its unit, converted by a power of the least curvature."""
         goals = [(self.theorem.quantity.unit, bound)] if self.long else []
-        if self.precision:
-            goals.append((self.theorem.parameter(self.precision).unit, given[self.precision]))
+        goals += [(self.theorem.parameter(self.precision).unit, given[self.precision])] if self.precision else []
         curvature = next((name for name in ("mu", "beta", "mu_min", "mu_max") if name in self.names), "")
         found = []
         for unit, level in goals if self.start else ():
@@ -213,7 +190,7 @@ def where_attained(theorem: Theorem, whole: Evidence) -> tuple[str, ...]:
     best = ratio >= ratio.max(initial=-np.inf) - CLEAR
     if theorem.key.startswith("own/") or not best.any() or not np.isfinite(ratio[best]).all():
         return ()  # a stranger's bound may refuse next to no noise
-    has, rows = RegimeParts.from_theorem(theorem), whole.rows(np.flatnonzero(best))
+    has, rows = RegimeParts(theorem), whole.rows(np.flatnonzero(best))
     given, cases = rows.arguments, dict[str, np.ndarray]()
     if "T" in has.names:
         cases["T = 0"] = given["T"] == 0

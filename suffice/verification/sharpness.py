@@ -49,7 +49,7 @@ def sharpness(claim: Claim, known: Sharpness | None = None, *, root: int = 0) ->
 def _narrowed(theorem: Theorem, family: Family) -> Family | None:
     """The family with kappa, T and C in the regime, and a measured value that leads there; None where it has no long
     paths."""
-    has, domains = RegimeParts.from_theorem(theorem), dict(family.domains)
+    has, domains = RegimeParts(theorem), dict(family.domains)
     if has.kappa and "kappa" in domains:
         domains["kappa"] = Domain(low=KAPPA, high=KAPPA)
     if "C" in has.names and "C" in domains:

@@ -15,11 +15,11 @@ from suffice.simulate.problem import Problem
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
-from .admissible import moved_inside
 from .check import check, record
 from .evidence import met, within
 from .families import FamilyInstance, ProblemFamily, quadratics
 from .family import BEFORE_EACH, Domain
+from .generated_instances import moved_inside
 from .verdict import Verdict
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .boundary_instances import on_boundaries
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
+from .generated_instances import on_boundaries
 
 _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
@@ -53,22 +53,23 @@ def search(
     yield climb.last
     best, half = [tried.rows(_starts(tried.score, restarts))], (restarts + 1) // 2
     if corners:
-        best += [tried.best(half, climb.ill_conditioned(tried))]
+        best += [tried.best(half, tried.apart)]
     if corners and "T" in family.places:
         late = tried.u.copy()
         late[:, family.places["T"][1]] = 1
         last = climb.scored(np.unique(late, axis=0))
-        apart = climb.ill_conditioned(last)
-        best += [last.best(half, ~apart), last.best(2 * half, apart)]
+        best += [last.best(half, ~last.apart), last.best(2 * half, last.apart)]
     # anew: where paths are sampled, those that led here were lucky
     yield family.evidence(family.at(climb.ascended(_Points(*map(np.concatenate, zip(*best))), ascents).u))
 
 
 class _Points(NamedTuple):
-    """Points of the unit cube (m, k), and measured/bound there (m,)."""
+    """Points of the unit cube (m, k), measured/bound there (m,), and whether mu is far below beta: where both are equal
+    most bounds are attained, and those that take one for the other are right."""
 
     u: np.ndarray
     score: np.ndarray
+    apart: np.ndarray
 
     def rows(self, index: Any) -> _Points:
         return _Points(*(each[index] for each in self))
@@ -97,14 +98,9 @@ class _Climb:
         """Points with measured/bound, 0 outside the hypotheses; `values` are theirs, where they are known."""
         self.last = self.family.evidence(self.family.at(u) if values is None else values)
         ratio = np.where(self.last.counted(self.theorem), self.last.ratio(self.theorem), 0.0)
-        return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1))
-
-    def ill_conditioned(self, points: _Points) -> np.ndarray:
-        """Mark the points, measured last, at which mu is far below beta: where they are equal, most bounds are
-        attained, and those that take one for the other are right."""
         mu, beta = (np.asarray(self.last.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
         apart = np.broadcast_to(_SPREAD * mu <= beta, self.last.measured.shape)
-        return np.any(apart.reshape(len(points.u), -1), axis=1, keepdims=True)[:, 0]
+        return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart.reshape(len(u), -1).max(1))
 
     def ascended(self, points: _Points, ascents: int) -> _Points:
         """Climb so many steps from the points; of points that are the same one climbs."""
@@ -121,7 +117,7 @@ class _Climb:
             idle[going] = np.where(best.score[going] > before, 0, idle[going] + 1)
         return best.rows(again.ravel())
 
-    def _ascend(self, best: _Points, turn: int) -> _Points:
+    def _ascend(self, best: _Points, turn: int) -> tuple[np.ndarray, np.ndarray]:
         """One step of every point: along its own gradient at several lengths, or of one parameter to an end."""
         u, size = best.u, best.u.shape[1]
         side = np.where(u < 0.5, 1.0, -1.0)  # stay inside the cube
@@ -139,7 +135,7 @@ class _Climb:
         scores = self._around(best, tried)
         at = np.arange(len(u)), scores.argmax(1)
         better = scores[at] > best.score
-        return _Points(np.where(better[:, None], tried[at], u), np.where(better, scores[at], best.score))
+        return np.where(better[:, None], tried[at], u), np.where(better, scores[at], best.score)
 
     def _around(self, best: _Points, tried: np.ndarray) -> np.ndarray:
         """Scores of points around each of the best ones, (count, tries).
@@ -162,8 +158,17 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
     `values` hold one instance (leading axis 1) with measured/bound above 1 + margin. Where the bound is a number there,
     it stays one.
     """
-    undefined = not _violates(theorem, family, values, margin)
-    if undefined and not _violates(theorem, family, values, margin, undefined=True):
+
+    def violates(values: Values, undefined: bool) -> bool:
+        """By numbers or, with `undefined`, because the bound is no number."""
+        evidence = family.evidence(values)
+        with np.errstate(all="ignore"):
+            ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
+            nothing = np.isnan(evidence.bound(theorem))
+        return bool(((nothing == undefined) & (ratio > 1 + margin)).any())
+
+    undefined = not violates(values, False)
+    if undefined and not violates(values, True):
         raise ValueError("the instance does not violate the theorem")
     known: dict[bytes, bool] = {}  # what was tried comes again
     for _ in range(2):  # what could not be simplified may be so once the rest is simple
@@ -175,17 +180,8 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
                 trial = {**values, name: candidate}
                 key = b"".join(value.tobytes() for value in trial.values())
                 if key not in known:
-                    known[key] = _violates(theorem, family, trial, margin, undefined=undefined)
+                    known[key] = violates(trial, undefined)
                 if known[key]:
                     values = trial
                     break
     return values
-
-
-def _violates(theorem: Theorem, family: Family, values: Values, margin: float, *, undefined: bool = False) -> bool:
-    """Return True if the instance violates by numbers or, with `undefined`, because the bound is no number."""
-    evidence = family.evidence(values)
-    with np.errstate(all="ignore"):
-        ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
-        nothing = np.isnan(evidence.bound(theorem))
-    return bool((nothing & (ratio > 1 + margin) if undefined else ~nothing & (ratio > 1 + margin)).any())

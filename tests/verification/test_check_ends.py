@@ -8,10 +8,10 @@ import pytest
 from suffice.simulate import Quadratics
 from suffice.simulate.algorithms import Scaffold
 from suffice.verification import Outcome, check
-from suffice.verification.boundary_instances import on_boundaries
 from suffice.verification.check import record
 from suffice.verification.families import FamilyInstance, ProblemFamily
 from suffice.verification.family import Domain, Family
+from suffice.verification.generated_instances import on_boundaries
 
 pytestmark = pytest.mark.usefixtures("brief")
 

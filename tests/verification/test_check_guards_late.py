@@ -13,8 +13,8 @@ from suffice.simulate.algorithms import Scaffold
 from suffice.simulate.algorithms.algorithm import Draw
 from suffice.simulate.randomness import Stream
 from suffice.verification import Outcome, check
-from suffice.verification.boundary_instances import LATE, late
 from suffice.verification.check import record
+from suffice.verification.generated_instances import LATE, late
 from suffice.verification.problem_measure import measures
 
 pytestmark = pytest.mark.usefixtures("brief")

@@ -7,10 +7,9 @@ from shorter_steps import Steps
 
 from suffice.simulate import Local
 from suffice.simulate.algorithms import Momentum
-from suffice.verification.boundary_instances import late
 from suffice.verification.check import record
-from suffice.verification.effective_step import reach
-from suffice.verification.problem_measure import measures
+from suffice.verification.generated_instances import late
+from suffice.verification.problem_measure import measures, reach
 
 from .bounds_of_strangers.cases import Averaged
 

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from suffice.bounds import InputError
 from suffice.verification.confidence_interval import mean_bound, quantile_bound
-from suffice.verification.path_measure import _check_quiet
+from suffice.verification.sampled_check import _check_quiet
 
 
 @pytest.mark.parametrize(("name", "mean"), [("rare", 1.0), ("pareto", 2.0), ("exponential", 1.0)])

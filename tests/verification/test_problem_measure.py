@@ -19,8 +19,8 @@ from suffice.verification.check import record
 from suffice.verification.check_extent import not_tried
 from suffice.verification.evidence_summary import EvidenceSummary
 from suffice.verification.families import curves, quadratics
-from suffice.verification.problem_measure import measures, with_forms
-from suffice.verification.quantity import form_of, quantity_of
+from suffice.verification.problem_measure import measures, prepared
+from suffice.verification.quantity import quantity_of
 from suffice.verification.sampled_check import path_measures
 from suffice.verification.verdict import Verdict
 
@@ -140,7 +140,7 @@ def test_constants_of_the_clients_are_given_by_what_the_bound_takes(family):
     """Of a client's own excess e0 is its own; consensus is of no loss, and e0 with a constant that of the mean loss."""
     for kind, own in (("excess", True), ("last_consensus", False)):
         theorem = replace(record(lambda *, e0, zeta2, Gamma: e0 + zeta2 + Gamma), quantity=quantity_of(kind))
-        problems = with_forms(form_of(theorem), family)
+        problems = prepared(theorem, Local(), family, family)
         values = {name: value[-8:] for name, value in problems.sharp().items()}
         for each in problems.settings(values | {"eta": values["step"]}):
             whole = of_mean(each.problem)

@@ -27,8 +27,8 @@ from suffice.simulate import Algorithm
 from suffice.simulate.moment_maps import origin, probe
 from suffice.simulate.problems.additive_noise import AdditiveNoise
 
+from ..families import FamilyInstance, ProblemFamily
 from ..family import Family
-from ..problem_family import FamilyInstance, ProblemFamily
 from ..problem_measure import tested_once, typical
 from .algorithm_recursion import Recursion
 from .box_search import Budget
