@@ -33,7 +33,7 @@ def _larger(family: Family) -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    mean = aligned(Aligned.mean_square, _sharp, Aligned, **GROWING, **UNSTOPPED)
+    mean = aligned(Aligned.mean_square, _sharp, **GROWING, **UNSTOPPED)
     own = {
         "adaptive/theorem-3-unconditional": replace(mean, name="clients whose own noise grows"),
         "adaptive/theorem-3-hitting-time": renewed(Renewal.time),
