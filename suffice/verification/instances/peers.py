@@ -5,7 +5,7 @@ Weights come from `bounds.collaboration_weights`, which the simulator steps with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,7 @@ def own_first(r: np.ndarray) -> np.ndarray:
     return np.concatenate((np.ones_like(r[:, :1]), r[:, 1:]), axis=1)
 
 
-def mixed(values: Values) -> Mixed:
+def mixed(values: Mapping[str, Any]) -> Mixed:
     """Any criterion, of a peak and a power."""
     return Mixed(peak=np.reshape(values["peak"], (-1, 1)), power=np.reshape(values["power"], (-1, 1)))
 
@@ -102,8 +102,8 @@ def _family(
     measure: Callable[[Peers], np.ndarray],
     arguments: Callable[[Peers, Values], dict[str, np.ndarray]],
     sharp: Callable[[], Iterable[Iterable[Any]]],
+    domains: dict[str, Domain],
     similarity: Callable[[Values], np.ndarray] = lambda values: own_first(values["r"]),
-    **domains: Domain,
 ) -> Family:
     """Random similarities and variances beside `domains`; `sharp` are rows of r, sigma2 and the names of `domains`."""
 
@@ -131,7 +131,7 @@ def weights() -> Family:
             "variance_ratio": peers.sigma2[:, 1] / peers.sigma2[:, 0],
         },
         lambda: [((1.0, r, 0, 0, 0), (1.0, s, *[NOBODY] * 3), r, 0) for r in (0.05, 0.5, 1) for s in (1e-4, 1, 50)],
-        **_ANY,
+        _ANY,
     )
 
 
@@ -153,7 +153,7 @@ def step_ratios(kind: str) -> Family:
         Peers.step_ratio,
         lambda peers, values: {"threshold": values["threshold"], "share": peers.share},
         sharp,
-        threshold=_THRESHOLD,
+        {"threshold": _THRESHOLD},
     )
 
 
@@ -175,11 +175,11 @@ def local(measure: Callable[[Peers], np.ndarray], kind: str = "any", **fixed: fl
 
     return _family(
         f"{kind} weights of five clients",
-        lambda values: mixed(values | fixed),
+        lambda values: mixed({**values, **fixed}),
         measure,
         lambda peers, values: {"sigma2": peers.sigma2[:, 0], "peak": peers.peak, "threshold": peers.peak},
         sharp,
-        **free,
+        free,
     )
 
 
@@ -199,7 +199,7 @@ def continuous_against_binary() -> Family:
         lambda: [
             ((1.0, *[r] * 4), (NOBODY, *[sigma2] * 4), 0.9 * r) for r in (0.1, 0.6, 1.0) for sigma2 in (0.05, 2.0, 60.0)
         ],
-        threshold=_THRESHOLD,
+        {"threshold": _THRESHOLD},
     )
 
 
@@ -230,9 +230,8 @@ def sufficient_binary() -> Family:
         Peers.noise,
         lambda peers, values: {"threshold": values["threshold"]} | _similar_mass(own_first(values["r"]), peers, values),
         sharp,
+        {"threshold": _THRESHOLD, "lift": Domain(low=-1, high=1, shape=(CLIENTS,))},
         similarity,
-        threshold=_THRESHOLD,
-        lift=Domain(low=-1, high=1, shape=(CLIENTS,)),
     )
 
 
@@ -260,4 +259,5 @@ def threshold_gap() -> Family:
         measure,
         lambda peers, values: {"share": peers.share},
         sharp,
+        {},
     )

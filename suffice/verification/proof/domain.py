@@ -14,6 +14,7 @@ from suffice.support.errors import InputError
 
 from ..families import LARGEST_STEP
 from .expression import NotOfThisKind, exact
+from .expression import at as value_at
 from .normalised_bound import Symbolic, symbols
 
 FLATTEST = Fraction(1, 100)
@@ -27,6 +28,23 @@ class Domain:
     step: Any
     sides: Mapping[str, tuple[Fraction, Fraction]]
     says: str
+
+    def at(self, share: Fraction, k: Fraction, u: Fraction, N: int, d: int) -> dict[str, Fraction]:
+        """Constants at beta = 1: a share of the largest step, a curvature a share u above mu, in d dimensions at least,
+        and as many as mu, beta and the curvature need."""
+        h, (low, high) = k + u * (1 - k), self.sides.get("s", (Fraction(0), Fraction(1)))
+        found = {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1, max(d, len({k, h, 1})))}
+        if self.step.is_Symbol:
+            return {"s": low + share * (high - low), **found}
+        known = {"a": share, **found}
+        return {"s": value_at(self.step, {each: known[each.name] for each in self.step.free_symbols}), **found}
+
+    def dimensions(self, otherwise: tuple[int, ...] = (1,)) -> tuple[int, ...]:
+        """Some of those that it has, the least first, where they count."""
+        if "v" not in self.sides:
+            return otherwise
+        low, high = self.sides["v"]
+        return tuple(sorted({int(1 / high), *(d for d in (2, 3, 8) if low <= Fraction(1, d) <= high), int(1 / low)}))
 
 
 def domain_of(

@@ -63,6 +63,6 @@ def polynomial_of(given: Polynomial) -> Any:
     return sympy.Add(*powers)
 
 
-def at(expression: Any, values: Mapping[Any, Fraction]) -> Fraction:
+def at(expression: Any, values: Mapping[Any, Any]) -> Fraction:
     """The value of a rational function at fractions."""
     return Fraction(sympy.sympify(expression).subs(values))

@@ -158,7 +158,7 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
     if symbolic.absolute:
         _check_sign(symbolic, domain, budget)
     check_agreement(theorem, symbolic, domain, numbers)
-    found = refuted(tried, symbolic, domain.step, domain.sides, upper)
+    found = refuted(tried, symbolic, domain, upper)
     if found is not None:
         if not check_place(theorem, symbolic, found.part.name, found.at, found.T, numbers):
             raise NotOfThisKind("the conditions are not those read from them")

@@ -10,7 +10,7 @@ from ...claim import Claim
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, columns
-from ...instances.enumerated_paths import WAVE, Arguments, Paths
+from ...instances.enumerated_paths import WAVE, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
 from ...instances.scheduled import above_drift
 from ...widened_conditions import beyond
@@ -97,7 +97,7 @@ def claims() -> tuple[Claim, ...]:
         ),
         Claim.on(
             "adaptive/theorem-3-unconditional",
-            aligned(Aligned.mean_square, lambda: unstopped(_sharp()), **UNSTOPPED),
+            aligned(Aligned.mean_square, lambda: unstopped(_sharp()), constant_steps, **UNSTOPPED),
             _unconditional(),
             outside_conditions=limit,
         ),
