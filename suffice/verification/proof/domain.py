@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import sympy
@@ -76,7 +76,7 @@ def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
     constant = min(numbers, default=None)
     if least:
         return _between(least, [*limits, *([] if high is None else [sympy.Rational(high)])], low, flat)
-    moving = [each for each in moving if constant is None or _somewhere_below(each, constant, flat)]
+    moving = [each for each in moving if constant is None or min(_sampled(each, flat)) < constant]
     says = f"mu/beta in [{flat[0]}, {flat[1]}]"
     sides = {"k": flat}
     if not moving or high is not None:
@@ -123,16 +123,9 @@ def _said(limit: Any) -> str:
 
 def _sampled(limit: Any, flat: tuple[Fraction, Fraction]) -> list[float]:
     x = symbols()
-    found = []
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        for inverse in (0.02, 0.5, 1.0):
-            k = float(flat[0]) + share * float(flat[1] - flat[0])
-            found.append(float(limit.subs({x["k"]: k, x["w"]: inverse, x["v"]: inverse})))
-    return found
-
-
-def _somewhere_below(limit: Any, constant: Fraction, flat: tuple[Fraction, Fraction]) -> bool:
-    return min(_sampled(limit, flat)) < float(constant)
+    places = product((0.0, 0.25, 0.5, 0.75, 1.0), (0.02, 0.5, 1.0))
+    at = ((float(flat[0]) + share * float(flat[1] - flat[0]), inverse) for share, inverse in places)
+    return [float(limit.subs({x["k"]: k, x["w"]: inverse, x["v"]: inverse})) for k, inverse in at]
 
 
 def _limit(left: Any, right: Any, s: Any) -> Any:

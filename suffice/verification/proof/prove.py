@@ -23,7 +23,6 @@ from suffice.support.errors import InputError
 from ..assumptions import steps_once
 from ..counterexample import described
 from ..families import ProblemFamily, quadratics
-from ..family import Family
 from ..measurement_cache import once
 from ..problem_measure import constants as own_constants
 from ..problem_measure import tested_once, typical
@@ -38,7 +37,7 @@ from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
 from .domain import Domain, domain_of
 from .expression import NotOfThisKind, as_list, rational
-from .mixture import mixture_of, splits, staying
+from .mixture import check_scalars, drawn, mixture_of, splits, staying
 from .normalised_bound import Symbolic, normalised, symbols
 from .refute import Part, Violation, refuted
 
@@ -294,19 +293,16 @@ def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbo
 def _streamed(family: ProblemFamily) -> tuple[int, int] | None:
     """The least and the largest dimension of a family of streams of least squares, one client, whose features have one
     variance in all directions; None of another family."""
-    drawn = family.settings(Family(name=family.name, domains=family.domains).draw(64, seed=0))
-    problems: list[Any] = [each.complete().problem for each in drawn]
+    every = drawn(family)
+    problems: list[Any] = [each.problem for each in every]
     if not all(isinstance(each, StreamingLeastSquares) for each in problems):
         return None
-    for setting, each in zip(drawn, problems):
-        known = replace(setting, arguments={}).complete().arguments
+    for setting, each in zip(every, problems):
         apart = (each.A - each.A[0, 0, 0] * torch.eye(each.features).double()).abs().max()
         even = bool(apart <= 1e-12 * each.A.abs().max())
         if each.clients > 1 or each.batch > 1 or not even:
             raise NotOfThisKind("streams of several clients, of batches, or of features of several variances")
-        for name, value in setting.complete().arguments.items():
-            if name not in known or abs(value - known[name]) > 1e-9 * abs(known[name]):
-                raise NotOfThisKind(f"{name} is the family's own")
+        check_scalars(setting, setting.arguments)
     sizes = [each.features for each in problems]
     return min(sizes), max(sizes)
 
@@ -357,23 +353,16 @@ def _recursion_of(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
 
 
 def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part]:
-    """The start's and the noise's inequality, in t = s h with eta = s."""
+    """The start's and the noise's inequality, in t = s h with eta = s; of two states about the first."""
     x, t = symbols(), sympy.Symbol("t")
     along = {t: x["s"] * x["h"]} | ({x["w"]: 1 / x["v"]} if streamed else {})  # streams are read at d
     rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))
     add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
-    none = [sympy.Integer(0)] * len(rho)
+    none, pair, unit = [sympy.Integer(0)] * len(rho), None, symbolic.of_one
     if recursion.pair is not None:
-        A, b = (each.subs(along) for each in recursion.pair)
-        scale, one = 1 / symbolic.of_one, sympy.Integer(1)
-        return [
-            Part(name="start", start=one, rho=rho, add=none, bound=symbolic.start * scale, pair=(A, b), gain=none[0]),
-            Part(
-                name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise * scale, pair=(A, b),
-                gain=x["s"] ** 2,
-            ),
-        ]  # fmt: skip
+        pair, unit = tuple(each.subs(along) for each in recursion.pair), sympy.Integer(1)
+    start, noise = (each * unit / symbolic.of_one for each in (symbolic.start, symbolic.noise))
     return [
-        Part(name="start", start=symbolic.of_one, rho=rho, add=none, bound=symbolic.start),
-        Part(name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise),
+        Part(name="start", start=unit, rho=rho, add=none, bound=start, pair=pair),
+        Part(name="noise", start=none[0], rho=rho, add=add, bound=noise, pair=pair, gain=x["s"] ** 2),
     ]
