@@ -203,7 +203,7 @@ def honest() -> dict[str, Any]:
         terms = [half(one), *map(half, (two,))]
         for each in range(3):
             terms += [e0**each]
-        return sum(terms) - terms[0] + (lambda x, y=2: x * y)(T) * WEIGHTS[0]
+        return sum(terms) - terms[0] + (lambda x, y=2: x * y)(T) * SHARE
 
     def with_functions(*, eta, mu, e0, T):
         return math.exp(-eta * mu) * e0 + np.sqrt(T) * math.pi + max(e0, eta) + survive(eta * mu, T) + float(np.pi)
@@ -222,14 +222,11 @@ def honest() -> dict[str, Any]:
         return by_math(eta * mu) * e0 + largest(mu, T) + functools.reduce(lambda x, y: x * y, (eta, mu, T))
 
     def with_fractions(*, eta, mu, e0, T):
-        return Fraction(1, 3) * e0 + eta * Fraction(2, 7) - Fraction(1, 2) / mu + (T - Fraction(5, 3)) ** 2
-
-    def with_arrays(*, eta, mu, e0, T):
-        return sum(WEIGHTS * (1 - eta * mu * WEIGHTS[:2]) ** 2) * e0 + T * len(WEIGHTS) + np.float64(0.5)
+        return Fraction(1, 3) * e0 + eta * Fraction(2, 7) - Fraction(1, 2) / mu + (T - Fraction(5, 3)) ** np.float64(2)
 
     first = functools.partial(with_objects, constants=Constants(share=0.16))
     named = (with_constants, with_lists, with_functions, with_objects, with_a_list_of_its_own, with_helpers)
-    named = {each.__name__: each for each in (*named, with_fractions, with_arrays)}
+    named = {each.__name__: each for each in (*named, with_fractions)}
     return named | {"partial": functools.partial(first, twice=False), "method": Method(0.3).bound}
 
 
