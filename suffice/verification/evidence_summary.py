@@ -13,9 +13,6 @@ from suffice.bounds import PARAMETERS, Theorem
 
 from .evidence import AGREEMENT, Evidence
 
-POINTS = 200
-"""Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
-
 FEW, FEW_OF = 100, 0.1
 """Fewer instances than this, or than this share of those tried, are few."""
 
@@ -31,7 +28,7 @@ class EvidenceSummary:
                     bound is not a number
     ranges          the smallest and largest value of every scalar, and of eta beta; over all instances where none met
                     the hypotheses
-    points          (bound, measured) of up to `POINTS` instances, for pictures
+    positive        whether any of them has a positive bound
     undefined       how many have a bound that is no number (each a violation), `undefined_at` the arguments of one
     unbounded       how many have an infinite one, which says nothing
     dropped         how many were left out because rounding of the bound may be all that speaks against it there, at one
@@ -46,7 +43,7 @@ class EvidenceSummary:
     worst_instance: dict[str, Any] = field(default_factory=dict)
     worst_bound: float = math.nan
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
-    points: tuple[tuple[float, float], ...] = ()
+    positive: bool = False
     undefined: int = 0
     undefined_at: dict[str, float] = field(default_factory=dict)
     unbounded: int = 0
@@ -71,11 +68,7 @@ class EvidenceSummary:
         dropped = np.broadcast_to(whole.dropped, counted.shape)
         useless = np.inf if theorem.direction == "upper" else -np.inf
         met, ranges = _of_pieces(pieces, counted, {*PARAMETERS, *theorem.own})
-        some = np.flatnonzero(counted)
         first = {each.name: whole.arguments[each.name][undefined][:1] for each in theorem.parameters}
-        if len(some):  # evenly spread, the worst among them
-            some = some[np.linspace(0, len(some) - 1, POINTS - 1).astype(int)]
-            some = np.union1d(some, ratio.argmax())
         return cls(
             examined=len(counted),
             met=met,
@@ -84,7 +77,7 @@ class EvidenceSummary:
             worst_instance=_instance(pieces, at) if counted.any() else {},
             worst_bound=float(bound[at]),
             ranges=ranges,
-            points=tuple(zip(bound[some].tolist(), whole.measured[some].tolist())),
+            positive=bool((counted & (bound > 0)).any()),
             undefined=int(undefined.sum()),
             undefined_at={name: float(value[0]) for name, value in first.items() if len(value)},
             unbounded=int((counted & (bound == useless)).sum()),
