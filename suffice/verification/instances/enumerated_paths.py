@@ -99,6 +99,12 @@ def weights(binary: np.ndarray, threshold: np.ndarray, similarity: np.ndarray, s
     return np.where(binary == 1, one, other)
 
 
+def similarities(gap2: np.ndarray, own2: np.ndarray) -> np.ndarray:
+    """r_k from |grad R_k - grad R_i|^2 (..., N), client i first, and |grad R_i|^2 (..., 1)."""
+    with np.errstate(all="ignore"):
+        return np.where(own2 == 0, gap2 == 0, np.maximum(1 - gap2 / own2, 0))
+
+
 Steps = Callable[[Arguments, Any], np.ndarray]
 """From a theorem's arguments (n,) and t to the size of step t = 1, 2, ..., (n,); of a column of t, (T, n) or (n,)."""
 
@@ -206,10 +212,7 @@ class Paths:
         gradients = np.concatenate((own, peers), axis=-1)
         if self.weights is not None:
             return np.broadcast_to(self.weights[at, None], gradients.shape), gradients
-        with np.errstate(all="ignore"):
-            similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
-        similarity = np.where(own == 0, gradients == 0, similarity)
-        similarity[..., 0] = 1
+        similarity = similarities((gradients - own) ** 2, own**2)
         binary, threshold = (self.values[name][at, None, None] for name in ("binary", "threshold"))
         return weights(binary, threshold, similarity, self.sigma2[at, None]), gradients
 

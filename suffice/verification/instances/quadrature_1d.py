@@ -16,6 +16,7 @@ import numpy as np
 from suffice.bounds import Binary, Criterion, collaboration_weights, tight_variance
 
 from ..evidence import Evidence
+from .enumerated_paths import similarities
 
 NODES = 12
 """Gauss-Legendre nodes in each panel."""
@@ -40,10 +41,7 @@ class Line:
         """Mean and variance of theta_t given theta_{t-1} = theta."""
         gradients = 2 * self.h * (theta[:, None] + self.xi)
         own = gradients[:, :1]
-        with np.errstate(all="ignore"):
-            similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
-        similarity = np.where(own == 0, (gradients == 0).astype(float), similarity)
-        similarity[:, 0] = 1
+        similarity = similarities((gradients - own) ** 2, own**2)
         alpha = collaboration_weights(self.criterion, similarity=similarity, sigma2=self.sigma2)
         mean = theta - self.eta * (alpha * gradients).sum(-1)
         return mean, self.eta**2 * (alpha**2 * self.sigma2).sum(-1)
