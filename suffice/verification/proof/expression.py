@@ -53,6 +53,11 @@ def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
     return parts[0] if len(parts) == 1 else ["*", *parts]
 
 
+def as_box(sides: Mapping[str, tuple[Any, Any]]) -> dict[str, list[str]]:
+    """Intervals as a certificate writes them."""
+    return {name: [str(low), str(high)] for name, (low, high) in sorted(sides.items())}
+
+
 def _terms(polynomial: Any) -> Any:
     return nested(sympy.expand(polynomial))
 

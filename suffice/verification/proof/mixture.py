@@ -34,7 +34,7 @@ from .algorithm_recursion import Recursion
 from .box_search import Budget
 from .claims import proved
 from .domain import Domain
-from .expression import NotOfThisKind, as_list
+from .expression import NotOfThisKind, as_box, as_list
 from .normalised_bound import BIAS, Symbolic, symbols
 from .refute import Part
 
@@ -156,8 +156,7 @@ def splits(
     x, m, d = symbols(), sympy.Symbol("m"), sympy.Symbol("d")
     h = x["k"] + sympy.Symbol("u") * (1 - x["k"])
     t, keep = domain.step * h, 1 - x["s"] * x["h"]
-    ends = {**domain.sides, "u": (0, 1), "m": (-1, 1), "d": (-1, 1)}
-    box = {name: [str(low), str(high)] for name, (low, high) in sorted(ends.items())}
+    box = as_box({**domain.sides, "u": (0, 1), "m": (-1, 1), "d": (-1, 1)})
 
     def fact(says: str, left: Any, right: Any) -> dict[str, Any]:
         sides = {"left": as_list(left), "right": as_list(right)}
