@@ -8,7 +8,8 @@ E[e_t 1{tau >= t}]. The law of the model is integrated on a grid (Gaussian steps
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,6 @@ from .maker import Progress, maker
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, SMALL, VERMILION, headline, label_ends
 
-if TYPE_CHECKING:
-    from suffice.verification.instances.quadrature_1d import Line
-
-NODES = 12
-"""Gauss-Legendre nodes in each of the panels for the model's law; more panels end where weights or tau jump."""
 FEW = 20
 """Points have markers up to so many iterations."""
 BOUND = "printed bound of E[e_t]"
@@ -40,12 +36,16 @@ def theorem_2_truth(
     progress: Progress,
 ) -> Content:
     from suffice.bounds import Binary, evaluate, find
-    from suffice.verification.instances.quadrature_1d import counterexample
+    from suffice.verification.instances.quadrature_1d import NODES, counterexample
 
     line, given = counterexample()
     assert isinstance(line.criterion, Binary)
     threshold = line.criterion.threshold
-    truth, running = _expected(line, threshold, given["eps"], iterations, panels, progress)
+    found = []
+    for at, means in enumerate(islice(line.law(given["eps"], panels), iterations + 1)):
+        found.append(means)
+        progress(at, iterations)
+    truth, running = np.transpose(found)
     t = np.arange(iterations + 1, dtype=float)
     shared: dict[str, Any] = {name: given[name] for name in ("eta", "mu", "beta", "q", "e0")} | {"T": t[1:]}
     printed = evaluate(find("adaptive/theorem-2-constant", "printed"), **shared, s2=given["s2"])
@@ -73,39 +73,6 @@ def theorem_2_truth(
         },
         keys=("quantity",),
     )
-
-
-def _expected(
-    line: Line, threshold: float, eps: float, iterations: int, panels: int, progress: Progress
-) -> tuple[np.ndarray, np.ndarray]:
-    """E[e_t] and E[e_t 1{tau >= t}] for t = 0..iterations.
-
-    Given theta the next model is Gaussian, so E[e_(t+1)] is the integral of a closed form against the law of theta_t,
-    and so is the next density at every node. The running one drops what has e_t < eps before it moves. The law begins
-    at the last node, the start, to which nothing returns.
-    """
-    # alone the model's variance is eta^2 sigma^2 / (1 - (1 - eta)^2): ten deviations on each side
-    far = 10 * line.eta * np.sqrt(line.sigma2[0] / (1 - (1 - line.eta) ** 2))
-    # similarity to the peers is above lambda beyond gap / sqrt(1 - lambda), and e_t < eps within sqrt(eps / h)
-    jumps = np.array([abs(line.xi[-1]) / np.sqrt(1 - threshold), np.sqrt(eps / line.h[0])])
-    edges = np.sort(np.concatenate((np.linspace(-far, far, panels + 1), jumps, -jumps)))
-    x, w = np.polynomial.legendre.leggauss(NODES)
-    half = np.diff(edges)[:, None] / 2
-    nodes = np.append((edges[:-1, None] + half) + half * x, line.theta0)
-    mean, variance = (value[:, None] for value in line.step(nodes))
-    density = np.exp(-((nodes - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
-    kernel = density * np.append(half * w, 0.0)
-    onwards, still = line.expected_step(nodes), line.excess(nodes) >= eps
-    laws = np.zeros((2, len(nodes)))  # masses
-    laws[:, -1] = 1
-    found = [np.full(2, line.excess(nodes[-1]))]
-    for t in range(1, iterations + 1):
-        laws[1] *= still
-        found.append(laws @ onwards)
-        laws = laws @ kernel
-        progress(t, iterations)
-    truth, running = np.transpose(found)
-    return truth, running
 
 
 def draw(figure: Figure, canvas: Any) -> None:

@@ -29,7 +29,7 @@ from .periods import over_periods
 from .problem_measure import APART, GIVEN, GROWING, ROUNDS, meant_by, measures, own_number, quadratic, typical_setting
 from .proof_request import search_of
 from .quantity import Composed, composed, form_of, quantity_of
-from .readable_bound import reading, renamed, settings_kept
+from .readable_bound import renamed, served, settings_kept
 from .sampled_check import LOOKED_AT, left_open, path_counterexample, path_measures, sampled_verdict
 from .schedule import Scheduled, with_steps
 from .verdict import Outcome, Verdict
@@ -152,17 +152,17 @@ def check(
 
         def judged(chosen: Algorithm) -> Verdict:
             chosen = chosen if step is None else Scheduled.by(chosen, step)
-            theorem, opaque = _record(bound, conditions, asked, direction, own, chosen)
+            theorem = record(bound, conditions, asked, direction, own, chosen)
             theorem = theorem if delta is None else replace(theorem, mode="probability")
             judge = _Check(
-                theorem=theorem, algorithm=chosen, family=family, client=client, opaque=opaque, delta=delta, root=root,
+                theorem=theorem, algorithm=chosen, family=family, client=client, delta=delta, root=root,
                 progress=report,
             )  # fmt: skip
             if free:
 
                 def at(C: float) -> Theorem:
                     fixed = renamed(partial(bound, **{free: C}), {})
-                    return _record(fixed, conditions, asked, direction, own, chosen)[0]
+                    return record(fixed, conditions, asked, direction, own, chosen)
 
                 return judge.with_constant(free, at)
             verdict = judge.verdict(effort)
@@ -183,7 +183,6 @@ class _Check:
     algorithm: Algorithm
     family: ProblemFamily | None
     client: int
-    opaque: str
     delta: float | None
     root: int
     progress: Callable[[int, int], None] | None
@@ -199,7 +198,7 @@ class _Check:
         # certify fewer instances than `MOST_CERTIFIED`.
         if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
             verdict = self._on_instances(effort)
-        if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
+        if verdict.valid and verdict.worst_ratio <= 0 and verdict.evidence.positive:
             return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[self.theorem.direction])
         return verdict
 
@@ -240,16 +239,16 @@ class _Check:
         else:  # as much for one as for all that are drawn from otherwise
             by, deeper = (5, 3) if exact else (3, 2)
             spend = Effort(by * spend.instances, deeper * spend.restarts, deeper * spend.ascents, by * spend.corners)
-        options = {"opaque": self.opaque, "progress": self.progress}
         if exact:
             claim = Claim(
                 theorem=theorem, families=tuple(each.family(theorem) for each in measured), until_refuted=True,
-                further=others.evidence if others else None, **options,
+                further=others.evidence if others else None, progress=self.progress,
             )  # fmt: skip
             verdict = claim.verify(effort=spend, root=self.root)
         else:
-            options |= {"spend": spend, "root": self.root, "others": others}
-            verdict, certified = sampled_verdict(theorem, measured, **options)
+            verdict, certified = sampled_verdict(
+                theorem, measured, spend=spend, root=self.root, others=others, progress=self.progress
+            )
             left = f"{left_open(measured, certified, theorem, effort)}; "
         every = [*measured, *(others.found if others else [])]
         verdict = self._with_extent(verdict, every, left, others.left_out if others else [])
@@ -309,24 +308,13 @@ _SIDES = {"upper": "most", "lower": "least"}
 def record(
     bound: Callable[..., Any],
     conditions: Callable[..., Any] | None = None,
-    *,
-    algorithm: Algorithm | None = None,
-    own: Mapping[str, Parameter] = MappingProxyType({}),
-) -> Theorem:
-    """Somebody's own bound of E[e_T] as a theorem; its parameters must be known keywords, `own` ones of a family, or
-    numbers of `algorithm`."""
-    return _record(bound, conditions, own=own, algorithm=algorithm)[0]
-
-
-def _record(
-    bound: Callable[..., Any],
-    conditions: Callable[..., Any] | None,
     quantity: Quantity = Quantity.EXCESS,
     direction: Any = "upper",
     own: Mapping[str, Parameter] = MappingProxyType({}),
     algorithm: Algorithm | None = None,
-) -> tuple[Theorem, str]:
-    """The record, and why no formula can be read from the bound ("" where one can)."""
+) -> Theorem:
+    """Somebody's own bound as a theorem; its parameters must be known keywords, `own` ones of a family, or numbers of
+    `algorithm`."""
     own = dict(own)
     for function in filter(None, (bound, conditions)):
         try:
@@ -350,9 +338,8 @@ def _record(
                 )
             if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise InputError("parameter", name, "take scalars by keyword")
-    read = reading(bound, conditions)
-    given: dict[str, Any] = {} if read.conditions is None else {"conditions": read.conditions}
-    theorem = Theorem(
+    given: dict[str, Any] = {} if conditions is None else {"conditions": served(conditions, "conditions")}
+    return Theorem(
         key="own/bound",
         edition="corrected",
         title=getattr(bound, "__name__", "own bound"),
@@ -361,8 +348,7 @@ def _record(
         quantity=quantity,
         direction=direction,
         mode="expectation",
-        bound=read.bound,
+        bound=served(bound),
         own=own,
         **given,
     )
-    return theorem, read.opaque

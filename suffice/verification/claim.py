@@ -17,6 +17,7 @@ from .evidence_summary import EvidenceSummary
 from .family import Family
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
+from .readable_bound import opaque
 from .regime import Sharpness, where_attained
 from .verdict import Outcome, Variants, Verdict
 from .violation_search import search
@@ -56,9 +57,8 @@ class Claim:
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
     `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it,
     but of those that hold of every instance there is.
-    `true_variants` names the mutants, by their ids, that are true as well, with the proof, and are not tried. `opaque`
-    says why the bound gives no expression, where it gives none. With `until_refuted` nothing more is tried once an
-    instance clearly violates.
+    `true_variants` names the mutants, by their ids, that are true as well, with the proof, and are not tried. With
+    `until_refuted` nothing more is tried once an instance clearly violates.
     """
 
     theorem: Theorem
@@ -68,7 +68,6 @@ class Claim:
     outside_conditions: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
     unrefuted_conditions: Mapping[str, str] = field(default_factory=dict)
     true_variants: Mapping[str, str] = field(default_factory=dict)
-    opaque: str = ""
     until_refuted: bool = False
     extends: str = ""
     """Key of the claim whose instances this one measures as well: one process checks both, and measures them once."""
@@ -115,7 +114,7 @@ class Claim:
                 mutants=count,
                 standing=standing,
                 faults=uncertified,
-                opaque=self.opaque,
+                opaque=opaque(theorem.bound),
                 necessity=necessity,
             ),
             sharpness=Sharpness(attained=where_attained(theorem, whole)),
@@ -152,8 +151,9 @@ class Claim:
     def _mutants(self, whole: Evidence, worst_ratio: float) -> tuple[int, list[Mutant]]:
         """Count the mutants tried and list those that nothing refutes; one that is nowhere stronger is not tried."""
         theorem = self.theorem
-        same = theorem.bound if self.opaque else readable(theorem).value
-        made = (numeric_mutants if self.opaque else mutants)(theorem, worst_ratio=worst_ratio)
+        unread = opaque(theorem.bound)
+        same = theorem.bound if unread else readable(theorem).value
+        made = (numeric_mutants if unread else mutants)(theorem, worst_ratio=worst_ratio)
         if self.true_variants:
             made = [mutant for mutant in made if mutant.id not in self.true_variants]
         ratio = whole.against(whole.bound(theorem, same), theorem.direction)

@@ -13,9 +13,6 @@ from suffice.bounds import PARAMETERS, Theorem
 
 from .evidence import AGREEMENT, Evidence
 
-POINTS = 200
-"""Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
-
 FEW, FEW_OF = 100, 0.1
 """Fewer instances than this, or than this share of those tried, are few."""
 
@@ -31,7 +28,7 @@ class EvidenceSummary:
                     bound is not a number
     ranges          the smallest and largest value of every scalar, and of eta beta; over all instances where none met
                     the hypotheses
-    points          (bound, measured) of up to `POINTS` instances, for pictures
+    positive        whether any of them has a positive bound
     undefined       how many have a bound that is no number (each a violation), `undefined_at` the arguments of one
     unbounded       how many have an infinite one, which says nothing
     dropped         how many were left out because rounding of the bound may be all that speaks against it there, at one
@@ -46,7 +43,7 @@ class EvidenceSummary:
     worst_instance: dict[str, Any] = field(default_factory=dict)
     worst_bound: float = math.nan
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
-    points: tuple[tuple[float, float], ...] = ()
+    positive: bool = False
     undefined: int = 0
     undefined_at: dict[str, float] = field(default_factory=dict)
     unbounded: int = 0
@@ -60,28 +57,32 @@ class EvidenceSummary:
     ) -> Self:
         """Summarise the instances of all `pieces`, which `whole` joins; `equality` is that of `Claim`."""
         counted, bound = whole.counted(theorem), whole.bound(theorem)
-        ratio = np.where(counted, whole.against(bound, theorem.direction), -np.inf)
+        every = whole.against(bound, theorem.direction)
+        ratio = np.where(counted, every, -np.inf)
         undefined = counted & np.isnan(bound)
         against = ratio > 1 + AGREEMENT
         if equality is not None:
             against |= counted & (ratio < 1 - equality) & (whole.measured != bound)  # 0 and 0 have no ratio
-        at = _worst(ratio, undefined)
+        ranked = np.where(undefined, -np.inf, ratio)  # a violation with two numbers says more than one without a bound
+        at = int((ranked if ranked.max() > 1 + AGREEMENT else ratio).argmax())
         dropped = np.broadcast_to(whole.dropped, counted.shape)
         useless = np.inf if theorem.direction == "upper" else -np.inf
+        met, ranges = _of_pieces(pieces, counted, {*PARAMETERS, *theorem.own})
+        first = {each.name: whole.arguments[each.name][undefined][:1] for each in theorem.parameters}
         return cls(
             examined=len(counted),
-            met=_met(pieces, counted),
+            met=met,
             violations=int(against.sum()),
             worst_ratio=float(ratio[at]),
             worst_instance=_instance(pieces, at) if counted.any() else {},
             worst_bound=float(bound[at]),
-            ranges=_ranges(pieces, counted, {*PARAMETERS, *theorem.own}),
-            points=_points(bound[counted], whole.measured[counted], ratio[counted]),
+            ranges=ranges,
+            positive=bool((counted & (bound > 0)).any()),
             undefined=int(undefined.sum()),
-            undefined_at=_first(theorem, whole, undefined),
+            undefined_at={name: float(value[0]) for name, value in first.items() if len(value)},
             unbounded=int((counted & (bound == useless)).sum()),
             dropped=int(dropped.sum()),
-            dropped_ratio=float(whole.against(bound, theorem.direction)[dropped].max(initial=0.0)),
+            dropped_ratio=float(every[dropped].max(initial=0.0)),
             unmet=whole.unmet(theorem) if _few(int(counted.sum()), len(counted)) else "",
         )
 
@@ -100,12 +101,6 @@ def _few(instances: int, examined: int) -> bool:
     return instances < examined and (instances < FEW or instances < FEW_OF * examined)
 
 
-def _worst(ratio: np.ndarray, undefined: np.ndarray) -> int:
-    """Find the largest ratio; a violation with two numbers says more than one where the bound is none."""
-    ranked = np.where(undefined, -np.inf, ratio)
-    return int((ranked if ranked.max() > 1 + AGREEMENT else ratio).argmax())
-
-
 def _instance(pieces: Sequence[Evidence], at: int) -> dict[str, Any]:
     """The readable description of the instance `at` of all."""
     for piece in pieces:
@@ -115,43 +110,21 @@ def _instance(pieces: Sequence[Evidence], at: int) -> dict[str, Any]:
     raise IndexError(at)
 
 
-def _first(theorem: Theorem, whole: Evidence, mask: np.ndarray) -> dict[str, float]:
-    """The theorem's arguments at the first instance that a mask marks; {} where none does."""
-    if not mask.any():
-        return {}
-    at = int(mask.argmax())
-    return {parameter.name: float(whole.arguments[parameter.name][at]) for parameter in theorem.parameters}
-
-
-def _by_piece(pieces: Sequence[Evidence], mask: np.ndarray) -> list[tuple[Evidence, np.ndarray]]:
-    return list(zip(pieces, np.split(mask, np.cumsum([len(piece.measured) for piece in pieces])[:-1])))
-
-
-def _met(pieces: Sequence[Evidence], counted: np.ndarray) -> dict[str, int]:
-    """Count the instances of each family that met the hypotheses."""
-    found: dict[str, int] = {}
-    for piece, mask in _by_piece(pieces, counted):
+def _of_pieces(
+    pieces: Sequence[Evidence], counted: np.ndarray, names: set[str]
+) -> tuple[dict[str, int], dict[str, tuple[float, float]]]:
+    """How many instances of each family met the hypotheses, and the range of every scalar, and of eta beta, over these;
+    over all where none did."""
+    found, ranges = dict[str, int](), dict[str, tuple[float, float]]()
+    ends = np.cumsum([len(piece.measured) for piece in pieces])[:-1]
+    for piece, mask in zip(pieces, np.split(counted, ends)):
         found[piece.label] = found.get(piece.label, 0) + int(mask.sum())
-    return found
-
-
-def _ranges(pieces: Sequence[Evidence], counted: np.ndarray, names: set[str]) -> dict[str, tuple[float, float]]:
-    """The range of every scalar, and of eta beta, over instances that met the hypotheses; over all where none did."""
-    found: dict[str, list[np.ndarray]] = {}
-    kept = counted if counted.any() else np.ones_like(counted)
-    for piece, mask in _by_piece(pieces, kept):
         chosen = {name: value for name, value in piece.arguments.items() if name in names}
         if "eta" in chosen and "beta" in chosen:
             chosen |= {"eta beta": chosen["eta"] * chosen["beta"]}
         for name, value in chosen.items():
-            found.setdefault(name, []).append(np.broadcast_to(value, mask.shape)[mask])
-    whole = {name: np.concatenate(values) for name, values in found.items()}
-    return {name: (float(values.min()), float(values.max())) for name, values in whole.items() if len(values)}
-
-
-def _points(bound: np.ndarray, measured: np.ndarray, ratio: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """(bound, measured) of instances that met the hypotheses, evenly spread, the one of the worst ratio among them."""
-    if len(bound) == 0:
-        return ()
-    chosen = np.union1d(np.linspace(0, len(bound) - 1, POINTS - 1).astype(int), ratio.argmax())
-    return tuple((float(x), float(y)) for x, y in zip(bound[chosen], measured[chosen]))
+            values = np.broadcast_to(value, mask.shape)[mask | ~counted.any()]
+            low, high = ranges.get(name, (math.inf, -math.inf))
+            if len(values):
+                ranges[name] = min(low, float(values.min())), max(high, float(values.max()))
+    return found, ranges

@@ -2,7 +2,7 @@
 
 People write `math.exp`, `np.sqrt` or `max`. The first and last refuse arrays, all of them refuse SymPy symbols. A copy
 of the function sees stand-ins under those names that pass each kind of number to its own library. What remains, such as
-`if`, is asked one instance at a time, and then has no symbols: see `UserBound`.
+`if`, is asked one instance at a time, and then has no symbols: see `opaque`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import os
 import random
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -117,32 +116,14 @@ def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
     return Copy(function, _STAND_INS).copy_of(function)
 
 
-@dataclass(frozen=True, kw_only=True)
-class UserBound:
-    """`bound` and `conditions` serve arrays; `opaque` says why the bound gives no expression, "" where it does."""
-
-    bound: Callable[..., Any]
-    conditions: Callable[..., Any] | None
-    opaque: str
-
-
-def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> UserBound:
-    """Somebody's functions of scalars as the engines need them, or `InputError`: see `verification.check.check`."""
-    served = _of_arrays("bound", bound, _number)
-    return UserBound(
-        bound=served,
-        conditions=None if conditions is None else _of_arrays("conditions", conditions, _pairs),
-        opaque=_opaque(served),
-    )
-
-
-def _of_arrays(field: str, own: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
-    """`own` of arrays by keyword, asked one instance at a time if it cannot take them; its results are checked. Of
-    symbols it returns a formula, or refuses: see `tracer`."""
-    served = _Served(field, own, checked)
+def served(own: Callable[..., Any], field: str = "bound") -> Callable[..., Any]:
+    """Somebody's bound of scalars, or `conditions`, as the engines need them: of arrays by keyword, asked one instance
+    at a time if it cannot take them; what it returns is checked. Of symbols it gives a formula, or refuses: see
+    `tracer`."""
+    answers = _Served(field, own, _number if field == "bound" else _pairs)
 
     def many(**values: Any) -> Any:
-        return served.many(**values)
+        return answers.many(**values)
 
     return _named(many, inspect.signature(own).parameters, own)
 
@@ -296,7 +277,7 @@ def _pairs(field: str, value: Any, shape: tuple[int, ...]) -> Any:
 _UNREADABLE = "no formula can be read from it: "
 
 
-def _opaque(bound: Callable[..., Any]) -> str:
+def opaque(bound: Any) -> str:
     """Say why the bound gives no expression of SymPy symbols; "" where it gives one."""
     try:
         as_expression(on_symbols(bound))

@@ -197,7 +197,6 @@ def sampled_verdict(
     theorem: Theorem,
     measured: list[PathMeasure],
     *,
-    opaque: str,
     spend: Effort,
     root: int,
     progress: Callable[[int, int], None] | None = None,
@@ -214,9 +213,7 @@ def sampled_verdict(
     by_name = {each.problems.name: each for each in (*measured, *(others.found if others else []))}
     # what draws nothing refutes: samples add nothing
     certified = [] if refuted else _certified(theorem, [(by_name[piece.label], piece) for piece in pieces])
-    verdict = Claim(theorem=theorem, exact=lambda *_: [*evidence, *certified], opaque=opaque).verify(
-        effort=spend, root=root
-    )
+    verdict = Claim(theorem=theorem, exact=lambda *_: [*evidence, *certified]).verify(effort=spend, root=root)
     count = len(certified)
     return replace(verdict, error_probability=FALSE_ALARMS if count else 0.0), count
 

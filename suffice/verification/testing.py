@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -49,52 +48,37 @@ def assert_bound(bound: Callable[..., Any], *, timeout: float = 600.0, root: int
     __tracebackhide__ = True
     if as_number("timeout", timeout) <= 0:
         raise InputError("timeout", timeout, "give a positive number of seconds")
-    told, so_far = options.pop("progress", None), [0, 0]
+    told, so_far, end = options.pop("progress", None), [0, 0], time.monotonic() + timeout
 
     def progress(done: int, families: int) -> None:
         so_far[:] = done, families
         if told is not None:
             told(done, families)
 
+    def raise_if_late() -> None:
+        if time.monotonic() > end:
+            raise _Late
+
     name = getattr(bound, "__name__", "the bound")
+    # Asked before a batch of instances: an alarm or an exception sent from another thread may strike anywhere, such as
+    # in a clean-up that it then leaves half done, or where what it raises is ignored.
+    token = BEFORE_EACH.set(raise_if_late)
     try:
-        with _ending_after(timeout):
-            verdict = check(bound, root=root, progress=progress, **options)
+        verdict = check(bound, root=root, progress=progress, **options)
     except _Late:
         done, families = so_far
         raise TimeoutError(
             f"{name} is undecided after {timeout:g} s, in family {min(done + 1, families)} of {families}: "
             "give a longer `timeout`, or a family of shorter paths, such as sf.families.quadratics(longest=20)"
         ) from None
-    if not verdict.valid:
-        raise AssertionError(f"{name}: {verdict}\n  {_chance(verdict, root)}")
-    return verdict
-
-
-def _chance(verdict: Verdict, root: int) -> str:
-    if not verdict.error_probability:
-        return f"root {root}; nothing was sampled, so that no true bound fails by chance"
-    return f"root {root}; paths were sampled: a true bound fails with probability at most {verdict.error_probability:g}"
-
-
-@contextmanager
-def _ending_after(seconds: float) -> Generator[None]:
-    """Within it a check raises `_Late` before the first batch of instances that begins after so many seconds.
-
-    An alarm or an exception sent from another thread may strike anywhere, such as in a clean-up that it then leaves
-    half done, or where what it raises is ignored.
-    """
-    end = time.monotonic() + seconds
-
-    def raise_if_late() -> None:
-        if time.monotonic() > end:
-            raise _Late
-
-    token = BEFORE_EACH.set(raise_if_late)
-    try:
-        yield
     finally:
         BEFORE_EACH.reset(token)
+    if not verdict.valid:
+        chance = f"paths were sampled: a true bound fails with probability at most {verdict.error_probability:g}"
+        surely = "nothing was sampled, so that no true bound fails by chance"
+        why = chance if verdict.error_probability else surely
+        raise AssertionError(f"{name}: {verdict}\n  root {root}; {why}")
+    return verdict
 
 
 def problems(family: ProblemFamily | None = None) -> SearchStrategy[Problem]:
@@ -116,7 +100,10 @@ def instances(
     st = _strategies()
     theorem = record(lambda: 1.0, conditions, own={} if family is None else family.own())
     if family is not None:
-        return _instances(family, theorem)
+        values = _values(family)
+        if family.sharp is not None:
+            values = values | st.sampled_from(_sharp(family))
+        return values.map(lambda found: _setting(family, theorem, found)).filter(bool)
 
     # Every client and feature is drawn, and so is whether it stays: any of them may be left out, so that what fails
     # shrinks to the fewest that fail.
@@ -140,14 +127,6 @@ def instances(
 
     values = _values(whole) | st.integers(0, len(_sharp(whole)) - 1)
     return st.builds(some, stays, stays, st.booleans(), values).filter(bool)
-
-
-def _instances(family: ProblemFamily, theorem: Theorem) -> SearchStrategy[FamilyInstance]:
-    """The instances of one family that meet the conditions of `theorem`."""
-    values = _values(family)
-    if family.sharp is not None:
-        values = values | _strategies().sampled_from(_sharp(family))
-    return values.map(lambda found: _setting(family, theorem, found)).filter(bool)
 
 
 def _values(family: ProblemFamily) -> Any:

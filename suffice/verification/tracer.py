@@ -119,34 +119,10 @@ class ObjectProxy(_Opaque):
         return formula.copy_of(found)(self, *values, **named) if type(found) is FunctionType else _refuse(self, "")
 
 
-class Row(_Opaque):
-    """An array of one axis: its entries are read, and arithmetic goes entry by entry."""
-
-    __slots__ = ()
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(_own(self)[1])
-
-    def __len__(self) -> int:
-        return len(_own(self)[1])
-
-    def __getitem__(self, place: Any) -> Any:
-        formula, entries = _own(self)
-        return Row(formula, entries[place]) if type(place) is slice else entries[place]
-
-
 def _of_tracer(self: Tracer, operation: Callable[..., Any], *others: Any) -> Any:
-    if any(type(each) is Row for each in others):
-        return NotImplemented
     formula, own = _own(self)
     numbers = list(map(formula.number, others))
     return Tracer(formula, operation(own, *numbers))
-
-
-def _of_row(self: Row, operation: Callable[..., Any], *others: Any) -> Any:
-    formula, own = _own(self)
-    columns = [own, *(_own(each)[1] if type(each) is Row else [each] * len(own) for each in others)]
-    return Row(formula, [operation(*each) for each in zip(*columns, strict=True)])
 
 
 def _method(action: Callable[..., Any], given: Any) -> Callable[..., Any]:
@@ -159,8 +135,6 @@ for _what, _names in _QUESTIONS.items():
 for _name, _operation in _ARITHMETIC.items():
     setattr(_Opaque, f"__{_name}__", _method(_refuse, "it does more than arithmetic"))
     setattr(Tracer, f"__{_name}__", _method(_of_tracer, _operation))
-    setattr(Row, f"__{_name}__", _method(_of_row, _operation))
-    setattr(Row, f"__i{_name}__", _method(_refuse, "it changes an object"))
 
 
 class Copy:
@@ -284,8 +258,6 @@ class Formula(Copy):
             copy.extend(made) if type(value) is list else copy.update(zip(made, made))  # key and value in turn
             self.watch(copy)
             return copy
-        if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "biuf":
-            return Row(self, value.tolist())
         if type(value) is partial:
             copy = partial(self.copy_of(value.func), *map(self.copy_of, value.args), **self.copy_of(value.keywords))
             self.watch(vars(copy))

@@ -101,13 +101,11 @@ class Verdict:
     proof: Any = None
     sharpness: Sharpness = field(default_factory=Sharpness)
 
-    examined = property(lambda verdict: verdict.evidence.examined)
     met = property(lambda verdict: verdict.evidence.met)
     instances = property(lambda verdict: verdict.evidence.instances)
     violations = property(lambda verdict: verdict.evidence.violations)
     worst_ratio = property(lambda verdict: verdict.evidence.worst_ratio)
     ranges = property(lambda verdict: verdict.evidence.ranges)
-    points = property(lambda verdict: verdict.evidence.points)
     dropped = property(lambda verdict: verdict.evidence.dropped)
     mutants = property(lambda verdict: verdict.variants.mutants)
     refuted = property(lambda verdict: verdict.variants.refuted)
@@ -231,7 +229,10 @@ class Verdict:
         """Where a violated bound fails most simply or most clearly, with both sides; else ""."""
         if self.outcome is not Outcome.VIOLATED or not self.evidence.worst_instance:
             return ""
-        upper, found = self.theorem.direction == "upper", self.counterexample or self._worst()
+        upper, worst = self.theorem.direction == "upper", self.evidence.worst_instance
+        at = {entry.name: worst[entry.name] for entry in self.theorem.parameters if entry.name in worst}
+        own: dict[str, Any] = {"arguments": at, "measured": worst["measured"], "bound": self.evidence.worst_bound}
+        found = self.counterexample or own
         measured, bound = found["measured"], found["bound"]
         if not (measured > bound if upper else measured < bound):
             return ""  # violated by what was sampled, or because equality is claimed
@@ -242,20 +243,13 @@ class Verdict:
         limit = ("at least " if upper else "at most ") if found.get("digits") == 0 else ""
         return f"at {where}{also}: measured {limit}{left} {'>' if upper else '<'} bound {right}"
 
-    def _worst(self) -> dict[str, Any]:
-        """The worst instance as a counterexample that was not shrunk."""
-        worst = self.evidence.worst_instance
-        names = [entry.name for entry in self.theorem.parameters if entry.name in worst]
-        arguments = {name: worst[name] for name in names}
-        return {"arguments": arguments, "measured": worst["measured"], "bound": self.evidence.worst_bound}
-
     @property
     def whole(self) -> str:
         """The values from which the family builds a counterexample of several clients: scalars do not determine it."""
         found = self.counterexample
         if not self.violation or found is None or found.get("clients", 1) < 2:
             return ""
-        return f"built from {', '.join(f'{name} = {_short(value)}' for name, value in found['values'].items())}"
+        return f"built from {_listed(found['values'])}"
 
     @property
     def gap(self) -> str:
@@ -314,8 +308,8 @@ def _wrapped(line: str, width: int, indent: str) -> str:
     return lines.fill(kept).replace("\0", " ")
 
 
-def _listed(arguments: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} = {value:.6g}" for name, value in arguments.items())
+def _listed(arguments: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_short(value)}" for name, value in arguments.items())
 
 
 def _short(value: Any) -> str:

@@ -19,7 +19,7 @@ from suffice.bounds.elementary import maximum, minimum
 from suffice.bounds.saved_verdicts import fingerprint
 from suffice.verification import check
 from suffice.verification.check import record
-from suffice.verification.readable_bound import adapted, reading
+from suffice.verification.readable_bound import adapted, opaque, served
 
 
 class Text:
@@ -83,7 +83,7 @@ def test_a_text_as_a_bound_or_a_side_of_a_condition_is_refused(kind, harmful):
     assert_refused(lambda: latex(theorem), path)
     assert_refused(lambda: fingerprint(theorem), path)
     assert_refused(lambda: fingerprint(record(lambda *, e0: e0, side)), path)
-    assert "return one number" in reading(bound, None).opaque
+    assert "return one number" in opaque(served(bound))
     assert not path.exists()
 
 
@@ -101,7 +101,7 @@ def test_a_text_among_the_arguments_of_a_maximum_is_refused(kind, harmful):
 
     for bound in (largest, smallest):
         assert_refused(lambda bound=bound: check(bound), path)
-        assert reading(bound, None).opaque
+        assert opaque(served(bound))
         assert not path.exists()
 
 
@@ -124,7 +124,7 @@ def test_a_record_that_returns_a_text_is_refused(kind, harmful):
 
 def test_plain_constants_are_bounds():
     assert record(lambda *, e0: 7.5).expression() == 7.5
-    assert not reading(lambda *, e0: np.float64(2), None).opaque
+    assert not opaque(served(lambda *, e0: np.float64(2)))
 
 
 def test_solving_for_what_a_text_bounds_is_refused(harmful):
@@ -152,7 +152,7 @@ def test_functions_of_math_and_numpy_have_their_values_for_every_kind_of_number(
     copy, a, b = adapted(function), sympy.Symbol("a", positive=True), sympy.Symbol("b", positive=True)
     symbolic = copy(x=a, y=b)
     for found in (
-        reading(function, None).bound(x=x, y=y),
+        served(function)(x=x, y=y),
         [float(copy(x=mpmath.mpf(c), y=mpmath.mpf(d))) for c, d in zip(x, y)],
         [float(symbolic.subs({a: c, b: d})) for c, d in zip(x, y)],
     ):

@@ -23,6 +23,7 @@ import numpy as np
 from suffice.bounds import Continuous, tight_variance
 
 from ..family import Values
+from .enumerated_paths import Steps, constant_steps
 from .recursions import affine_recursion, repeated
 from .rows import columns as columns_of
 
@@ -44,7 +45,12 @@ class Aligned:
 
     `split` is the kappa of noise that grows with the gradient, which takes the share `fill` of it at the largest step
     that the theorem allows or is given, and `limit` the q that the theorem is given over the true one.
+
+    `steps` makes the steps of the theorem's arguments, with (1 - kappa) mu for mu; `ratio` counts where that uses eta.
+    Where steps decrease, C/(mu (t + gamma)), gamma + 1 is (1 + extra) C beta/(mu q).
     """
+
+    steps: Steps
 
     beta: np.ndarray
     kappa: np.ndarray
@@ -64,10 +70,13 @@ class Aligned:
     split: np.ndarray | float = 0.0
     limit: np.ndarray | float = 1.0
     fill: np.ndarray | float = 1.0
+    C: np.ndarray | None = None
+    extra: np.ndarray | float = 0.0
 
     @classmethod
-    def of(cls, values: Values) -> Self:
-        return cls(**{name: value for name, value in values.items() if name in cls.__dataclass_fields__})
+    def of(cls, values: Values, steps: Steps = constant_steps) -> Self:
+        given = {name: value for name, value in values.items() if name in cls.__dataclass_fields__}
+        return cls(steps=steps, **given)
 
     @cached_property
     def _similarity(self) -> np.ndarray:
@@ -83,9 +92,10 @@ class Aligned:
         a, r = 1 / self._sigma2, self._similarity
         return self.limit * (a * r * r).sum(-1) / (a * r).sum(-1)
 
-    @cached_property
+    @property
     def eta(self) -> np.ndarray:
-        return self.ratio * self.q / self.beta
+        """The first step."""
+        return self._steps[0]
 
     @property
     def curvature(self) -> np.ndarray:
@@ -119,14 +129,21 @@ class Aligned:
         return np.where(np.equal(self.below, 1), self.V, self.V / self.gain)
 
     def arguments(self) -> dict[str, np.ndarray]:
-        """The arguments of the theorems; Q and kappa where a family has noise that grows."""
+        """The arguments of the theorems; Q and kappa where a family has noise that grows, C where it has such steps."""
         one = np.ones_like(self.e0)
         grows = {"Q": self.Q * one, "split": self.split * one} if np.ndim(self.split) else {}
-        return grows | {
-            "eta": self.eta,
-            "mu": self.mu,
+        return grows | self._told | {"eta": self.eta, "mu": self.mu}
+
+    @cached_property
+    def _told(self) -> dict[str, np.ndarray]:
+        """What the steps are made of."""
+        q, rate = self.q, self.rate
+        falls = {} if self.C is None else {"C": self.C, "gamma": (1 + self.extra) * self.C * self.beta / (rate * q) - 1}
+        return falls | {
+            "eta": self.ratio * q / self.beta,
+            "mu": rate,
             "beta": self.beta,
-            "q": self.q,
+            "q": q,
             "e0": self.e0,
             "s2": self.s2,
             "T": self.T,
@@ -149,10 +166,10 @@ class Aligned:
         (m, V), x = self._pull, eta * self.curvature
         return (1 - x * m) ** 2 + x**2 * self.Q, x * eta * V / 2
 
-    @property
+    @cached_property
     def _steps(self) -> np.ndarray:
         """(1, n), or (T, n) where they change."""
-        return np.asarray(self.eta)[None]
+        return np.atleast_2d(self.steps(self._told, self._times[1:]))
 
     @property
     def _times(self) -> np.ndarray:

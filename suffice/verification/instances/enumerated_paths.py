@@ -99,13 +99,19 @@ def weights(binary: np.ndarray, threshold: np.ndarray, similarity: np.ndarray, s
     return np.where(binary == 1, one, other)
 
 
-Steps = Callable[[Arguments], np.ndarray]
-"""From a theorem's arguments (n,) to the step sizes (n, LONGEST)."""
+def similarities(gap2: np.ndarray, own2: np.ndarray) -> np.ndarray:
+    """r_k from |grad R_k - grad R_i|^2 (..., N), client i first, and |grad R_i|^2 (..., 1)."""
+    with np.errstate(all="ignore"):
+        return np.where(own2 == 0, gap2 == 0, np.maximum(1 - gap2 / own2, 0))
 
 
-def constant_steps(arguments: Arguments) -> np.ndarray:
+Steps = Callable[[Arguments, Any], np.ndarray]
+"""From a theorem's arguments (n,) and t to the size of step t = 1, 2, ..., (n,); of a column of t, (T, n) or (n,)."""
+
+
+def constant_steps(arguments: Arguments, t: Any) -> np.ndarray:
     """eta at every step."""
-    return np.repeat(arguments["eta"][:, None], LONGEST, 1)
+    return arguments["eta"]
 
 
 def _at_T(name: str) -> Any:
@@ -155,9 +161,9 @@ class Paths:
         }  # fmt: skip
         if loss.mu:
             self.arguments["gamma"] = (values["C"] * beta / (mu * q) - 1) * (1 + values["extra"])
-        self._walk(steps(self.arguments))
+        self._walk(steps)
 
-    def _walk(self, eta: np.ndarray) -> None:
+    def _walk(self, steps: Steps) -> None:
         """Record every quantity up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
         loss, T, n = self.loss, self.arguments["T"], len(self.values["scale"])
         Z, chance = uncorrelated(self.values["law"], self.values["chance"])
@@ -194,7 +200,8 @@ class Paths:
                 apart = ((gradients - gradients[..., :1]) ** 2 / square[..., None] * alpha).sum(-1)
             self._log["contraction"][at, t] = (alpha.sum(-1) - np.where(square > 0, apart, 0)).min(1)
             move = (alpha * gradients).sum(-1)[..., None] + np.einsum("npk,njk->npj", alpha, jumps[at])
-            theta = (theta[..., None] - eta[at, t, None, None] * move).reshape(len(at), -1)
+            eta = steps(self.arguments, t + 1)[at, None, None]
+            theta = (theta[..., None] - eta * move).reshape(len(at), -1)
             probability = (probability[..., None] * chance[at, None]).reshape(len(at), -1)
             running, running_G, frozen = (np.repeat(x[left], OUTCOMES, axis=1) for x in (above, above_G, frozen))
 
@@ -205,10 +212,7 @@ class Paths:
         gradients = np.concatenate((own, peers), axis=-1)
         if self.weights is not None:
             return np.broadcast_to(self.weights[at, None], gradients.shape), gradients
-        with np.errstate(all="ignore"):
-            similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
-        similarity = np.where(own == 0, gradients == 0, similarity)
-        similarity[..., 0] = 1
+        similarity = similarities((gradients - own) ** 2, own**2)
         binary, threshold = (self.values[name][at, None, None] for name in ("binary", "threshold"))
         return weights(binary, threshold, similarity, self.sigma2[at, None]), gradients
 

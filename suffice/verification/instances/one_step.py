@@ -14,7 +14,7 @@ import numpy as np
 
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
-from .enumerated_paths import QUADRATIC, TWO_VALUES, Loss, uncorrelated, weights
+from .enumerated_paths import QUADRATIC, TWO_VALUES, Loss, similarities, uncorrelated, weights
 from .rows import plain, rows
 
 CLIENTS = 3
@@ -50,9 +50,7 @@ class OneStep:
         peers = values["factor"][..., None] * own[:, None] + values["apart"] * size
         self.gradients = np.concatenate((own[:, None], peers), axis=1)  # (n, 3, 2)
         self.gap2 = ((self.gradients - self.gradients[:, :1]) ** 2).sum(-1)
-        with np.errstate(all="ignore"):
-            r = np.maximum(1 - self.gap2 / (self.gradients[:, :1] ** 2).sum(-1), 0)
-        self.similarity = np.where(np.isnan(r), 1, r)
+        self.similarity = similarities(self.gap2, (self.gradients[:, :1] ** 2).sum(-1))
         binary, threshold = (values[name][:, None] for name in ("binary", "threshold"))
         sigma2 = values["sigma2"]
         self.alpha = weights(binary, threshold, self.similarity, sigma2) if adaptive else values["alpha"]

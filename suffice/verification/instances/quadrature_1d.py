@@ -1,23 +1,25 @@
-"""One client in dimension 1, integrated exactly over its own noise: the law of the first two steps.
+"""One client in dimension 1, integrated exactly over its own noise: the law of its steps.
 
 R_k = h_k (theta + xi_k)^2 with additive Gaussian noise. Given theta_{t-1} the step is Gaussian, so
 E[e_1] is a closed form and E[e_2] one integral of a piecewise smooth function. This is a route of its own:
-plain NumPy (or mpmath), no torch, no runner, no probing.
+plain NumPy, no torch, no runner, no probing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
 from suffice.bounds import Binary, Criterion, collaboration_weights, tight_variance
 
 from ..evidence import Evidence
+from .enumerated_paths import similarities
 
-_RULE = np.polynomial.legendre.leggauss(24)
+NODES = 12
+"""Gauss-Legendre nodes in each panel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +41,7 @@ class Line:
         """Mean and variance of theta_t given theta_{t-1} = theta."""
         gradients = 2 * self.h * (theta[:, None] + self.xi)
         own = gradients[:, :1]
-        with np.errstate(all="ignore"):
-            similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
-        similarity = np.where(own == 0, (gradients == 0).astype(float), similarity)
-        similarity[:, 0] = 1
+        similarity = similarities((gradients - own) ** 2, own**2)
         alpha = collaboration_weights(self.criterion, similarity=similarity, sigma2=self.sigma2)
         mean = theta - self.eta * (alpha * gradients).sum(-1)
         return mean, self.eta**2 * (alpha**2 * self.sigma2).sum(-1)
@@ -52,39 +51,50 @@ class Line:
         mean, variance = self.step(theta)
         return self.excess(mean) + self.h[0] * variance
 
-    def two_steps(self, eps: float) -> dict[str, float]:
-        """E[e_1], E[e_2], E[e_2 1{tau >= 2}], P(e_1 < eps), E[e_1 1{e_1 < eps}] by Gauss-Legendre between all kinks."""
-        mean, variance = (value[0] for value in self.step(np.array([self.theta0])))
-        nodes, weights = self._quadrature(mean, np.sqrt(variance), eps)
-        density = weights * np.exp(-((nodes - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
-        first, later = self.excess(nodes), self.expected_step(nodes)
-        running, started = first >= eps, self.excess(np.array([self.theta0]))[0] >= eps
-        return {
-            "mass": float(density.sum()),
-            "e1": float(self.excess(np.array([mean]))[0] + self.h[0] * variance),
-            "e2": float((density * later).sum()),
-            "e2_running": float((density * later * running).sum()) * started,
-            "stop_probability": float((density * ~running).sum()),
-            "e1_stopped": float((density * first * ~running).sum()),
-        }
+    def law(self, eps: float, panels: int = 140) -> Iterator[np.ndarray]:
+        """Yield E[e_t] and E[e_t 1{tau >= t}] for t = 0, 1, ..., with tau = min{t: e_t < eps}.
 
-    def _quadrature(self, mean: float, deviation: float, eps: float) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes and weights on mean +- 12 deviations, panels cut wherever the integrand has a kink or a jump."""
-        low, high = mean - 12 * deviation, mean + 12 * deviation
-        threshold = getattr(self.criterion, "threshold", 0.0)
-        cuts = [-self.xi[0] + sign * np.sqrt(eps / self.h[0]) for sign in (-1, 1)]
+        Given theta the next model is Gaussian, so that E[e_(t+1)] is the integral of a closed form against the law of
+        theta_t, and so is the next density at every node. The running one drops what has e_t < eps before it moves.
+        """
+        start = np.array([self.theta0])
+        runs = np.array([1.0, float(self.excess(start)[0] >= eps)])
+        yield self.excess(start).repeat(2)
+        yield self.expected_step(start) * runs
+        nodes, weights = self._quadrature(eps, panels)
+        onwards, still = self.expected_step(nodes), self.excess(nodes) >= eps
+        laws = runs[:, None] * self._densities(start, nodes) * weights
+        kernel = None
+        while True:
+            laws[1] *= still
+            yield laws @ onwards
+            kernel = self._densities(nodes, nodes) * weights if kernel is None else kernel
+            laws = laws @ kernel
+
+    def _densities(self, theta: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """Of theta_t at nodes, given theta_{t-1} = theta."""
+        mean, variance = (value[:, None] for value in self.step(theta))
+        return np.exp(-((nodes - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
+
+    def _quadrature(self, eps: float, panels: int) -> tuple[np.ndarray, np.ndarray]:
+        """Gauss-Legendre nodes and weights on 12 deviations around the first step and ten around client 0's minimiser,
+        in panels that are cut wherever the integrand has a kink or a jump."""
+        h, xi = self.h[0], self.xi[0]
+        mean, variance = (value[0] for value in self.step(np.array([self.theta0])))
+        # of a client that is alone theta_t has the variance eta^2 sigma^2/(1 - (1 - 2 h eta)^2) in the end
+        alone = self.eta * np.sqrt(self.sigma2[0] / (1 - (1 - 2 * h * self.eta) ** 2))
+        reach = np.array([(mean, 12 * np.sqrt(variance)), (-xi, 10 * alone)])
+        low, high = (reach[:, 0] - reach[:, 1]).min(), reach.sum(1).max()
+        cuts = [-xi + sign * np.sqrt(eps / h) for sign in (-1, 1)]
         # r_k = level where g_k - g_0 = +-sqrt(1 - level) g_0: linear in theta
-        for level in (0.0, threshold):
-            for sign in (-1, 1):
-                slope = self.h - self.h[0] - sign * np.sqrt(1 - level) * self.h[0]
-                offset = self.h * self.xi - self.h[0] * self.xi[0] * (1 + sign * np.sqrt(1 - level))
-                with np.errstate(all="ignore"):
-                    cuts.extend((-offset / slope)[slope != 0])
-        edges = np.unique(np.concatenate((np.linspace(low, high, 49), np.clip(cuts, low, high))))
-        x, w = _RULE
-        half = np.diff(edges) / 2
-        nodes = (edges[:-1] + half)[:, None] + half[:, None] * x
-        return nodes.ravel(), (half[:, None] * w).ravel()
+        for level, sign in product((0.0, getattr(self.criterion, "threshold", 0.0)), (-1, 1)):
+            bent = (1 + sign * np.sqrt(1 - level)) * h
+            with np.errstate(all="ignore"):
+                cuts.extend(((bent * xi - self.h * self.xi) / (self.h - bent))[self.h != bent])
+        edges = np.unique(np.concatenate((np.linspace(low, high, panels + 1), np.clip(cuts, low, high))))
+        x, w = np.polynomial.legendre.leggauss(NODES)
+        half = np.diff(edges)[:, None] / 2
+        return (edges[:-1, None] + half + half * x).ravel(), (half * w).ravel()
 
 
 def counterexample() -> tuple[Line, dict[str, float]]:
@@ -109,15 +119,14 @@ def _on_counterexample(cases: Iterable[tuple[float, float]], label: str = "") ->
     """E[e_2] where E[e_1] >= eps, the printed hypothesis, from each theta_0 with each eta."""
     line, base = counterexample()
     instances = [replace(line, theta0=theta0, eta=eta) for theta0, eta in cases]
-    laws = [instance.two_steps(base["eps"]) for instance in instances]
-    given = {name: np.full(len(laws), value) for name, value in base.items()}
-    given["e0"] = np.array([float(each.excess(np.array(each.theta0))) for each in instances])
+    e0, e1, e2 = np.array([[e for e, _ in islice(each.law(base["eps"]), 3)] for each in instances]).T
+    given = {name: np.full(len(e0), value) for name, value in base.items()} | {"e0": e0}
     given["eta"] = np.array([each.eta for each in instances])
     return Evidence(
         engine="quadrature",
-        measured=np.array([law["e2"] for law in laws]),
+        measured=e2,
         arguments=given,
-        hypothesis=np.array([law["e1"] for law in laws]) >= base["eps"],
+        hypothesis=e1 >= base["eps"],
         label=f"N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9{label}",
     )
 

@@ -3,86 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Self
+from typing import Any
 
 import numpy as np
 
 from ..evidence import Evidence
 from ..family import Values
 from .aligned_pair import Aligned, columns
-from .enumerated_paths import LONGEST, Arguments
+from .enumerated_paths import Arguments, Steps, constant_steps
 
 
-def horizon_step(arguments: Arguments, s2: np.ndarray) -> np.ndarray:
+def horizon_steps(arguments: Arguments, t: Any) -> np.ndarray:
     """min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T); 0 where e_0 < K, outside the hypotheses."""
-    floor = arguments["beta"] * s2 / (2 * arguments["mu"] ** 2 * arguments["T"])
-    wanted = np.log(np.maximum(arguments["e0"] / floor, 1)) / (arguments["mu"] * arguments["T"])
-    return np.minimum(arguments["q"] / arguments["beta"], wanted)
+    beta, mu, e0, T = (arguments[name] for name in ("beta", "mu", "e0", "T"))
+    floor = beta * arguments["s2"] / (2 * mu**2 * T)
+    return np.minimum(arguments["q"] / beta, np.log(np.maximum(e0 / floor, 1)) / (mu * T))
 
 
-def horizon_steps(arguments: Arguments) -> np.ndarray:
-    """(n, LONGEST): the step for s2, constant."""
-    return np.repeat(horizon_step(arguments, arguments["s2"])[:, None], LONGEST, 1)
-
-
-def unstopped_horizon_steps(arguments: Arguments) -> np.ndarray:
-    """(n, LONGEST): the step for s2 + (V_max - s2)_+ p, constant."""
+def unstopped_horizon_steps(arguments: Arguments, t: Any) -> np.ndarray:
+    """The same for s2 + (V_max - s2)_+ p."""
     s2 = arguments["s2"] + np.maximum(arguments["V_max"] - arguments["s2"], 0) * arguments["below"]
-    return np.repeat(horizon_step(arguments, s2)[:, None], LONGEST, 1)
+    return horizon_steps(arguments | {"s2": s2}, t)
 
 
-def decreasing_steps(arguments: Arguments) -> np.ndarray:
-    """(n, LONGEST): C/(mu (t + gamma)), t = 1, 2, ..."""
-    t = np.arange(1, LONGEST + 1)
-    return arguments["C"][:, None] / (arguments["mu"][:, None] * (t + arguments["gamma"][:, None]))
+def decreasing_steps(arguments: Arguments, t: Any) -> np.ndarray:
+    """C/(mu (t + gamma))."""
+    return arguments["C"] / (arguments["mu"] * (t + arguments["gamma"]))
 
 
-def best_factor(mu: np.ndarray, e0: np.ndarray, q: np.ndarray, s2: np.ndarray) -> np.ndarray:
-    """C = 2 if chi = 2 mu e_0/(q s2) <= 2 and chi/(chi - 1) otherwise."""
+def best_decreasing_steps(arguments: Arguments, t: Any) -> np.ndarray:
+    """The same with the least offset and the best factor: C = 2 if chi = 2 mu e_0/(q s2) <= 2, else chi/(chi - 1)."""
+    mu, q = arguments["mu"], arguments["q"]
     with np.errstate(all="ignore"):
-        chi = 2 * mu * e0 / (q * s2)
-        return np.where(chi <= 2, 2.0, np.where(np.isinf(chi), 1.0, chi / (chi - 1)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Horizon(Aligned):
-    """The step min(q/beta, ln(e_0/K)/(mu T)) for the variance that the theorem is given; `ratio` is not used."""
-
-    @cached_property
-    def eta(self) -> np.ndarray:
-        arguments = {"beta": self.beta, "mu": self.rate, "q": self.q, "e0": self.e0, "T": self.T}
-        return horizon_step(arguments, self.s2 + np.maximum(self.V_max - self.s2, 0) * self.below)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Decreasing(Aligned):
-    """C/(mu (t + gamma)) with gamma + 1 = (1 + extra) C beta/(mu q); `ratio` is not used."""
-
-    C: np.ndarray
-    extra: np.ndarray
-
-    @cached_property
-    def gamma(self) -> np.ndarray:
-        return (1 + self.extra) * self.C * self.beta / (self.rate * self.q) - 1
-
-    @property
-    def _steps(self) -> np.ndarray:
-        return self.C / (self.rate * (self._times[1:] + self.gamma))
-
-    def arguments(self) -> Arguments:
-        return super().arguments() | {"C": self.C, "gamma": self.gamma}
-
-
-class BestDecreasing(Decreasing):
-    """The best factor and the least offset; `C` and `extra` are not used."""
-
-    @classmethod
-    def of(cls, values: Values) -> Self:
-        pairs = Aligned.of(values)
-        best = best_factor(pairs.mu, pairs.e0, pairs.q, pairs.s2)
-        return super().of(values | {"C": best, "extra": np.zeros_like(best)})
+        chi = 2 * mu * arguments["e0"] / (q * arguments["s2"])
+        C = np.where(chi <= 2, 2.0, np.where(np.isinf(chi), 1.0, chi / (chi - 1)))
+    return decreasing_steps(arguments | {"C": C, "gamma": C * arguments["beta"] / (mu * q) - 1}, t)
 
 
 # --- Instances where a row is nearly attained ----------------------------------------------------------------
@@ -140,32 +95,33 @@ def sharp_decreasing() -> Values:
 def _outside(
     measure: Callable[[Aligned], np.ndarray],
     label: str,
-    kind: type[Aligned] = Aligned,
+    steps: Steps = constant_steps,
     *,
     eps: tuple[float, ...],
     **change: float,
 ) -> Evidence:
     """e_0 = 1, one step, no noise, and one peer with all the weight that overshoots; at one or several precisions."""
     base = {"beta": 1.0, "kappa": 1.0, "r": 0.3, "sigma2_i": 1e-18, "sigma2_k": 1e-30, "side": 1.0}
-    base |= {"ratio": 1.0, "e0": 1.0, "T": 1.0, "d": 1.0, "C": 1.01, "extra": 0.0}
+    base |= {"ratio": 1.0, "e0": 1.0, "T": 1.0, "d": 1.0}
     values = {name: np.full(len(eps), value) for name, value in (base | change).items()}
-    batch = kind.of(values | {"eps": np.array(eps)})
+    batch = Aligned.of(values | {"eps": np.array(eps)}, steps)
     return Evidence(engine="closed-form law", measured=measure(batch), arguments=batch.arguments(), label=label)
 
 
-def outside_step_limit(measure: Callable[[Aligned], np.ndarray], kind: type[Aligned] = Aligned) -> Evidence:
+def outside_step_limit(measure: Callable[[Aligned], np.ndarray], steps: Steps = constant_steps) -> Evidence:
     """A step, or a first step, of 1.05 times its limit; the precision out of reach and just below e_1 = 0.862.
 
     At the limit e_1 = (1 - r) e_0, as the bound has it; beyond, e_1 grows while the bound falls.
     """
     label = "1.05 times the step limit, models that overshoot"
-    return _outside(measure, label, kind, eps=(1e-290, 0.86), ratio=1.05, extra=1 / 1.05 - 1)
+    first = {"C": 1.01, "extra": 1 / 1.05 - 1} if steps is decreasing_steps else {}
+    return _outside(measure, label, steps, eps=(1e-290, 0.86), ratio=1.05, **first)
 
 
 def below_floor(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
     """The step for a horizon where the noise floor is 1.4 times the start: the best step is 0, the bound below e_0."""
     label = "a noise floor 1.4 times the start"
-    return _outside(measure, label, Horizon, eps=(1e-290, 1 - 1e-9), r=1.0, sigma2_i=2.8, sigma2_k=2.8e12)
+    return _outside(measure, label, horizon_steps, eps=(1e-290, 1 - 1e-9), r=1.0, sigma2_i=2.8, sigma2_k=2.8e12)
 
 
 def above_drift(measure: Callable[[Aligned], np.ndarray]) -> Evidence:

@@ -8,7 +8,7 @@ and of T, with a start alone and noise alone.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
@@ -29,7 +29,7 @@ _SAME, _TINY = 1e-6, 1e-12
 """Relative to the larger of two numbers, and of a bound of a start of 1."""
 
 
-def scalars_at(part: str, at: Mapping[str, Fraction], T: int, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
+def scalars_at(part: str, at: Mapping[str, Any], T: int, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
     """The arguments of a function where a part of the bound alone counts, at beta = 1."""
     moving = part in ("start", "stay")
     found = {"eta": at["s"], "mu": at["k"], "beta": 1, "e0": at["h"] / 2 if moving else 0, "distance2": int(moving)}
@@ -39,8 +39,12 @@ def scalars_at(part: str, at: Mapping[str, Fraction], T: int, numbers: Mapping[s
 
 
 def check_agreement(theorem: Theorem, symbolic: Symbolic, domain: Domain, numbers: Mapping[str, Fraction]) -> None:
-    """`NotOfThisKind` unless bound and conditions are what was read at places of the domain."""
-    for at in _places(domain):
+    """`NotOfThisKind` unless bound and conditions are what was read, at three steps for each of three mu/beta, the
+    curvature one of the ends or between."""
+    flat, steep = domain.sides["k"]
+    dimensions = domain.dimensions((2, 5))
+    for place, (k, share) in enumerate(product((flat, (flat + steep) / 2, steep), _SHARES)):
+        at = domain.at(share, k, Fraction(place % 3, 2), 1 + place % 4, dimensions[-(place % 2)])
         for part, T in product(("start", "noise", *(["bias"] if symbolic.bias != 0 else [])), _TIMES):
             check_place(theorem, symbolic, part, at, T, numbers)
 
@@ -93,20 +97,3 @@ def _compare(what: str, own: float, read: Any, given: Mapping[str, Any]) -> None
     if not _alike(own, float(read)):
         at = ", ".join(f"{name} = {float(each):.6g}" for name, each in given.items() if name not in BIAS or each)
         raise NotOfThisKind(f"the formula read from {what} is {float(read):.6g} where it is itself {own:.6g}: {at}")
-
-
-def _places(domain: Domain) -> Iterator[dict[str, Fraction]]:
-    """Constants of the domain: three steps at each of three values of mu/beta, the curvature one of the ends or
-    between."""
-    x, (flat, steep) = symbols(), domain.sides["k"]
-    few, many = domain.sides.get("v", (Fraction(1, 5), Fraction(1, 2)))
-    low, high = domain.sides.get("s", (Fraction(0), Fraction(1)))
-    for place, (k, share) in enumerate(product((flat, (flat + steep) / 2, steep), _SHARES)):
-        at = {"k": k, "h": (k, (1 + k) / 2, Fraction(1))[place % 3], "w": Fraction(1, 1 + place % 4)}
-        at["v"] = (few, many)[place % 2]
-        known = {x[name]: sympy.Rational(value) for name, value in at.items()}
-        step = domain.step.subs(
-            {**known, x["s"]: sympy.Rational(low + share * (high - low)), sympy.Symbol("a"): sympy.Rational(share)}
-        )
-        if step.is_Rational:
-            yield at | {"s": Fraction(step)}

@@ -169,14 +169,13 @@ def interpolated(values: Callable[[float], np.ndarray], name: str) -> list[list[
     raise NotOfThisKind(f"{name} is no polynomial of eta h of degree {_DEGREES[-1]} at most")
 
 
-def _coefficients(t: np.ndarray, values: np.ndarray, largest: int) -> list[Fraction] | None:
+def _coefficients(t: np.ndarray, values: np.ndarray, degree: int) -> list[Fraction] | None:
     size = max(float(np.abs(values).max()), 1e-30)
-    for degree in range(largest + 1):
-        fit = np.polynomial.Chebyshev.fit(t, values, degree, domain=[0, 2])
-        if np.abs(fit(t) - values).max() <= _SAME * size:
-            numbers = fit.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1]).coef
-            return [Fraction(float(each)).limit_denominator(_DENOMINATOR) for each in numbers]
-    return None
+    fit = np.polynomial.Chebyshev.fit(t, values, degree, domain=[0, 2]).trim(_SAME * size)
+    if np.abs(fit(t) - values).max() > _SAME * size:
+        return None
+    numbers = fit.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1]).coef
+    return [Fraction(float(each)).limit_denominator(_DENOMINATOR) for each in numbers]
 
 
 def _numbers(

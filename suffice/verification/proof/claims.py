@@ -12,7 +12,7 @@ from ..certificate import certificate
 from ..recheck import inequalities
 from .box_search import Budget, Undecided, proof_of
 from .domain import Domain
-from .expression import NotOfThisKind, as_list
+from .expression import NotOfThisKind, as_box, as_list
 from .normalised_bound import Symbolic, symbols
 from .refute import Part, Violation
 
@@ -73,7 +73,7 @@ def claims_of(
     shares = {name: Fraction(3 + 2 * place, 7 + 4 * place) for place, name in enumerate("askuzwv")}
     middle = {name: low + shares[name] * (up - low) for name, (low, up) in sides.items()}
     inside = {name: sympy.Rational(each) for name, each in middle.items()}
-    box = {name: [str(low), str(up)] for name, (low, up) in sorted(sides.items())}
+    box = as_box(sides)
     common = {"box": box, "direction": direction, "says": says}
     move = symbolic.move(period)
     ends = x["w"] * sympy.diff(bound, x["w"]) if shared else bound

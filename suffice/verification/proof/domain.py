@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import sympy
@@ -14,6 +14,7 @@ from suffice.support.errors import InputError
 
 from ..families import LARGEST_STEP
 from .expression import NotOfThisKind, exact
+from .expression import at as value_at
 from .normalised_bound import Symbolic, symbols
 
 FLATTEST = Fraction(1, 100)
@@ -27,6 +28,23 @@ class Domain:
     step: Any
     sides: Mapping[str, tuple[Fraction, Fraction]]
     says: str
+
+    def at(self, share: Fraction, k: Fraction, u: Fraction, N: int, d: int) -> dict[str, Fraction]:
+        """Constants at beta = 1: a share of the largest step, a curvature a share u above mu, in d dimensions at least,
+        and as many as mu, beta and the curvature need."""
+        h, (low, high) = k + u * (1 - k), self.sides.get("s", (Fraction(0), Fraction(1)))
+        found = {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1, max(d, len({k, h, 1})))}
+        if self.step.is_Symbol:
+            return {"s": low + share * (high - low), **found}
+        known = {"a": share, **found}
+        return {"s": value_at(self.step, {each: known[each.name] for each in self.step.free_symbols}), **found}
+
+    def dimensions(self, otherwise: tuple[int, ...] = (1,)) -> tuple[int, ...]:
+        """Some of those that it has, the least first, where they count."""
+        if "v" not in self.sides:
+            return otherwise
+        low, high = self.sides["v"]
+        return tuple(sorted({int(1 / high), *(d for d in (2, 3, 8) if low <= Fraction(1, d) <= high), int(1 / low)}))
 
 
 def domain_of(
@@ -58,7 +76,7 @@ def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
     constant = min(numbers, default=None)
     if least:
         return _between(least, [*limits, *([] if high is None else [sympy.Rational(high)])], low, flat)
-    moving = [each for each in moving if constant is None or _somewhere_below(each, constant, flat)]
+    moving = [each for each in moving if constant is None or min(_sampled(each, flat)) < constant]
     says = f"mu/beta in [{flat[0]}, {flat[1]}]"
     sides = {"k": flat}
     if not moving or high is not None:
@@ -105,16 +123,9 @@ def _said(limit: Any) -> str:
 
 def _sampled(limit: Any, flat: tuple[Fraction, Fraction]) -> list[float]:
     x = symbols()
-    found = []
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        for inverse in (0.02, 0.5, 1.0):
-            k = float(flat[0]) + share * float(flat[1] - flat[0])
-            found.append(float(limit.subs({x["k"]: k, x["w"]: inverse, x["v"]: inverse})))
-    return found
-
-
-def _somewhere_below(limit: Any, constant: Fraction, flat: tuple[Fraction, Fraction]) -> bool:
-    return min(_sampled(limit, flat)) < float(constant)
+    places = product((0.0, 0.25, 0.5, 0.75, 1.0), (0.02, 0.5, 1.0))
+    at = ((float(flat[0]) + share * float(flat[1] - flat[0]), inverse) for share, inverse in places)
+    return [float(limit.subs({x["k"]: k, x["w"]: inverse, x["v"]: inverse})) for k, inverse in at]
 
 
 def _limit(left: Any, right: Any, s: Any) -> Any:

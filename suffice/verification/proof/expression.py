@@ -53,6 +53,11 @@ def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
     return parts[0] if len(parts) == 1 else ["*", *parts]
 
 
+def as_box(sides: Mapping[str, tuple[Any, Any]]) -> dict[str, list[str]]:
+    """Intervals as a certificate writes them."""
+    return {name: [str(low), str(high)] for name, (low, high) in sorted(sides.items())}
+
+
 def _terms(polynomial: Any) -> Any:
     return nested(sympy.expand(polynomial))
 
@@ -63,6 +68,6 @@ def polynomial_of(given: Polynomial) -> Any:
     return sympy.Add(*powers)
 
 
-def at(expression: Any, values: Mapping[Any, Fraction]) -> Fraction:
+def at(expression: Any, values: Mapping[Any, Any]) -> Fraction:
     """The value of a rational function at fractions."""
     return Fraction(sympy.sympify(expression).subs(values))

@@ -13,7 +13,7 @@ start in y: the mean stays there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -34,11 +34,11 @@ from .algorithm_recursion import Recursion
 from .box_search import Budget
 from .claims import proved
 from .domain import Domain
-from .expression import NotOfThisKind, as_list
+from .expression import NotOfThisKind, as_box, as_list
 from .normalised_bound import BIAS, Symbolic, symbols
 from .refute import Part
 
-_DRAWS, _ITERATIONS, _SAME = 32, (1, 2, 7), 1e-9
+_DRAWS, _ITERATIONS, _SAME = 64, (1, 2, 7), 1e-9
 _PLAIN = {"eta", "mu", "beta", "e0", "distance2", "sigma2", "N", "T", "d"}
 _MOVES = "in a family of your own client 0 is to follow gradients mixed with fixed weights that sum to 1, and does not"
 
@@ -60,17 +60,29 @@ class Mixture:
         return self.differ and self.attained and 1 / at["v"] <= self.features
 
 
+def drawn(family: ProblemFamily) -> list[FamilyInstance]:
+    """Instances of the family, with all their scalars."""
+    values = Family(name=family.name, domains=family.domains).draw(_DRAWS, seed=0)
+    return [each.complete() for each in family.settings(values)]
+
+
+def check_scalars(setting: FamilyInstance, names: Iterable[str]) -> None:
+    """`NotOfThisKind` unless these scalars are those of client 0 and the problem."""
+    given, known = setting.arguments, replace(setting, arguments={}).complete().arguments
+    for name in names:
+        if name not in known or abs(given[name] - known[name]) > _SAME * abs(known[name]):
+            raise NotOfThisKind(f"{name} is the family's own")
+
+
 def mixture_of(
     family: ProblemFamily, algorithm: Algorithm, theorem: Theorem, read: Callable[[int], Recursion]
 ) -> Mixture:
     """What client 0 follows on all instances drawn from the family, or `NotOfThisKind`; `read` gives the recursion of
     so many clients that are alike."""
-    values = Family(name=family.name, domains=family.domains).draw(_DRAWS, seed=0)
-    drawn = [each.complete() for each in family.settings(values)]
-    asked = {entry.name for entry in theorem.parameters}
-    for each in drawn:
+    every, asked = drawn(family), {entry.name for entry in theorem.parameters}
+    for each in every:
         _check_clients(each, asked)
-    if len(clients := {each.problem.clients for each in drawn}) > 1:
+    if len(clients := {each.problem.clients for each in every}) > 1:
         raise NotOfThisKind("the number of clients changes within the family")
     recursion, t = read(min(clients)), sympy.Symbol("t")
     weight2 = sympy.sympify(recursion.noises[0])
@@ -80,7 +92,7 @@ def mixture_of(
     if reason := tested_once(*typical(family, algorithm)).reason:
         raise NotOfThisKind(reason)
     attained, differ = True, False
-    for each in drawn:
+    for each in every:
         (b, size), given = _bias(each, algorithm, float(weight2)), each.arguments
         scalars = {name: given[name] ** (power / 2) for name, power in BIAS.items() if name in asked}
         differ |= b > 0
@@ -94,7 +106,7 @@ def mixture_of(
             raise NotOfThisKind("lambda2 is the family's own")
     return Mixture(
         clients=min(clients), weight2=Fraction(weight2), recursion=recursion, attained=attained, differ=differ,
-        features=max(each.problem.features for each in drawn),
+        features=max(each.problem.features for each in every),
     )  # fmt: skip
 
 
@@ -105,10 +117,7 @@ def _check_clients(setting: FamilyInstance, asked: set[str]) -> None:
         raise NotOfThisKind("the family's losses are not quadratic, or their noise is not additive")
     if not bool((problem.A[0] == problem.A).all()):
         raise NotOfThisKind("clients differ in more than their minimisers: their models move together")
-    given, known = setting.arguments, replace(setting, arguments={}).complete().arguments
-    for name in asked & _PLAIN:
-        if name not in known or abs(given[name] - known[name]) > _SAME * abs(known[name]):
-            raise NotOfThisKind(f"{name} is the family's own")
+    check_scalars(setting, asked & _PLAIN)
 
 
 def _bias(setting: FamilyInstance, algorithm: Algorithm, weight2: float) -> tuple[float, float]:
@@ -147,8 +156,7 @@ def splits(
     x, m, d = symbols(), sympy.Symbol("m"), sympy.Symbol("d")
     h = x["k"] + sympy.Symbol("u") * (1 - x["k"])
     t, keep = domain.step * h, 1 - x["s"] * x["h"]
-    ends = {**domain.sides, "u": (0, 1), "m": (-1, 1), "d": (-1, 1)}
-    box = {name: [str(low), str(high)] for name, (low, high) in sorted(ends.items())}
+    box = as_box({**domain.sides, "u": (0, 1), "m": (-1, 1), "d": (-1, 1)})
 
     def fact(says: str, left: Any, right: Any) -> dict[str, Any]:
         sides = {"left": as_list(left), "right": as_list(right)}

@@ -84,9 +84,7 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
     what, function = "the bound", theorem.bound
     assert function is not None
     value, q, absolute = _in_one_power(_put(_read(lambda: exact(expression(function), what), what), assumed), x)
-    conditions = {
-        name: (_put(left, assumed), _put(right, assumed)) for name, (left, right) in _conditions(theorem).items()
-    }
+    conditions = {name: (_put(a, assumed), _put(b, assumed)) for name, (a, b) in _conditions(theorem).items()}
     linear = {name: sympy.cancel(sympy.diff(value, x[name])) for name in _LINEAR}
     linear["bias"] = sympy.cancel(sympy.diff(value, x["bias"], 2) / 2)
     terms = (x[name] ** (1 + (name == "bias")) * part for name, part in linear.items())
@@ -148,8 +146,7 @@ def _put(value: Any, given: Mapping[Any, Any]) -> Any:
 
 def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any, bool]:
     """The value with z for q^T, q, and whether |q| is meant; q None where T is no exponent, with T = 1/z - 1."""
-    T, z, absolute = x["T"], x["z"], False
-    bases: dict[Any, Any] = {}
+    T, z, absolute, known = x["T"], x["z"], False, None
     powers = [each for each in value.atoms(sympy.Pow) if each.exp.has(T)]
     if any(each.has(T) for each in value.atoms(sympy.Function)) or value.atoms(sympy.exp) & set(powers):
         raise NotOfThisKind("T stands in a function that is no power of a rational one")
@@ -165,19 +162,15 @@ def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any, bool]:
             q, offset, slope = 1 / q, -offset, -slope
         if not (slope.is_Integer and offset.is_Integer and slope > 0):
             raise NotOfThisKind(f"the exponent {power.exp} is no whole multiple of T")
-        known = next((each for each in bases.values() if sympy.expand(each - q) == 0), q)
-        bases[power] = known
+        known = q if known is None else known
+        if sympy.expand(known - q) != 0:
+            raise NotOfThisKind(f"T is an exponent of 2 numbers at least: {known}, {q}")
         value = value.xreplace({power: z**slope * known**offset})
-    if len(set(bases.values())) > 1:
-        raise NotOfThisKind(
-            f"T is an exponent of {len(set(bases.values()))} numbers: {', '.join(map(str, bases.values()))}"
-        )
-    if not bases:
+    if known is None:
         return value.subs(T, 1 / z - 1), None, False
     if value.has(T):
         raise NotOfThisKind("T stands in an exponent and outside")
-    (q,) = set(bases.values())
-    return value, q, absolute
+    return value, known, absolute
 
 
 def _root(base: Any) -> tuple[Any, int]:
@@ -202,14 +195,9 @@ def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: An
     value = value.subs({own[name]: sympy.Rational(c) for name, c in constants.items() if name in own})
     rng = [sympy.Rational(n, 7) for n in (3, 5, 6, 9, 11, 4, 8, 2, 10, 12, 13)]
     at = dict(zip(own, rng)) | {"mu": sympy.Rational(1, 5), "beta": sympy.Rational(3, 7), "T": sympy.Integer(3)}
-    scale: dict[str, Any] = {
-        "eta": sympy.Rational(1, 2),
-        "mu": 2,
-        "beta": 2,
-        "sigma2": 2,
-        "distance2": sympy.Rational(1, 2),
-    }
-    scale |= {name: sympy.Integer(2) ** sympy.Rational(1, power) for name, power in BIAS.items()}
+    powers = {"eta": -1, "mu": 1, "beta": 1, "sigma2": 1, "distance2": -1}
+    powers |= {name: sympy.Rational(1, power) for name, power in BIAS.items()}
+    scale = {name: sympy.Integer(2) ** power for name, power in powers.items()}
     one, two = (value.subs({own[n]: at[n] * (scale.get(n, 1) if scaled else 1) for n in own}) for scaled in (0, 1))
     if sympy.simplify(factor * one - two) != 0:
         raise NotOfThisKind("the bound changes with the units of eta, mu, beta and sigma2")

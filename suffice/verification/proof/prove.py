@@ -23,7 +23,6 @@ from suffice.support.errors import InputError
 from ..assumptions import steps_once
 from ..counterexample import described
 from ..families import ProblemFamily, quadratics
-from ..family import Family
 from ..measurement_cache import once
 from ..problem_measure import constants as own_constants
 from ..problem_measure import tested_once, typical
@@ -37,8 +36,8 @@ from .algorithm_recursion import Recursion, read, read_changing, streams
 from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
 from .domain import Domain, domain_of
-from .expression import NotOfThisKind, as_list, rational
-from .mixture import mixture_of, splits, staying
+from .expression import NotOfThisKind, as_box, as_list, rational
+from .mixture import check_scalars, drawn, mixture_of, splits, staying
 from .normalised_bound import Symbolic, normalised, symbols
 from .refute import Part, Violation, refuted
 
@@ -111,15 +110,16 @@ def prove(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, 
     """The theorem's bound for `algorithm`, read from the step, on alike clients and additive noise."""
     budget = Budget(seconds)
     try:
-        return _proof(theorem, algorithm, family, box, budget)
+        proof = _proof(theorem, algorithm, family, box, budget)
     except NotOfThisKind as reason:
-        return _done("not of this kind", str(reason), budget)
+        proof = Proof(outcome="not of this kind", says=str(reason))
+    except InputError:
+        raise
     except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         # SymPy's, of functions that nobody foresaw: the verdict on instances does not depend on it
         why = f"the formulas could not be worked with ({type(error).__name__}: {error!s:.80})"
-        return _done("undecided", why, budget)
+        proof = Proof(outcome="undecided", says=why)
+    return replace(proof, seconds=time.process_time() - budget.began)
 
 
 def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, box: Box, budget: Budget) -> Proof:
@@ -158,24 +158,16 @@ def _proof(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None,
     if symbolic.absolute:
         _check_sign(symbolic, domain, budget)
     check_agreement(theorem, symbolic, domain, numbers)
-    found = refuted(tried, symbolic, domain.step, domain.sides, upper)
+    found = refuted(tried, symbolic, domain, upper)
     if found is not None:
         if not check_place(theorem, symbolic, found.part.name, found.at, found.T, numbers):
             raise NotOfThisKind("the conditions are not those read from them")
-        at = ", ".join(
-            f"{name} = {value}" for name, value in _named(found.at, recursion, symbolic, bool(streamed)).items()
-        )
-        relation = ">" if upper == "upper" else "<"
-        says = (
-            f"at beta = 1, {at}, {_WORDS[found.part.name]}, T = {found.T}: "
-            f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
-        )
+        says = _said(found, upper, streamed is not None, streamed is not None or symbolic.takes_d)
         if family is not None and not streamed and not (mixture is not None and mixture.has(found.at)):
-            return _done("undecided", f"false beyond the family, {says}", budget)
+            return Proof(outcome="undecided", says=f"false beyond the family, {says}")
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
-        numbers.setdefault("N", 1 / found.at["w"])
-        proof = _done("violated", says, budget, certificates)
-        return replace(proof, counterexample=_counterexample(theorem, found, numbers))
+        found_at = _counterexample(theorem, found, {"N": 1 / found.at["w"], **numbers})
+        return Proof(outcome="violated", says=says, certificates=certificates, counterexample=found_at)
     if len(clients) == 1 and clients[0] > 1:
         domain = replace(domain, says=f"{domain.says}, N = {clients[0]}{', one Hessian' if differ else ''}")
     if differ:
@@ -187,28 +179,24 @@ def _check_sign(symbolic: Symbolic, domain: Domain, budget: Budget) -> None:
     """|q| is q only where q >= 0 on the whole domain."""
     q = sympy.sympify(symbolic.q).subs(symbols()["s"], domain.step)
     sides = {**dict.fromkeys(map(str, q.free_symbols), (Fraction(0), Fraction(1))), **domain.sides}
-    box = {name: [str(low), str(high)] for name, (low, high) in sorted(sides.items())}
     try:
-        proved({"kind": "box", "says": "q >= 0", "box": box, "left": "0", "right": as_list(q)}, budget)
+        proved({"kind": "box", "says": "q >= 0", "box": as_box(sides), "left": "0", "right": as_list(q)}, budget)
     except (Negative, Undecided) as error:
         raise NotOfThisKind(f"|{symbolic.q}|^T stands in the bound, and its sign changes") from error
 
 
 def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Budget) -> Proof:
     """Prove the bound where clients differ by the first way to add start and bias that works, or say what is left."""
-    first: Proof | None = None
+    found: list[Proof] = []
     try:
         for sufficient, facts in splits(parts, symbolic, domain, budget):
-            found = _searched(sufficient, symbolic, domain, "upper", budget)
-            if found.certificates:
-                found = replace(found, certificates=[*facts, *found.certificates])
-            if found.outcome == "proved":
-                return found
-            first = found if first is None or (found.slack and not first.slack) else first
+            one = _searched(sufficient, symbolic, domain, "upper", budget)
+            found.append(replace(one, certificates=[*facts, *one.certificates]) if one.certificates else one)
+            if one.outcome == "proved":
+                return found[-1]
     except (Negative, Undecided) as error:
-        return _done("undecided", f"start and bias add up only where eta beta <= 1 ({error})", budget)
-    assert first is not None
-    return first
+        return Proof(outcome="undecided", says=f"start and bias add up only where eta beta <= 1 ({error})")
+    return max(found, key=lambda one: one.slack)
 
 
 def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, direction: str, budget: Budget) -> Proof:
@@ -229,7 +217,7 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
                 reason = refusal(json.loads(json.dumps(one)))
                 assert not reason, f"a certificate that the checker refuses: {reason}"
             says = f"on quadratics, for all T >= {earliest}, {domain.says}"
-            return _done(f"proved{_up_to(signed)}", says, budget, certificates, slack)
+            return Proof(outcome=f"proved{_up_to(signed)}", says=says, certificates=certificates, slack=slack)
         if len(parts[0].rho) > 1 or budget.left() <= 0:
             break
     if isinstance(failed, Negative):
@@ -238,7 +226,7 @@ def _searched(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, directi
         part = getattr(failed, "part", None) or {}
         left = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in part.items())
         where = f"{failed}, on {left}" if left else str(failed)
-    return _done("undecided", where, budget)
+    return Proof(outcome="undecided", says=where)
 
 
 def _up_to(slack: Fraction) -> str:
@@ -265,13 +253,6 @@ def _of_part(
     raise Undecided("no quadratic form of both states was found that falls at the bound's rate", left) from failed[0]
 
 
-def _done(
-    outcome: str, says: str, budget: Budget, certificates: Sequence[Any] = (), slack: Fraction = Fraction(0)
-) -> Proof:
-    seconds = time.process_time() - budget.began
-    return Proof(outcome=outcome, says=says, certificates=certificates, slack=slack, seconds=seconds)
-
-
 def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
     """The violation as `check` states one; beside the curvature that the start or the noise is along, mu and beta are
     curvatures too."""
@@ -283,30 +264,29 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
     return described(theorem, {"curvature": float(at["h"])}, known, *sides, int(numbers["N"]), digits=50)
 
 
-def _named(values: Mapping[str, Fraction], recursion: Recursion, symbolic: Symbolic, streamed: bool) -> dict[str, Any]:
-    named = {"eta": values["s"], "mu": values["k"], "curvature": values["h"]}
-    shared = any(symbols()["w"] in each.free_symbols for each in (*recursion.moments, *recursion.noises))
-    if streamed or symbolic.takes_d:
-        named["d"] = 1 / values["v"]
-    return named | ({"N": 1 / values["w"]} if not streamed and (shared or values["w"] != 1) else {})
+def _said(found: Violation, direction: str, streamed: bool, takes_d: bool) -> str:
+    """Where it is violated, and by how much."""
+    at = found.at
+    named = {"eta": at["s"], "mu": at["k"], "curvature": at["h"]} | ({"d": 1 / at["v"]} if takes_d else {})
+    named |= {"N": 1 / at["w"]} if at["w"] != 1 and not streamed else {}
+    where = ", ".join(f"{name} = {value}" for name, value in named.items())
+    sides = f"{float(found.value):.6g} {'>' if direction == 'upper' else '<'} {float(found.bound):.6g}"
+    return f"at beta = 1, {where}, {_WORDS[found.part.name]}, T = {found.T}: {sides}"
 
 
 def _streamed(family: ProblemFamily) -> tuple[int, int] | None:
     """The least and the largest dimension of a family of streams of least squares, one client, whose features have one
     variance in all directions; None of another family."""
-    drawn = family.settings(Family(name=family.name, domains=family.domains).draw(64, seed=0))
-    problems: list[Any] = [each.complete().problem for each in drawn]
+    every = drawn(family)
+    problems: list[Any] = [each.problem for each in every]
     if not all(isinstance(each, StreamingLeastSquares) for each in problems):
         return None
-    for setting, each in zip(drawn, problems):
-        known = replace(setting, arguments={}).complete().arguments
+    for setting, each in zip(every, problems):
         apart = (each.A - each.A[0, 0, 0] * torch.eye(each.features).double()).abs().max()
         even = bool(apart <= 1e-12 * each.A.abs().max())
         if each.clients > 1 or each.batch > 1 or not even:
             raise NotOfThisKind("streams of several clients, of batches, or of features of several variances")
-        for name, value in setting.complete().arguments.items():
-            if name not in known or abs(value - known[name]) > 1e-9 * abs(known[name]):
-                raise NotOfThisKind(f"{name} is the family's own")
+        check_scalars(setting, setting.arguments)
     sizes = [each.features for each in problems]
     return min(sizes), max(sizes)
 
@@ -357,23 +337,16 @@ def _recursion_of(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
 
 
 def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part]:
-    """The start's and the noise's inequality, in t = s h with eta = s."""
+    """The start's and the noise's inequality, in t = s h with eta = s; of two states about the first."""
     x, t = symbols(), sympy.Symbol("t")
     along = {t: x["s"] * x["h"]} | ({x["w"]: 1 / x["v"]} if streamed else {})  # streams are read at d
     rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))
     add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
-    none = [sympy.Integer(0)] * len(rho)
+    none, pair, unit = [sympy.Integer(0)] * len(rho), None, symbolic.of_one
     if recursion.pair is not None:
-        A, b = (each.subs(along) for each in recursion.pair)
-        scale, one = 1 / symbolic.of_one, sympy.Integer(1)
-        return [
-            Part(name="start", start=one, rho=rho, add=none, bound=symbolic.start * scale, pair=(A, b), gain=none[0]),
-            Part(
-                name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise * scale, pair=(A, b),
-                gain=x["s"] ** 2,
-            ),
-        ]  # fmt: skip
+        pair, unit = tuple(each.subs(along) for each in recursion.pair), sympy.Integer(1)
+    start, noise = (each * unit / symbolic.of_one for each in (symbolic.start, symbolic.noise))
     return [
-        Part(name="start", start=symbolic.of_one, rho=rho, add=none, bound=symbolic.start),
-        Part(name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise),
+        Part(name="start", start=unit, rho=rho, add=none, bound=start, pair=pair),
+        Part(name="noise", start=none[0], rho=rho, add=add, bound=noise, pair=pair, gain=x["s"] ** 2),
     ]

@@ -7,7 +7,7 @@ recursion in fractions then confirms the place. Unlike a point where one inducti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import count, islice, product
@@ -16,19 +16,16 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ..proof_request import Box
+from .agreement import scalars_at
+from .domain import Domain
 from .expression import at as value_at
 from .normalised_bound import Symbolic, symbols
 
 LONGEST = 400
 _CLEAR = 1e-7
 _RANDOM = 2000
-_SIMPLE = {
-    "share": (1, Fraction(9, 10), Fraction(1, 2), Fraction(1, 4), Fraction(1, 10), Fraction(1, 100)),
-    "k": (1, Fraction(9, 10), Fraction(1, 2), Fraction(1, 4), Fraction(1, 10), Fraction(1, 100)),
-    "u": (0, Fraction(1, 2), 1),
-    "N": (1, 2, 3, 8),
-}
+_SHARES = [Fraction(1, n) for n in (1, 2, 4, 10, 100)] + [Fraction(9, 10)]
+_COUNTS = (1, 2, 3, 8)
 NAMES = ("s", "k", "h", "w", "v")
 
 
@@ -59,17 +56,15 @@ class Violation:
     bound: Fraction
 
 
-def refuted(
-    parts: Sequence[Part], symbolic: Symbolic, step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], direction: str
-) -> Violation | None:
+def refuted(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, direction: str) -> Violation | None:
     """The first violation that is confirmed in fractions, the simplest constants first."""
     if symbolic.takes_d:
-        sides = {"v": (Fraction(1, 8), Fraction(1)), **sides}
-    for constants in (_simple(step, sides, parts), _drawn(step, sides, parts)):
-        found = []
-        for part in parts:
-            allowed = _allowed(symbolic, part, constants)
-            found += _exceeding(part, symbolic, [each for each, good in zip(constants, allowed) if good], direction)
+        domain = replace(domain, sides={"v": (Fraction(1, 8), Fraction(1)), **domain.sides})
+    every = [each for part in parts for each in (part.bound, *part.rho, *part.add)]
+    counts = _COUNTS if any(symbols()["w"] in each.free_symbols for each in every) else (1,)
+    for make in (_simple, _drawn):
+        constants = list(make(domain, counts))
+        found = [one for part in parts for one in _exceeding(part, symbolic, constants, direction)]
         for _, part, T, values in sorted(found, key=lambda each: (each[2], -each[0]))[:6]:
             confirmed = confirm(part, symbolic, values, T, direction)
             if confirmed is not None:
@@ -77,63 +72,21 @@ def refuted(
     return None
 
 
-def _fixed(parts: Sequence[Part]) -> bool:
-    return not any(symbols()["w"] in each.free_symbols for part in parts for each in (part.bound, *part.rho, *part.add))
-
-
-def _numbers(k: Fraction, u: Fraction, N: Any, d: Any) -> dict[str, Fraction]:
-    """In d dimensions at least, and as many as mu, beta and the curvature of the start or the noise need."""
-    h = k + u * (1 - k)
-    return {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1, max(d, len({k, h, 1})))}
-
-
-def _simple(
-    step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
-) -> list[dict[str, Fraction]]:
-    low, high = sides.get("s", (Fraction(0), Fraction(1)))
-    ends = [each for each in _SIMPLE["k"] if sides["k"][0] <= each <= sides["k"][1]] or list(sides["k"])
-    counts = (1,) if _fixed(parts) else _SIMPLE["N"]
-    x, share_of, found = symbols(), sympy.Symbol("a"), []
-    for share, k, u, N, d in product(_SIMPLE["share"], ends, _SIMPLE["u"], counts, _dimensions(sides)):
+def _simple(domain: Domain, counts: Sequence[int]) -> Iterator[dict[str, Fraction]]:
+    low, high = domain.sides["k"]
+    flat, between = [each for each in _SHARES if low <= each <= high] or [low, high], [Fraction(n, 2) for n in range(3)]
+    for share, k, u, N, d in product(_SHARES, flat, between, counts, domain.dimensions()):
         if not (k == 1 and u):
-            values = _numbers(Fraction(k), Fraction(u), N, d)
-            given = {share_of: Fraction(share), x["s"]: low + share * (high - low)}
-            given |= {x[name]: value for name, value in values.items()}
-            s = value_at(step, {name: value for name, value in given.items() if name in step.free_symbols})
-            found.append({"s": s, **values})
-    return found
+            yield domain.at(share, k, u, N, d)
 
 
-def _drawn(
-    step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
-) -> list[dict[str, Fraction]]:
-    rng = np.random.default_rng(0)
-    low, high = sides.get("s", (Fraction(0), Fraction(1)))
-    x, found = symbols(), []
-    limit = sympy.lambdify([sympy.Symbol("a"), x["k"], x["w"], x["v"]], step)
-    fixed, dimensions, spread = _fixed(parts), _dimensions(sides), float(sides["k"][1] / sides["k"][0])
+def _drawn(domain: Domain, counts: Sequence[int]) -> Iterator[dict[str, Fraction]]:
+    rng, (low, high) = np.random.default_rng(0), domain.sides["k"]
     for _ in range(_RANDOM):
         share, u = (Fraction(round(1000 * each), 1000) for each in rng.beta(0.5, 0.5, 2))
-        share = max(share, Fraction(1, 1000))
-        k = min(max(sides["k"][0] * Fraction(round(1000 * spread ** rng.random()), 1000), sides["k"][0]), sides["k"][1])
-        N = 1 if fixed else int(rng.integers(1, 9))
-        values = _numbers(k, u, N, int(rng.choice(dimensions)))
-        if step.is_Symbol:
-            found.append({"s": low + share * (high - low), **values})
-            continue
-        # rounded to the inside of an upper limit: what breaks a condition is left out later
-        s = Fraction(int(1e4 * float(limit(float(share), float(k), float(values["w"]), float(values["v"])))), 10_000)
-        found.append({"s": s, **values})
-    return found
-
-
-def _dimensions(sides: Box) -> list[int]:
-    low, high = sides.get("v", (Fraction(1), Fraction(1)))
-    return sorted({int(1 / high), *(d for d in (2, 3, 8) if low <= Fraction(1, d) <= high), int(1 / low)})
-
-
-def _columns(constants: Sequence[Mapping[str, Fraction]]) -> dict[str, np.ndarray]:
-    return {name: np.array([float(each[name]) for each in constants]) for name in NAMES}
+        k = low * Fraction(round(1000 * float(high / low) ** rng.random()), 1000)
+        N, d = int(rng.integers(1, counts[-1] + 1)), int(rng.choice(domain.dimensions()))
+        yield domain.at(max(share, Fraction(1, 1000)), min(max(k, low), high), u, N, d)
 
 
 def _compiled(expression: Any, *more: str) -> Any:
@@ -141,46 +94,38 @@ def _compiled(expression: Any, *more: str) -> Any:
     return sympy.lambdify([x[name] for name in (*NAMES, *more)], expression, "numpy")
 
 
-def _allowed(symbolic: Symbolic, part: Part, constants: Sequence[Mapping[str, Fraction]]) -> np.ndarray:
-    """Mark the constants that meet the conditions; those on T are asked later."""
-    good = np.ones(len(constants), dtype=bool)
-    given = _columns(constants)
-    noise = part.name == "noise"
-    for left, right in symbolic.conditions.values():
-        if symbols()["T"] in (right - left).free_symbols:
-            continue
-        function = _compiled(right - left, "e0", "distance2", "sigma2")
-        with np.errstate(all="ignore"):
-            start = (given["h"] / 2, np.ones(len(good)))
-            value = function(*given.values(), *(0 * each if noise else each for each in start), float(noise))
-        good &= np.broadcast_to(np.asarray(value, dtype=float), good.shape) >= -1e-15
-    return good
-
-
 def _exceeding(
     part: Part, symbolic: Symbolic, constants: Sequence[dict[str, Fraction]], direction: str
-) -> list[tuple[float, Part, int, dict[str, Fraction]]]:
-    """(excess, part, T, constants): at each T looked at, where the ratio of the two sides is worst."""
-    if not constants:
-        return []
-    given, many = list(_columns(constants).values()), len(constants)
+) -> Iterator[tuple[float, Part, int, dict[str, Fraction]]]:
+    """Yield (excess, part, T, constants): at each T looked at, where the ratio of the two sides is worst, among the
+    constants that meet the conditions; those on T are asked later."""
+    columns = {name: np.array([float(each[name]) for each in constants]) for name in NAMES}
+    given, many = list(columns.values()), len(constants)
+    start = scalars_at(part.name, columns, 0, {})
+    scalars = [start[name] for name in ("e0", "distance2", "sigma2")]
+
+    def all_of(value: Any) -> np.ndarray:
+        return np.broadcast_to(value, many).astype(float)
+
     bound, place = _compiled(part.bound, "z"), _compiled(symbolic.q if symbolic.q is not None else 1)
-    compiled, found = cache(lambda expression: _compiled(expression, "n")), []
+    compiled = cache(lambda expression: _compiled(expression, "n"))
     with np.errstate(all="ignore"):
-        base = np.broadcast_to(place(*given), many).astype(float)
+        good = np.ones(many, dtype=bool)
+        for left, right in symbolic.conditions.values():
+            if symbols()["T"] not in (gap := right - left).free_symbols:
+                good &= all_of(_compiled(gap, "e0", "distance2", "sigma2")(*given, *scalars)) >= -1e-15
+        base = all_of(place(*given))
         values = _values(part, lambda expression, n=0: compiled(expression)(*given, n))
         for T, value in enumerate(islice(values, LONGEST), 1):
             if T > 40 and T % max(T // 20, 1):
                 continue
-            z = 1 / (1 + T) if symbolic.q is None else base**T
-            value, right = (np.broadcast_to(each, many).astype(float) for each in (value, bound(*given, z)))
+            value, right = all_of(value), all_of(bound(*given, 1 / (1 + T) if symbolic.q is None else base**T))
             size = np.maximum(np.abs(right), np.abs(value))
             excess = ((value - right) if direction == "upper" else (right - value)) / size
-            excess = np.where(np.isfinite(excess) & (size > 1e-200), excess, -1)
+            excess = np.where(good & np.isfinite(excess) & (size > 1e-200), excess, -1)
             worst = int(excess.argmax())
             if excess[worst] > _CLEAR:
-                found.append((float(excess[worst]), part, T, constants[worst]))
-    return found
+                yield float(excess[worst]), part, T, constants[worst]
 
 
 def _values(part: Part, put: Callable[..., Any]) -> Iterator[Any]:
@@ -205,27 +150,19 @@ def _values(part: Part, put: Callable[..., Any]) -> Iterator[Any]:
 
 def confirm(part: Part, symbolic: Symbolic, values: Mapping[str, Fraction], T: int, direction: str) -> Violation | None:
     """Return the violation if fractions confirm it, conditions on T too."""
-    x = symbols()
+    x, scalars = symbols(), scalars_at(part.name, values, T, {})
     numbers = {x[name]: value for name, value in values.items()}
+    given = numbers | {x[name]: scalars[name] for name in ("T", "e0", "distance2", "sigma2")}
+    gaps = [sympy.sympify(right - left).subs(given) for left, right in symbolic.conditions.values()]
+    if not all(gap.is_Rational and gap >= 0 for gap in gaps):
+        return None
 
     @cache
-    def put(expression: Any, n: int = 0, **more: Fraction) -> Fraction:
-        expression = sympy.sympify(expression)
-        known = numbers | {sympy.Symbol(name): value for name, value in {"n": Fraction(n), **more}.items()}
-        return value_at(expression, {name: each for name, each in known.items() if name in expression.free_symbols})
+    def put(expression: Any, n: int = 0) -> Fraction:
+        return value_at(expression, {**numbers, sympy.Symbol("n"): n})
 
-    noise = part.name == "noise"
-    given = {"T": Fraction(T), "e0": 0 * values["h"] if noise else values["h"] / 2}
-    given |= {"distance2": Fraction(not noise), "sigma2": Fraction(noise)}
-    for left, right in symbolic.conditions.values():
-        try:
-            if put(sympy.sympify(right - left), **given) < 0:
-                return None
-        except (AttributeError, TypeError, ZeroDivisionError):  # infinite, or no rational number
-            return None
     value = next(islice(_values(part, put), T - 1, None))
-    z = Fraction(1, 1 + T) if symbolic.q is None else put(symbolic.q) ** T
-    right = put(part.bound, z=z)
+    right = value_at(part.bound, numbers | {x["z"]: symbolic.after(T).subs(numbers)})
     if (value > right) if direction == "upper" else (value < right):
         return Violation(part=part, T=T, at=dict(values), value=value, bound=right)
     return None

@@ -12,10 +12,11 @@ from one_step import expected_step
 from suffice.bounds import Binary, Continuous, collaboration_weights
 from suffice.simulate import FixedWeights, Quadratics
 from suffice.verification.instances import enumerated_paths, one_step, renewal
+from suffice.verification.instances.aligned_pair import Aligned
 from suffice.verification.instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Paths, uncorrelated
 from suffice.verification.instances.one_step import OneStep
 from suffice.verification.instances.renewal import Renewal
-from suffice.verification.instances.scheduled import BestDecreasing, Decreasing, Horizon, decreasing_steps
+from suffice.verification.instances.scheduled import best_decreasing_steps, decreasing_steps, horizon_steps
 
 FAMILY = enumerated_paths.family(Paths.excess)
 
@@ -68,7 +69,7 @@ def path_by_path(values, loss, at, steps):
             gradient = np.array([own, *(v["factor"] * own + b)])
             similarity = np.maximum(1 - (gradient - own) ** 2 / own**2, 0)
             alpha = collaboration_weights(criterion, similarity=similarity, sigma2=sigma2)
-            theta = theta - steps[at, t] * (alpha * (gradient + np.sqrt(sigma2) * Z[outcome])).sum()
+            theta = theta - steps[t][at] * (alpha * (gradient + np.sqrt(sigma2) * Z[outcome])).sum()
             probability *= chance[outcome]
         tau = next((t for t, e in enumerate(excess) if e < eps), T + 1)
         totals["excess"] += probability * excess[T]
@@ -85,9 +86,9 @@ def path_by_path(values, loss, at, steps):
 def test_quantities_are_those_of_paths_written_out(loss, steps):
     values = drawn(12, 5) | {"T": np.tile([1.0, 2.0, 3.0], 4), "slack": np.full(12, 0.4)}
     batch = Paths(values, loss, steps)
-    stopping = 0
+    stopping, sizes = 0, [steps(batch.arguments, t) for t in (1, 2, 3)]
     for at in range(12):
-        expected = path_by_path(values, loss, at, steps(batch.arguments))
+        expected = path_by_path(values, loss, at, sizes)
         stopping += 0 < expected["still_running"] < 1
         for name, value in expected.items():
             np.testing.assert_allclose(getattr(batch, name)()[at], value, rtol=1e-11, err_msg=name)
@@ -197,21 +198,21 @@ ALIGNED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [Horizon, Decreasing, BestDecreasing])
-def test_scheduled_moments_are_a_recursion_written_out(kind):
-    batch = kind.of({name: np.array([value]) for name, value in ALIGNED.items()})
+@pytest.mark.parametrize("steps", [horizon_steps, decreasing_steps, best_decreasing_steps])
+def test_scheduled_moments_are_a_recursion_written_out(steps):
+    batch = Aligned.of({name: np.array([value]) for name, value in ALIGNED.items()}, steps)
     arguments = {name: float(value[0]) for name, value in batch.arguments().items()}
     mu, beta, q, V, T = arguments["mu"], arguments["beta"], arguments["q"], arguments["V"], int(arguments["T"])
     curvature = ALIGNED["beta"] / ALIGNED["kappa"]
     assert mu == pytest.approx(curvature / 1.3)
-    if kind is Horizon:
+    if steps is horizon_steps:
         floor = beta * V / (2 * mu**2 * T)
         eta = [min(q / beta, np.log(3.0 / floor) / (mu * T))] * T
     else:
         chi = 2 * mu * 3.0 / (q * V)
-        C = 1.7 if kind is Decreasing else (2 if chi <= 2 else chi / (chi - 1))
-        gamma = (1.4 if kind is Decreasing else 1) * C * beta / (mu * q) - 1
-        assert arguments["gamma"] == pytest.approx(gamma)
+        C = 1.7 if steps is decreasing_steps else (2 if chi <= 2 else chi / (chi - 1))
+        gamma = (1.4 if steps is decreasing_steps else 1) * C * beta / (mu * q) - 1
+        assert arguments["gamma"] == pytest.approx(gamma) or steps is best_decreasing_steps
         eta = [C / (mu * (t + gamma)) for t in range(1, T + 1)]
     a = np.array([1, 2.0])
     r = np.array([1, 0.6])
@@ -221,4 +222,5 @@ def test_scheduled_moments_are_a_recursion_written_out(kind):
         contraction = 1 - step * curvature * (alpha * (1 - np.sqrt(1 - r))).sum()
         level = contraction**2 * level + step**2 * curvature * (alpha**2 / a).sum() / 2
     np.testing.assert_allclose(batch.excess(), level, rtol=1e-12)
+    np.testing.assert_allclose(arguments["eta"], eta[0], rtol=1e-12)
     assert eta[0] <= q / beta * (1 + 1e-12)

@@ -1,6 +1,8 @@
-"""The law of two steps in dimension 1: digits known beforehand, the probing engine, and simulation."""
+"""The law of steps in dimension 1: digits known beforehand, the probing engine, and simulation."""
 
 from __future__ import annotations
+
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -30,19 +32,22 @@ def mixed(criterion) -> Line:
 
 def test_counterexample_has_the_digits_known_beforehand():
     line, arguments = counterexample()
-    law = line.two_steps(arguments["eps"])
-    assert abs(law["mass"] - 1) < 1e-12
-    assert abs(law["e1"] - 0.00479) < 0.000005  # half a unit of the last printed digit, in all of these
-    assert abs(law["e2"] - 0.19685) < 0.000005
-    assert abs(law["stop_probability"] - 0.6375) < 0.00005
-    assert abs(law["e2_running"] - 0.00168) < 0.000005
+    (e0, _), (e1, _), (e2, running) = islice(line.law(arguments["eps"]), 3)
+    assert e0 == arguments["e0"]
+    assert abs(e1 - 0.00479) < 0.000005  # half a unit of the last printed digit, in all of these
+    assert abs(e2 - 0.19685) < 0.000005
+    assert abs(running - 0.00168) < 0.000005
     assert abs(arguments["s2"] - 0.01169) < 0.000005
     assert abs(arguments["q"] - (0.9 + 0.1 / 100)) < 1e-15
     names = {p.name for p in find("adaptive/theorem-2-constant", "printed").parameters}
     bound = evaluate(find("adaptive/theorem-2-constant", "printed"), **{k: arguments[k] for k in names})
     assert abs(bound - 0.00546) < 0.000005
-    # E[e_min(2, tau)] = E[e_1 1{e_1 < eps}] + E[e_2 1{tau >= 2}]
-    assert abs(law["e1_stopped"] + law["e2_running"] - 0.00244) < 0.000005
+
+
+def test_the_integral_does_not_change_with_the_grid():
+    for line in (counterexample()[0], mixed(Binary(threshold=0.7))):
+        few, many = (np.array(list(islice(line.law(0.15, panels), 5))) for panels in (70, 140))
+        np.testing.assert_allclose(few, many, rtol=1e-9)
 
 
 @pytest.mark.parametrize("line", [counterexample()[0], mixed(Binary(threshold=0.7)), mixed(Continuous())])
@@ -58,19 +63,13 @@ def test_expected_step_agrees_with_probing_the_simulator(line):
 
 
 @pytest.mark.parametrize("criterion", [Binary(threshold=0.7), Continuous()], ids=["binary", "continuous"])
-def test_two_steps_agree_with_simulated_paths(criterion):
+def test_steps_agree_with_simulated_paths(criterion):
     line, eps = mixed(criterion), 0.15
-    law = line.two_steps(eps)
-    assert 0.1 < law["stop_probability"] < 0.9  # both branches matter
-    e = run(as_problem(line), AllForOne(criterion=criterion), iterations=2, eta=line.eta, seeds=100_000).excess[..., 0]
-    stopped = e[:, 1] < eps
-    for name, draws in {
-        "e1": e[:, 1],
-        "e2": e[:, 2],
-        "e2_running": e[:, 2] * ~stopped,
-        "stop_probability": stopped.astype(float),
-        "e1_stopped": e[:, 1] * stopped,
-    }.items():
-        z = (draws.mean() - law[name]) / (draws.std() / np.sqrt(len(draws)))
-        assert abs(z) < 6, name  # 5 comparisons, twice: false alarm 2e-8
-    assert line.two_steps(10.0)["e2_running"] == 0  # e_0 < eps: tau = 0
+    e = run(as_problem(line), AllForOne(criterion=criterion), iterations=3, eta=line.eta, seeds=100_000).excess[..., 0]
+    runs = np.cumprod(e >= eps, axis=1)
+    assert 0.1 < runs[:, 1].mean() < 0.9  # both branches matter
+    for t, (mean, running) in enumerate(islice(line.law(eps), 4)):
+        for found, draws in ((mean, e[:, t]), (running, e[:, t] * (runs[:, t - 1] if t else 1))):
+            z = (draws.mean() - found) / max(draws.std() / np.sqrt(len(draws)), 1e-12)
+            assert abs(z) < 6, t  # 8 comparisons, twice: false alarm 3e-8
+    assert [running for _, running in islice(line.law(10.0), 3)][1:] == [0, 0]  # e_0 < eps: tau = 0

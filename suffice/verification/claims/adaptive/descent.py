@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -138,9 +139,9 @@ def _fixed_weights(loss: Loss) -> Family:
     return Family(name=f"paths of {loss.name}", domains=enumerated_paths.domains(**more), measure=evidence)
 
 
-def _free_steps(arguments: Arguments) -> np.ndarray:
+def _free_steps(arguments: Arguments, t: Any) -> np.ndarray:
     """eta relative to 1/beta."""
-    return enumerated_paths.constant_steps({"eta": arguments["eta"] / arguments["q"]})
+    return arguments["eta"] / arguments["q"]
 
 
 def claims() -> tuple[Claim, ...]:

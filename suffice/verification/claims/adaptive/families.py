@@ -9,6 +9,7 @@ import numpy as np
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.aligned_pair import CRITERION, Aligned
+from ...instances.enumerated_paths import Steps, constant_steps
 from ...instances.recursions import by_length
 from ...instances.renewal import DOMAINS, FADING, Renewal, fading, sharp_fading
 from ...instances.renewal import sharp as sharp_renewal
@@ -36,24 +37,24 @@ DECREASING = {"C": Domain(low=1.01, high=3), "extra": Domain(low=0, high=2)}
 def aligned(
     measure: Callable[[Aligned], np.ndarray],
     sharp: Callable[[], Values],
-    kind: type[Aligned] = Aligned,
+    steps: Steps = constant_steps,
     **more: Domain,
 ) -> Family:
     """Aligned pairs of clients under a row of Table 1."""
 
     @measured_by("closed-form law", f"aligned pair, {CRITERION.kind} weights")
     def evidence(values: Values) -> Measured:
-        return _measured(values, kind, measure)
+        return _measured(values, steps, measure)
 
     return Family(name="aligned pairs", domains=ALIGNED | more, measure=evidence, sharp=sharp)
 
 
 @cached
-def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], np.ndarray]) -> Measured:
-    batch, measured = kind.of(values), np.empty(len(values["T"]))
+def _measured(values: Values, steps: Steps, measure: Callable[[Aligned], np.ndarray]) -> Measured:
+    batch, measured = Aligned.of(values, steps), np.empty(len(values["T"]))
     arguments = batch.arguments() | ({"delta": values["delta"]} if "delta" in values else {})
     for rows in by_length(values["T"]):
-        measured[rows] = measure(kind.of({name: value[rows] for name, value in values.items()}))
+        measured[rows] = measure(Aligned.of({name: value[rows] for name, value in values.items()}, steps))
     return measured, arguments
 
 
@@ -88,9 +89,9 @@ def wide(values: Values) -> Values:
     return values | {"d": np.full(len(values["T"]), 1e14)}
 
 
-def at_precision(values: Values, kind: type[Aligned]) -> Values:
+def at_precision(values: Values, steps: Steps) -> Values:
     """The same instances with eps just below E[e_T]: in high dimension tau > T with probability near 1."""
-    return wide(values) | {"eps": _measured(values, kind, kind.excess)[0] * (1 - 1e-4)}
+    return wide(values) | {"eps": _measured(values, steps, Aligned.excess)[0] * (1 - 1e-4)}
 
 
 def unstopped(values: Values) -> Values:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +15,6 @@ from ...instances.renewal import Renewal
 from ...instances.scheduled import above_drift
 from ...widened_conditions import beyond
 from .families import UNSTOPPED, aligned, renewal, unstopped
-
-
-@dataclass(frozen=True, kw_only=True)
-class GradientHorizon(Aligned):
-    """The step min(q/beta, sqrt(2 e_0/(T beta s2))); `ratio` is not used."""
-
-    @property
-    def eta(self) -> np.ndarray:
-        return np.minimum(self.q / self.beta, np.sqrt(2 * self.e0 / (self.T * self.beta * self.s2)))
-
 
 _FAR = 1e12
 
@@ -64,21 +54,18 @@ def _little_noise() -> Values:
     return columns(rows)
 
 
-def _horizon_steps(arguments: Arguments) -> np.ndarray:
-    eta = np.minimum(
-        arguments["q"] / arguments["beta"],
-        np.sqrt(2 * arguments["e0"] / (arguments["T"] * arguments["beta"] * arguments["s2"])),
-    )
-    return constant_steps({"eta": eta})
+def _horizon_steps(arguments: Arguments, t: Any) -> np.ndarray:
+    """min(q/beta, sqrt(2 e_0/(T beta s2)))."""
+    q, beta, e0, T, s2 = (arguments[name] for name in ("q", "beta", "e0", "T", "s2"))
+    return np.minimum(q / beta, np.sqrt(2 * e0 / (T * beta * s2)))
 
 
-def _within_floor(arguments: Arguments) -> np.ndarray:
+def _within_floor(arguments: Arguments, t: Any = 1) -> np.ndarray:
     return np.minimum(arguments["eta"], 0.9 * arguments["G"] / (arguments["beta"] * arguments["s2"]))
 
 
-def _best_steps(arguments: Arguments) -> np.ndarray:
-    eta = np.minimum(arguments["q"] / arguments["beta"], arguments["G"] / (2 * arguments["beta"] * arguments["s2"]))
-    return constant_steps({"eta": eta})
+def _best_steps(arguments: Arguments, t: Any) -> np.ndarray:
+    return np.minimum(arguments["q"] / arguments["beta"], arguments["G"] / (2 * arguments["beta"] * arguments["s2"]))
 
 
 def _below(batch: Paths) -> Arguments:
@@ -96,10 +83,10 @@ def claims() -> tuple[Claim, ...]:
     step, pairs, time = "step size eta <= q/beta", aligned(Aligned.mean_square, _sharp), renewal(Renewal.time)
     limit = {step: beyond(pairs, ratio=1.05)}
     return (
-        Claim.on("adaptive/theorem-3", aligned(Aligned.mean_square, _little_noise, GradientHorizon), edition="printed"),
+        Claim.on("adaptive/theorem-3", aligned(Aligned.mean_square, _little_noise, _horizon_steps), edition="printed"),
         Claim.on(
             "adaptive/theorem-3",
-            aligned(Aligned.mean_square, _sharp_horizon, GradientHorizon),
+            aligned(Aligned.mean_square, _sharp_horizon, _horizon_steps),
             enumerated_paths.family(Paths.mean_square_running, loss=WAVE, steps=_horizon_steps),
         ),
         Claim.on(
@@ -110,7 +97,7 @@ def claims() -> tuple[Claim, ...]:
         ),
         Claim.on(
             "adaptive/theorem-3-unconditional",
-            aligned(Aligned.mean_square, lambda: unstopped(_sharp()), Aligned, **UNSTOPPED),
+            aligned(Aligned.mean_square, lambda: unstopped(_sharp()), constant_steps, **UNSTOPPED),
             _unconditional(),
             outside_conditions=limit,
         ),
@@ -120,7 +107,7 @@ def claims() -> tuple[Claim, ...]:
             enumerated_paths.family(
                 Paths.time_G,
                 loss=WAVE,
-                steps=lambda arguments: constant_steps({"eta": _within_floor(arguments)}),
+                steps=_within_floor,
                 arguments=lambda batch: batch.arguments | {"eta": _within_floor(batch.arguments)},
             ),
             outside_conditions={

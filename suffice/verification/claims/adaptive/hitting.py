@@ -13,9 +13,9 @@ from ...evidence import Evidence
 from ...family import Family, Values
 from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, columns, sharp_hitting_values
-from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps, constant_steps
+from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps
 from ...instances.renewal import Renewal
-from ...instances.scheduled import Decreasing, above_drift, decreasing_steps, outside_step_limit, sharp_decreasing
+from ...instances.scheduled import above_drift, decreasing_steps, outside_step_limit, sharp_decreasing
 from ...widened_conditions import beyond
 from .families import CONFIDENCE, DECREASING, aligned, at_precision, fades, renewal
 from .rates import FIRST_STEP, STEP
@@ -23,22 +23,17 @@ from .rates import FIRST_STEP, STEP
 # --- Constant step ---------------------------------------------------------------------------------------------
 
 
-def _within_floor(arguments: Arguments) -> np.ndarray:
+def _within_floor(arguments: Arguments, t: Any = 1) -> np.ndarray:
     """Steps within both limits of Corollary 1."""
     return np.minimum(
         arguments["eta"], 1.8 * arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
     )
 
 
-def _hitting_steps(arguments: Arguments) -> np.ndarray:
-    return constant_steps({"eta": _within_floor(arguments)})
-
-
-def _best_steps(arguments: Arguments) -> np.ndarray:
-    eta = np.minimum(
+def _best_steps(arguments: Arguments, t: Any) -> np.ndarray:
+    return np.minimum(
         arguments["q"] / arguments["beta"], arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
     )
-    return constant_steps({"eta": eta})
 
 
 def _hitting(batch: Paths) -> Arguments:
@@ -51,7 +46,7 @@ def _given(batch: Paths) -> Arguments:
 
 def _on_paths(
     measure: Callable[[Paths], np.ndarray],
-    steps: Steps = _hitting_steps,
+    steps: Steps = _within_floor,
     arguments: Callable[[Paths], Arguments] = _hitting,
     **change: Any,
 ) -> tuple[Family, ...]:
@@ -104,12 +99,12 @@ def _sharp_confidence() -> Values:
 
 def _sharp_decreasing_confidence() -> Values:
     """Decreasing steps: the start with C near 1, gamma large; and noise, e_T at the precision."""
-    return _nearly_sure(at_precision(sharp_decreasing(), Decreasing))
+    return _nearly_sure(at_precision(sharp_decreasing(), decreasing_steps))
 
 
 def _impossible(effort: Effort, root: int) -> list[Evidence]:
     """The printed steps C/(mu t): no first step is within its limit."""
-    batch = Decreasing.of(_sharp_decreasing_confidence())
+    batch = Aligned.of(_sharp_decreasing_confidence(), decreasing_steps)
     return [Evidence(engine="closed-form law", measured=batch.last_above(), arguments=batch.arguments())]
 
 
@@ -151,16 +146,18 @@ def _at_decreasing_steps() -> tuple[Claim, ...]:
         Claim.on("adaptive/corollary-1", edition="printed", exact=_impossible),
         Claim.on(
             "adaptive/corollary-1",
-            aligned(Decreasing.last_above, _sharp_decreasing_confidence, Decreasing, **DECREASING, delta=CONFIDENCE),
+            aligned(Aligned.last_above, _sharp_decreasing_confidence, decreasing_steps, **DECREASING, delta=CONFIDENCE),
             *_confident_paths(decreasing_steps, _last_above),
-            outside_conditions={FIRST_STEP: lambda: outside_step_limit(Decreasing.last_above, Decreasing)},
+            outside_conditions={FIRST_STEP: lambda: outside_step_limit(Aligned.last_above, decreasing_steps)},
         ),
         Claim.on(
             "adaptive/corollary-1-decreasing-confidence-sharp",
-            aligned(Decreasing.last_running, _sharp_decreasing_confidence, Decreasing, **DECREASING, delta=CONFIDENCE),
+            aligned(
+                Aligned.last_running, _sharp_decreasing_confidence, decreasing_steps, **DECREASING, delta=CONFIDENCE
+            ),
             *_confident_paths(decreasing_steps),
             fades(longest=True),
-            outside_conditions={FIRST_STEP: lambda: _confident(outside_step_limit(_surely, Decreasing))},
+            outside_conditions={FIRST_STEP: lambda: _confident(outside_step_limit(_surely, decreasing_steps))},
         ),
     )
 
@@ -194,7 +191,7 @@ def _at_a_constant_step() -> tuple[Claim, ...]:
             "adaptive/corollary-1-confidence",
             aligned(Aligned.last_running, _sharp_confidence, delta=CONFIDENCE),
             last,
-            *_confident_paths(_hitting_steps, arguments=_hitting),
+            *_confident_paths(_within_floor, arguments=_hitting),
             outside_conditions={
                 STEP: beyond(last, ratio=1.05),
                 FLOOR: lambda: _confident(above_drift(_surely)),

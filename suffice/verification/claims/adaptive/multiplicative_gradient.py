@@ -10,6 +10,7 @@ from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Family, Values
 from ...instances.aligned_pair import Aligned
+from ...instances.enumerated_paths import constant_steps
 from ...instances.renewal import Renewal
 from . import gradient
 from .families import UNSTOPPED, aligned, joined, unstopped
@@ -33,7 +34,7 @@ def _larger(family: Family) -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    mean = aligned(Aligned.mean_square, _sharp, Aligned, **GROWING, **UNSTOPPED)
+    mean = aligned(Aligned.mean_square, _sharp, constant_steps, **GROWING, **UNSTOPPED)
     own = {
         "adaptive/theorem-3-unconditional": replace(mean, name="clients whose own noise grows"),
         "adaptive/theorem-3-hitting-time": renewed(Renewal.time),

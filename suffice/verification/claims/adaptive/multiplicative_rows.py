@@ -17,8 +17,9 @@ from ...claim import Claim, Effort
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
 from ...instances.aligned_pair import Aligned, columns, sharp_values
+from ...instances.enumerated_paths import Steps, constant_steps
 from ...instances.renewal import Renewal
-from ...instances.scheduled import Decreasing, Horizon, sharp_decreasing, sharp_horizon
+from ...instances.scheduled import decreasing_steps, sharp_decreasing, sharp_horizon, unstopped_horizon_steps
 from . import hitting, rates, stopped
 from .families import CONFIDENCE, DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, renewal, unstopped, wide
 
@@ -100,23 +101,23 @@ def _quieter(values: Values, factor: float) -> Values:
 class _Kind:
     """How the steps of a record are made, and where its row is nearly attained."""
 
-    of: type[Aligned]
+    steps: Steps
     sharp: Callable[[], Values]
     share: str
     more: Mapping[str, Domain]
 
 
-CONSTANT = _Kind(of=Aligned, sharp=_constant_sharp, share=GROWTH, more={})
-HORIZON = _Kind(of=Horizon, sharp=_horizon_sharp, share=OF_HORIZON, more={})
-BEST = _Kind(of=Aligned, sharp=_constant_sharp, share=SHARE, more={})
-DECREASES = _Kind(of=Decreasing, sharp=_decreasing_sharp, share=OF_FIRST_STEP, more=DECREASING)
+CONSTANT = _Kind(steps=constant_steps, sharp=_constant_sharp, share=GROWTH, more={})
+HORIZON = _Kind(steps=unstopped_horizon_steps, sharp=_horizon_sharp, share=OF_HORIZON, more={})
+BEST = _Kind(steps=constant_steps, sharp=_constant_sharp, share=SHARE, more={})
+DECREASES = _Kind(steps=decreasing_steps, sharp=_decreasing_sharp, share=OF_FIRST_STEP, more=DECREASING)
 
 
 def _placed(kind: _Kind, reading: str, fill: float = 1.0) -> Values:
     """The sharp instances where this reading of the row is nearly attained, `fill` of the share taken by noise."""
     values = with_values(kind.sharp(), fill=fill)
     if reading == "running":
-        return at_precision(values, kind.of)
+        return at_precision(values, kind.steps)
     return {"excess": lambda: values, "stopped": lambda: wide(values), "unconditional": lambda: unstopped(values)}[
         reading
     ]()
@@ -125,13 +126,15 @@ def _placed(kind: _Kind, reading: str, fill: float = 1.0) -> Values:
 def _growing(kind: _Kind, measure: Callable[[Aligned], np.ndarray], reading: str) -> Family:
     """Clients whose noise grows."""
     more = {**GROWING, **kind.more, **(UNSTOPPED if reading == "unconditional" else {})}
-    family = aligned(measure, lambda: _placed(kind, reading), kind.of, **more)
+    family = aligned(measure, lambda: _placed(kind, reading), kind.steps, **more)
     return replace(family, name="clients whose own noise grows")
 
 
 def _confident(kind: _Kind, measure: Callable[[Aligned], np.ndarray]) -> Family:
     """The same looked at for T steps, from close above the precision."""
-    like = aligned(measure, lambda: _sure(_placed(kind, "running")), kind.of, **GROWING, **kind.more, delta=CONFIDENCE)
+    like = aligned(
+        measure, lambda: _sure(_placed(kind, "running")), kind.steps, **GROWING, **kind.more, delta=CONFIDENCE
+    )
     return replace(like, name="clients whose own noise grows")
 
 
@@ -148,7 +151,7 @@ def _too_loud(family: Family, kind: _Kind, reading: str) -> Callable[[], Evidenc
 def _long_and_too_loud() -> Evidence:
     """The same on a way of 2000 steps without other noise, which the 1 beside the logarithm does not cover."""
     values = columns([(1.0, 1.0, 0.1, 1e-28, 1e-40, 1.0, 1.0, 2000, 1e-290, 1e14)])
-    values = at_precision(with_values(values, split=0.6, limit=1, fill=1.05), Aligned)
+    values = at_precision(with_values(values, split=0.6, limit=1, fill=1.05), constant_steps)
     return _growing(CONSTANT, Aligned.hitting, "running").evidence(values)
 
 

@@ -9,14 +9,11 @@ from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, sharp_values
-from ...instances.enumerated_paths import RIPPLED, Arguments, Paths
+from ...instances.enumerated_paths import RIPPLED, Paths
 from ...instances.quadrature_1d import two_steps, two_steps_horizon
 from ...instances.scheduled import (
-    BestDecreasing,
-    Decreasing,
-    Horizon,
     below_floor,
-    best_factor,
+    best_decreasing_steps,
     decreasing_steps,
     horizon_steps,
     outside_step_limit,
@@ -53,16 +50,13 @@ _OFFSETS = Family(
 )
 
 
-def _best(arguments: Arguments) -> np.ndarray:
-    """The decreasing steps with the best factor and the least offset."""
-    C = best_factor(arguments["mu"], arguments["e0"], arguments["q"], arguments["s2"])
-    gamma = C * arguments["beta"] / (arguments["mu"] * arguments["q"]) - 1
-    return decreasing_steps(arguments | {"C": C, "gamma": gamma})
+def _decreasing_at_best() -> Values:
+    return {name: value for name, value in sharp_decreasing().items() if name not in DECREASING}
 
 
 def _impossible(effort: Effort, root: int) -> list[Evidence]:
     """Row 3 as printed: gamma = 0. No first step C/mu is within its limit, whatever the instance."""
-    batch = Decreasing.of(sharp_decreasing())
+    batch = Aligned.of(sharp_decreasing(), decreasing_steps)
     return [Evidence(engine="closed-form law", measured=batch.excess(), arguments=batch.arguments())]
 
 
@@ -80,7 +74,7 @@ def claims() -> tuple[Claim, ...]:
         Claim.on(horizon, edition="printed", exact=lambda effort, root: [two_steps_horizon()]),
         Claim.on(
             horizon,
-            aligned(Aligned.excess, sharp_horizon, Horizon),
+            aligned(Aligned.excess, sharp_horizon, horizon_steps),
             enumerated_paths.family(Paths.while_running, steps=horizon_steps),
             enumerated_paths.family(Paths.while_running, steps=horizon_steps, loss=RIPPLED),
             outside_conditions={FLOOR: lambda: below_floor(Aligned.excess)},
@@ -88,17 +82,17 @@ def claims() -> tuple[Claim, ...]:
         Claim.on(decreasing, edition="printed", exact=_impossible),
         Claim.on(
             decreasing,
-            aligned(Aligned.excess, sharp_decreasing, Decreasing, **DECREASING),
+            aligned(Aligned.excess, sharp_decreasing, decreasing_steps, **DECREASING),
             enumerated_paths.family(Paths.while_running, steps=decreasing_steps),
             enumerated_paths.family(Paths.while_running, steps=decreasing_steps, loss=RIPPLED),
             outside_conditions={
-                FIRST_STEP: lambda: outside_step_limit(Aligned.excess, Decreasing),
+                FIRST_STEP: lambda: outside_step_limit(Aligned.excess, decreasing_steps),
             },
         ),
         Claim.on("adaptive/theorem-2-offset", _OFFSETS),
         Claim.on(
             "adaptive/theorem-2-decreasing-best",
-            aligned(Aligned.excess, sharp_decreasing, BestDecreasing),
-            enumerated_paths.family(Paths.while_running, steps=_best),
+            aligned(Aligned.excess, _decreasing_at_best, best_decreasing_steps),
+            enumerated_paths.family(Paths.while_running, steps=best_decreasing_steps),
         ),
     )

@@ -14,8 +14,6 @@ from ...instances import enumerated_paths
 from ...instances.aligned_pair import Aligned, columns, sharp_hitting_values, sharp_values
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps, constant_steps
 from ...instances.scheduled import (
-    Decreasing,
-    Horizon,
     below_floor,
     decreasing_steps,
     horizon_steps,
@@ -34,7 +32,6 @@ class _Row:
     """A row of Table 1: aligned pairs under its steps, where it is nearly attained, and its steps on paths."""
 
     name: str
-    kind: type[Aligned]
     sharp: Callable[[], Values]
     reached: Callable[[], Values]
     steps: Steps
@@ -52,15 +49,15 @@ class _Row:
         if self.name == "horizon":
             return {FLOOR: lambda: below_floor(measure)}
         limit = STEP if self.name == "constant" else FIRST_STEP
-        return {limit: lambda: outside_step_limit(measure, self.kind)}
+        return {limit: lambda: outside_step_limit(measure, self.unstopped_steps)}
 
     def still_running(self) -> tuple[Family, ...]:
         """P(tau > T)."""
         return (
             aligned(
-                self.kind.running,
-                lambda: joined(at_precision(self.sharp(), self.kind), self.reached()),
-                self.kind,
+                Aligned.running,
+                lambda: joined(at_precision(self.sharp(), self.unstopped_steps), self.reached()),
+                self.unstopped_steps,
                 **self.domains,
             ),
             *_both(Paths.still_running, self.steps),
@@ -70,7 +67,12 @@ class _Row:
     def stopped(self) -> tuple[Family, ...]:
         """E[e_min(T, tau)]: the bound's row alone, and the precision alone."""
         return (
-            aligned(self.kind.stopped, lambda: joined(wide(self.sharp()), self.reached()), self.kind, **self.domains),
+            aligned(
+                Aligned.stopped,
+                lambda: joined(wide(self.sharp()), self.reached()),
+                self.unstopped_steps,
+                **self.domains,
+            ),
             *_both(Paths.stopped, self.steps),
         )
 
@@ -79,7 +81,7 @@ class _Row:
         # the step for a horizon depends on p: it is stated first, and has to hold afterwards
         stated_first = self.name == "horizon"
         return (
-            aligned(self.kind.excess, lambda: unstopped(self.sharp()), self.kind, **self.domains, **UNSTOPPED),
+            aligned(Aligned.excess, lambda: unstopped(self.sharp()), self.unstopped_steps, **self.domains, **UNSTOPPED),
             *(
                 enumerated_paths.family(
                     Paths.excess,
@@ -113,20 +115,19 @@ def _as_it_is(batch: Paths) -> Arguments:
     return batch.arguments | {"below": batch.largest("below")}
 
 
-def _reached(kind: type[Aligned], *, T: float, **more: float) -> Values:
+def _reached(steps: Steps, *, T: float, **more: float) -> Values:
     """No noise, and the precision just above e_1: the path stops there, while the row's bound goes on to fall."""
     rows: list[tuple[float, ...]] = []
     for beta, kappa, r in ((1.0, 1.0, 0.1), (3.0, 1.0, 0.3), (0.5, 2.0, 0.1)):
         peer = 1e-80
         rows.append((beta, kappa, r, peer * 1e12, peer, 1.0, 1.0, 1, 1e-290, 1))
     values = columns(rows) | {name: np.full(len(rows), value) for name, value in more.items()}
-    return values | {"eps": kind.of(values).excess() * (1 + 1e-9), "T": np.full(len(rows), T)}
+    return values | {"eps": Aligned.of(values, steps).excess() * (1 + 1e-9), "T": np.full(len(rows), T)}
 
 
 _ROWS = (
     _Row(
         name="constant",
-        kind=Aligned,
         sharp=sharp_values,
         reached=sharp_hitting_values,
         steps=constant_steps,
@@ -135,18 +136,16 @@ _ROWS = (
     ),
     _Row(
         name="horizon",
-        kind=Horizon,
         sharp=sharp_horizon,
-        reached=lambda: _reached(Horizon, T=150),
+        reached=lambda: _reached(horizon_steps, T=150),
         steps=horizon_steps,
         unstopped_steps=unstopped_horizon_steps,
         domains={},
     ),
     _Row(
         name="decreasing",
-        kind=Decreasing,
         sharp=sharp_decreasing,
-        reached=lambda: _reached(Decreasing, T=20000, C=1.0001, extra=0.0),
+        reached=lambda: _reached(decreasing_steps, T=20000, C=1.0001, extra=0.0),
         steps=decreasing_steps,
         unstopped_steps=decreasing_steps,
         domains=DECREASING,
