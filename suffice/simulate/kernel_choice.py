@@ -75,27 +75,24 @@ def record(
 ) -> Any:
     """Fill the recorder and return its trace; `Unavailable` without a compiler."""
     problem, algorithm, points = recorder.problem, recorder.algorithm, recorder.grid
-    setting: dict[str, Any] = {
-        "seeds": recorder.wanted,
-        "iterations": iterations,
-        "grid": points,
-        "eta": steps_taken(step_size, iterations, problem.clients),
-        "root": root,
-        "relative": relative,
-        "progress": progress,
-    }
     found = general_paths(
         problems,
         algorithm,
+        seeds=recorder.wanted,
+        iterations=iterations,
+        grid=points,
+        eta=steps_taken(step_size, iterations, problem.clients),
+        root=root,
         level=recorder.epsilon,
         early=recorder.last is None and recorder.epsilon is not None and not points.any(),
         chosen=list(recorder.chosen),
         models=recorder.models is not None,
-        **setting,
+        relative=relative,
+        progress=progress,
     )
-    recorder.values, recorder.stopping, recorder.models = found.excess, found.stopping, found.models
-    recorder.weights = found.weights
-    events = np.zeros(len(points)) if found.events is None else found.events.sum(0)
+    recorder.values, recorder.weights = found["excess"], found.get("weights")
+    recorder.stopping, recorder.models = found.get("stopping"), found.get("final")
+    events = found.get("events", np.zeros((1, len(points)))).sum(0)
     nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
     one = nothing.clone()
     one[0, 0, -1] = True
