@@ -134,7 +134,7 @@ def general_paths(
         if iterations > _MOST_STEPS:
             raise Unavailable("the step sizes of all iterations would fill the memory")
         more |= zip(("pace", "share"), algorithm.schedule(np.arange(1, iterations + 1)))
-    found = {"excess": np.empty((S, G, N))}
+    found: dict[str, np.ndarray] = {"excess": np.empty((S, G, N))}
     found |= {"stopping": np.full((S, N), np.inf)} if level is not None else {}
     found |= {"events": np.zeros((S, G))} if isinstance(algorithm, (CoBo, Scaffnew)) else {}
     found |= {"final": np.empty((S, N, problem.features))} if models else {}
