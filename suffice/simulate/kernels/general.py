@@ -115,7 +115,7 @@ def general_paths(
                   for streams and quadratics, and rules that move along gradients alone
     chosen        record the weights of these seeds; NaN at t = 0
 
-    What was asked for: excess (S, G, N), stopping (S, N), weights (K, G, N, N), last models as `final` (S, N, d), and
+    What was asked for: excess (S, G, N), stopping_times (S, N), weights (K, G, N, N), last models (S, N, d), and
     how many pairs or coins came up as `events` (S, G).
     """
     problems = problem if isinstance(problem, Sequence) else [problem]
@@ -135,9 +135,9 @@ def general_paths(
             raise Unavailable("the step sizes of all iterations would fill the memory")
         more |= zip(("pace", "share"), algorithm.schedule(np.arange(1, iterations + 1)))
     found: dict[str, np.ndarray] = {"excess": np.empty((S, G, N))}
-    found |= {"stopping": np.full((S, N), np.inf)} if level is not None else {}
+    found |= {"stopping_times": np.full((S, N), np.inf)} if level is not None else {}
     found |= {"events": np.zeros((S, G))} if isinstance(algorithm, (CoBo, Scaffnew)) else {}
-    found |= {"final": np.empty((S, N, problem.features))} if models else {}
+    found |= {"models": np.empty((S, N, problem.features))} if models else {}
     found |= {"weights": np.full((len(chosen), G, N, N), np.nan)} if len(chosen) else {}
     plain = len(problems) == 1 and level is None and not (len(chosen) or relative)
     choice |= {"seeds": S, "grid": G, "iterations": iterations, "root_key": root, "early": early, "relative": relative}
