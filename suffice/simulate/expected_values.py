@@ -13,7 +13,7 @@ from torch.func import vmap
 from suffice.support.errors import InputError
 
 from .algorithms.algorithm import Algorithm
-from .moment_maps import origin, probe_batch, probes_of
+from .moment_maps import origin, probe_batch
 from .moment_powers import Cycle, MomentPowers, branches, form_value
 from .problem import QuadraticProblem
 from .problem_batches import instances, stack, tensors, with_tensors
@@ -78,8 +78,7 @@ def _together(
         tensors(batch), centre, own
     )
     same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
-    probes = probes_of(batch, centre)
-    probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, probes))
+    probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome))
     blocks = branches(first, algorithm, cycle.until(int(iterations.max())), probed)
     moment = torch.einsum("ba,bc->bac", z, z)
     weights = torch.from_numpy(form.weights(iterations, scalars)) if form.stepped else None

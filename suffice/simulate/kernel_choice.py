@@ -55,7 +55,7 @@ def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any
 
 def cannot_record(recorder: Recorder, problems: Sequence[Oracle]) -> str | None:
     """Why no compiled kernel runs this problem, or these, one for each seed, or leaves what is to be recorded."""
-    if recorder.weights is not None and weighs_none(recorder.algorithm):
+    if recorder.chosen and weighs_none(recorder.algorithm):
         return "it weighs no clients"
     shapes = [(type(each), each.batch, [part.shape for part in tensors(each)]) for each in problems]
     if any(shape != shapes[0] for shape in shapes):
@@ -75,38 +75,34 @@ def record(
 ) -> Any:
     """Fill the recorder and return its trace; `Unavailable` without a compiler."""
     problem, algorithm, points = recorder.problem, recorder.algorithm, recorder.grid
-    setting: dict[str, Any] = {
-        "seeds": recorder.wanted,
-        "iterations": iterations,
-        "grid": points,
-        "eta": steps_taken(step_size, iterations, problem.clients),
-        "root": root,
-        "relative": relative,
-        "progress": progress,
-    }
     found = general_paths(
         problems,
         algorithm,
+        seeds=recorder.wanted,
+        iterations=iterations,
+        grid=points,
+        eta=steps_taken(step_size, iterations, problem.clients),
+        root=root,
         level=recorder.epsilon,
         early=recorder.last is None and recorder.epsilon is not None and not points.any(),
         chosen=list(recorder.chosen),
-        models=recorder.models is not None,
-        **setting,
+        models=recorder.last is not None,
+        relative=relative,
+        progress=progress,
     )
-    recorder.values, recorder.stopping, recorder.models = found.excess, found.stopping, found.models
-    recorder.weights = found.weights
-    events = np.zeros(len(points)) if found.events is None else found.events.sum(0)
+    events = found.pop("events", np.zeros((1, len(points)))).sum(0)
     nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
     one = nothing.clone()
     one[0, 0, -1] = True
-    for spent, cost in ((recorder.calls, algorithm.oracle_calls), (recorder.vectors, algorithm.vectors_sent)):
+    trace = recorder.trace
+    for spent, cost in ((trace.oracle_calls, algorithm.oracle_calls), (trace.vectors_sent, algorithm.vectors_sent)):
 
         def cost_of(iteration: int, pairs: Tensor = nothing, cost: Any = cost) -> float:
             extra = {PAIRS: pairs, COIN: pairs[:, 0, -1]}
             return float(cost(problem, Draw(iteration=iteration, noise=nothing, extra=extra)))
 
         spent[:] = _spent(algorithm, points, cost_of) * len(recorder.wanted) + events * (cost_of(1, one) - cost_of(1))
-    return recorder.trace(identity(problem.dtype))
+    return recorder.finished(identity(problem.dtype), values=found.pop("excess"), **found)
 
 
 def _spent(algorithm: Any, points: np.ndarray, cost_of: Callable[[int], float]) -> np.ndarray:

@@ -104,8 +104,7 @@ def probe(
         shown = {name: value[0] for name, value in extra.items()}
         return images_of(problem, algorithm, centre, eta, draws[0], states, iteration, shown)[None]
 
-    probes = _probes(weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch)
-    return over_tensors(lambda each: each[0], _maps(images, tossed, probes))
+    return over_tensors(lambda each: each[0], _maps(images, tossed, problem, weights[None], draws[None], centre))
 
 
 def probe_batch(
@@ -115,15 +114,13 @@ def probe_batch(
     eta: Tensor,
     iteration: int,
     outcome: int | None = None,
-    probes: Probes | None = None,
 ) -> Maps:
     """The maps of B instances (`problem_batches.stack`), from calls of the one unmodified `step` for all of them.
 
     centre (B, 1, ...) by name, eta (B,) or (B, N); `outcome` as in `probe`. `torch.func.vmap` has to be able to follow
-    `step`, `outcomes` and `scenarios`: no branch on a number. `probes_of(problems, centre)` saves time where many
-    iterations are probed.
+    `step`, `outcomes` and `scenarios`: no branch on a number.
     """
-    probes = probes if probes is not None else probes_of(problems, centre)
+    weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
     given = (tensors(problems), tensors(algorithms), centre, eta)
 
     def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
@@ -140,10 +137,10 @@ def probe_batch(
         return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
 
     if type(algorithms).outcomes is Algorithm.outcomes:  # no coins
-        return _maps(images, [(torch.ones(len(eta), dtype=problems.dtype), {})], probes)
-    # an instance without tensors of its own would be no batch: eta goes along
-    outcomes = vmap(lambda problem, algorithm, _: shown(problem, algorithm))(*given[:2], eta)
-    return _maps(images, outcomes, probes)
+        outcomes = [(torch.ones(len(eta), dtype=problems.dtype), {})]
+    else:  # an instance without tensors of its own would be no batch: eta goes along
+        outcomes = vmap(lambda problem, algorithm, _: shown(problem, algorithm))(*given[:2], eta)
+    return _maps(images, outcomes, problems, weights, draws, centre)
 
 
 def possible(listed: Sequence[tuple[Any, Mapping[str, Tensor]]]) -> list[tuple[Any, Mapping[str, Tensor]]]:
@@ -156,51 +153,23 @@ def _tossed(problem: Any, algorithm: Algorithm, t: int, outcome: int | None) -> 
     return listed if outcome is None else [(1.0, listed[outcome][1])]
 
 
-def _others(problem: QuadraticProblem, draws: Tensor) -> Tensor:
-    """What the other clients draw (B, 1, N, ...) while one varies: nothing where noise is added to gradients.
+def _varied(problem: QuadraticProblem, weights: Tensor, draws: Tensor, states: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Draws and states under which an iteration is probed, of scenarios of weights (B, J, N), draws (B, J, N, ...).
 
-    Any draw would do but for rounding: a unit state is lost beside noise 1e9 times as large.
+    Points (B, N J, N, ...), in which one client's draw varies; draws (B, K, N, ...) and states (K, n): unit states and
+    the origin while nothing varies, then, at every point, the origin and a generic state. Other clients draw nothing
+    where noise is added to gradients. Any draw would do but for rounding: a unit state is lost beside noise 1e9 times
+    as large.
     """
-    return torch.zeros_like(draws[:, :1]) if isinstance(problem, AdditiveNoise) else draws[:, :1]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Probes:
-    """Draws and states under which any iteration is probed, of B instances, J scenarios and a state of n numbers.
-
-    weights (B, J, N) of the scenarios, shares (B, N, J) of the same in a batch of samples; points (B, N J, N, ...), in
-    which one client's draw varies; draws (B, K, N, ...) and states (K, n): unit states and the origin while nothing
-    varies, then, at every point, the origin and a generic state.
-    """
-
-    weights: Tensor
-    shares: Tensor
-    points: Tensor
-    draws: Tensor
-    states: Tensor
-
-
-def probes_of(problems: QuadraticProblem, centre: State) -> Probes:
-    """Of B instances, with centres (B, 1, ...) by name."""
-    weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
-    return _probes(weights, draws, _others(problems, draws), _states(centre) // len(weights), problems.batch)
-
-
-def _probes(weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: int) -> Probes:
-    """From scenarios of weights (B, J, N), draws (B, J, N, ...), while other clients draw `others`."""
     _, scenarios, clients = weights.shape
+    others = torch.zeros_like(draws[:, :1]) if isinstance(problem, AdditiveNoise) else draws[:, :1]
     # Noise is additive where it moves a generic state just as it moves the origin.
     generic = torch.stack((torch.zeros(states), 1 + torch.arange(1, states + 1).cos() / 2)).to(weights)
     own = torch.eye(clients, dtype=torch.bool).view(1, clients, 1, clients, *(1,) * (draws.ndim - 3))
     points = torch.where(own, draws[:, None], others[:, None]).flatten(1, 2)
     still = others.expand(-1, states + 1, *others.shape[2:])
-    return Probes(
-        weights=weights,
-        shares=weights.mT / batch,
-        points=points,
-        draws=torch.cat((still, points.repeat_interleave(2, 1)), 1),
-        states=torch.cat((unit_states(states, weights), generic.repeat(clients * scenarios, 1))),
-    )
+    both = torch.cat((unit_states(states, weights), generic.repeat(clients * scenarios, 1)))
+    return points, torch.cat((still, points.repeat_interleave(2, 1)), 1), both
 
 
 def unit_states(states: int, like: Tensor) -> Tensor:
@@ -211,10 +180,13 @@ def unit_states(states: int, like: Tensor) -> Tensor:
 _MANY_DRAWS = 16
 
 
-def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
+def _maps(
+    images: Images, outcomes: Outcomes, problem: QuadraticProblem, weights: Tensor, draws: Tensor, centre: State
+) -> Maps:
     """All outcomes (at least one) are probed by one call of `images`, or by two where noise is not additive."""
-    weights, shares, states = probes.weights, probes.shares, probes.states.shape[1]
-    count, scenarios, clients = weights.shape
+    (count, scenarios, clients), shares = weights.shape, weights.mT / problem.batch
+    states = sum(value.numel() for value in centre.values()) // count
+    points, draws, given = _varied(problem, weights, draws, states)
     odds = torch.stack([share for share, _ in outcomes], 1)  # (B, R)
 
     def after(draws: Tensor, given: Tensor) -> Tensor:
@@ -223,14 +195,13 @@ def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
             name: torch.cat([shown[name].expand(-1, len(given), *(-1,) * (value.ndim - 2)) for _, shown in outcomes], 1)
             for name, value in outcomes[0][1].items()
         }
-        times = len(outcomes)
-        moved = images(draws.repeat(1, times, *(1,) * (draws.ndim - 2)), given.repeat(times, 1), extra)
-        return moved.unflatten(1, (times, -1))
+        times = len(outcomes), *(1,) * (draws.ndim - 2)
+        return images(draws.repeat(1, *times), given.repeat(times[0], 1), extra).unflatten(1, (times[0], -1))
 
-    image = after(probes.draws, probes.states)
+    image = after(draws, given)
     reference = matrices_of(image[:, :, : states + 1])
     moved = image[:, :, states + 1 :].unflatten(2, (clients, scenarios, 2))
-    grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ probes.states[-1])[:, :, None, None]
+    grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ given[-1])[:, :, None, None]
     # of each scenario: beside noise 1e8 times as large as its unit states another one has fewer digits
     size = torch.maximum(reference.abs().amax((2, 3))[..., None, None], moved.abs().amax((4, 5)))
     additive = (grown.abs().amax(-1) <= 1e-12 * states * size).all(1).all(0).flatten()
@@ -248,7 +219,7 @@ def _maps(images: Images, outcomes: Outcomes, probes: Probes) -> Maps:
         unit, rows = unit_states(states, weights), additive.logical_not().nonzero()[:, 0]
         maps = reference[:, :, None].repeat(1, 1, clients * scenarios, 1, 1)
         maps[..., :-1, -1] = origin.flatten(2, 3)
-        found = after(probes.points[:, rows].repeat_interleave(len(unit), 1), unit.repeat(len(rows), 1))
+        found = after(points[:, rows].repeat_interleave(len(unit), 1), unit.repeat(len(rows), 1))
         maps[:, :, rows] = matrices_of(found.unflatten(2, (len(rows), len(unit))))
         maps = maps.unflatten(2, (clients, scenarios))  # (B, R, N, J, m, m)
         middle = torch.einsum("bkj,brkjac->brkac", weights.mT, maps)
@@ -310,10 +281,6 @@ def matrices_of(images: Tensor) -> Tensor:
     last = torch.zeros_like(upper[..., :1, :])
     last[..., -1] = 1
     return torch.cat((upper, last), -2)
-
-
-def _states(centre: State) -> int:
-    return sum(value.numel() for value in centre.values())
 
 
 def _flatten(state: State) -> Tensor:

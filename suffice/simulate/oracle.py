@@ -6,7 +6,7 @@ Leading axes are (seed, client, feature): `theta[s, i]` is the model of client i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import torch
 from torch import Tensor
@@ -28,30 +28,11 @@ class Oracle(Protocol):
     remarks  of the builder of a problem from data
     """
 
-    if TYPE_CHECKING:  # of a data class these are fields, of which a property would be the default
-
-        @property
-        def names(self) -> tuple[str, ...]:
-            return vars(self)["names"]
-
-        @property
-        def start(self) -> Tensor:
-            return vars(self)["start"]
-
-        @property
-        def measure(self) -> Measure:
-            return vars(self)["measure"]
-
-        @property
-        def batch(self) -> int:
-            return vars(self)["batch"]
-
-        @property
-        def remarks(self) -> tuple[str, ...]:
-            return vars(self)["remarks"]
-
-    else:
-        remarks = ()
+    names: tuple[str, ...]
+    start: Tensor
+    measure: Measure
+    batch: int
+    remarks: tuple[str, ...] = ()
 
     @property
     def clients(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import Literal, Protocol, cast
 
 import numpy as np
 from torch import Tensor
@@ -27,15 +27,8 @@ class Problem(Oracle, Protocol):
     """
 
     measure: Measure = "excess"
-    if TYPE_CHECKING:
-
-        @property
-        def optimum(self) -> Tensor:
-            return vars(self)["optimum"]
-
-        @property
-        def sigma2(self) -> Tensor:
-            return vars(self)["sigma2"]
+    optimum: Tensor
+    sigma2: Tensor
 
     def excess(self, theta: Tensor) -> Tensor:
         """R_i(theta_i) - min R_i, (S, N)."""
@@ -95,11 +88,7 @@ class QuadraticProblem(Problem, Protocol):
     A  half the Hessians, (N, d, d)
     """
 
-    if TYPE_CHECKING:
-
-        @property
-        def A(self) -> Tensor:
-            return vars(self)["A"]
+    A: Tensor
 
 
 def known(problem: Oracle, wanted: str) -> Problem:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +15,7 @@ from suffice.support.numbers import as_numbers
 
 from .algorithms.algorithm import Algorithm, Draw, State
 from .oracle import Oracle
-from .trace import METRIC, Trace
+from .trace import Trace
 
 _LARGEST = 200_000_000
 
@@ -25,7 +27,7 @@ def check_size(field: str, value: object, numbers: int) -> None:
 
 
 class Recorder:
-    """Collects a `Trace`: call `block` at the start of each block of seeds and `see` after every iteration.
+    """Fills a `Trace`: call `block` at the start of each block of seeds and `see` after every iteration.
 
     last: the iteration after which models are kept, if at all.
     """
@@ -52,17 +54,22 @@ class Recorder:
         self.chosen = {int(seed): place for place, seed in enumerate(chosen)}
         check_size("weights", len(chosen), len(chosen) * len(grid) * n * n)
         check_size("models", True, 0 if last is None else count * n * problem.features)
-        self.last = last
-        self.models = None if last is None else np.empty((count, n, problem.features))
+        self.last, self.epsilon, self.spent = last, epsilon, np.zeros((2, 0))
         self.column = {int(t): column for column, t in enumerate(grid)}
-        self.values = np.empty((count, len(grid), n))
-        self.metrics: dict[str, np.ndarray] = {}
-        self.calls, self.vectors = np.zeros(len(grid)), np.zeros(len(grid))
-        self.epsilon = epsilon
-        self.stopping = None if epsilon is None else np.full((count, n), np.inf)
-        self.spent: np.ndarray = np.zeros((2, 0))
-        # Iteration 0 has no weights: they are those of the step that led to the recorded models.
-        self.weights = np.full((len(chosen), len(grid), n, n), np.nan) if chosen else None
+        self.trace = Trace(
+            algorithm=algorithm.name,
+            values=np.empty((count, len(grid), n)),
+            measure=problem.measure,
+            iterations=grid,
+            seeds=np.asarray(wanted),
+            oracle_calls=np.zeros(len(grid)),
+            vectors_sent=np.zeros(len(grid)),
+            stopping_times=None if epsilon is None else np.full((count, n), np.inf),
+            # iteration 0 has no weights: they are those of the step that led to the recorded models
+            weights=np.full((len(chosen), len(grid), n, n), np.nan) if chosen else None,
+            weight_seeds=np.array(chosen, dtype=int) if chosen else None,
+            models=None if last is None else np.empty((count, n, problem.features)),
+        )
 
     def block(self, seeds: Tensor, begin: bool = True) -> None:
         """The seeds whose paths come next, or go on unless they `begin`; some may not be wanted."""
@@ -77,68 +84,41 @@ class Recorder:
         if draw is not None and t <= self.grid[-1]:
             for spent, cost in zip(self.spent, (self.algorithm.oracle_calls, self.algorithm.vectors_sent)):
                 spent += torch.as_tensor(cost(self.problem, draw), dtype=torch.float64).cpu().numpy()
-        if self.models is not None and t == self.last:
-            self.models[self.rows] = after["models"][self.kept].double().cpu().numpy()
+        found = self.trace
+        if found.models is not None and t == self.last:
+            found.models[self.rows] = after["models"][self.kept].double().cpu().numpy()
         at = self.column.get(t)
-        if at is None and self.stopping is None:
+        if at is None and self.epsilon is None:
             return None
         now = self.problem.value(after["models"])[self.kept].double().cpu().numpy()
-        if self.stopping is not None and self.epsilon is not None:
-            first = (now < self.epsilon) & np.isinf(self.stopping[self.rows])
-            self.stopping[self.rows] = np.where(first, t, self.stopping[self.rows])
+        if found.stopping_times is not None:
+            first = (now < self.epsilon) & np.isinf(found.stopping_times[self.rows])
+            found.stopping_times[self.rows] = np.where(first, t, found.stopping_times[self.rows])
         if at is None:
             return now
-        self.values[self.rows, at] = now
+        found.values[self.rows, at] = now
         for name, value in self.problem.metrics(after["models"]).items():
-            kept = self.metrics.setdefault(name, np.empty_like(self.values))
+            kept = found.metrics.setdefault(name, np.empty_like(found.values))
             kept[self.rows, at] = value[self.kept].double().cpu().numpy()
-        self.calls[at] += self.spent[0, self.kept].sum()
-        self.vectors[at] += self.spent[1, self.kept].sum()
-        if before is not None and draw is not None and self.weights is not None:
-            self._collaboration(at, before, draw)
+        found.oracle_calls[at] += self.spent[0, self.kept].sum()
+        found.vectors_sent[at] += self.spent[1, self.kept].sum()
+        if before is not None and draw is not None and found.weights is not None:
+            weights = self.algorithm.collaboration(self.problem, before, draw)
+            if weights is None:
+                remedy = "this algorithm weighs no clients: do not record weights"
+                raise InputError("weights", self.algorithm.name, remedy)
+            for place, seed in enumerate(self.seeds):
+                if seed in self.chosen:
+                    found.weights[self.chosen[seed], at] = weights[place].double().cpu().numpy()
         return now
 
     def over(self, t: int) -> bool:
         """Whether the block has nothing to record after iteration t: the grid is over, and stopping times are known."""
-        done = self.stopping is not None and self.last is None and t >= self.grid[-1]
-        return done and bool(np.isfinite(self.stopping[self.rows]).all())
+        times, done = self.trace.stopping_times, self.last is None and t >= self.grid[-1]
+        return done and times is not None and bool(np.isfinite(times[self.rows]).all())
 
-    def _collaboration(self, at: int, before: State, draw: Draw) -> None:
-        weights = self.algorithm.collaboration(self.problem, before, draw)
-        if weights is None:
-            raise InputError("weights", self.algorithm.name, "this algorithm weighs no clients: do not record weights")
-        for place, seed in enumerate(self.seeds):
-            if self.weights is not None and seed in self.chosen:
-                self.weights[self.chosen[seed], at] = weights[place].double().cpu().numpy()
-
-    def kept_arrays(self) -> dict[str, np.ndarray]:
-        """All that was recorded so far, by name."""
-        kept = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        return kept | {METRIC + name: value for name, value in self.metrics.items()}
-
-    def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Go on from what `kept_arrays` gave; `block` comes first where a block is under way."""
-        for name, value in arrays.items():
-            if name.startswith(METRIC):
-                self.metrics[name.removeprefix(METRIC)] = value
-            else:
-                setattr(self, name, value)
-
-    def trace(self, kernel: str = "reference") -> Trace:
-        """What was recorded, when all blocks are done, and what ran; call it once."""
+    def finished(self, kernel: str = "reference", **found: Any) -> Trace:
+        """What was recorded, or `found` elsewhere, when all blocks are done; costs are means over seeds."""
         count = len(self.wanted)
-        return Trace(
-            algorithm=self.algorithm.name,
-            values=self.values,
-            measure=self.problem.measure,
-            metrics=self.metrics,
-            iterations=self.grid,
-            seeds=np.asarray(self.wanted),
-            oracle_calls=self.calls / count,
-            vectors_sent=self.vectors / count,
-            stopping_times=self.stopping,
-            weights=self.weights,
-            weight_seeds=np.array(list(self.chosen), dtype=int) if self.chosen else None,
-            models=self.models,
-            kernel=kernel,
-        )
+        costs = {name: getattr(self.trace, name) / count for name in ("oracle_calls", "vectors_sent")}
+        return replace(self.trace, kernel=kernel, **costs, **found)

@@ -154,7 +154,7 @@ def run(
             at = 0
             if saved is not None:
                 saved.save(number + 1, 0, None, recorder)
-    return recorder.trace()
+    return recorder.finished()
 
 
 def hitting_times(

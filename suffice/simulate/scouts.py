@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -135,32 +135,35 @@ def collaborators(
     as_whole("iterations", iterations)
     as_whole("seed", seed, least=0)
     folds = folds or (FOLDS if network.data.counts.double().mean() >= FEW else FOLDS_OF_FEW)
-    step = step_sizes(eta, network)(1).expand(network.clients)
     counts = network.data.counts.clamp_max(folds)
     remarks = [*network.remarks, *_few_rows(network.names, counts.tolist(), folds)]
     fold = _folds(network.data, counts, seed)
     alone = Optimised(of=Local(), momentum=momentum, weight_decay=weight_decay)
-    trained = _trained(network, alone, step, iterations, fold, counts, seed, progress)
-    if trained.improving:
-        remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
-    best, models = trained.chosen, trained.models
-    sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
+    # a scout without rows stays where it started
+    steps = torch.where(counts > 1, step_sizes(eta, network)(1).expand(len(counts)), 0).repeat_interleave(counts)
+    scouts, left_out = _scouts(network, fold, counts)
     with one_thread():
-        begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (trained.start, models))
+        path = iterate(scouts, alone, seeds=torch.tensor([seed % 2**32]), iterations=iterations, eta=lambda t: steps)
+        looks, best, models, stopped = _trained(network, path, left_out, iterations, progress)
+        if not stopped and 0 < best == len(looks) - 1:
+            remarks.append(f"the scouts still improved after {iterations} iterations: allow more")
+        sent = int(counts.sum()) * (network.clients - 1) if best > 0 else 0
+        begun, seen = (of_rows(network, each.split(counts.tolist()), fold) for each in (scouts.start, models))
         distance = distances(network.data, seen[0])
         weights = nested_weights(network, seen)
         if _score(network, seen, weights) <= _score(network, begun, weights):
             remarks.append("the scouts never improved on rows left out: every client has its weight on itself")
             best, weights = 0, torch.eye(network.clients, dtype=torch.float64)
+    looked_at, held_out = zip(*looks)
     return Collaborators(
         names=network.names,
         weights=weights.double().numpy(),
         distance=distance.double().numpy(),
         set_size=(weights > 0).sum(1).double().numpy(),
-        iterations=trained.looked_at[best],
-        looked_at=np.array(trained.looked_at),
-        held_out=np.array(trained.held_out),
-        gradients=trained.looked_at[-1] * int(counts.sum()),
+        iterations=looked_at[best],
+        looked_at=np.array(looked_at),
+        held_out=np.array(held_out),
+        gradients=looked_at[-1] * int(counts.sum()),
         vectors_sent=sent,
         remarks=tuple(remarks),
     )
@@ -174,58 +177,30 @@ def _network(problem: Oracle) -> Neural:
     return problem.to(problem.dtype)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Trained:
-    """Scouts at each look at their held-out loss; `models` are those of the look `chosen`, `start` where they began."""
-
-    start: Tensor
-    models: Tensor
-    chosen: int
-    looked_at: list[int]
-    held_out: list[float]
-    improving: bool
-
-
 def _trained(
-    network: Neural,
-    alone: Optimised,
-    step: Tensor,
-    iterations: int,
-    fold: Tensor,
-    counts: Tensor,
-    seed: int,
-    progress: Progress | None,
-) -> _Trained:
-    scouts, left_out = _scouts(network, fold, counts)
-    # a scout without rows stays where it started
-    steps = torch.where(counts > 1, step, 0).repeat_interleave(counts)
-    start = models = latest = scouts.start
-    looks, looked_at, held_out = _looks(iterations), [0], [_own(network, start, left_out)]
-    best, slow, stopped, seeds = 0, 0, False, torch.tensor([seed % 2**32])
-    with one_thread():
-        for t, _, _, state in iterate(scouts, alone, seeds=seeds, iterations=iterations, eta=lambda t: steps):
-            if t not in looks:
-                continue
-            latest, before = state["models"][0], held_out[-1]
-            looked_at.append(t)
-            held_out.append(_own(network, latest, left_out))
-            if held_out[-1] < held_out[best]:
-                best, models = len(held_out) - 1, latest
-            least, most, first = min(held_out), max(held_out), held_out[0]
-            left = most - least > _FALL * abs(first)  # the plateau
-            slow = slow + 1 if left and before - held_out[-1] < _FALL * (first - least) else 0
-            stopped = t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looked_at[best] > 0)
-            if progress is not None:
-                progress(t, iterations)
-            if stopped:
-                break
-    end = len(held_out) - 1
-    improving = not stopped and 0 < best == end
-    if best == 0 and stopped:  # of few rows each scout is too sure, and a mean of many may still tell
-        best, models = end, latest
-    return _Trained(
-        start=start, models=models, chosen=best, looked_at=looked_at, held_out=held_out, improving=improving
-    )
+    network: Neural, path: Iterator[Any], left_out: tuple[Tensor, Tensor], iterations: int, progress: Progress | None
+) -> tuple[list[tuple[int, float]], int, Tensor, bool]:
+    """Iterations and held-out losses of the looks at scouts on their `path`, which look is chosen, the scouts there,
+    and whether they stopped before the last iteration."""
+    looks: list[tuple[int, float]] = []
+    at, best, slow, models, most = _looks(iterations), 0, 0, torch.empty(0), -math.inf
+    for t, _, _, state in path:
+        if t not in at:
+            continue
+        latest = state["models"][0]
+        looks.append((t, _own(network, latest, left_out)))
+        now, first, before = looks[-1][1], looks[0][1], looks[max(len(looks) - 2, 0)][1]
+        if t == 0 or now < looks[best][1]:
+            best, models = len(looks) - 1, latest
+        least, most = looks[best][1], max(most, now)
+        left = most - least > _FALL * abs(first)  # the plateau
+        slow = slow + 1 if left and before - now < _FALL * (first - least) else 0
+        if progress is not None and t > 0:
+            progress(t, iterations)
+        if t >= _SOONEST and (slow >= 2 or t >= _PATIENCE * looks[best][0] > 0):
+            # of few rows each scout is too sure, and a mean of many may still tell
+            return (looks, best, models, True) if best else (looks, len(looks) - 1, latest, True)
+    return looks, best, models, False
 
 
 def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[str]:
@@ -237,7 +212,7 @@ def _few_rows(names: Sequence[str], counts: Sequence[int], folds: int) -> list[s
 
 def _looks(iterations: int) -> set[int]:
     grown = itertools.accumulate(itertools.repeat(_LATER), lambda at, by: math.ceil(at * by), initial=_FIRST)
-    return {*itertools.takewhile(lambda at: at < iterations, grown), iterations}
+    return {0, *itertools.takewhile(lambda at: at < iterations, grown), iterations}
 
 
 def _folds(data: Rows, counts: Tensor, seed: int) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from suffice.support.files import check_regular, write_whole
 
 from .oracle import Measure
 
-METRIC = "metric "
+_METRIC = "metric "
 """What the names of metrics begin with in a file."""
 
 
@@ -48,7 +47,7 @@ class Trace:
     models: np.ndarray | None = None
     kernel: str = "reference"
     measure: Measure = "excess"
-    metrics: Mapping[str, np.ndarray] = field(default_factory=dict)
+    metrics: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def excess(self) -> np.ndarray:
@@ -76,12 +75,25 @@ class Trace:
             return np.full(self.values.shape[1:], np.nan)
         return self.values.std(0, ddof=1) / np.sqrt(seeds)
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that a file keeps, by name."""
+        own = {name: value for name, value in vars(self).items() if name not in ("values", "metrics", "measure")}
+        own |= {self.measure: self.values} | {_METRIC + name: value for name, value in self.metrics.items()}
+        return {name: np.asarray(value) for name, value in own.items() if value is not None}
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, np.ndarray]) -> Trace:
+        """From what `arrays` gave."""
+        own: dict[str, Any] = dict(arrays)
+        metrics = {name.removeprefix(_METRIC): own.pop(name) for name in arrays if name.startswith(_METRIC)}
+        words: dict[str, Any] = {name: str(own.pop(name)) for name in ("algorithm", "kernel") if name in own}
+        measure: Measure = "loss" if "loss" in own else "excess"
+        return cls(**words, measure=measure, values=own.pop(measure), metrics=metrics, **own)
+
     def save(self, path: str | Path) -> None:
         """Write as .npz (arrays only), whole and then renamed."""
-        own = {name: value for name, value in vars(self).items() if name not in ("values", "metrics", "measure")}
-        own |= {self.measure: self.values} | {METRIC + name: value for name, value in self.metrics.items()}
-        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in own.items() if value is not None}
         buffer = io.BytesIO()
+        arrays: dict[str, Any] = dict(self.arrays())
         np.savez(buffer, **arrays)
         write_whole(path, buffer.getvalue())
 
@@ -90,8 +102,4 @@ class Trace:
         """Read what `save` wrote; object arrays are refused."""
         check_regular(path, "path")
         with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        words: dict[str, Any] = {name: str(arrays.pop(name)) for name in ("algorithm", "kernel") if name in arrays}
-        measure: Measure = "loss" if "loss" in arrays else "excess"
-        metrics = {name.removeprefix(METRIC): arrays.pop(name) for name in stored.files if name.startswith(METRIC)}
-        return cls(**words, measure=measure, values=arrays.pop(measure), metrics=metrics, **arrays)
+            return cls.of_arrays({name: stored[name] for name in stored.files})

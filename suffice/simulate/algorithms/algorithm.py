@@ -6,9 +6,10 @@ The state of an algorithm is a dictionary of tensors whose leading axis is the s
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import partial
+from typing import Any, ClassVar
 
 from torch import Tensor
 
@@ -48,20 +49,34 @@ def check_algorithm(algorithm: object) -> None:
             )
 
 
+def checked(check: Callable[..., Any], default: Any = MISSING, **within: Any) -> Any:
+    """A field of an algorithm that `check(name, value, **within)` raises `InputError` for; None where that is its
+    default is not checked."""
+    return field(default=default, metadata={"check": partial(check, **within)})
+
+
 class Algorithm(ABC):
     """`state["models"]` (S, N, d) are the personal models whose excess is traced; they come first in the state.
 
     `linear`: the step is affine in the state for every draw, when the problem's gradients are. `gradients_taken`: how
-    often a step calls `stochastic_gradient`, each of which has a momentum of its own (`Optimised`).
+    often a step calls `stochastic_gradient`, each of which has a momentum of its own (`Optimised`). `estimates`:
+    weights come from samples, so that `outcomes` cannot be listed.
     """
 
     name: str
     linear: bool
     gradients_taken: ClassVar[int] = 1
+    estimates: ClassVar[Any] = False
 
-    @abstractmethod
+    def __post_init__(self) -> None:
+        for each in fields(self) if is_dataclass(self) else ():
+            value = getattr(self, each.name, None)
+            if "check" in each.metadata and not (value is None and each.default is None):
+                each.metadata["check"](each.name, value)
+
     def init(self, problem: Oracle, models: Tensor) -> State:
         """The state before the first step, from models (S, N, d)."""
+        return {"models": models}
 
     def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         """What `step` needs at random; one stochastic gradient per client unless overridden."""
@@ -85,6 +100,9 @@ class Algorithm(ABC):
 
     def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         """Every value of `extra` with its probability (tensors of leading axis 1), for exact moments."""
+        if self.estimates:
+            remedy = "weights estimated from samples have no finite list of outcomes: simulate"
+            raise InputError("algorithm", self.name, remedy)
         return [(1.0, {})]
 
     def round_of(self, iteration: int) -> int:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 
 BEFORE = "before"
 
@@ -28,15 +26,12 @@ class EstimatedAllForAll(Algorithm):
     gradients see their part z z^T (x_0, -1). The state holds W (S, N, N), zero until it is known.
     """
 
-    samples: int
-    threshold: float
+    samples: int = checked(as_whole)
+    threshold: float = checked(as_number, least=0)
     connected: bool = True
     name: str = "all-for-all-estimated"
     linear: bool = False
-
-    def __post_init__(self) -> None:
-        as_whole("samples", self.samples)
-        as_number("threshold", self.threshold, least=0)
+    estimates = True
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         return {"models": models, "W": models.new_zeros(len(models), problem.clients, problem.clients)}
@@ -72,7 +67,3 @@ class EstimatedAllForAll(Algorithm):
     def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """At most: every pair of clients exchanges gradients, and before the first step the means of the samples."""
         return problem.clients * (problem.clients - 1) * (2 if draw.iteration == 1 else 1)
-
-    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        remedy = "weights estimated from samples have no finite list of outcomes: simulate"
-        raise InputError("algorithm", self.name, remedy)

@@ -12,7 +12,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
-from .algorithm import Draw, State
+from .algorithm import Draw, State, checked
 from .all_for_all import AllForAll
 
 
@@ -25,13 +25,13 @@ class TwoStageAllForAll(AllForAll):
     sample-optimal/theorem-3-two-stage, which asks for offset >= 2 kappa - 2.
     """
 
-    first: int
+    first: int = checked(as_whole, least=0)
     kappa: float
     offset: float | None = None
     name: str = "all-for-all-two-stage"
 
     def __post_init__(self) -> None:
-        as_whole("first", self.first, least=0)
+        super().__post_init__()
         if not as_number("kappa", self.kappa) >= 1:
             raise InputError("kappa", self.kappa, "give L smax/(mu smin), which is at least 1")
         if not self._offset >= 2 * self.kappa - 2:

@@ -5,7 +5,6 @@ Philippenko et al. (2025), Eq. (All-for-one), Definitions 1 and 3, Eq. (1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +18,7 @@ from suffice.support.numbers import as_whole
 from ..oracle import Oracle
 from ..randomness import Randomness
 from ..similarity_ratio import ExactSimilarity, ReleasedSimilarity, Similarity
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 from .arguments import per_client
 
 
@@ -39,15 +38,16 @@ class AllForOne(Algorithm):
     criterion: Criterion
     similarity: Similarity = field(default_factory=ExactSimilarity)
     normalised: bool = False
-    refresh: int = 1
+    refresh: int = checked(as_whole, 1)
     sigma2: float | Tensor | None = None
     name: str = "all-for-one"
     linear: bool = False
+    estimates = property(lambda self: self.similarity.samples > 0)
 
     def __post_init__(self) -> None:
         if not isinstance(self.criterion, Criterion) or isinstance(self.criterion, type):
             raise InputError("criterion", self.criterion, "give a criterion object, such as Continuous()")
-        as_whole("refresh", self.refresh)
+        super().__post_init__()
 
     @classmethod
     def released(cls, *, binary: bool) -> AllForOne:
@@ -113,9 +113,3 @@ class AllForOne(Algorithm):
         """Every model to every peer and a gradient back, and what an estimate sends back."""
         estimate = self.similarity.gradients_sent if self._due(draw.iteration) else 0
         return (2 + estimate) * problem.clients * (problem.clients - 1)
-
-    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        if self.similarity.samples:
-            remedy = "weights estimated from samples have no finite list of outcomes: simulate"
-            raise InputError("algorithm", self.name, remedy)
-        return super().outcomes(problem, iteration)

@@ -10,7 +10,7 @@ from torch import Tensor
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .algorithm import Draw, State
+from .algorithm import Draw, State, checked
 from .ditto import BesideServer, refuse_own_state
 from .fedavg import FedAvg
 from .sampling import only
@@ -26,14 +26,14 @@ class APFL(BesideServer):
     g_i(theta_i) at the new w_i, and adds 0.02 a_i to the derivative). eta_i then also has the unit 1 / loss.
     """
 
-    mixture: float = 0.5
+    mixture: float = checked(as_number, 0.5, least=0, most=1)
     adaptive: bool = False
     server: FedAvg = field(default_factory=FedAvg)
     name: str = "apfl"
     linear: bool = field(init=False, default=True)
 
     def __post_init__(self) -> None:
-        as_number("mixture", self.mixture, least=0, most=1)
+        super().__post_init__()
         refuse_own_state(self.server)
         object.__setattr__(self, "linear", not self.adaptive)
 

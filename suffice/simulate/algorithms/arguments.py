@@ -38,6 +38,18 @@ def probability(field: str, value: Any) -> None:
         raise InputError(field, value, "give a number in (0, 1]")
 
 
+def positive(field: str, value: Any) -> None:
+    """Raise `InputError` unless value > 0."""
+    if as_number(field, value) <= 0:
+        raise InputError(field, value, "give a positive number")
+
+
+def damping(field: str, value: Any) -> None:
+    """Raise `InputError` unless 0 <= value < 1: the weight of a momentum."""
+    if not 0 <= as_number(field, value) < 1:
+        raise InputError(field, value, "give a number in [0, 1)")
+
+
 def check_pairs(problem: Oracle, seeds: int) -> None:
     """Refuse a rule that keeps a gradient of every client at a model of every client where they fill the memory.
 

@@ -6,7 +6,6 @@ Hashemi, He, Jaggi (2024), Algorithm 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +17,7 @@ from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
-from .algorithm import Algorithm, Count, Draw, State
+from .algorithm import Algorithm, Count, Draw, State, checked
 from .arguments import check_pairs, pairwise
 from .simplex_projection import on_simplex
 
@@ -78,16 +77,17 @@ class CoBo(Algorithm):
                   sampled pairs move, w_ii by |g_i(x_i)|^2, and w_i is projected on the simplex; w0 is then 1/N
     """
 
-    rho: float
-    weight_step: float
+    rho: float = checked(as_number, least=0)
+    weight_step: float = checked(as_number, least=0)
     sampling: Sampling = "constant"
-    horizon: int | None = None
+    horizon: int | None = checked(as_whole, None)
     symmetric: bool = False
     models_first: bool = False
     simplex: bool = False
     w0: float | Tensor | None = None
     name: str = "cobo"
     linear: bool = False
+    estimates = True
 
     @classmethod
     def released(cls, *, rho: float) -> CoBo:
@@ -97,14 +97,11 @@ class CoBo(Algorithm):
         )
 
     def __post_init__(self) -> None:
-        as_number("rho", self.rho, least=0)
-        as_number("weight_step", self.weight_step, least=0)
+        super().__post_init__()
         if self.sampling not in ("none", "constant", "time", "mixed", "released"):
             raise InputError("sampling", self.sampling, "use none, constant, time, mixed or released")
         if self.sampling == "mixed" and self.horizon is None:
             raise InputError("horizon", None, "mixed sampling needs the number of iterations of the run")
-        if self.horizon is not None:
-            as_whole("horizon", self.horizon)
         if self.simplex and self.symmetric:
             raise InputError("symmetric", True, "rows that sum to 1 are projected one by one: w_ij = w_ji is lost")
 
@@ -166,6 +163,3 @@ class CoBo(Algorithm):
         """Every model to every client, and for w_ij the gradient of j to i."""
         pairs = draw.extra[PAIRS]
         return problem.clients * (problem.clients - 1) + pairs.sum((-1, -2)) - pairs.diagonal(dim1=-2, dim2=-1).sum(-1)
-
-    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        raise InputError("algorithm", self.name, "weights from samples have no finite list of outcomes: simulate")

@@ -9,7 +9,7 @@ from torch import Tensor
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 from .arguments import pairwise
 from .cobo import pulled
 
@@ -19,12 +19,9 @@ class FixedCoBo(Algorithm):
     """CoBo's models under weights w (N, N) that stay: x_i <- x_i - eta_i (g_i(x_i) + rho sum_k w_ik (x_i - x_k))."""
 
     w: Tensor
-    rho: float
+    rho: float = checked(as_number, least=0)
     name: str = "cobo-fixed"
     linear: bool = True
-
-    def __post_init__(self) -> None:
-        as_number("rho", self.rho, least=0)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         pairwise("w", self.w, problem)

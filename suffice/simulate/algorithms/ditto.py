@@ -10,7 +10,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 from .fedavg import FedAvg
 from .sampling import only
 
@@ -39,13 +39,13 @@ class Ditto(BesideServer):
     start. Both gradients of a client use the same batch; who does not participate moves nothing.
     """
 
-    pull: float = 1.0
+    pull: float = checked(as_number, 1.0, least=0)
     server: FedAvg = field(default_factory=FedAvg)
     name: str = "ditto"
     linear: bool = True
 
     def __post_init__(self) -> None:
-        as_number("pull", self.pull, least=0)
+        super().__post_init__()
         refuse_own_state(self.server)
 
     def init(self, problem: Oracle, models: Tensor) -> State:

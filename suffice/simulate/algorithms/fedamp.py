@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
+from .arguments import positive
 from .averaging import distances
 
 
@@ -28,19 +28,12 @@ class FedAMP(Algorithm):
     minimum of R_i(x) + (pull/2) |x - u_i|^2 that the paper takes, and start at x_i.
     """
 
-    share: float = 0.5
-    sigma: float = 1.0
-    pull: float = 1.0
-    period: int = 1
+    share: float = checked(as_number, 0.5, least=0, most=1)
+    sigma: float = checked(positive, 1.0)
+    pull: float = checked(as_number, 1.0, least=0)
+    period: int = checked(as_whole, 1)
     name: str = "fedamp"
     linear: bool = False
-
-    def __post_init__(self) -> None:
-        as_number("share", self.share, least=0, most=1)
-        if as_number("sigma", self.sigma) <= 0:
-            raise InputError("sigma", self.sigma, "give a positive number")
-        as_number("pull", self.pull, least=0)
-        as_whole("period", self.period)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         return {"models": models, "cloud": models}

@@ -12,7 +12,7 @@ from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 from .arguments import check_clusters, check_sizes
 from .averaging import cluster_means, of_client
 from .sampling import cluster_sizes, every_sample, only, sample
@@ -33,23 +33,19 @@ class FedAvg(Algorithm):
     models are what clients would deploy: their local copies x_i while they participate, w otherwise.
     """
 
-    period: int = 1
-    participants: int | None = None
+    period: int = checked(as_whole, 1)
+    participants: int | None = checked(as_whole, None)
     sizes: Tensor | None = None
     clusters: Tensor | None = None
-    fine_tune_after: int | None = None
+    fine_tune_after: int | None = checked(as_whole, None, least=0)
     name: str = "fedavg"
     linear: bool = True
 
     def __post_init__(self) -> None:
-        as_whole("period", self.period)
-        if self.participants is not None:
-            as_whole("participants", self.participants)
-        if self.fine_tune_after is not None:
-            as_whole("fine_tune_after", self.fine_tune_after, least=0)
-            if self.fine_tune_after % self.period:
-                remedy = f"give a multiple of period = {self.period}: fine-tuning starts from a server model"
-                raise InputError("fine_tune_after", self.fine_tune_after, remedy)
+        super().__post_init__()
+        if self.fine_tune_after is not None and self.fine_tune_after % self.period:
+            remedy = f"give a multiple of period = {self.period}: fine-tuning starts from a server model"
+            raise InputError("fine_tune_after", self.fine_tune_after, remedy)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         check_clusters(self.clusters, problem.clients)

@@ -14,7 +14,7 @@ from torch import Tensor
 from suffice.support.numbers import as_number, as_whole
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 from .arguments import check_pairs, probability
 
 
@@ -27,17 +27,11 @@ class FederatedClustering(Algorithm):
     nearest gradient. CoBo's experiments used 10 rounds and a fraction of 0.2.
     """
 
-    fraction: float = 0.2
-    radius: float | None = None
-    rounds: int = 10
+    fraction: float = checked(probability, 0.2)
+    radius: float | None = checked(as_number, None, least=0)
+    rounds: int = checked(as_whole, 10)
     name: str = "federated-clustering"
     linear: bool = False
-
-    def __post_init__(self) -> None:
-        probability("fraction", self.fraction)
-        if self.radius is not None:
-            as_number("radius", self.radius, least=0)
-        as_whole("rounds", self.rounds)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         check_pairs(problem, len(models))

@@ -10,7 +10,7 @@ from torch import Tensor
 from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 from .averaging import distances
 
 _TOGETHER = 1 << 22
@@ -36,12 +36,9 @@ class FedFomo(Algorithm):
     and every client sees all models: the paper samples some of them where they are many.
     """
 
-    period: int = 5
+    period: int = checked(as_whole, 5)
     name: str = "fedfomo"
     linear: bool = False
-
-    def __post_init__(self) -> None:
-        as_whole("period", self.period)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         return {"models": models, "began": models}

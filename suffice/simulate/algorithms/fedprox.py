@@ -12,7 +12,7 @@ from torch import Tensor
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .algorithm import Draw, State
+from .algorithm import Draw, State, checked
 from .fedavg import FedAvg
 
 
@@ -24,12 +24,8 @@ class FedProx(FedAvg):
     alone (`fine_tune_after`) are not pulled.
     """
 
-    pull: float = 1.0
+    pull: float = checked(as_number, 1.0, least=0)
     name: str = "fedprox"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_number("pull", self.pull, least=0)
 
     def direction(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         gradient = super().direction(problem, state, draw)

@@ -57,6 +57,7 @@ class FixedWeights(Algorithm):
     linear: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given: Any = self.alpha
         if not isinstance(given, Tensor):
             object.__setattr__(self, "alpha", torch.from_numpy(as_numbers("alpha", given, ("N", "N"))))

@@ -17,9 +17,6 @@ class Local(Algorithm):
     name: str = "local"
     linear: bool = True
 
-    def init(self, problem: Oracle, models: Tensor) -> State:
-        return {"models": models}
-
     def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)}

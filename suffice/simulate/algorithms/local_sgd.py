@@ -9,7 +9,7 @@ from torch import Tensor
 from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 from .arguments import check_clusters
 from .averaging import cluster_means, of_client
 
@@ -22,13 +22,10 @@ class LocalSGD(Algorithm):
     knows who should collaborate. Models start where the clients start, and differ between averagings.
     """
 
-    period: int = 1
+    period: int = checked(as_whole, 1)
     clusters: Tensor | None = None
     name: str = "local-sgd"
     linear: bool = True
-
-    def __post_init__(self) -> None:
-        as_whole("period", self.period)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         check_clusters(self.clusters, problem.clients)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from suffice.support.errors import InputError
-from suffice.support.numbers import as_number
-
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
+from .arguments import damping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,14 +18,10 @@ class Momentum(Algorithm):
     Without `ahead` the heavy ball, with it Nesterov's method. The two last models are equal at the start.
     """
 
-    weight: float = 0.9
+    weight: float = checked(damping, 0.9)
     ahead: bool = False
     name: str = "heavy-ball"
     linear: bool = True
-
-    def __post_init__(self) -> None:
-        if not 0 <= as_number("weight", self.weight) < 1:
-            raise InputError("weight", self.weight, "give a number in [0, 1)")
 
     @classmethod
     def nesterov(cls, *, weight: float = 0.9) -> Momentum:

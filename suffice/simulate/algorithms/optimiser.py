@@ -12,7 +12,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State, Wrapper
+from .algorithm import Algorithm, Draw, State, Wrapper, checked
+from .arguments import damping
 
 VELOCITY = "velocity"
 
@@ -27,17 +28,15 @@ class Optimised(Wrapper):
     """
 
     of: Algorithm
-    momentum: float = 0.0
-    weight_decay: float = 0.0
+    momentum: float = checked(damping, 0.0)
+    weight_decay: float = checked(as_number, 0.0, least=0)
     name: str = field(init=False)
     linear: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.of.name)
         object.__setattr__(self, "linear", self.of.linear)
-        if not 0 <= as_number("momentum", self.momentum) < 1:
-            raise InputError("momentum", self.momentum, "give a number in [0, 1)")
-        as_number("weight_decay", self.weight_decay, least=0)
+        super().__post_init__()
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         state = self.of.init(problem, models)

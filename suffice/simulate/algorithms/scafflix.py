@@ -17,7 +17,7 @@ from suffice.support.errors import InputError
 
 from ..oracle import Oracle
 from ..randomness import Randomness, Stream
-from .algorithm import Algorithm, Count, Draw, State
+from .algorithm import Algorithm, Count, Draw, State, checked
 from .arguments import models_of, per_client, probability
 from .flix import mixture, optima, personalised
 
@@ -45,7 +45,7 @@ class Scaffnew(Algorithm):
     population  take exact gradients instead of the oracle's
     """
 
-    p: float
+    p: float = checked(probability)
     alpha: float | Tensor = 1.0
     anchors: Tensor | None = None
     control: Tensor | None = None
@@ -81,9 +81,6 @@ class Scaffnew(Algorithm):
             )
             control = torch.from_numpy(initial_control_variates(gradients.cpu(), eta=steps, alpha=weights))
         return cls(p=p, alpha=alpha, anchors=anchors, control=control, population=population, name="scafflix")
-
-    def __post_init__(self) -> None:
-        probability("p", self.p)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         mixed = personalised(models, self.alpha, self.anchors, problem)

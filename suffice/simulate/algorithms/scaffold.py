@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.support.errors import InputError
-from suffice.support.numbers import as_number
-
 from ..oracle import Oracle
-from .algorithm import Draw, State
+from .algorithm import Draw, State, checked
+from .arguments import positive
 from .fedavg import FedAvg
 from .sampling import only
 
@@ -26,13 +24,8 @@ class Scaffold(FedAvg):
     printed averages are over P with equal n_i.
     """
 
-    server_step: float = 1.0
+    server_step: float = checked(positive, 1.0)
     name: str = "scaffold"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if as_number("server_step", self.server_step) <= 0:
-            raise InputError("server_step", self.server_step, "give a positive number")
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         state = super().init(problem, models)

@@ -9,7 +9,7 @@ from torch import Tensor
 from suffice.support.numbers import as_whole
 
 from ..oracle import Oracle
-from .algorithm import Draw, State
+from .algorithm import Draw, State, checked
 from .fixed_weights import FixedWeights
 
 
@@ -23,13 +23,9 @@ class Scouts(FixedWeights):
     `suffice.collaborators` trains the scouts and makes this algorithm of what they found.
     """
 
-    together: int = 0
+    together: int = checked(as_whole, 0, least=0)
     scouting: tuple[int, int] = (0, 0)
     name: str = "scouts"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_whole("together", self.together, least=0)
 
     def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         if draw.iteration > self.together:

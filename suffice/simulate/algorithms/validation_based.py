@@ -10,6 +10,7 @@ from torch import Tensor
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
+from .algorithm import checked
 from .fedfomo import FedFomo, peer_losses
 
 
@@ -23,12 +24,8 @@ class ValidationBased(FedFomo):
     rule with the paper before relying on it.
     """
 
-    temperature: float = 1.0
+    temperature: float = checked(as_number, 1.0, least=1e-12)
     name: str = "validation-based"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        as_number("temperature", self.temperature, least=1e-12)
 
     def weights(self, problem: Oracle, began: Tensor, models: Tensor) -> Tensor:
         return torch.softmax(-peer_losses(problem, models) / self.temperature, dim=-1)

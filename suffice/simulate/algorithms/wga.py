@@ -14,7 +14,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
 from ..oracle import Oracle
-from .algorithm import Algorithm, Draw, State
+from .algorithm import Algorithm, Draw, State, checked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +28,11 @@ class WGABC(Algorithm):
     Reimplemented without access to the paper (arXiv 2111.05968): compare the rule with it before relying on it.
     """
 
-    mixture: float = 0.5
-    memory: float = 0.1
+    mixture: float = checked(as_number, 0.5, least=0, most=1)
+    memory: float = checked(as_number, 0.1, least=0, most=1)
     name: str = "wga-bc"
     linear: bool = True
     gradients_taken = 2
-
-    def __post_init__(self) -> None:
-        as_number("mixture", self.mixture, least=0, most=1)
-        as_number("memory", self.memory, least=0, most=1)
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         if problem.clients < 2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .general import Recorded as Recorded
 from .general import general_paths as general_paths
 from .general import general_refusal as general_refusal
 from .general import tiled as tiled

@@ -92,7 +92,7 @@ ONCE void record_weights(const Task *task, const real *weight, int in_clients, i
 /* Whether client i has stopped in all of a part's seeds. */
 INLINE int stopped(const Task *task, int64_t begin, int live, int i) {
     int still = !task->level;
-    for (int l = 0; !still && l < live; l++) still = isinf(task->stopping[(begin + l) * task->clients + i]);
+    for (int l = 0; !still && l < live; l++) still = isinf(task->stopping_times[(begin + l) * task->clients + i]);
     return !still;
 }
 
@@ -106,7 +106,7 @@ INLINE int above(const Task *task, const Block *b, size_t place, int64_t begin, 
     for (int f = 0; f < d; f++) drop += tilt[f] * (theta[f] - anchor[f]);
     low += drop - MARGIN * choose((ints)drop, -drop, drop);
     for (int l = 0; l < live; l++)
-        clear &= !isinf(task->stopping[(begin + l) * task->clients + i]) || low[l] > task->level[i];
+        clear &= !isinf(task->stopping_times[(begin + l) * task->clients + i]) || low[l] > task->level[i];
     return clear;
 }
 
@@ -133,7 +133,7 @@ ONCE int record(const Task *task, const Block *b, int part, int64_t begin, int l
         for (int l = 0; l < live; l++) {
             if (column >= 0 && task->excess) task->excess[((begin + l) * task->grid + column) * N + i] = value[l];
             if (!task->level) continue;
-            double *stop = task->stopping + (begin + l) * N + i;
+            double *stop = task->stopping_times + (begin + l) * N + i;
             if (value[l] < task->level[i] && isinf(*stop)) *stop = (double)t;
             running += isinf(*stop) != 0;
         }
@@ -250,9 +250,9 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
         column += due;
         if (task->early && !running) break;
     }
-    for (int s = 0; task->final && s < seeds; s++)
+    for (int s = 0; task->models && s < seeds; s++)
         for (int a = 0; a < N * d; a++)
-            task->final[(begin + s) * N * d + a] = b->shown[(size_t)(s / VL) * N * d + a][s % VL];
+            task->models[(begin + s) * N * d + a] = b->shown[(size_t)(s / VL) * N * d + a][s % VL];
 }
 
 /* The run as one seed has it, where each has a problem of its own. */

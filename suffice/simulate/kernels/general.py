@@ -10,7 +10,6 @@ threshold. Seeds are independent of each other, of their number and of threads, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,25 +33,13 @@ from ..problems.streaming import StreamingLeastSquares
 from ..similarity_ratio import SampledSimilarity
 from ..threads import one_thread
 from .library import Unavailable, library
-from .task import ALONE, CRITERIA, PAIRS, POINTERS, PROBLEMS, ROUNDS, RULES, SIMILARITIES, Task, numbers
+from .task import ALONE, CRITERIA, PAIRS, POINTERS, PROBLEMS, ROUNDS, RULES, SIMILARITIES, Task, as_declared, numbers
 from .threads import Progress, in_threads
 
 _MOST_OF_PAIRS = 2_000_000
 """Numbers in one iteration's samples of all pairs, of which a thread holds those of a block of seeds."""
 _MOST_STEPS = 20_000_000
 """Iterations of which the step sizes of two stages are held (320 MB)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
-    """What was asked for: excess (S, G, N), stopping times (S, N), weights (K, G, N, N) of chosen seeds, last models
-    (S, N, d), and what pairs or coins came up (S, G)."""
-
-    excess: np.ndarray
-    stopping: np.ndarray | None
-    weights: np.ndarray | None
-    models: np.ndarray | None
-    events: np.ndarray | None
 
 
 def general_refusal(problem: Oracle, algorithm: Algorithm) -> str | None:
@@ -118,106 +105,61 @@ def general_paths(
     models: bool = False,
     relative: bool = False,
     progress: Progress | None = None,
-) -> Recorded:
+) -> dict[str, np.ndarray]:
     """Run a pair that `general_refusal` allows, on torch's number of threads. `Unavailable` without a compiler.
 
     problem       one, or one for each seed, which then differ in numbers alone
-    eta           (N,), or (T, N) for a step size that changes; with a further first axis where seeds differ in it
+    eta           (N,), or (T, N) for a step size that changes
     level         (N,) record stopping times min{t: e_t < level}; with `early` a block of seeds ends when it is complete
     relative      models are kept as theta_i - theta_i*, so that excesses are right far below the rounding of theta_i:
                   for streams and quadratics, and rules that move along gradients alone
     chosen        record the weights of these seeds; NaN at t = 0
+
+    What was asked for: excess (S, G, N), stopping_times (S, N), weights (K, G, N, N), last models (S, N, d), and
+    how many pairs or coins came up as `events` (S, G).
     """
     problems = problem if isinstance(problem, Sequence) else [problem]
     problem = problems[0]
     if relative and (isinstance(problem, RowModel) or isinstance(algorithm, (*ROUNDS, *PAIRS, Scaffnew))):
         raise InputError("relative", True, "give a stream or quadratics, and a rule that averages no models")
-    code, number, points = library(problem.dtype), len(seeds), np.ascontiguousarray(grid, dtype=np.int64)
-    blocks, n, g = -(-number // code.lanes()), problem.clients, len(points)
-    arrays, choice, apart = _given(problems, algorithm, eta, iterations, relative)
-    arrays |= {"seed": np.ascontiguousarray(seeds, dtype=np.uint32), "points": points}
-    arrays |= _room(algorithm, (number, g, n, problem.features), level, models)
-    arrays |= _weights(seeds, (g, n), chosen)
-    plain = len(problems) == 1 and level is None and not (len(chosen) or relative)
-    task = Task(
-        seeds=number,
-        grid=g,
-        root_key=root,
-        early=int(early),
-        relative=int(relative),
-        tiled=int(plain and tiled(problem, algorithm)),
-        **choice,
-        **{name: array.ctypes.data for name, array in (arrays | apart).items()},
-    )
-    in_threads(code.general, task, (0, number), number if len(problems) > 1 else blocks, progress)
-    return Recorded(
-        excess=arrays["excess"],
-        stopping=arrays.get("stopping"),
-        weights=arrays.get("weights"),
-        models=arrays.get("final"),
-        events=arrays.get("events"),
-    )
-
-
-def _room(
-    algorithm: Algorithm, shape: tuple[int, int, int, int], level: np.ndarray | None, models: bool
-) -> dict[str, np.ndarray]:
-    """Arrays that are filled for each seed: shape is (S, G, N, d)."""
-    number, g, n, d = shape
-    arrays = {"excess": np.empty((number, g, n))}
+    code, S, G, N = library(problem.dtype), len(seeds), len(grid), problem.clients
+    arrays, choice = _given(problems, algorithm, relative)
+    more: dict[str, Any] = {"seed": seeds, "points": grid, "eta": eta, "zero": np.zeros(problem.features)}
     if level is not None:
-        arrays |= {"level": np.ascontiguousarray(level, dtype=float), "stopping": np.full((number, n), np.inf)}
-    if isinstance(algorithm, (CoBo, Scaffnew)):
-        arrays["events"] = np.zeros((number, g))
-    if models:
-        arrays["final"] = np.empty((number, n, d))
-    return arrays
-
-
-def _weights(seeds: Sequence[int] | np.ndarray, shape: tuple[int, int], chosen: Sequence[int]) -> dict[str, np.ndarray]:
-    """Arrays for weights: shape is (G, N)."""
-    if not chosen:
-        return {}
-    place = {int(seed): at for at, seed in enumerate(chosen)}
-    rows = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
-    return {"chosen": rows, "weights": np.full((len(chosen), *shape, shape[-1]), np.nan)}
-
-
-def _given(
-    problems: Sequence[Oracle], algorithm: Algorithm, eta: np.ndarray, iterations: int, relative: bool
-) -> tuple[dict[str, np.ndarray], dict[str, int], dict[str, np.ndarray]]:
-    """Arrays and choices of the problems; the bytes between two seeds' arrays, where each has a problem of its own."""
-    problem = problems[0]
-    real = np.dtype("float32" if problem.dtype == torch.float32 else "float64")
-    algorithm.init(problem, problem.start[None])
-
-    def reals(values: Any, *shape: int) -> np.ndarray:
-        return np.ascontiguousarray(np.broadcast_to(np.asarray(values), shape), dtype=real)
-
-    with one_thread():  # torch's other threads wait for more at full speed, on cores that blocks of seeds would use
-        own = [numbers(each, algorithm, reals) for each in problems]
-    if relative:
-        for each, _ in own:
-            each["start"] = each["start"] - each["optimum"]
-    choice = {name: min(choice[name] for _, choice in own) for name in own[0][1]}
-    choice |= {
-        "iterations": iterations,
-        "clients": problem.clients,
-        "features": problem.features,
-        "batch": problem.batch,
-        "eta_stride": problem.clients if np.ndim(eta) > 1 and np.shape(eta)[-2] > 1 else 0,
-    }
-    arrays, apart = own[0][0], {}
-    if len(own) > 1:
-        apart = {name: array.nbytes for name, array in arrays.items()}
-        arrays = {name: np.stack([each[name] for each, _ in own]) for name in arrays}
-    arrays |= {"eta": reals(eta, *np.shape(eta)), "zero": reals(0.0, problem.features)}
+        more["level"] = level
+    if len(chosen):
+        place = {int(seed): at for at, seed in enumerate(chosen)}
+        more["chosen"] = [place.get(int(seed), -1) for seed in seeds]
     if isinstance(algorithm, TwoStageAllForAll):
         if iterations > _MOST_STEPS:
             raise Unavailable("the step sizes of all iterations would fill the memory")
-        schedule = zip(("pace", "share"), algorithm.schedule(np.arange(1, iterations + 1)))
-        arrays |= {name: reals(each, iterations) for name, each in schedule}
-    if np.ndim(eta) == 3:
-        apart["eta"] = arrays["eta"][0].nbytes
-    bytes_apart = np.array([apart.get(name, 0) for name in POINTERS], dtype=np.int64)
-    return arrays, choice, {"apart": bytes_apart} if len(problems) > 1 else {}
+        more |= zip(("pace", "share"), algorithm.schedule(np.arange(1, iterations + 1)))
+    found: dict[str, np.ndarray] = {"excess": np.empty((S, G, N))}
+    found |= {"stopping_times": np.full((S, N), np.inf)} if level is not None else {}
+    found |= {"events": np.zeros((S, G))} if isinstance(algorithm, (CoBo, Scaffnew)) else {}
+    found |= {"models": np.empty((S, N, problem.features))} if models else {}
+    found |= {"weights": np.full((len(chosen), G, N, N), np.nan)} if len(chosen) else {}
+    plain = len(problems) == 1 and level is None and not (len(chosen) or relative)
+    choice |= {"seeds": S, "grid": G, "iterations": iterations, "root_key": root, "early": early, "relative": relative}
+    choice |= {"eta_stride": N if np.ndim(eta) > 1 else 0, "tiled": plain and tiled(problem, algorithm)}
+    arrays |= as_declared(more, problem.dtype) | found
+    task = Task(**choice, **{name: array.ctypes.data for name, array in arrays.items()})
+    in_threads(code.general, task, (0, S), S if len(problems) > 1 else -(-S // code.lanes()), progress)
+    return found
+
+
+def _given(
+    problems: Sequence[Oracle], algorithm: Algorithm, relative: bool
+) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+    """Arrays and choices of the problems; where each seed has its own, one after the other with the bytes between."""
+    algorithm.init(problems[0], problems[0].start[None])
+    with one_thread():  # torch's other threads wait for more at full speed, on cores that blocks of seeds would use
+        own = [numbers(each, algorithm) for each in problems]
+    for each, _ in own if relative else ():
+        each["start"] = each["start"] - each["optimum"]
+    arrays, choice = own[0]
+    if len(own) > 1:
+        choice = {name: min(choice[name] for _, choice in own) for name in choice}
+        bytes_apart = np.array([arrays[name].nbytes if name in arrays else 0 for name in POINTERS])
+        arrays = {name: np.stack([each[name] for each, _ in own]) for name in arrays} | {"apart": bytes_apart}
+    return arrays, choice

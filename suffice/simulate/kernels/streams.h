@@ -179,9 +179,9 @@ static void block_of_streams(const Task *task, const Tiles *b, int64_t begin, in
             else record_of_seeds(task, b, begin, column++);
         }
     }
-    for (int s = 0; task->final && s < seeds; s++)
+    for (int s = 0; task->models && s < seeds; s++)
         for (int i = 0; i < N; i++)
-            for (int f = 0; f < d; f++) task->final[((begin + s) * N + i) * d + f] = model(b, s, i)[f * VL];
+            for (int f = 0; f < d; f++) task->models[((begin + s) * N + i) * d + f] = model(b, s, i)[f * VL];
 }
 
 /* Matrices of all clients, (x, y) = matrix (z, z_d): the root above, below it root^T (theta*_k - theta*_0) and the

@@ -37,9 +37,9 @@ typedef struct {
                                                the means that are recorded; or null */
     const REAL *control, *mixture, *offset; /* of Scaffnew: (N, d) at first, or null; (N) alpha, (N, d) (1 - alpha) y */
     const double *odds, *level;             /* (1); (N) that stops a client, or null */
-    double *excess, *stopping;              /* (S, grid, N), (S, N) */
+    double *excess, *stopping_times;             /* (S, grid, N), (S, N) */
     double *weights;                        /* (chosen, grid, N, N) or null */
-    double *events, *final;                 /* (S, grid) pairs or coins that came up so far, (S, N, d); or null */
+    double *events, *models;                /* (S, grid) pairs or coins that came up so far, (S, N, d); or null */
     const int64_t *apart; /* of each pointer from `seed` on, bytes from one seed's problem to the next; null: all have one */
 } Task;
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ import torch
 from suffice.bounds import Binary, Continuous, Sharp
 from suffice.bounds.collaboration_criteria import TOLERANCE
 
-from ..algorithms.algorithm import Algorithm
 from ..algorithms.all_for_all import AllForAll
 from ..algorithms.all_for_all_two_stage import TwoStageAllForAll
 from ..algorithms.all_for_one import AllForOne
@@ -49,157 +49,146 @@ RULES: dict[type, int] = {
 SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
 CRITERIA = (Binary, Continuous, Sharp)
 
-POINTERS = (
-    "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
-    "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "cluster",
-    "size", "server", "proximal", "link", "gain", "filter", "pace", "share", "control", "mixture", "offset", "odds",
-    "level", "excess", "stopping", "weights", "events", "final",
-)  # fmt: skip
+
+def _declared() -> dict[str, tuple[str, bool]]:
+    """Each member of `Task` in task.h, in order: its type, and whether it is a pointer."""
+    source = re.sub(r"/\*.*?\*/", "", Path(__file__).with_name("task.h").read_text(), flags=re.S)
+    members = source[source.index("typedef struct {") + 16 : source.index("} Task;")].split(";")[:-1]
+    kinds = [(re.findall(r"\w+_t|double|REAL", each)[0], re.findall(r"(\*?)(\w+) *(?:,|$)", each)) for each in members]
+    return {name: (kind, star == "*") for kind, names in kinds for star, name in names}
+
+
+_MEMBERS = _declared()
+POINTERS = [name for name, (_, pointer) in _MEMBERS.items() if pointer and name != "apart"]
 
 
 class Task(ctypes.Structure):
     """`Task` of task.h."""
 
-    _fields_ = tuple(
-        [(name, ctypes.c_int64) for name in ("seeds", "iterations", "grid", "clients", "features", "batch", "problem",
-                                             "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
-                                             "root_diagonal", "inner", "eta_stride", "root_key", "early", "period",
-                                             "until", "participants", "personal", "learned", "symmetric",
-                                             "models_first", "early_pairs", "root_odds", "population", "tiled",
-                                             "relative", "pairwise")]
-        + [(name, ctypes.c_void_p) for name in (*POINTERS, "apart")]
-    )  # fmt: skip
+    _fields_ = tuple((name, ctypes.c_void_p if pointer else ctypes.c_int64) for name, (_, pointer) in _MEMBERS.items())
 
 
-def numbers(problem: Oracle, algorithm: Algorithm, reals: Any) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+def as_declared(given: dict[str, Any], dtype: torch.dtype) -> dict[str, np.ndarray]:
+    """Arrays of the members' types, where REAL is `dtype`; contiguous."""
+    known = {"int64_t": np.int64, "uint32_t": np.uint32, "double": np.float64}
+    real = np.float32 if dtype == torch.float32 else np.float64
+    return {name: np.ascontiguousarray(value, known.get(_MEMBERS[name][0], real)) for name, value in given.items()}
+
+
+def numbers(problem: Any, algorithm: Any) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """Arrays and choices of one problem."""
-    n, d = problem.clients, problem.features
-    choice = {"problem": PROBLEMS.index(type(problem)), "rule": RULES[type(algorithm)]}
-    arrays = {"start": reals(problem.start, n, d), "optimum": reals(known(problem, "the kernel").optimum, n, d)}
-    _problem(problem, arrays, choice, reals)
-    _rule(problem, algorithm, arrays, choice, reals)
-    return arrays, choice
+    given = {
+        "problem": PROBLEMS.index(type(problem)),
+        "rule": RULES[type(algorithm)],
+        "clients": problem.clients,
+        "features": problem.features,
+        "batch": problem.batch,
+        "start": problem.start,
+        "optimum": known(problem, "the kernel").optimum,
+        **_of_problem(problem),
+        **_of_rule(problem, algorithm),
+    }
+    choice = {name: int(value) for name, value in given.items() if not _MEMBERS[name][1]}
+    return as_declared({name: given[name] for name in given.keys() - choice.keys()}, problem.dtype), choice
 
 
-def _diagonal(matrices: torch.Tensor) -> int:
-    return int(matrices.count_nonzero() == matrices.diagonal(dim1=-2, dim2=-1).count_nonzero())
+def _diagonal(matrices: torch.Tensor) -> bool:
+    return bool(matrices.count_nonzero() == matrices.diagonal(dim1=-2, dim2=-1).count_nonzero())
 
 
-def _problem(problem: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
-    n, d, optimum = problem.clients, problem.features, problem.optimum.double()
-    if not isinstance(problem, Logistic):
-        arrays["A"], choice["diagonal"] = reals(problem.A, n, d, d), _diagonal(problem.A)
+def _of_problem(problem: Any) -> dict[str, Any]:
+    quadratic = {} if isinstance(problem, Logistic) else {"A": problem.A, "diagonal": _diagonal(problem.A)}
     if isinstance(problem, RowModel):
         data = problem.data
+        owner = torch.repeat_interleave(torch.arange(problem.clients), data.counts)
         x = data.X * data.y[:, None] if isinstance(problem, Logistic) else data.X
-        owner = torch.repeat_interleave(torch.arange(n), data.counts)
-        margin = (x.double() * optimum[owner]).sum(-1)
-        arrays |= {
-            "from": data.first.numpy().astype(np.int64),
-            "rows": data.counts.numpy().astype(np.int64),
-            "x": reals(x, *x.shape),
-            "y": reals(data.y, len(x)),
-            "wrong": reals(torch.sigmoid(-margin), len(x)),
-            "right": reals(torch.sigmoid(margin), len(x)),
-            "ridge": reals(problem.ridge, 1),
-        }
-        return
+        margin = (x.double() * problem.optimum.double()[owner]).sum(-1)
+        right = {"right": torch.sigmoid(margin), "wrong": torch.sigmoid(-margin), "ridge": problem.ridge}
+        return quadratic | right | {"from": data.first, "rows": data.counts, "x": x, "y": data.y}
     matrix = problem.noise.factor if isinstance(problem, Quadratics) else problem.root
-    arrays["root"], choice["inner"] = reals(matrix, *matrix.shape), matrix.shape[-1]
-    choice["root_diagonal"] = _diagonal(matrix)
+    noise = {"root": matrix, "inner": matrix.shape[-1], "root_diagonal": _diagonal(matrix)}
     if isinstance(problem, StreamingLeastSquares):
-        choice["pairwise"] = int(problem.pairwise)
-        arrays |= {"mean": reals(problem.mean, n, d), "label_noise": reals(problem.label_noise, n)}
+        noise |= {"pairwise": problem.pairwise, "mean": problem.mean, "label_noise": problem.label_noise}
+    return quadratic | noise
 
 
-def _rule(
-    problem: Any, algorithm: Algorithm, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any
-) -> None:
-    n, d = problem.clients, problem.features
+def _of_rule(problem: Any, algorithm: Any) -> dict[str, Any]:
     if isinstance(algorithm, FixedWeights):
-        alpha = algorithm.alpha.double().numpy()
-        arrays["alpha"] = reals(alpha, n, n)
-        if isinstance(algorithm, PreconditionedWeights):
-            arrays["precondition"] = reals(algorithm.preconditioners, n, d, d)
-        if isinstance(problem, Quadratics):
-            # sum_k alpha_ik A_k (theta - x_k) = M_i (theta - x_i) + (M_i x_i - sum_k alpha_ik A_k x_k), M_i = sum_k
-            # alpha_ik A_k, where optima x are counted from the first one: exactly 0 where all are the same.
-            A, x = problem.A.double().numpy(), (problem.optimum - problem.optimum[0]).double().numpy()
-            mixed = np.tensordot(alpha, A, 1)
-            pull = 2 * (np.einsum("ide,ie->id", mixed, x) - alpha @ np.einsum("kde,ke->kd", A, x))
-            arrays |= {"mixed": reals(mixed, n, d, d), "pull": reals(pull, n, d)}
+        return _of_fixed_weights(problem, algorithm)
     if isinstance(algorithm, AllForAll):
-        arrays["filter"] = reals(algorithm.W.double(), n, n)
+        return {"filter": algorithm.W.double()}
     if isinstance(algorithm, ROUNDS):
-        _rounds(problem, algorithm, arrays, choice, reals)
+        return _of_rounds(problem, algorithm)
     if isinstance(algorithm, PAIRS):
-        _pairs(problem, algorithm, arrays, choice, reals)
+        return _of_pairs(problem, algorithm)
     if isinstance(algorithm, Scaffnew):
         state, alpha = algorithm.init(problem, problem.start[None]), mixture(algorithm.alpha, problem)
-        arrays |= {
-            "start": reals(state["models"][0], n, d),
-            "control": reals(state["control"][0], n, d),
-            "mixture": reals(alpha[:, 0], n),
-            "offset": reals((1 - alpha) * algorithm.fixed(problem), n, d),
-            "odds": np.array([algorithm.p]),
-        }
-        choice["population"] = int(algorithm.population)
-    if isinstance(algorithm, AllForOne):
-        arrays |= _ratios(problem, algorithm, reals)
-        choice |= {
-            "similarity": SIMILARITIES.index(type(algorithm.similarity)),
-            "samples": algorithm.similarity.samples,
-            "criterion": CRITERIA.index(type(algorithm.criterion)),
-            "normalised": int(algorithm.normalised),
-        }
+        offset = (1 - alpha) * algorithm.fixed(problem)
+        return {"start": state["models"][0], "control": state["control"][0], "mixture": alpha, "offset": offset,
+                "odds": algorithm.p, "population": algorithm.population}  # fmt: skip
+    return _of_ratios(problem, algorithm) if isinstance(algorithm, AllForOne) else {}
 
 
-def _rounds(problem: Any, algorithm: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
-    n, d, server = problem.clients, problem.features, algorithm.server if isinstance(algorithm, Ditto) else algorithm
+def _of_fixed_weights(problem: Any, algorithm: FixedWeights) -> dict[str, Any]:
+    alpha = algorithm.alpha.double().numpy()
+    given: dict[str, Any] = {"alpha": alpha}
+    if isinstance(algorithm, PreconditionedWeights):
+        given["precondition"] = algorithm.preconditioners
+    if isinstance(problem, Quadratics):
+        # sum_k alpha_ik A_k (theta - x_k) = M_i (theta - x_i) + (M_i x_i - sum_k alpha_ik A_k x_k), M_i = sum_k
+        # alpha_ik A_k, where optima x are counted from the first one: exactly 0 where all are the same.
+        A, x = problem.A.double().numpy(), (problem.optimum - problem.optimum[0]).double().numpy()
+        mixed = np.tensordot(alpha, A, 1)
+        pull = 2 * (np.einsum("ide,ie->id", mixed, x) - alpha @ np.einsum("kde,ke->kd", A, x))
+        given |= {"mixed": mixed, "pull": pull}
+    return given
+
+
+def _of_rounds(problem: Any, algorithm: Any) -> dict[str, Any]:
+    n, server = problem.clients, algorithm.server if isinstance(algorithm, Ditto) else algorithm
     state = algorithm.init(problem, problem.start[None])
-    labels, until, drawn, sizes = server.clusters, None, None, None
-    if isinstance(server, FedAvg):
-        until, drawn, sizes = server.fine_tune_after, server.participants, server.sizes
-        arrays["server"] = reals(server.received(state["server"], n)[0], n, d)
-    arrays |= {
-        "start": reals(state["models"][0], n, d),
-        "cluster": np.zeros(n, dtype=np.int64) if labels is None else labels.cpu().numpy(),
-        "size": reals(1.0 if sizes is None else sizes, n),
-    }
-    if isinstance(algorithm, (FedProx, Ditto)):
-        arrays["proximal"] = reals(algorithm.pull, 1)
-    choice |= {
+    given = {
+        "start": state["models"][0],
+        "cluster": np.zeros(n) if server.clusters is None else server.clusters.cpu(),
+        "size": np.ones(n),
         "period": server.period,
-        "until": 2**62 if until is None else until,
-        "participants": drawn or 0,
-        "personal": int(isinstance(algorithm, Ditto)),
+        "until": 2**62,
+        "personal": isinstance(algorithm, Ditto),
+    }
+    if isinstance(server, FedAvg):
+        given |= {"server": server.received(state["server"], n)[0], "participants": server.participants or 0}
+        given |= {} if server.fine_tune_after is None else {"until": server.fine_tune_after}
+        given |= {} if server.sizes is None else {"size": server.sizes}
+    return given | ({"proximal": algorithm.pull} if isinstance(algorithm, (FedProx, Ditto)) else {})
+
+
+def _of_pairs(problem: Any, algorithm: Any) -> dict[str, Any]:
+    given = {"proximal": algorithm.rho, "until": 2**62}
+    if isinstance(algorithm, FixedCoBo):
+        return given | {"link": algorithm.w}
+    ends = {"time": 0, "mixed": math.ceil(0.002 * (algorithm.horizon or 0)), "released": 800}  # of the first odds
+    return given | {
+        "link": algorithm.init(problem, problem.start[None])["w"][0],
+        "gain": algorithm.weight_step,
+        "odds": algorithm.chance(problem.clients, 1),
+        "learned": True,
+        "samples": problem.batch,
+        "symmetric": algorithm.symmetric,
+        "models_first": algorithm.models_first,
+        "early_pairs": ends.get(algorithm.sampling, 2**62),
+        "root_odds": algorithm.sampling == "released",
     }
 
 
-def _pairs(problem: Any, algorithm: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
-    n = problem.clients
-    weights = algorithm.w if isinstance(algorithm, FixedCoBo) else algorithm.init(problem, problem.start[None])["w"][0]
-    arrays |= {"link": reals(weights, n, n), "proximal": reals(algorithm.rho, 1)}
-    choice["until"] = 2**62
-    if isinstance(algorithm, CoBo):
-        ends = {"time": 0, "mixed": math.ceil(0.002 * (algorithm.horizon or 0)), "released": 800}  # of the first odds
-        arrays |= {"gain": reals(algorithm.weight_step, 1), "odds": np.array([algorithm.chance(n, 1)])}
-        choice |= {
-            "learned": 1,
-            "samples": problem.batch,
-            "symmetric": int(algorithm.symmetric),
-            "models_first": int(algorithm.models_first),
-            "early_pairs": ends.get(algorithm.sampling, 2**62),
-            "root_odds": int(algorithm.sampling == "released"),
-        }
-
-
-def _ratios(problem: Oracle, algorithm: AllForOne, reals: Callable[..., np.ndarray]) -> dict[str, np.ndarray]:
-    """What weights of All-for-one are made of besides the ratios."""
+def _of_ratios(problem: Oracle, algorithm: AllForOne) -> dict[str, Any]:
     variances = known(problem, "the kernel").sigma2 if algorithm.sigma2 is None else algorithm.sigma2
     threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
-    n = problem.clients
+    least = np.asarray(threshold, dtype=float) * (1 - TOLERANCE)
     return {
-        "precision": reals(1 / per_client("sigma2", variances, problem).double(), n),
-        "threshold": reals(np.asarray(threshold, dtype=float) * (1 - TOLERANCE), n, 1),
+        "precision": 1 / per_client("sigma2", variances, problem).double(),
+        "threshold": np.broadcast_to(least, (problem.clients, 1)),
+        "similarity": SIMILARITIES.index(type(algorithm.similarity)),
+        "samples": algorithm.similarity.samples,
+        "criterion": CRITERIA.index(type(algorithm.criterion)),
+        "normalised": algorithm.normalised,
     }

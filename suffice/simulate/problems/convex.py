@@ -33,11 +33,11 @@ class Kink(Profile):
             raise InputError("inner", self.inner, "give a positive curvature inside or outside")
 
     @property
-    def smoothness(self) -> float:  # ty: ignore[incompatible-property-override]
+    def smoothness(self) -> float:
         return max(self.inner, self.outer)
 
     @property
-    def mu(self) -> float:  # ty: ignore[incompatible-property-override]
+    def mu(self) -> float:
         return min(self.inner, self.outer)
 
     def value(self, u: Tensor) -> Tensor:
@@ -68,11 +68,11 @@ class LogisticPiece(Profile):
         as_number("ridge", self.ridge, least=0)
 
     @property
-    def smoothness(self) -> float:  # ty: ignore[incompatible-property-override]
+    def smoothness(self) -> float:
         return 1.0 + self.ridge
 
     @property
-    def mu(self) -> float:  # ty: ignore[incompatible-property-override]
+    def mu(self) -> float:
         return self.ridge
 
     def value(self, u: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -34,10 +34,10 @@ class QuadraticPopulation(QuadraticProblem):
     def variance(self, theta: Tensor) -> Tensor:
         """Exact total variance of client k's stochastic gradient at given points theta (P, d), as (P, N)."""
 
-    names = property(lambda self: self.population.names)
-    optimum = property(lambda self: self.population.optimum)
-    A = property(lambda self: self.population.A)
-    start = property(lambda self: self.population.start)
+    names: Any = property(lambda self: self.population.names)
+    optimum: Any = property(lambda self: self.population.optimum)
+    A: Any = property(lambda self: self.population.A)
+    start: Any = property(lambda self: self.population.start)
     excess = property(lambda self: self.population.excess)
     gradient = property(lambda self: self.population.gradient)
     gradient_gap = property(lambda self: self.population.gradient_gap)

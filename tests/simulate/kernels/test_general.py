@@ -283,9 +283,10 @@ def test_models_counted_from_their_own_optima_take_the_same_paths(name, rule):
         for seeds in (range(9), [5])
     )
     there = general.general_paths(PROBLEMS[name], RULES[rule], seeds=range(9), **setting)
-    np.testing.assert_allclose(here.excess, there.excess, rtol=1e-11)
-    np.testing.assert_allclose(here.models + PROBLEMS[name].optimum.numpy(), there.models, rtol=1e-11, atol=1e-12)
-    np.testing.assert_array_equal(alone.excess[0], here.excess[5])
+    np.testing.assert_allclose(here["excess"], there["excess"], rtol=1e-11)
+    models = here["models"] + PROBLEMS[name].optimum.numpy()
+    np.testing.assert_allclose(models, there["models"], rtol=1e-11, atol=1e-12)
+    np.testing.assert_array_equal(alone["excess"][0], here["excess"][5])
 
 
 def test_what_it_cannot_hold_is_left_to_the_reference():

@@ -82,7 +82,7 @@ def test_normals_are_those_of_the_reference(dtype, tolerance):
         problem = sf.Quadratics.of([np.eye(features)] * 3, np.zeros((3, features)), sigma2=float(features)).to(dtype)
         got = -general_paths(
             problem, sf.Local(), seeds=seeds, root=77, iterations=1, grid=[1], eta=np.ones(3), models=True
-        ).models
+        )["models"]
         setting: dict[str, Any] = {"clients": 3, "features": features, "iteration": 1, "stream": Stream.NOISE}
         expected = Randomness(seeds=torch.tensor(seeds), root=77).normal(**setting).numpy()
         # radii are below 6.8 and angles below 7 radians: a few roundings of each
@@ -116,10 +116,10 @@ def test_what_lanes_are_changes_no_bit(shape, dtype):
             setting: dict[str, Any] = {"iterations": 4, "grid": [2, 4]}
             one = directly(problem, rule(n), seeds=range(16), **setting)
             two = directly(problem, rule(n), seeds=range(9, 12), **setting)
-            np.testing.assert_array_equal(one.models[9:12], two.models, err_msg=name)
-            np.testing.assert_array_equal(one.excess[9:12], two.excess, err_msg=name)
-            assert np.isfinite(one.models).all()
-            assert np.ptp(one.models, axis=0).max() > 0
+            np.testing.assert_array_equal(one["models"][9:12], two["models"], err_msg=name)
+            np.testing.assert_array_equal(one["excess"][9:12], two["excess"], err_msg=name)
+            assert np.isfinite(one["models"]).all()
+            assert np.ptp(one["models"], axis=0).max() > 0
 
 
 @needs_compiler
@@ -134,7 +134,7 @@ def test_vanishing_and_subnormal_gradients(rule, scale):
     algorithm = replace(RULES[rule](n), sigma2=1.0)
     own = [from_models(problem, start) for start in models]
     got, alone = (
-        np.stack([directly(one, algorithm, seeds=seeds or [s]).models[s * bool(seeds)] for s, one in enumerate(own)])
+        np.stack([directly(one, algorithm, seeds=seeds or [s])["models"][s * bool(seeds)] for s, one in enumerate(own)])
         for seeds in (range(16), None)
     )
     np.testing.assert_array_equal(got, alone)
