@@ -58,7 +58,13 @@ def _plain(value: Any) -> Any:
     """As JSON has it."""
     if isinstance(value, range):
         return len(value)
-    return list(value) if isinstance(value, tuple) else value if isinstance(value, str | int | float) else repr(value)
+    return (
+        list(value)
+        if isinstance(value, tuple)
+        else value
+        if isinstance(value, str | int | float | None)
+        else repr(value)
+    )
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,10 @@ class Maker:
             progress(1, 1)
         seconds = time.perf_counter() - began
         defaults = {name: option.default for name, option in self.options.items()}
-        setup = {**content.setup, "changed": {name: _plain(v) for name, v in options.items() if v != defaults[name]}}
+        unread = {"data", *(COMPETITORS if edition == "published" else ())}
+        used = {name: _plain(value) for name, value in (defaults | options).items() if name not in unread}
+        changed = {name: used[name] for name in options if name in used and options[name] != defaults[name]}
+        setup = used | dict(content.setup) | {"changed": changed}
         if "seeds" in defaults:
             seeds = options.get("seeds", defaults["seeds"])
             setup |= {"runs": len(seeds), "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds)}
