@@ -200,6 +200,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.2)
     panels = canvas.subplots(2, len(names), squeeze=False, sharex="col")
     for column, name in zip(panels.T, names):
+        last = figure[name, "GD", alphas[0]]["round"][-1]
         for axes, (what, least) in zip(column, {"gap": FLOOR, "gradient2": 0}.items()):
             ends = []
             for alpha, colour in zip(alphas, COLOURS):
@@ -210,11 +211,11 @@ def draw(figure: Figure, canvas: Any) -> None:
                     banded(axes, curve["round"], low, middle, high, colour, line, linewidth=1.1)
                 if np.isfinite(middle[-1]):
                     ends.append((middle[-1], f"{alpha:g}", colour))
-            axes.set(yscale="log", xlim=(0, curve["round"][-1]))
+            axes.set(yscale="log", xlim=(0, last))
             if least:
                 axes.set_ylim(bottom=max(least, axes.get_ylim()[0]))
             if ends:
-                label_ends(axes, curve["round"][-1], ends, gap=0.1)
+                label_ends(axes, last, ends, gap=0.1)
         column[1].xaxis.get_major_locator().set_params(integer=True)
         column[1].set_xlabel("communication rounds")
         one_class = figure.setup["datasets"][name]["positive_share"] == 1
