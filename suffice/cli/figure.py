@@ -44,6 +44,7 @@ def figure(
     from suffice.figures import EDITIONS, makers
     from suffice.support.errors import InputError
     from suffice.support.files import make_folder
+    from suffice.support.numbers import as_choice
 
     if option == ["help"] and name in makers():
         listing({known: entry.words for known, entry in makers()[name].options.items()})
@@ -55,8 +56,7 @@ def figure(
         if flags or edition is not None:
             raise InputError("figure", "missing", "name the figure to which the options belong")
         return _list_figures()
-    if edition is not None and edition not in EDITIONS:
-        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
+    as_choice("edition", edition or EDITIONS[0], EDITIONS)
     given = _values(name, [*flags, *(option or [])])
     fresh = not out.exists()
     make_folder(out, "out")

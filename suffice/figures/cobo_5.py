@@ -48,7 +48,7 @@ NO_CODE = "the released code has no quadratics, and its vision runs need CIFAR-1
 @maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics",
        "Example 2's quadratics of 16 clients stand for the paper's 80 vision clients, as their constants are known.",
        unpublished=NO_CODE,
-       least={"seeds": 1, "clusters": 1})  # fmt: skip
+       least={"seeds": 1})  # fmt: skip
 def selection(
     *,
     clients: int = option("a multiple of the clusters", default=16),
