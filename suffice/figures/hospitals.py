@@ -67,19 +67,13 @@ class Patients(Logistic):
         X, y = [one.X for one in four.train], [one.y for one in four.train]
         return replace(cls.of(X, y, regularisation=WEIGHT_DECAY["stated"]), regularisation=WEIGHT_DECAY[edition])
 
-    def draw(
-        self,
-        randomness: Randomness,
-        iteration: int | Tensor,
-        *,
-        stream: Stream = Stream.NOISE,
-        batch: int | None = None,
-    ) -> Tensor:
-        first, kind = int(iteration) // AHEAD * AHEAD, (stream, batch or self.batch)
+    def drawn(self, randomness: Randomness, batch: int, **when: Any) -> Tensor:
+        iteration, kind = when["iteration"], (when["stream"], batch)
+        first = iteration // AHEAD * AHEAD
         if self._draws.get(kind, (-1,))[0] != first:
             every = torch.arange(first, first + AHEAD)[:, None, None, None]
-            self._draws[kind] = first, super().draw(randomness, every, stream=stream, batch=batch)
-        return self._draws[kind][1][int(iteration) - first]  # of (AHEAD, S, N, batch)
+            self._draws[kind] = first, super().drawn(randomness, batch, **when | {"iteration": every})
+        return self._draws[kind][1][iteration - first]  # of (AHEAD, S, N, batch)
 
 
 def block(

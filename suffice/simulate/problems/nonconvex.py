@@ -220,16 +220,7 @@ class Separable(AdditiveNoise):
 
     def constants(self) -> Constants:
         if not self.profile.mu:
-            raise InputError(
-                "profile",
-                type(self.profile).__name__,
-                "not PL, so there is no mu; read smoothness, sigma2 and heterogeneity() from the problem",
-            )
-        return Constants(
-            mu=self.mu.double().cpu().numpy(),
-            beta=self.smoothness.double().cpu().numpy(),
-            sigma2=self.sigma2.double().cpu().numpy(),
-            excess=self.excess(self.start[None])[0].double().cpu().numpy(),
-            heterogeneity=self.heterogeneity(),
-            names=self.names,
-        )
+            remedy = "not PL, so there is no mu; read smoothness, sigma2 and heterogeneity() from the problem"
+            raise InputError("profile", type(self.profile).__name__, remedy)
+        mu, beta = (each.double().cpu().numpy() for each in (self.mu, self.smoothness))
+        return self.known_by(mu=mu, beta=beta, heterogeneity=self.heterogeneity())
