@@ -115,7 +115,7 @@ class _Tried:
             found = torch.stack([self.called("module", self.flat.outputs, model, self.X) for model in self.models])
             if bool(torch.isfinite(found).all()):
                 break
-        return found[0]
+        return self.called("module", self.flat.outputs, self.models[0], self.X)
 
     def losses(self, outputs: Tensor, given: Any) -> None:
         """One for each row, whose mean is what the loss gives of the rows together, if it gives one number."""
@@ -170,7 +170,7 @@ class _Tried:
                 alone = [answers(model, *row) for row in zip(*(column.split(1) for column in columns))]
             except InputError as error:
                 self.refuse(f"it fails on a row alone ({error.remedy[:80]}); {_NORMS}")
-            each, total = torch.cat([one for one, _ in alone]), sum(one for _, one in alone)
+            each, total = torch.cat([one for one, _ in alone]), torch.stack([one for _, one in alone]).sum(0)
             if each.shape != outputs.shape or not _near(each, outputs, self.close):
                 break
             same.append(self._same_gradients(gradient[None], total[None]))
