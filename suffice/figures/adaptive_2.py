@@ -84,7 +84,6 @@ def convergence(standard: RegressionSetting) -> Callable[..., Content]:
             | {
                 "ratio": "Eq. (1) with b_alpha = 1" if edition == "stated" else "released code, one sample per pair",
                 "weights": "1{r > 0} or r, divided by their sum",
-                "parameters": competitors.words() if edition == "stated" else {},
                 "published_final": PUBLISHED_FINAL[setting.features] if printed else {},
             },
             keys=("rule",),

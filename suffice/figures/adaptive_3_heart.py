@@ -110,7 +110,6 @@ def heart(
             "weight_decay": WEIGHT_DECAY[edition],
             "ratio": "Eq. (1), 16 samples" if edition == "stated" else "released code, 1 sample",
             "refresh": "once per epoch",
-            "parameters": competitors.words() if edition == "stated" else {},
         },
         keys=("run", "rule"),
     )
