@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -57,26 +57,19 @@ def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Pat
         raise typer.Exit(1)
 
 
-def diabetes(predictors: list[int] | None = None) -> LeastSquares | Logistic:
+def diabetes() -> LeastSquares | Logistic:
     """scikit-learn's 442 diabetes patients, split by age into eight clients.
 
-    Predictors (default: body-mass index alone) and response are standardised over all patients; the
-    models have an intercept.
+    The body-mass index and the response are standardised over all patients; the models have an intercept.
     """
     import numpy as np
     from sklearn.datasets import load_diabetes
 
     from suffice.simulate.problems.from_arrays import from_arrays
 
-    bunch: Any = load_diabetes(scaled=False)
-    features, response = np.asarray(bunch.data), np.asarray(bunch.target)
+    features, response = load_diabetes(return_X_y=True, scaled=False)
     age = features[:, 0]
     groups = np.array_split(np.argsort(age, kind="stable"), CLIENTS)
-    chosen = features[:, [BMI] if predictors is None else predictors]
-    return from_arrays(
-        [chosen[group] for group in groups],
-        [response[group] for group in groups],
-        names=[f"{age[group].min():.0f}-{age[group].max():.0f}" for group in groups],
-        standardise="pooled",
-        standardise_target=True,
-    )
+    names = [f"{age[group].min():.0f}-{age[group].max():.0f}" for group in groups]
+    X, y = [features[group, BMI : BMI + 1] for group in groups], [response[group] for group in groups]
+    return from_arrays(X, y, names=names, standardise_target=True)

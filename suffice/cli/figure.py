@@ -44,36 +44,29 @@ def figure(
     from suffice.figures import EDITIONS, makers
     from suffice.support.errors import InputError
     from suffice.support.files import make_folder
+    from suffice.support.numbers import as_choice
 
     if option == ["help"] and name in makers():
-        listing({known: entry.words for known, entry in makers()[name].options.items()})
-        return
+        return listing({known: entry.words for known, entry in makers()[name].options.items()})
     flags = [f"{flag}={value}" for flag, value in (("data", data), ("seeds", seeds)) if value is not None]
     if name in (None, "all") and option:
         raise InputError("option", ", ".join(option), "name the one figure to which the option belongs")
     if name is None:
         if flags or edition is not None:
             raise InputError("figure", "missing", "name the figure to which the options belong")
-        return _list_figures()
-    if edition is not None and edition not in EDITIONS:
-        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
+        shown = {known: f"{maker.about} [{', '.join(maker.options)}]" for known, maker in makers().items()}
+        listing({known: line.removesuffix(" []") for known, line in shown.items()})
+        return echo("The names in brackets are set by --data, --seeds and --option NAME=VALUE.")
+    chosen = as_choice("edition", edition or EDITIONS[0], EDITIONS)
     given = _values(name, [*flags, *(option or [])])
     fresh = not out.exists()
     make_folder(out, "out")
     try:
-        _draw_all(name, out, edition or EDITIONS[0], given)
+        _draw_all(name, out, chosen, given)
     finally:
         with suppress(OSError):  # a new folder goes again if nothing was written into it
             if fresh:
                 out.rmdir()
-
-
-def _list_figures() -> None:
-    from suffice.figures import makers
-
-    shown = {known: f"{maker.about} [{', '.join(maker.options)}]" for known, maker in makers().items()}
-    listing({known: line.removesuffix(" []") for known, line in shown.items()})
-    echo("The names in brackets are set by --data, --seeds and --option NAME=VALUE.")
 
 
 def _draw_all(name: str, out: Path, edition: str, given: dict[str, Any]) -> None:
@@ -107,21 +100,19 @@ def _draw_all(name: str, out: Path, edition: str, given: dict[str, Any]) -> None
 def _values(name: str, pairs: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs as figures take them: numbers, words, or several separated by commas."""
     from suffice.figures import makers
-
-    options = {known: entry for maker in makers().values() for known, entry in maker.options.items()}
-    options |= makers()[name].options if name in makers() else {}
-    found: dict[str, Any] = {}
-    for flag, text in texts("option", pairs, "clients=50").items():
-        several, kind = (options[flag].several, options[flag].kind) if flag in options else (False, "str")
-        values = tuple(_value(flag, word, kind) for word in (text.split(",") if several else [text]))
-        found[flag] = values if several and (flag != "seeds" or len(values) > 1) else values[0]  # so many runs
-    return found
-
-
-def _value(flag: str, text: str, kind: str) -> int | float | str:
     from suffice.support.parse import parse_number
 
-    if "str" in kind:
-        return text.strip()
-    value = parse_number(flag, text)
-    return round(value) if value % 1 == 0 else value
+    def value(text: str) -> int | float | str:
+        if "str" in kind:
+            return text.strip()
+        number = parse_number(flag, text)
+        return round(number) if number % 1 == 0 else number
+
+    known = {option: entry for maker in makers().values() for option, entry in maker.options.items()}
+    known |= makers()[name].options if name in makers() else {}
+    found: dict[str, Any] = {}
+    for flag, text in texts("option", pairs, "clients=50").items():
+        several, kind = (known[flag].several, known[flag].kind) if flag in known else (False, "str")
+        values = tuple(value(word) for word in (text.split(",") if several else [text]))
+        found[flag] = values if several and (flag != "seeds" or len(values) > 1) else values[0]  # so many runs
+    return found

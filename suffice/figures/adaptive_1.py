@@ -16,8 +16,8 @@ import numpy as np
 from suffice.bounds import QuadraticCertificate, entry_precisions
 from suffice.support.errors import InputError
 
-from .figure import SEPARATOR, Content, Figure
-from .maker import Progress, maker
+from .figure import Content, Figure, joined
+from .maker import maker
 from .setting import option, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
@@ -25,6 +25,7 @@ LOOKS = ((BLUE, "o"), (VERMILION, "s"), (ORANGE, "D"), (GREEN, "^"), (PURPLE, "v
 MU = 2.0
 BAND = (0.05, 0.95)
 DRAW, MEDIAN, LOW, HIGH = "one draw", "median", "5 %", "95 %"
+RULES = {"stated": "exact certificate", "published": "rule of the released code"}
 
 
 @maker(
@@ -43,7 +44,6 @@ def sufficient_cluster(
         "standard deviations of optima about their centre, per feature", default=(0.001, 0.01, 0.1, 1.0)
     ),
     seeds: Sequence[int] = runs(1000),
-    progress: Progress,
 ) -> Content:
     """The figure in one edition; the first seed is the one draw that is shown.
 
@@ -59,38 +59,19 @@ def sufficient_cluster(
     randomness = Randomness(seeds=torch.tensor(seeds))
     offsets = randomness.normal(iteration=0, stream=Stream.DATA, clients=clients, features=features)
     unit = _entries(offsets.numpy(), edition, seeds)  # (draws, N) at v = 1, sorted; precisions scale with v^2
-    data: dict[str, dict[str, np.ndarray]] = {}
-    for done, v in enumerate(spreads):
-        entry = v**2 * unit
-        curves = {
-            DRAW: entry[0],
-            MEDIAN: np.quantile(entry, 0.5, axis=0, method="inverted_cdf"),
-            # sizes at their 5 % quantile come later: entries at their 95 % quantile
-            LOW: np.quantile(entry, BAND[1], axis=0, method="inverted_cdf"),
-            HIGH: np.quantile(entry, BAND[0], axis=0, method="inverted_cdf"),
-        }
-        for statistic, jumps in curves.items():
-            sizes = np.arange(1, clients + 1, dtype=float)
-            data[SEPARATOR.join((f"{v:g}", statistic))] = {"epsilon": jumps, "size": sizes}
-        progress(done + 1, len(spreads))
+    sizes, data = np.arange(1, clients + 1, dtype=float), {}
+    for v in spreads:
+        # sizes at their 5 % quantile come later: entries at their 95 % quantile
+        quantiles = np.quantile(v**2 * unit, (0.5, BAND[1], BAND[0]), axis=0, method="inverted_cdf")
+        for statistic, jumps in zip((DRAW, MEDIAN, LOW, HIGH), (v**2 * unit[0], *quantiles)):
+            data[joined(v, statistic)] = {"epsilon": jumps, "size": sizes}
     return Content(
-        title=f"Sufficient cluster of client 1, {_RULES[edition]}",
+        title=f"Sufficient cluster of client 1, {RULES[edition]}",
         data=data,
         units={"epsilon": "loss, the size holds from this precision on", "size": "clients"},
-        setup={
-            "clients": clients,
-            "features": features,
-            "spreads": list(spreads),
-            "draws": len(seeds),
-            "seeded_draw": seeds[0],
-            "rule": _RULES[edition],
-            "bands": list(BAND),
-        },
+        setup={"seeded_draw": seeds[0], "rule": RULES[edition], "bands": list(BAND)},
         keys=("spread", "statistic"),
     )
-
-
-_RULES = {"stated": "exact certificate", "published": "rule of the released code"}
 
 
 def _entries(offsets: np.ndarray, edition: str, seeds: Sequence[int]) -> np.ndarray:
@@ -111,56 +92,45 @@ def _entries(offsets: np.ndarray, edition: str, seeds: Sequence[int]) -> np.ndar
     return np.sort(entries, axis=1)
 
 
-def size_at(curve: Any, epsilon: float) -> int:
-    """Value of a step curve at one precision."""
-    return int((np.asarray(curve["epsilon"]) <= epsilon).sum())
+def size_at(curve: Any, epsilon: Any) -> Any:
+    """Values of a step curve at precisions."""
+    return np.searchsorted(np.asarray(curve["epsilon"]), epsilon, side="right")
 
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a step curve per spread, with the median and the band over draws."""
     canvas.set_size_inches(COLUMN_WIDTH, 2.8)
     axes = canvas.subplots()
-    setup = figure.setup
+    setup, published = figure.setup, figure.edition == "published"
     # whole decades from where the mean peer of the least spread enters, 2 d v^2, to where the last of all has entered
     least = np.floor(np.log10(2 * setup["features"] * min(setup["spreads"]) ** 2))
     last = np.ceil(np.log10(max(curve["epsilon"].max() for curve in figure.data.values())))
     low, high = 10.0**least, 10.0 ** max(last, least + 1)
+    grid = np.geomspace(low, high, 600)
     for v, (colour, marker) in zip(setup["spreads"], LOOKS):
-        curves = {name: figure.data[SEPARATOR.join((f"{v:g}", name))] for name in (DRAW, MEDIAN, LOW, HIGH)}
-        grid = np.geomspace(low, high, 600)
-        many, few = (np.searchsorted(curves[side]["epsilon"], grid, side="right") for side in (HIGH, LOW))
+        curves = {name: figure[v, name] for name in (DRAW, MEDIAN, LOW, HIGH)}
+        few, many = (size_at(curves[side], grid) for side in (LOW, HIGH))
         axes.fill_between(grid, few, many, step="post", color=colour, alpha=0.18, linewidth=0)
-        x, middle = _steps(curves[MEDIAN], low, high)
-        axes.step(x, middle, where="post", color=colour, linewidth=2)
-        x, size = _steps(curves[DRAW], low, high)
-        axes.step(x, size, where="post", color=colour, linewidth=0.7)
-        marked = curves[DRAW if figure.edition == "published" else MEDIAN]
-        if figure.edition == "published":
-            at = 10.0 ** np.arange(least, np.log10(high) + 0.5)  # where the published picture has its marks
-        else:
-            at = np.asarray(marked["epsilon"])[4:-4:5]  # between both ends, where no two curves meet
+        for name, width in ((MEDIAN, 2), (DRAW, 0.7)):
+            jumps = curves[name]["epsilon"]
+            x = np.concatenate(([low], jumps[(jumps > low) & (jumps < high)], [high]))
+            axes.step(x, size_at(curves[name], x), where="post", color=colour, linewidth=width)
+        at = 10.0 ** np.arange(least, np.log10(high) + 0.5)  # where the published picture has its marks
+        if not published:
+            at = curves[MEDIAN]["epsilon"][4:-4:5]  # between both ends, where no two curves meet
             at = at[(at > low) & (at < high)]
             at = at if len(at) else np.array([high / 2])  # a curve that stays at one size
-        sizes = [size_at(marked, p) for p in at]
+        sizes = size_at(curves[DRAW if published else MEDIAN], at)
         axes.plot(at, sizes, linestyle="none", marker=marker, color=colour, label=f"$v = {v:g}$", clip_on=False)
     axes.set_xscale("log")
     axes.xaxis.set_minor_formatter("")  # the labels of a single decade would overlap
-    axes.set_xlim(low, high)
-    axes.set_ylim(0, setup["clients"] * 1.05)
+    axes.set(xlim=(low, high), ylim=(0, setup["clients"] * 1.05))
     axes.yaxis.get_major_locator().set_params(integer=True)
-    axes.set_xlabel(r"precision $\varepsilon$ (loss)")
-    axes.set_ylabel("clients that help client 1")
+    axes.set(xlabel=r"precision $\varepsilon$ (loss)", ylabel="clients that help client 1")
     headline(
         canvas,
         "The finer the precision, the fewer clients help",
-        f"Thick lines are medians of {setup['draws']} draws, bands hold 90 % of them, and thin lines are one draw\n"
-        f"v is the spread of the optima in $d = {setup['features']}$; {_RULES[figure.edition]}",
+        f"Thick lines are medians of {setup['runs']} draws, bands hold 90 % of them, and thin lines are one draw\n"
+        f"v is the spread of the optima in $d = {setup['features']}$; {RULES[figure.edition]}",
     )
     canvas.legend(loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0)
-
-
-def _steps(curve: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    jumps = np.asarray(curve["epsilon"])
-    inside = jumps[(jumps > low) & (jumps < high)]
-    x = np.concatenate(([low], inside, [high]))
-    return x, np.searchsorted(jumps, x, side="right")

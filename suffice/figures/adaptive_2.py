@@ -66,11 +66,10 @@ def convergence(standard: RegressionSetting) -> Callable[..., Content]:
         from .regression import contender_paths
 
         found = contender_paths(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
-        at, error = np.arange(setting.iterations + 1.0), np.sqrt(len(seeds))
-        data = {}
+        at, data = np.arange(setting.iterations + 1.0), {}
         for rule, path in found.items():
             mean, sd = path.mean(1), path.std(1, ddof=1)
-            data[rule] = {"iteration": at, "mean_log10_excess": mean, "sd": sd, "se": sd / error}
+            data[rule] = {"iteration": at, "mean_log10_excess": mean, "sd": sd, "se": sd / np.sqrt(len(seeds))}
         printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
         return Content(
             title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
@@ -85,7 +84,6 @@ def convergence(standard: RegressionSetting) -> Callable[..., Content]:
             | {
                 "ratio": "Eq. (1) with b_alpha = 1" if edition == "stated" else "released code, one sample per pair",
                 "weights": "1{r > 0} or r, divided by their sum",
-                "parameters": competitors.words() if edition == "stated" else {},
                 "published_final": PUBLISHED_FINAL[setting.features] if printed else {},
             },
             keys=("rule",),
@@ -107,14 +105,13 @@ def _contenders(edition: str, setting: RegressionSetting, competitors: Competito
     # Where a client uses its own samples alone, the other pairs' need not be drawn.
     single = {"pairwise": False}
     ratio = ReleasedSimilarity() if edition == "published" else SampledSimilarity(samples=1)
-    chosen = {
-        f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion))
-        for criterion in ("binary", "continuous")
-    }
     rest: dict[str, Algorithm] = {"Local": Local(), "FedAvg": FedAvg()}
     if edition == "stated":
         rest |= {"Oracle": FixedWeights.clusters([i % 2 for i in range(setting.clients)]), **competitors.rules()}
-    chosen |= {
+    chosen = {
+        f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion))
+        for criterion in ("binary", "continuous")
+    } | {
         name: Contender(algorithm=algorithm, changes=single, relative=name in ("Local", "Oracle"))
         for name, algorithm in rest.items()
     }
@@ -126,52 +123,44 @@ def _contenders(edition: str, setting: RegressionSetting, competitors: Competito
 def _message(means: dict[str, np.ndarray]) -> str:
     """What the last values say; curves of other batches are beside the point."""
     last = {name: mean[-1] for name, mean in means.items() if "batch" not in name}
-    ours, alone = max(last["All-for-one binary"], last["All-for-one continuous"]), last.pop("Local")
-    mixing = [value for name, value in last.items() if not name.startswith(("All-for-one", "Oracle"))]
-    if ours < alone < min(mixing):
+    ours = max(last["All-for-one binary"], last["All-for-one continuous"])
+    mixing = [value for name, value in last.items() if not name.startswith(("All-for-one", "Oracle", "Local"))]
+    if ours < last["Local"] < min(mixing):
         return "All-for-one ends below Local, and what mixes all clients stalls"
-    ends = sorted(last | {"Local": alone}, key=lambda name: (last | {"Local": alone})[name])
+    ends = sorted(last, key=last.__getitem__)
     return f"{ends[0]} ends with the least loss, {ends[-1]} with the largest"
 
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data."""
-    published = figure.edition == "published"
-    canvas.set_size_inches(COLUMN_WIDTH, 3.1 if published else 3.7)
+    setup, printed = figure.setup, figure.setup["published_final"]
+    canvas.set_size_inches(COLUMN_WIDTH, 3.1 if figure.edition == "published" else 3.7)
     axes = canvas.subplots()
-    first = figure.data["Local"]
-    for name, curve in figure.data.items():
-        colour, line = LOOKS[name]
-        t, mean, sd = curve["iteration"], curve["mean_log10_excess"], curve["sd"]
-        axes.fill_between(t, 10 ** (mean - sd), 10 ** (mean + sd), color=colour, alpha=0.12, linewidth=0)
-        axes.plot(t, 10**mean, color=colour, linestyle=line, label=name)
-    for name, value in figure.setup["published_final"].items():
-        axes.plot(first["iteration"][-1], 10**value, "x", color=LOOKS[name][0], clip_on=False, zorder=5)
-    axes.set_xlim(0, first["iteration"][-1])
     means = {name: curve["mean_log10_excess"] for name, curve in figure.data.items()}
-    start = first["mean_log10_excess"][0]
-    highest = max((m.max() for m in means.values() if m[-1] < start + 1), default=start)
-    lowest = min(np.nanmin(m) for m in means.values())
+    start = means["Local"][0]
+    highest = max((mean.max() for mean in means.values() if mean[-1] < start + 1), default=start)
+    lowest = min(np.nanmin(mean) for mean in means.values())
     bottom, top = max(lowest - 0.8, LOWEST), min(max(highest, start) + 0.8, start + 1.5)
-    axes.set_yscale("log")
-    axes.set_ylim(10**bottom, 10**top)
-    # what leaves the axes is marked where it does, and the legend says where it ends
-    for line, (name, mean) in zip(axes.get_lines(), means.items()):
+    axes.set(xlim=(0, setup["iterations"]), yscale="log", ylim=(10**bottom, 10**top))
+    cut = False
+    for name, curve in figure.data.items():
+        (colour, look), t, mean, sd = LOOKS[name], curve["iteration"], curve["mean_log10_excess"], curve["sd"]
+        axes.fill_between(t, 10 ** (mean - sd), 10 ** (mean + sd), color=colour, alpha=0.12, linewidth=0)
+        (line,) = axes.plot(t, 10**mean, color=colour, linestyle=look, label=name)
+        if name in printed:
+            axes.plot(t[-1], 10 ** printed[name], "x", color=colour, clip_on=False, zorder=5)
+        # what leaves the axes is marked where it does, and the legend says where it ends
         out = np.flatnonzero((mean < bottom) | (mean > top))
         if len(out):
-            below = mean[out[0]] < bottom
-            edge = bottom if below else top
-            axes.plot(out[0], 10**edge, "v" if below else "^", color=LOOKS[name][0], clip_on=False, zorder=5)
+            edge, mark = (bottom, "v") if mean[out[0]] < bottom else (top, "^")
+            axes.plot(out[0], 10**edge, mark, color=colour, clip_on=False, zorder=5)
             line.set_label(f"{name}, to $10^{{{mean[-1]:.0f}}}$")
-    axes.set_xlabel("iteration")
-    axes.set_ylabel("excess (geometric mean)")
-    setup = figure.setup
+            cut = True
+    axes.set(xlabel="iteration", ylabel="excess (geometric mean)")
     what = f"$N = {setup['clients']}$, $d = {setup['features']}$, step {setup['step_words']}"
-    what += f", spread {setup['spread']:g}" if "spread" in setup.get("changed", {}) else ""
+    what += f", spread {setup['spread']:g}" if "spread" in setup["changed"] else ""
     lines = [f"{what}; {setup['runs']} runs", "The bands are one standard deviation wide on each side"]
-    if setup["published_final"]:
-        lines.append("Crosses are the last values of the published picture (one run)")
-    if any(", to " in str(line.get_label()) for line in axes.get_lines()):
-        lines.append("Triangles say that a curve goes on to the value in the legend")
+    lines += ["Crosses are the last values of the published picture (one run)"] * bool(printed)
+    lines += ["Triangles say that a curve goes on to the value in the legend"] * cut
     headline(canvas, _message(means), "\n".join(lines))
     canvas.legend(loc="outside lower center", ncols=2, handlelength=2.6, columnspacing=1.0)

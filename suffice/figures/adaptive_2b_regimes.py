@@ -8,27 +8,22 @@ samples and the released code's ratio, by two criteria, and the oracle.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .adaptive_2 import TEN
-from .figure import SEPARATOR, Content, Figure
+from .blocks import in_blocks, part_of
+from .figure import Content, Figure, joined
 from .maker import Progress, maker
 from .setting import RegressionSetting, runs
-from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, headline, label_ends
+from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, banded, headline, label_ends
 
 if TYPE_CHECKING:
-    from suffice.simulate import StreamingLeastSquares
-
     from .regression import Contender
 
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
-CRITERIA = ("binary", "continuous")
-BESIDE = ("local", "fedavg", "oracle")
 SHOWN = {
     "exact | binary": ("All-for-one", BLUE, "-"),
     "fedavg | none": ("all together", GREEN, (0, (1, 1))),
@@ -49,13 +44,12 @@ def regimes(
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
     data: dict[str, dict[str, np.ndarray]] = {}
     facts = {name: setting.facts(name) for name in SETTINGS}
-    at = np.arange(setting.iterations + 1.0)
     for index, name in enumerate(SETTINGS):
-        found = _paths(name, setting, seeds, partial(_part, progress, index))
-        for rule, (values, sizes) in found.items():
-            columns = {"iteration": at, "mean_log10_excess": values.mean(1)}
+        for rule, found in _paths(name, setting, seeds, part_of(progress, index, len(SETTINGS))).items():
+            values, sizes = np.moveaxis(found, -1, 0)
+            columns = {"iteration": np.arange(len(values), dtype=float), "mean_log10_excess": values.mean(1)}
             columns |= {"se": values.std(1, ddof=1) / np.sqrt(len(seeds)), "collaborators": sizes.mean(1)}
-            data[SEPARATOR.join((name, str(setting.features), rule))] = columns
+            data[joined(name, setting.features, rule)] = columns
     return Content(
         title="Regimes of All-for-one by similarity ratio, criterion and setting",
         data=data,
@@ -69,8 +63,6 @@ def regimes(
         | {what: {name: facts[name][what] for name in SETTINGS} for what in ("spread", "step_size", "step_words")}
         | {
             "batch": {"published": 1, "stated": 2},
-            "runs": len(seeds),
-            "seeds": [min(seeds), max(seeds)],
             "weights": "1{r > 0} or r, divided by their sum",
             "oracle": "published setting: its one cluster, all clients; stated: the client's own cluster",
             "samples": "one per client for all models, which leaves means as they are",
@@ -79,33 +71,27 @@ def regimes(
     )
 
 
-def _part(progress: Progress, index: int, done: int, of: int) -> None:
-    progress(index * of + done, len(SETTINGS) * of)
-
-
 def _paths(edition: str, setting: RegressionSetting, seeds: Sequence[int], progress: Progress) -> dict[str, np.ndarray]:
-    """Of each rule (2, iterations + 1, S): the mean over clients of log10 excess, and of the positive weights of the
+    """Of each rule (iterations + 1, S, 2): the mean over clients of log10 excess, and of the positive weights of the
     step that comes next, which are known with its draw."""
-    from .blocks import in_blocks
     from .regression import BLOCK, drawn, step_sizes, trace_of
 
     contenders, last = _contenders(edition, setting.clients), setting.iterations + 1
-    alone = {f"local{SEPARATOR}none": 1, f"fedavg{SEPARATOR}none": setting.clients}
+    alone = {joined("local", "none"): 1, joined("fedavg", "none"): setting.clients}
 
-    def path(rule: str, problem: StreamingLeastSquares, seed: int, eta: np.ndarray) -> np.ndarray:
-        entry, kept = contenders[rule], {} if rule in alone else {"weights": [seed]}
-        trace = trace_of(entry, replace(problem, **entry.changes), seed, eta, last - (rule in alone), **kept)
+    def path(rule: str, *of_seed: Any) -> np.ndarray:
+        kept = {} if rule in alone else {"weights": of_seed[1:2]}
+        trace = trace_of(contenders[rule], *of_seed, last - (rule in alone), **kept)
         sizes = np.full(last, alone.get(rule)) if trace.weights is None else (trace.weights[0, 1:] > 0).sum(-1).mean(-1)
         with np.errstate(divide="ignore"):
-            return np.stack([np.log10(trace.excess[0, :last]).mean(-1), sizes])
+            return np.stack([np.log10(trace.excess[0, :last]).mean(-1), sizes], -1)
 
     def block(some: Sequence[int]) -> dict[str, np.ndarray]:
         eta = step_sizes(edition, setting, some).expand(len(some), setting.clients).numpy()
         each = list(zip(drawn(edition, setting, some), map(int, some), eta))
-        return {rule: np.stack([path(rule, *one) for one in each], -1) for rule in contenders}
+        return {rule: np.stack([path(rule, *one) for one in each], 1) for rule in contenders}
 
-    blocks = in_blocks(seeds, BLOCK, block, progress)
-    return {rule: np.concatenate([one[rule] for one in blocks], -1) for rule in contenders}
+    return in_blocks(seeds, BLOCK, block, progress)
 
 
 def _contenders(edition: str, clients: int) -> dict[str, Contender]:
@@ -120,15 +106,14 @@ def _contenders(edition: str, clients: int) -> dict[str, Contender]:
 
     shared = {"pairwise": False}
     ratios = {"exact": ExactSimilarity(), **{f"m={m}": SampledSimilarity(samples=m) for m in (1, 16)}}
-    chosen = {
-        SEPARATOR.join((ratio, criterion)): Contender(algorithm=all_for_one(similarity, criterion), changes=shared)
-        for ratio, similarity in (ratios | {"released": ReleasedSimilarity()}).items()
-        for criterion in CRITERIA
-    }
     clusters = [0 if edition == "published" else i % 2 for i in range(clients)]  # the released code's setting has one
     rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
-    return chosen | {
-        SEPARATOR.join((name, "none")): Contender(algorithm=algorithm, changes=shared, relative=name != "fedavg")
+    return {
+        joined(ratio, criterion): Contender(algorithm=all_for_one(similarity, criterion), changes=shared)
+        for ratio, similarity in (ratios | {"released": ReleasedSimilarity()}).items()
+        for criterion in ("binary", "continuous")
+    } | {
+        joined(name, "none"): Contender(algorithm=algorithm, changes=shared, relative=name != "fedavg")
         for name, algorithm in rest.items()
     }
 
@@ -141,22 +126,16 @@ def draw(figure: Figure, canvas: Any) -> None:
     for (above, below), setting in zip(panels.T, SETTINGS):
         ends = []
         for rule, (name, colour, line) in SHOWN.items():
-            curve = figure.data[SEPARATOR.join((setting, str(setup["features"]), rule))]
-            mean, se = curve["mean_log10_excess"], curve["se"]
-            above.fill_between(
-                curve["iteration"], 10 ** (mean - 2 * se), 10 ** (mean + 2 * se), color=colour, alpha=0.15, linewidth=0
-            )
-            above.plot(curve["iteration"], 10**mean, color=colour, linestyle=line)
-            below.plot(curve["iteration"], curve["collaborators"], color=colour, linestyle=line)
+            t, mean, se, sizes = figure[setting, setup["features"], rule].values()
+            banded(above, t, 10 ** (mean - 2 * se), 10**mean, 10 ** (mean + 2 * se), colour, line)
+            below.plot(t, sizes, color=colour, linestyle=line)
             ends.append((10 ** mean[-1], name, colour))
         above.set_yscale("log")
         label_ends(above, setup["iterations"], ends)
         above.set_title(
             f"{TITLES[setting]}, batch {setup['batch'][setting]}, step {setup['step_words'][setting]}", loc="left"
         )
-        below.set_xlabel("iteration")
-        below.set_xlim(0, setup["iterations"])
-        below.set_ylim(0, 1.05 * setup["clients"])
+        below.set(xlabel="iteration", xlim=(0, setup["iterations"]), ylim=(0, 1.05 * setup["clients"]))
         below.yaxis.get_major_locator().set_params(integer=True)
     panels[0, 0].set_ylabel("excess loss,\ngeometric mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
@@ -166,11 +145,9 @@ def draw(figure: Figure, canvas: Any) -> None:
 
 def _message(figure: Figure) -> str:
     """The two regimes, where the data have them."""
-    features = str(figure.setup["features"])
-    helped, same = (
-        figure.data[SEPARATOR.join((setting, features, "exact | binary"))]["collaborators"] for setting in SETTINGS
-    )
-    if helped[0] > 0.9 * figure.setup["clients"] and helped[-1] < 2 <= same[-1]:
-        kept = f"it ends with {same[-1]:.0f} of {figure.setup['clients']}"
+    features, clients = figure.setup["features"], figure.setup["clients"]
+    helped, same = (figure[setting, features, "exact | binary"]["collaborators"] for setting in SETTINGS)
+    if helped[0] > 0.9 * clients and helped[-1] < 2 <= same[-1]:
+        kept = f"it ends with {same[-1]:.0f} of {clients}"
         return f"All-for-one learns with everybody, then alone; where optima are shared (right) {kept}"
     return "All-for-one with the exact similarity ratio, beside all together and everybody alone"

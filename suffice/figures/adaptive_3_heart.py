@@ -15,7 +15,6 @@ replacement. Means over hospitals are plain ones, as the released code takes the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from .adaptive_2 import LOOKS
-from .figure import SEPARATOR, Content, Figure
+from .blocks import in_blocks, part_of
+from .figure import SEPARATOR, Content, Figure, joined
 from .maker import Progress, maker
 from .setting import DATA, UNSTATED, Competitors, data_folder, option, runs
 from .style import BLACK, COLUMN_WIDTH, headline
@@ -53,17 +53,6 @@ RUNS = {"stated": {"Table S1": {}, "Table 2": TABLE_2}, "published": {"released 
 """The runs of each edition with the entries to compare them with; Table S1 has none of its own."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """How the hospitals' models are trained."""
-
-    epochs: int = option("of 122 iterations, the mean number of training patients of four hospitals", default=EPOCHS)
-    step: float = option("of the runs in four hospitals; that of Table 2 is a fifth of it", default=STEP)
-
-
-TRAINING = Training()
-
-
 @maker(
     "adaptive-3-heart",
     "Figure 3 of adaptive: heart disease in the hospitals (needs data)",
@@ -76,37 +65,32 @@ def heart(
     *,
     data: str | Path | None = DATA,
     seeds: Sequence[int] = runs(32),
-    training: Training = TRAINING,
+    epochs: int = option("of 122 iterations, the mean number of training patients of four hospitals", default=EPOCHS),
+    step: float = option("of the runs in four hospitals; that of Table 2 is a fifth of it", default=STEP),
     competitors: Competitors = UNSTATED,
     progress: Progress,
 ) -> Content:
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
     from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
-    from .blocks import in_blocks
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, epoch_length, with_intercept
 
     files = "UCI Heart Disease's four files processed.*.data (archive.ics.uci.edu, dataset 45)"
     wanted = f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)"
-    folder = data_folder(data, "heart_disease", f"processed.{CENTRES[0]}.data", files, wanted)
-    epochs, step = training.epochs, training.step
-    every, printed = heart_disease(folder), (training, competitors) == (TRAINING, UNSTATED)
+    every = heart_disease(data_folder(data, "heart_disease", f"processed.{CENTRES[0]}.data", files, wanted))
+    printed = (epochs, step, competitors) == (EPOCHS, STEP, UNSTATED)
     curves: dict[str, dict[str, np.ndarray]] = {}
     about: dict[str, Any] = {}
     for index, (run, entries) in enumerate(RUNS[edition].items()):
         hospitals, size = (CENTRES[:3], step / 5) if run == "Table 2" else (CENTRES, step)
         some = with_intercept(every, hospitals)
-
-        def report(done: int, total: int, before: int = index) -> None:
-            progress(before * total + done, len(RUNS[edition]) * total)
-
-        blocks = in_blocks(seeds, BLOCK, partial(block, edition, some, size, epochs, competitors), report)
-        for rule in blocks[0]:
-            runs = np.concatenate([one[rule] for one in blocks], axis=1)  # (epochs + 1, S, 7)
+        work = partial(block, edition, some, size, epochs, competitors)
+        found = in_blocks(seeds, BLOCK, work, part_of(progress, index, len(RUNS[edition])))
+        for rule, each in found.items():  # (epochs + 1, S, 7)
             curve = {"epoch": np.arange(epochs + 1, dtype=float)}
-            for column, what in enumerate((*MEASURED, *BESIDE)):
-                curve |= {what: runs[..., column].mean(1), f"{what}_sd": runs[..., column].std(1, ddof=1)}
-            curves[SEPARATOR.join((run, rule))] = curve
+            for what, values in zip((*MEASURED, *BESIDE), np.moveaxis(each, -1, 0)):
+                curve |= {what: values.mean(1), f"{what}_sd": values.std(1, ddof=1)}
+            curves[joined(run, rule)] = curve
         about[run] = {
             "hospitals": list(hospitals),
             "train": [len(one.y) for one in some.train],
@@ -114,7 +98,7 @@ def heart(
             "iterations_per_epoch": epoch_length(some),
             "step_size": size,
             "fitted": ["hospitals", "step_size"] if run == "Table 2" else [],
-            "published": {rule: list(entries[rule]) for rule in blocks[0] if printed and rule in entries},
+            "published": {rule: list(entries[rule]) for rule in found if printed and rule in entries},
         }
     return Content(
         title="Heart disease in the hospitals: test loss of logistic regression",
@@ -122,12 +106,10 @@ def heart(
         units=_units((*MEASURED, *BESIDE)),
         setup={
             "runs_of": about,
-            "epochs": epochs,
             "schedule": f"step divided by 10 every {DECADE} epochs",
             "weight_decay": WEIGHT_DECAY[edition],
             "ratio": "Eq. (1), 16 samples" if edition == "stated" else "released code, 1 sample",
             "refresh": "once per epoch",
-            "parameters": competitors.words() if edition == "stated" else {},
         },
         keys=("run", "rule"),
     )
@@ -150,16 +132,15 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + 0.19 * (len(rules) + 2) * len(about))
     panels = canvas.subplots(len(about), 2, sharex="col", sharey=True, squeeze=False)
     for row, (run, facts) in zip(panels, about.items()):
-        for axes, what, place in zip(row, ("test_log10_loss", "test_accuracy"), (0, 1)):
+        for place, (axes, what) in enumerate(zip(row, ("test_log10_loss", "test_accuracy"))):
             for at, rule in enumerate(rules):
-                curve, colour = figure.data[SEPARATOR.join((run, rule))], LOOKS[rule][0]
+                curve, colour = figure[run, rule], LOOKS[rule][0]
                 axes.errorbar(curve[what][-1], -at, xerr=curve[f"{what}_sd"][-1], fmt="o", color=colour, capsize=2)
                 if rule in facts["published"]:
                     axes.plot(facts["published"][rule][place], -at, "x", color=BLACK, zorder=5)
-            axes.axvline(figure.data[SEPARATOR.join((run, "Local"))][what][-1], color="0.6", linewidth=0.8, zorder=0)
-        words = f"{run}: {len(facts['hospitals'])} hospitals, step {facts['step_size']:g}" + ", fitted" * bool(
-            facts["fitted"]
-        )
+            axes.axvline(figure[run, "Local"][what][-1], color="0.6", linewidth=0.8, zorder=0)
+        words = f"{run}: {len(facts['hospitals'])} hospitals, step {facts['step_size']:g}"
+        words += ", fitted" * bool(facts["fitted"])
         if facts["published"]:
             words += "; crosses are " + ("the table's" if facts["fitted"] else "last values of its pictures")
         row[0].set_title(words, loc="left")
@@ -169,17 +150,13 @@ def draw(figure: Figure, canvas: Any) -> None:
     words = (
         f"After {figure.setup['epochs']} epochs, dots are means of {figure.setup['runs']} runs, plain over hospitals; "
     )
-    headline(canvas, _message(figure), words + "bars are one standard deviation over runs, and Local is grey")
+    words += "bars are one standard deviation over runs, and Local is grey"
+    headline(canvas, _message(figure, next(iter(about)), rules), words)
 
 
-def _message(figure: Figure) -> str:
-    """How many rules of the first run end where Local does, and which has the largest loss."""
-    run = next(iter(figure.setup["runs_of"]))
-    last = {
-        name.split(SEPARATOR)[1]: (curve["test_log10_loss"][-1], curve["test_log10_loss_sd"][-1])
-        for name, curve in figure.data.items()
-        if name.startswith(run + SEPARATOR)
-    }
+def _message(figure: Figure, run: str, rules: list[str]) -> str:
+    """How many rules of the run end where Local does, and which has the largest loss."""
+    last = {rule: [figure[run, rule][f"test_log10_loss{what}"][-1] for what in ("", "_sd")] for rule in rules}
     alone, deviation = last.pop("Local")
     near = sum(abs(value - alone) <= max(sd, deviation) for value, sd in last.values())
     worst = max(last, key=lambda rule: last[rule][0])

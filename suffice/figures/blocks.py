@@ -5,22 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
-from suffice.simulate.threads import one_thread
+import numpy as np
 
 Progress = Callable[[int, int], None]
-Result = TypeVar("Result")
 
 
 def in_blocks(
-    seeds: Sequence[int], size: int, work: Callable[[Sequence[int]], Result], progress: Progress
-) -> list[Result]:
-    """`work` on blocks of seeds in their order, a few at a time: threads, as the work is inside torch."""
+    seeds: Sequence[int], size: int, work: Callable[[Sequence[int]], dict[str, np.ndarray]], progress: Progress
+) -> dict[str, np.ndarray]:
+    """What `work` finds for blocks of seeds, its second axis, joined: a few at a time, in threads, as torch works."""
+    from suffice.simulate.threads import one_thread
+
     blocks = [seeds[at : at + size] for at in range(0, len(seeds), size)]
-    done: list[Result] = []
+    done: list[dict[str, np.ndarray]] = []
     with one_thread(), ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, len(blocks), 4)) as pool:
-        for result in pool.map(work, blocks):
-            done.append(result)
+        for found in pool.map(work, blocks):
+            done.append(found)
             progress(len(done), len(blocks))
-    return done
+    return {name: np.concatenate([found[name] for found in done], axis=1) for name in done[0]}
+
+
+def part_of(progress: Progress, index: int, parts: int) -> Progress:
+    """The progress of one of several parts that are as long."""
+    return lambda done, total: progress(index * total + done, parts * total)

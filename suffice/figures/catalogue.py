@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.support.errors import InputError
+from suffice.support.parse import nearest
 
 from .figure import Figure
 from .maker import EDITIONS, Maker
@@ -70,9 +70,7 @@ def redraw(name: str, folder: str | Path) -> Figure:
 def _maker(name: str) -> Maker:
     if name not in makers():
         part = name.lower().removeprefix("figure").removeprefix("fig").strip(" -_")
-        near = [known for known in makers() if part and part in known]
-        near = near or difflib.get_close_matches(name, makers(), n=1, cutoff=0.4)
-        hint = f"did you mean {', '.join(near[:-1])}{' or ' * (len(near) > 1)}{near[-1]}?" if near else ""
-        hint = hint or f"available: {', '.join(makers())}"
-        raise InputError("figure", name, hint)
+        near = [known for known in makers() if part and part in known] or [nearest(name, makers())]
+        hint = f"did you mean {', '.join(near[:-1])}{' or ' * (len(near) > 1)}{near[-1]}?"
+        raise InputError("figure", name, hint if near[-1] else f"available: {', '.join(makers())}")
     return makers()[name]

@@ -31,6 +31,12 @@ ARROW = 0.3
 """An arrow is so long per unit of the gradient."""
 LABELS = {"A": (2.15, 3.2, "right"), "B": (2.15, 1.25, "right"), "C": (0.0, -1.4, "center")}
 """Where a point's words stand, clear of the circle: place and alignment."""
+GRADIENTS = ("gradient_x", "gradient_y", "midpoint_gradient_x", "midpoint_gradient_y")
+UNITS = (
+    {"client": "number", "x": "theta", "y": "theta"}
+    | dict.fromkeys(GRADIENTS, "loss / theta")
+    | {"inner_product": "loss^2 / theta^2, at the midpoint", "weight": "1, solution of the inner problem"}
+)
 
 
 @maker(
@@ -43,28 +49,16 @@ def inner_problem(*, distance: float = option("of the two minimisers", default=2
     minimisers = distance / 2 * MINIMISERS
     data = {}
     for name, models in MODELS.items():
-        midpoint = models.mean(0)
-        agreement = float(np.prod([midpoint - m for m in minimisers], axis=0).sum())
-        at_models, at_midpoint = models - minimisers, midpoint - minimisers
-        data[name] = {
-            "client": np.array([1.0, 2.0]),
-            "x": models[:, 0],
-            "y": models[:, 1],
-            "gradient_x": at_models[:, 0],
-            "gradient_y": at_models[:, 1],
-            "midpoint_gradient_x": at_midpoint[:, 0],
-            "midpoint_gradient_y": at_midpoint[:, 1],
-            "inner_product": np.full(2, agreement),
-            "weight": np.full(2, float(agreement > 0)),
-        }
-    gradients = ("gradient_x", "gradient_y", "midpoint_gradient_x", "midpoint_gradient_y")
+        at_models, at_midpoint = models - minimisers, models.mean(0) - minimisers
+        agreement = float(np.prod(at_midpoint, axis=0).sum())
+        numbers = (models, at_models, at_midpoint)
+        columns = [np.array([1.0, 2.0]), *np.concatenate(numbers, axis=1).T]
+        data[name] = dict(zip(UNITS, (*columns, np.full(2, agreement), np.full(2, float(agreement > 0)))))
     return Content(
         title="CoBo's inner problem at three points",
         data=data,
-        units={"client": "number", "x": "theta", "y": "theta"}
-        | dict.fromkeys(gradients, "loss / theta")
-        | {"inner_product": "loss^2 / theta^2, at the midpoint", "weight": "1, solution of the inner problem"},
-        setup={"minimisers": minimisers.tolist(), "curvature": 1.0, "distance": distance},
+        units=UNITS,
+        setup={"minimisers": minimisers.tolist(), "curvature": 1.0},
         keys=("point",),
     )
 
@@ -82,11 +76,13 @@ def draw(figure: Figure, canvas: Any) -> None:
     agreement = sum((c - minimisers[0][k]) * (c - minimisers[1][k]) for k, c in enumerate((x, y)))
     axes.contourf(x, y, agreement, levels=[-1e9, 0], colors=[ORANGE], alpha=0.18)
     axes.contour(x, y, agreement, levels=[0], colors=[ORANGE], linewidths=1)
-    for k, place in enumerate(minimisers):
-        axes.plot(*place, "*", color=BLACK, markersize=7)
-        axes.annotate(rf"$\mu_{k + 1}$", place, xytext=(-12 if k == 0 else 5, 3), textcoords="offset points")
-    axes.plot(*minimisers.mean(0), "+", color=BLACK)
-    axes.annotate(r"$\mu$", minimisers.mean(0), xytext=(3, -9), textcoords="offset points")
+    for place, mark, text, beside in (
+        (minimisers[0], "*", r"$\mu_1$", (-12, 3)),
+        (minimisers[1], "*", r"$\mu_2$", (5, 3)),
+        (minimisers.mean(0), "+", r"$\mu$", (3, -9)),
+    ):
+        axes.plot(*place, mark, color=BLACK, markersize=7 if mark == "*" else 4)
+        axes.annotate(text, place, xytext=beside, textcoords="offset points")
     for name, point in figure.data.items():
         _draw_point(axes, name, point)
     axes.set_aspect("equal")
@@ -103,9 +99,14 @@ def draw(figure: Figure, canvas: Any) -> None:
 def _draw_point(axes: Any, name: str, point: Mapping[str, np.ndarray]) -> None:
     models = np.stack([point["x"], point["y"]], axis=1)
     midpoint, apart = models.mean(0), np.ptp(models, axis=0).max() > 0
+    arrows = [(midpoint, "midpoint_gradient", BLUE, "-")]
     if apart:  # else the gradients at the models are those at the midpoint
-        _draw_arrows(axes, models, point["gradient_x"], point["gradient_y"], VERMILION, (0, (2, 1)))
-    _draw_arrows(axes, [midpoint] * 2, point["midpoint_gradient_x"], point["midpoint_gradient_y"], BLUE, "-")
+        arrows.insert(0, (models, "gradient", VERMILION, (0, (2, 1))))
+    for starts, what, colour, line in arrows:
+        look = {"arrowstyle": "-|>", "color": colour, "linestyle": line, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.4}
+        ends = starts - ARROW * np.stack([point[f"{what}_x"], point[f"{what}_y"]], axis=1)
+        for start, end in zip(np.broadcast_to(starts, ends.shape), ends):
+            axes.annotate("", end, xytext=start, arrowprops=look)
     axes.plot(*models.T, "o", color=BLACK, markersize=4, zorder=4)
     if apart:
         axes.plot(*models.T, ":", color="0.4", linewidth=0.8)
@@ -121,9 +122,3 @@ def _draw_point(axes: Any, name: str, point: Mapping[str, np.ndarray]) -> None:
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
         arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.5, "shrinkB": 4},
     )
-
-
-def _draw_arrows(axes: Any, starts: Any, x: np.ndarray, y: np.ndarray, colour: str, line: Any) -> None:
-    look = {"arrowstyle": "-|>", "color": colour, "linestyle": line, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.4}
-    for start, gradient in zip(starts, zip(x, y)):
-        axes.annotate("", start - ARROW * np.array(gradient), xytext=start, arrowprops=look)

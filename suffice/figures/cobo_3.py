@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .figure import SEPARATOR, Content, Figure
+from .figure import Content, Figure, joined
 from .maker import maker
 from .network_curves import KEPT
 from .network_results import columns_of, saved_results
@@ -21,16 +21,17 @@ OWN = "cobo-silo"
 def matrices() -> Content:
     rows = [row for row in saved_results("weights") if row["comparison"] == OWN and row["client"] != "all"]
     data = {
-        SEPARATOR.join((words, i, k)): columns_of(
-            "weights", ("iteration", "weight"), comparison=OWN, rule=rule, client=i, peer=k
-        )
+        joined(words, i, k): columns_of("weights", ("iteration", "weight"), comparison=OWN, rule=rule, client=i, peer=k)
         for rule, words in RULES.items()
         for i, k in dict.fromkeys((row["client"], row["peer"]) for row in rows)
     }
-    units = {"iteration": "count", "weight": "1, mean over seeds"}
-    setup = {"clients": 1 + max(int(row["client"]) for row in rows), "rules": list(RULES.values())}
-    title = "Collaboration weights of networks of 8 clients"
-    return Content(title=title, data=data, units=units, setup=setup, keys=("rule", "client", "peer"))
+    return Content(
+        title="Collaboration weights of networks of 8 clients",
+        data=data,
+        units={"iteration": "count", "weight": "1, mean over seeds"},
+        setup={"clients": 1 + max(int(row["client"]) for row in rows), "rules": list(RULES.values())},
+        keys=("rule", "client", "peer"),
+    )
 
 
 def draw(figure: Figure, canvas: Any) -> None:
@@ -41,18 +42,19 @@ def draw(figure: Figure, canvas: Any) -> None:
     shown = {rule: pair_weights(figure, rule) for rule in rules}
     shares = {rule: matrices / np.nanmax(matrices) for rule, matrices in shown.items()}
     draw_matrices(canvas, shares, times, "weight, share of the rule's largest")
-    message = f"{rules[-1]} gives {_inside(shown[rules[-1]][-1]):.0f} % of its weight inside clusters in the end"
+    last, pair = shown[rules[-1]][-1], np.arange(figure.setup["clients"]) // 2
+    inside = 100 * np.nansum(last * (pair[:, None] == pair)) / np.nansum(last)
+    message = f"{rules[-1]} gives {inside:.0f} % of its weight inside clusters in the end"
     headline(canvas, message, "Clients 2j and 2j + 1 name the classes alike; means over seeds")
 
 
-def pair_weights(figure: Figure, *key: str) -> np.ndarray:
+def pair_weights(figure: Figure, *key: Any) -> np.ndarray:
     """The weights of all pairs whose curves begin with `key`, (times, N, N); NaN on the diagonal."""
     n = figure.setup["clients"]
-    pairs = {(i, k): figure.data[SEPARATOR.join((*key, str(i), str(k)))]["weight"]
-             for i in range(n) for k in range(n) if i != k}  # fmt: skip
-    found = np.full((len(pairs[0, 1]), n, n), np.nan)
-    for (i, k), weight in pairs.items():
-        found[:, i, k] = weight
+    pairs = [(i, k) for i in range(n) for k in range(n) if i != k]
+    weights = np.array([figure[(*key, *pair)]["weight"] for pair in pairs]).T
+    found = np.full((len(weights), n, n), np.nan)
+    found[:, *np.transpose(pairs)] = weights
     return found
 
 
@@ -68,9 +70,3 @@ def draw_matrices(canvas: Any, rows: Mapping[str, np.ndarray], times: np.ndarray
     for axes, t in zip(panels[0], times):
         axes.set_title(f"$t = {t}$")
     canvas.colorbar(panels[0, 0].images[0], ax=panels, shrink=0.6, label=label, ticks=[0, 0.5, 1])
-
-
-def _inside(matrix: np.ndarray) -> float:
-    """Per cent of the weights given to a peer that go to the other client of the pair."""
-    pair = np.arange(len(matrix)) // 2
-    return 100 * np.nansum(matrix * (pair[:, None] == pair)) / np.nansum(matrix)

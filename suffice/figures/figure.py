@@ -32,6 +32,11 @@ TEXT = "text"
 """Key columns have this in the place of a unit."""
 
 
+def joined(*keys: Any) -> str:
+    """The name of the curve of some keys, numbers in few digits."""
+    return SEPARATOR.join(f"{key:g}" if isinstance(key, float) else str(key) for key in keys)
+
+
 def check_folder(folder: str | Path, name: str, edition: str) -> None:
     """Raises `InputError` where `folder` holds the other edition of the figure, which `save` would overwrite."""
     try:
@@ -71,6 +76,10 @@ class Figure(Content):
     edition: str = "stated"
     seconds: float | None = None
     draw: Callable[[Figure, Any], None]
+
+    def __getitem__(self, keys: tuple[Any, ...]) -> Curve:
+        """The curve of several keys."""
+        return self.data[joined(*keys)]
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed.
@@ -133,25 +142,17 @@ class Figure(Content):
 
     def _pictures(self, *kinds: str) -> list[bytes]:
         from matplotlib import rcParams
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.backends.backend_pdf import FigureCanvasPdf
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.backend_bases import get_registered_canvas_class
 
         written = []
         with style():
             canvas = self.canvas()
-            canvas.dpi = rcParams["savefig.dpi"]
             for kind in kinds:
-                buffer = io.BytesIO()
+                buffer, canvas.dpi = io.BytesIO(), rcParams["savefig.dpi"]
                 # savefig would draw all twice, the first time for the layout; no date: the same data give the same file
-                if kind == "pdf":
-                    FigureCanvasPdf(canvas).print_pdf(buffer, metadata={"CreationDate": None})
-                elif kind == "svg":
-                    FigureCanvasSVG(canvas).print_svg(buffer, metadata={"Date": None})
-                else:
-                    FigureCanvasAgg(canvas).print_png(buffer)
+                undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind)
+                getattr(get_registered_canvas_class(kind)(canvas), f"print_{kind}")(buffer, metadata=undated)
                 written.append(buffer.getvalue())
-                canvas.dpi = rcParams["savefig.dpi"]
                 canvas.set_layout_engine("none")  # what is placed stays there: placing costs as much as drawing
         return written
 
@@ -193,12 +194,10 @@ class Figure(Content):
             ) from None
 
     def _rows(self) -> list[list[Any]]:
-        columns = list(self.units)
-        rows: list[list[Any]] = [[*self.keys, *columns]]
+        rows: list[list[Any]] = [[*self.keys, *self.units]]
         for name, curve in self.data.items():
             parts = name.split(SEPARATOR) if len(self.keys) > 1 else [name]
-            for row in zip(*(curve[column] for column in columns)):
-                rows.append([*parts, *(float(value) for value in row)])
+            rows += [[*parts, *map(float, row)] for row in zip(*(curve[column] for column in self.units))]
         return rows
 
     def _json(self) -> str:

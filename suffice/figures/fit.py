@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,44 +13,35 @@ from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, SMALL, VERMILION, short_name
 
 MOST_NAMED, MOST_ACROSS = 60, 20
+UNITS = {"peer": "position", "influence": "1", "distance": "chance", "gain": "loss", "gain_se": "loss"}
 
 
 def fit_figure(fit: Mapping[str, Any]) -> Figure:
     """From the object of `suffice fit --json`. Sites are ordered so that those who listen to each other are
     neighbours."""
-    began = time.perf_counter()
     clients: Sequence[Mapping[str, Any]] = fit["clients"]
-    names = [client["name"] for client in clients]
+    names, count = [client["name"] for client in clients], len(clients)
     shares = np.array([[client["weights"].get(name, 0.0) for name in names] for client in clients])
-    order = grouped(shares).tolist()
-    ordered = [names[k].replace(SEPARATOR, "/") for k in order]
-
-    def numbers(key: str) -> np.ndarray:
-        return np.array([np.nan if clients[k][key] is None else clients[k][key] for k in order], dtype=float)
-
-    gain, error, far = numbers("gain"), numbers("gain_se"), np.full((len(names), len(names)), np.nan)
+    order, far = grouped(shares).tolist(), np.full((count, count), np.nan)
     known = fit["rule"].get("distances") or {"compared": [], "distances": []}
     at = [names.index(name) for name in known["compared"]]
     if known["distances"]:
         far[np.ix_(at, at)] = known["distances"]
-    data = {
-        name: {"peer": np.arange(len(names)), "influence": shares[k][order], "distance": far[k][order],
-               "gain": np.full(len(names), gain[at]),
-               "gain_se": np.full(len(names), error[at])}
-        for at, (name, k) in enumerate(zip(ordered, order))
-    }  # fmt: skip
+    data = {}
+    for k in order:
+        gains = (np.full(count, clients[k][key], dtype=float) for key in ("gain", "gain_se"))  # of None they are NaN
+        columns = (np.arange(count), shares[k][order], far[k][order], *gains)
+        data[names[k].replace(SEPARATOR, "/")] = dict(zip(UNITS, columns))
     return Figure(
         name="fit",
-        edition="stated",
         title="Which site listens to which, what it gains, who is like whom, and what was averaged",
         data=data,
-        units={"peer": "position", "influence": "1", "distance": "chance", "gain": "loss", "gain_se": "loss"},
+        units=UNITS,
         setup={
-            "names": ordered,
+            "names": list(data),
             "families": dict(sorted(fit["rule"]["families"].items(), key=lambda entry: entry[1])),
             "network_gain": fit["rule"]["network_gain"],
         },
-        seconds=time.perf_counter() - began,
         draw=_draw,
         keys=("site",),
     )
@@ -68,52 +58,58 @@ def grouped(shares: np.ndarray) -> np.ndarray:
     return leaves_list(linkage(squareform(apart, checks=False), "average"))
 
 
+def matrix(axes: Any, values: np.ndarray, names: Sequence[str], words: tuple[str, str, str], most: float,
+           colours: str = "Blues", aspect: str = "equal", **scale: Any) -> None:  # fmt: skip
+    """A matrix of clients in colours with their scale, and names where there is room.
+
+    words  what is said along it, beside it and at the scale
+    """
+    along, down, label = words
+    image = axes.imshow(values, aspect=aspect, cmap=colours, vmin=0, vmax=most)
+    axes.figure.colorbar(image, ax=axes, shrink=0.8, label=label, **scale)
+    axes.grid(False)
+    axes.set(xlabel=along, ylabel=down)
+    if len(names) <= MOST_NAMED:
+        axes.set_yticks(range(len(names)), names)
+    if len(names) <= MOST_ACROSS:
+        axes.set_xticks(range(len(names)), names, rotation=90)
+
+
 def _draw(figure: Figure, canvas: Any) -> None:
-    names, families = figure.setup["names"], figure.setup["families"]
-    shares = np.array([curve["influence"] for curve in figure.data.values()])
-    gain = np.array([curve["gain"][0] for curve in figure.data.values()])
-    error = np.array([curve["gain_se"][0] for curve in figure.data.values()])
-    count = len(names)
-    far = np.array([curve["distance"] for curve in figure.data.values()])
-    compared = bool(np.isfinite(far).any())
+    names, families, curves = figure.setup["names"], figure.setup["families"], figure.data.values()
+    shares, far = (np.array([curve[what] for curve in curves]) for what in ("influence", "distance"))
+    gain, error = (np.array([curve[what][0] for curve in curves]) for what in ("gain", "gain_se"))
+    count, compared = len(names), bool(np.isfinite(far).any())
     canvas.set_size_inches(9.0 if compared else 7.0, max(3.4, 1.3 + 0.11 * min(count, MOST_NAMED)))
     left, middle, right, *more = canvas.subplots(1, 3 + compared, width_ratios=(1.5, 1, 0.9, 1.5)[: 3 + compared])
+    at, short = np.arange(count), [short_name(name) for name in names]
+    how: dict[str, Any] = {"aspect": "auto", "location": "top", "extend": "max"}
     for axes in more:
-        image = axes.imshow(far, aspect="auto", cmap="Blues_r", vmin=0, vmax=2)
-        canvas.colorbar(image, ax=axes, location="top", shrink=0.8, extend="max", label="distance (below 1: alike)")
-        axes.grid(False)
-        axes.set(xlabel="of site $k$", ylabel="from site $i$", xticks=[], yticks=[])
+        axes.set(xticks=[], yticks=[])
+        matrix(axes, far, short, ("of site $k$", "from site $i$", "distance (below 1: alike)"), 2, "Blues_r", **how)
     off = shares[~np.eye(count, dtype=bool)] if count > 1 else shares
-    image = left.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=max(float(off.max()) * 1.5, 1e-9))
-    canvas.colorbar(image, ax=left, location="top", shrink=0.8, extend="max", label="influence (own: darkest)")
-    left.grid(False)
-    left.set(xlabel="of site $k$", ylabel="on the model of site $i$")
-    at = np.arange(count)
-    known = np.isfinite(gain)
+    words = ("of site $k$", "on the model of site $i$", "influence (own: darkest)")
+    matrix(left, shares, short, words, max(float(off.max()) * 1.5, 1e-9), **how)
+    known, network = np.isfinite(gain), figure.setup["network_gain"]
     colours = np.where(gain > 2 * error, BLUE, np.where(gain < -2 * error, VERMILION, BLACK))
     for y, value, half, colour in zip(at[known], gain[known], 2 * error[known], colours[known]):
         middle.errorbar(value, y, xerr=half, fmt="o", markersize=3, linewidth=0.8, color=str(colour))
     middle.axvline(0, color=BLACK, linewidth=0.7)
-    if figure.setup["network_gain"] is not None:
-        middle.axvline(figure.setup["network_gain"], color=BLUE, linewidth=0.8, linestyle=(0, (3, 1.5)))
+    if network is not None:
+        middle.axvline(network, color=BLUE, linewidth=0.8, linestyle=(0, (3, 1.5)))
     middle.set_ylim(count - 0.5, -0.5)
-    for y in at[~known] if 1 < count <= MOST_NAMED else ():
-        middle.text(0.5, y, "not known", transform=middle.get_yaxis_transform(), ha="center", va="center",
-                    fontsize=SMALL, color="0.45")  # fmt: skip
-    # a power of ten stands in the label, since matplotlib's own would stand on it
-    largest = np.nanmax(np.abs([0.0, *gain, figure.setup["network_gain"] or 0.0]))
-    power = int(np.floor(np.log10(largest))) if largest > 0 else 0
-    unit = ""
-    if not -3 < power < 4:
-        middle.xaxis.set_major_formatter(lambda value, _: f"{value / 10.0**power:g}")
-        unit = f" in $10^{{{power}}}$"
-    middle.set_xlabel(f"gain per new row{unit}\n+- 2 se (loss); dashed: all sites", fontsize=SMALL)
     if count <= MOST_NAMED:
-        short = [short_name(name) for name in names]
-        for axes in (left, middle, *more):
-            axes.set_yticks(at, short)
-            if axes is not middle and count <= MOST_ACROSS:
-                axes.set_xticks(at, short, rotation=90)
+        middle.set_yticks(at, short)
+        for y in at[~known] if count > 1 else ():
+            middle.text(0.5, y, "not known", transform=middle.get_yaxis_transform(), ha="center", va="center",
+                        fontsize=SMALL, color="0.45")  # fmt: skip
+    # a power of ten stands in the label, since matplotlib's own would stand on it
+    largest = np.nanmax(np.abs([0.0, *gain, network or 0.0]))
+    power = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    unit = "" if -3 < power < 4 else f" in $10^{{{power}}}$"
+    if unit:
+        middle.xaxis.set_major_formatter(lambda value, _: f"{value / 10.0**power:g}")
+    middle.set_xlabel(f"gain per new row{unit}\n+- 2 se (loss); dashed: all sites", fontsize=SMALL)
     right.barh(range(len(families)), list(families.values()), color=BLUE)
     right.set_yticks(range(len(families)), list(families), fontsize=SMALL)
     right.set_xlabel("weight of the\ncandidates", fontsize=SMALL)

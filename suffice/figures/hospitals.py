@@ -67,69 +67,59 @@ class Patients(Logistic):
         X, y = [one.X for one in four.train], [one.y for one in four.train]
         return replace(cls.of(X, y, regularisation=WEIGHT_DECAY["stated"]), regularisation=WEIGHT_DECAY[edition])
 
-    def draw(
-        self,
-        randomness: Randomness,
-        iteration: int | Tensor,
-        *,
-        stream: Stream = Stream.NOISE,
-        batch: int | None = None,
-    ) -> Tensor:
-        first, kind = int(iteration) // AHEAD * AHEAD, (stream, batch or self.batch)
+    def drawn(self, randomness: Randomness, batch: int, **when: Any) -> Tensor:
+        iteration, kind = when["iteration"], (when["stream"], batch)
+        first = iteration // AHEAD * AHEAD
         if self._draws.get(kind, (-1,))[0] != first:
             every = torch.arange(first, first + AHEAD)[:, None, None, None]
-            self._draws[kind] = first, super().draw(randomness, every, stream=stream, batch=batch)
-        return self._draws[kind][1][int(iteration) - first]  # of (AHEAD, S, N, batch)
+            self._draws[kind] = first, super().drawn(randomness, batch, **when | {"iteration": every})
+        return self._draws[kind][1][iteration - first]  # of (AHEAD, S, N, batch)
 
 
 def block(
     edition: str, four: HeartDisease, step: float, epochs: int, competitors: Competitors, seeds: Sequence[int]
 ) -> dict[str, np.ndarray]:
     """Each algorithm's `MEASURED` and `BESIDE` after every epoch, (epochs + 1, S, 7)."""
-    problem, length = Patients.training(four, edition), epoch_length(four)
+    problem, length, some = Patients.training(four, edition), epoch_length(four), torch.as_tensor(list(seeds))
     d = problem.features
-    uniform = Randomness(seeds=torch.as_tensor(list(seeds))).uniform(
-        iteration=0, stream=Stream.START, clients=1, features=d
-    )
+    uniform = Randomness(seeds=some).uniform(iteration=0, stream=Stream.START, clients=1, features=d)
     # a linear layer's default: its 13 weights and its bias uniform in +-1 / sqrt(13), the same for all clients
     start = ((2 * uniform - 1) / np.sqrt(d - 1)).expand(-1, problem.clients, -1)
     steps = [torch.tensor(step * 0.1 ** (epoch // DECADE), dtype=torch.float64) for epoch in range(epochs)]
+    how: dict[str, Any] = {"seeds": some, "iterations": epochs * length, "starts": start}
     found = {}
     for name, rule in _contenders(edition, four, length, competitors).items():
-        path = iterate(
-            problem, rule, seeds=torch.as_tensor(list(seeds)), iterations=epochs * length,
-            eta=lambda t: steps[(t - 1) // length], starts=start,
-        )  # fmt: skip
+        path = iterate(problem, rule, **how, eta=lambda t: steps[(t - 1) // length])
         kept = [measure(four, state["models"]) for t, _, _, state in path if t % length == 0]
         found[name] = torch.stack(kept).numpy()
     return found
 
 
+def _sizes(part: Sequence[Table]) -> Tensor:
+    return torch.tensor([float(len(one.y)) for one in part], dtype=torch.float64)
+
+
 def _contenders(edition: str, four: HeartDisease, length: int, competitors: Competitors) -> dict[str, Algorithm]:
-    chosen: dict[str, Any] = {}
     ratio = ReleasedSimilarity() if edition == "published" else SampledSimilarity(samples=WEIGHT_SAMPLES)
-    for criterion in ("binary", "continuous"):
-        chosen[f"All-for-one {criterion}"] = replace(all_for_one(ratio, criterion), refresh=length)
-    server = FedAvg(sizes=torch.tensor([float(len(one.y)) for one in four.train], dtype=torch.float64))
-    chosen |= {"Local": Local(), "FedAvg": server}
-    if edition == "stated":
-        chosen |= competitors.rules(server=server)
-    return chosen
+    server = FedAvg(sizes=_sizes(four.train))
+    chosen: dict[str, Algorithm] = {
+        f"All-for-one {criterion}": replace(all_for_one(ratio, criterion), refresh=length)
+        for criterion in ("binary", "continuous")
+    } | {"Local": Local(), "FedAvg": server}
+    return chosen | (competitors.rules(server=server) if edition == "stated" else {})
 
 
 def measure(four: HeartDisease, models: Tensor) -> Tensor:
     """`MEASURED` and `BESIDE` at models (S, N, d), (S, 7)."""
-    found = {}
-    for name, part in (("test", four.test), ("train", four.train)):
+    found = []
+    for part in (four.test, four.train):
         losses, correct = [], []
         for i, one in enumerate(part):
             margin, labels = models[:, i] @ torch.from_numpy(one.X).T, torch.from_numpy(one.y)
             losses.append((torch.logaddexp(torch.zeros_like(margin), margin) - labels * margin).mean(-1))
             correct.append(((margin > 0) == (labels > 0)).double().mean(-1))
-        found[f"{name}_log10_loss"] = torch.log10(torch.stack(losses, -1))  # (S, N)
-        found[f"{name}_accuracy"] = 100 * torch.stack(correct, -1)
-    patients = torch.tensor([float(len(one.y)) for one in four.test], dtype=torch.float64)
-    loss, accuracy = found["test_log10_loss"], found["test_accuracy"]
-    weighted = [(each * patients / patients.sum()).sum(-1) for each in (loss, accuracy)]
-    plain = [found[what].mean(-1) for what in MEASURED]
-    return torch.stack([*plain, *weighted, accuracy.std(-1, correction=0)], dim=-1)
+        found.append((torch.log10(torch.stack(losses, -1)), 100 * torch.stack(correct, -1)))  # (S, N) each
+    plain = [each.mean(-1) for of_both in zip(*found) for each in of_both]
+    patients = _sizes(four.test)
+    weighted = [(each * patients / patients.sum()).sum(-1) for each in found[0]]
+    return torch.stack([*plain, *weighted, found[0][1].std(-1, correction=0)], dim=-1)

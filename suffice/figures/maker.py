@@ -6,7 +6,6 @@ below are checked here, so that every figure refuses the same values in the same
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +17,8 @@ from typing import Any, cast
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers, as_whole
+from suffice.support.numbers import as_choice, as_numbers, as_whole
+from suffice.support.parse import nearest
 
 from .figure import Content, Figure
 from .setting import Competitors
@@ -27,17 +27,11 @@ EDITIONS = ("stated", "published")
 ALONE = "No paper has this picture."
 OWN = "a figure of our own: no code was released for it"
 Progress = Callable[[int, int], None]
-LEAST = {"clients": 2} | dict.fromkeys(
-    ("clusters", "features", "iterations", "rounds", "epochs", "instances", "panels"), 1
-)
-"""These options are whole numbers, of at least the value given here."""
 MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 10**7, "rounds": 10**7, "seeds": 10**6}
 """With more than these a figure would take days, or more memory than machines have."""
-POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas")
-"""These options take one number or several, all above 0."""
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
 SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")
-"""These options take numbers from 0 to 1."""
+"""These options take numbers of at least 0, and from 0 to 1; others of this kind take positive ones."""
 COMPETITORS = tuple(one.name for one in fields(Competitors))
 """They belong to rules that no released code has."""
 
@@ -58,7 +52,13 @@ def _plain(value: Any) -> Any:
     """As JSON has it."""
     if isinstance(value, range):
         return len(value)
-    return list(value) if isinstance(value, tuple) else value if isinstance(value, str | int | float) else repr(value)
+    return (
+        list(value)
+        if isinstance(value, tuple)
+        else value
+        if isinstance(value, str | int | float | None)
+        else repr(value)
+    )
 
 
 @dataclass(frozen=True)
@@ -107,27 +107,26 @@ class Maker:
     def __call__(self, edition: str = EDITIONS[0], *, progress: Progress | None = None, **options: Any) -> Figure:
         """The figure; `InputError` for an unknown edition or option."""
         options = self._checked(options)
-        if edition not in EDITIONS:
-            raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
-        if edition == "published" and self.unpublished:
+        if as_choice("edition", edition, EDITIONS) == "published" and self.unpublished:
             raise InputError("edition", edition, f"{self.unpublished}; use stated")
         for name in set(options) & set(COMPETITORS) if edition == "published" else ():
             raise InputError(name, options[name], "the released code has no such rule; use stated or leave it out")
         began = time.perf_counter()
-        given = {"edition": edition, "progress": progress or (lambda done, total: None)}
-        taken = {name: value for name, value in given.items() if name in inspect.signature(self.compute).parameters}
+        progress = progress or (lambda done, total: None)
         try:
-            content = self.compute(**taken, **self._grouped(options))
+            content = self.compute(**self._arguments(options | {"edition": edition, "progress": progress}))
         except (MemoryError, RuntimeError) as error:  # torch has no class of its own for this
             if not (isinstance(error, MemoryError) or "allocate" in str(error)):
                 raise
             sizes = ", ".join(name for name in self.options if name in MOST)
             raise InputError("figure", self.name, f"the memory does not suffice; reduce {sizes}") from None
-        if progress is not None and "progress" not in taken:
-            progress(1, 1)
+        progress(1, 1)
         seconds = time.perf_counter() - began
         defaults = {name: option.default for name, option in self.options.items()}
-        setup = {**content.setup, "changed": {name: _plain(v) for name, v in options.items() if v != defaults[name]}}
+        unread = {"data", *(COMPETITORS if edition == "published" else ())}
+        used = {name: _plain(value) for name, value in (defaults | options).items() if name not in unread}
+        changed = {name: used[name] for name in options if name in used and options[name] != defaults[name]}
+        setup = used | dict(content.setup) | {"changed": changed}
         if "seeds" in defaults:
             seeds = options.get("seeds", defaults["seeds"])
             setup |= {"runs": len(seeds), "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds)}
@@ -151,41 +150,43 @@ class Maker:
         return found
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options: dict[str, Any] = {}
-        for name, value in given.items():
-            if name not in self.options:
-                taken = ", ".join(self.options)
-                remedy = f"{self.name} takes {taken}" if taken else f"{self.name} takes no options; drop it"
-                near = difflib.get_close_matches(name, self.options, n=1)
-                raise InputError(name, value, "".join(f"did you mean {one}? " for one in near) + remedy)
-            if name == "seeds":
-                value = chosen_seeds(value, least=self.least.get(name, 2))  # two have a spread
-            elif name in LEAST:
-                as_whole(name, value, least=self.least.get(name, LEAST[name]))
-                if value > MOST.get(name, value):
-                    raise InputError(name, value, f"give at most {MOST[name]:,}")
-            elif name in (*POSITIVE, *NOT_NEGATIVE, *SHARES) and value is not None:
-                numbers = as_numbers(name, value, ("n",), one_for_all=True, positive=name in POSITIVE).tolist()
-                most = 1.0 if name in SHARES else np.inf
-                if wrong := [number for number in numbers if not 0 <= number <= most]:
-                    how = "of at least 0" if most == np.inf else f"from 0 to {most:g}"
-                    raise InputError(name, wrong[0], f"give numbers {how}")
-                many = self.options[name].several
-                if not (numbers if many else len(numbers) == 1):
-                    raise InputError(name, value, "give at least one number" if many else "give one number")
-                value = tuple(numbers) if many else numbers[0]
-            options[name] = value
-        return options
+        known = self.options
+        for name in set(given) - set(known):
+            remedy = f"{self.name} takes {', '.join(known) or 'no options; drop it'}"
+            near = nearest(name, known)
+            raise InputError(name, given[name], f"did you mean {near}? {remedy}" if near else remedy)
+        return {name: self._valid(name, value, known[name]) for name, value in given.items()}
 
-    def _grouped(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _valid(self, name: str, value: Any, option: Option) -> Any:
+        if name == "seeds":
+            return chosen_seeds(value, least=self.least[name])
+        if value is not None and option.kind.startswith("int"):
+            as_whole(name, value, least=self.least.get(name, 1))
+            if value > MOST.get(name, value):
+                raise InputError(name, value, f"give at most {MOST[name]:,}")
+        elif value is not None and "float" in option.kind:
+            bounded = name in (*NOT_NEGATIVE, *SHARES)
+            numbers = as_numbers(name, value, ("n",), one_for_all=True, positive=not bounded).tolist()
+            most = 1.0 if name in SHARES else np.inf
+            if wrong := [number for number in numbers if not 0 <= number <= most]:
+                how = "of at least 0" if most == np.inf else f"from 0 to {most:g}"
+                raise InputError(name, wrong[0], f"give numbers {how}")
+            if not (numbers if option.several else len(numbers) == 1):
+                raise InputError(name, value, "give at least one number" if option.several else "give one number")
+            return tuple(numbers) if option.several else numbers[0]
+        return value
+
+    def _arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """As the function takes them: fields of a dataclass together."""
-        taken, known = {}, self.options
+        taken = {}
         for name, entry in inspect.signature(self.compute).parameters.items():
-            if is_dataclass(entry.default) and not isinstance(entry.default, type):
+            if isinstance(entry.default, Field):
+                taken[name] = given.get(name, entry.default.default)
+            elif is_dataclass(entry.default) and not isinstance(entry.default, type):
                 own = {one.name for one in fields(entry.default)}
-                taken[name] = replace(entry.default, **{key: value for key, value in options.items() if key in own})
-            elif name in known:
-                taken[name] = options.get(name, known[name].default)
+                taken[name] = replace(entry.default, **{key: value for key, value in given.items() if key in own})
+            else:
+                taken[name] = given[name]
         return taken
 
     @property
@@ -197,4 +198,5 @@ def maker(
     name: str, about: str, differs: str = ALONE, *, unpublished: str = OWN, least: Mapping[str, int] | None = None
 ) -> Callable[[Callable[..., Content]], Maker]:
     """Makes the decorated function the figure `name`; its module is one of those listed in `suffice.figures`."""
-    return lambda compute: Maker(name, about, differs, compute, unpublished, least or {})
+    most_need = {"seeds": 2, "clients": 2}  # two have a spread
+    return lambda compute: Maker(name, about, differs, compute, unpublished, most_need | dict(least or {}))

@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from .adaptive_2 import BROWN, LOOKS
-from .figure import SEPARATOR, Content, Figure
+from .figure import SEPARATOR, Content, Figure, joined
 from .maker import maker
 from .network_results import columns_of, rules_of, saved_results
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
-COLUMNS = ("iteration", "round", "accuracy", "accuracy_se")
+UNITS = {
+    "iteration": "count",
+    "round": "rounds of communication so far, mean over seeds",
+    "accuracy": "per cent of held-back rows, mean over clients and seeds",
+    "accuracy_se": "per cent, standard error of that mean",
+}
 KEPT: Any = {
     "differs": "Networks, data and runs are smaller than the paper's, so that a processor does them in minutes: "
     "Fashion-MNIST, or plays by speaking role, stand for data that were not at hand. docs/networks.md says how.",
@@ -40,21 +45,19 @@ MARKERS = "os^Dv"
 def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], across: str) -> Content:
     """panels: of each title a comparison, and its rules with their words; those without results are left out."""
     panels = {panel: pair for panel, pair in panels.items() if rules_of("curves", pair[0])}
-    data = {
-        SEPARATOR.join((panel, words)): columns_of("curves", COLUMNS, comparison=comparison, rule=rule)
-        for panel, (comparison, rules) in panels.items()
-        for rule, words in rules.items()
-    }
-    units = {
-        "iteration": "count",
-        "round": "rounds of communication so far, mean over seeds",
-        "accuracy": "per cent of held-back rows, mean over clients and seeds",
-        "accuracy_se": "per cent, standard error of that mean",
-    }
     comparisons = {panel: comparison for panel, (comparison, _) in panels.items()}
     seeds = min(int(row["seeds"]) for row in saved_results("ends") if row["comparison"] in comparisons.values())
-    setup = {"across": across, "comparisons": comparisons, "runs": seeds}
-    return Content(title=title, data=data, units=units, setup=setup, keys=("panel", "rule"))
+    return Content(
+        title=title,
+        data={
+            joined(panel, words): columns_of("curves", tuple(UNITS), comparison=comparison, rule=rule)
+            for panel, (comparison, rules) in panels.items()
+            for rule, words in rules.items()
+        },
+        units=UNITS,
+        setup={"across": across, "comparisons": comparisons, "runs": seeds},
+        keys=("panel", "rule"),
+    )
 
 
 def _all(comparison: str, *without: str) -> tuple[str, dict[str, str]]:
@@ -97,40 +100,28 @@ def scafflix_numbers() -> Content:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a panel for each split, lines with bands of two standard errors."""
-    panels, across = figure.setup["comparisons"], figure.setup["across"]
+    panels, across, best = figure.setup["comparisons"], figure.setup["across"], []
     most = max(sum(name.startswith(panel) for name in figure.data) for panel in panels)
     canvas.set_size_inches(2 * COLUMN_WIDTH, 3.0 + 0.15 * (most if len(panels) > 2 else (most + 1) // 2))
     for axes, panel in zip(canvas.subplots(1, len(panels), squeeze=False)[0], panels):
         own = {name.split(SEPARATOR)[1]: curve for name, curve in figure.data.items() if name.startswith(panel)}
-        for at, (rule, curve) in enumerate(own.items()):
+        last = {rule.removesuffix(", constant"): curve["accuracy"][-1] for rule, curve in own.items()}
+        for at, ((rule, curve), label) in enumerate(zip(own.items(), last)):
             known = {**LOOKS, **MORE}
             colour, line = known[rule] if rule in known else SEVERAL[at]
             x, y, error = (curve[column] for column in (across, "accuracy", "accuracy_se"))
             marks = {} if rule in known else {"marker": MARKERS[at], "markevery": (at, 5)}  # tell them apart in grey
-            axes.plot(x, y, color=colour, linestyle=line, label=rule.removesuffix(", constant"), **marks)
+            axes.plot(x, y, color=colour, linestyle=line, label=label, **marks)
             axes.fill_between(x, y - 2 * error, y + 2 * error, color=colour, alpha=0.12, linewidth=0)
-        last = [curve["accuracy"][-1] for curve in own.values()]
-        highest = max(np.nanmax(curve["accuracy"]) for curve in own.values())
-        axes.set_ylim(max(0, min(last) - 0.5 * (highest - min(last)) - 2), highest + 1)
+        lowest, highest = min(last.values()), max(np.nanmax(curve["accuracy"]) for curve in own.values())
+        axes.set_ylim(max(0, lowest - 0.5 * (highest - lowest) - 2), highest + 1)
         axes.set_title(panel, loc="left")
         axes.set_xlabel("rounds of communication" if across == "round" else "iteration")
-        columns = 2 if len(panels) < 3 else 1
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=columns)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2 if len(panels) < 3 else 1)
+        last.pop("Oracle", None)  # it was told the clusters
+        ahead = max(last, key=last.__getitem__)
+        best.append(f"{ahead} ({panel.partition(',')[0]}, {last[ahead]:.1f} %)")
     canvas.axes[0].set_ylabel("accuracy in per cent")
     words = f"Lines are means over clients and {figure.setup['runs']} seeds, and bands are two standard errors"
-    headline(canvas, _message(figure), words)
-
-
-def _message(figure: Figure) -> str:
-    """Which rule ends best in each panel, among those that were not told the clusters."""
-    found = []
-    for panel in figure.setup["comparisons"]:
-        last = {
-            name.split(SEPARATOR)[1].removesuffix(", constant"): curve["accuracy"][-1]
-            for name, curve in figure.data.items()
-            if name.startswith(panel) and not name.endswith("Oracle")
-        }
-        best = max(last, key=lambda rule: last[rule])
-        found.append(f"{best} ({panel.partition(',')[0]}, {last[best]:.1f} %)")
     told = " without being told the clusters" * any(name.endswith("Oracle") for name in figure.data)
-    return f"What ends best{told}: {', '.join(found)}"
+    headline(canvas, f"What ends best{told}: {', '.join(best)}", words)

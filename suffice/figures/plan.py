@@ -17,8 +17,11 @@ MOST_PANELS, MOST_NAMED = 12, 10
 BEYOND = 1.6
 """Curves end at this multiple of the longer plan of a panel."""
 POINTS = 241
-GREY = "0.45"
 HOW = ("together", "alone")
+PEERS: dict[str, Any] = {"color": BLACK, "linewidth": 1.8}
+ALONE: dict[str, Any] = {"color": "0.45", "linestyle": (0, (4, 2)), "linewidth": 1.1}
+PRECISION: dict[str, Any] = {"color": BLACK, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
+BARS: dict[str, Any] = {"edgecolor": BLACK, "linewidth": 0.4}
 WORDS: dict[Kind, tuple[str, str]] = {
     "exact": (r"$E[e_t]$", "exact"),
     "measured": (r"$E[e_t]$", "mean of paths"),
@@ -101,20 +104,18 @@ def draw(figure: Figure, canvas: Any) -> None:
     panels, names = figure.setup["panels"], figure.setup["names"]
     across = min(len(panels), 3 if len(panels) <= 9 else 4)
     down = -(-len(panels) // across)
-    named = len(names) <= MOST_NAMED
-    canvas.set_size_inches(7.0, 0.55 + down * (2.7 if named else 2.4))
+    canvas.set_size_inches(7.0, 0.55 + down * (2.7 if len(names) <= MOST_NAMED else 2.4))
     grid = canvas.subplots(2 * down, across, squeeze=False, height_ratios=[3, 1] * down)
-    for at, panel in enumerate(panels):
-        row, column = divmod(at, across)
-        above, below = grid[2 * row, column], grid[2 * row + 1, column]
-        _curves(figure, above, panel)
-        _weights(below, panel, names if named else None)
-        if column == 0:
+    for at, (above, below) in enumerate(zip(grid[::2].flat, grid[1::2].flat)):
+        if at >= len(panels):
+            above.set_axis_off()
+            below.set_axis_off()
+            continue
+        _curves(figure, above, panels[at])
+        _weights(below, panels[at], names)
+        if at % across == 0:
             above.set_ylabel("excess (loss)", fontsize=SMALL)
             below.set_ylabel("weight", fontsize=SMALL)
-    for at in range(len(panels), down * across):
-        for axes in grid[2 * (at // across) : 2 * (at // across) + 2, at % across]:
-            axes.set_axis_off()
     _legend(figure, canvas, across)
 
 
@@ -128,35 +129,31 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     epsilon, T = panel["epsilon"], panel["iterations"]
     axes.set_title(f"{short_name(panel['name'])}: {_steps(T)}, alone {_steps(panel['alone'])}", loc="left")
     (t, e), (_, alone) = (list(curve.values()) for curve in found if curve)
-    axes.plot(t, alone, color=GREY, linestyle=(0, (4, 2)), linewidth=1.1)
+    axes.plot(t, alone, **ALONE)
     kept = t <= (t[-1] if T is None else round(T))
     axes.plot(t, e, color=BLACK, linewidth=0.7)
-    axes.plot(t[kept], e[kept], color=BLACK, linewidth=1.8)
-    axes.axhline(epsilon, color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)))
+    axes.plot(t[kept], e[kept], **PEERS)
+    axes.axhline(epsilon, **PRECISION)
     if T:
         axes.plot([round(T)], e[t == round(T)], "o", color=BLACK, markersize=4.5)
     shown = np.concatenate((e, alone))
-    shown = shown[np.isfinite(shown) & (shown > 0)]
+    bottom = min(epsilon, float(shown[np.isfinite(shown) & (shown > 0)].min(initial=epsilon)))
     axes.set_yscale("log")
     axes.set_xscale("symlog", linthresh=1, linscale=0.4)
-    bottom = min(epsilon, float(shown.min(initial=epsilon)))
-    axes.set_ylim(0.4 * bottom, 2.5 * float(e[0]))
-    axes.set_xlim(0, float(t[-1]))
+    axes.set(ylim=(0.4 * bottom, 2.5 * float(e[0])), xlim=(0, float(t[-1])))
     axes.set_xlabel("iteration $t$", fontsize=SMALL, labelpad=0)
     axes.minorticks_off()
     for axis in (axes.xaxis, axes.yaxis):  # exponents would be smaller than the text
         axis.set_major_formatter("{x:g}")
 
 
-def _weights(axes: Any, panel: Any, names: Sequence[str] | None) -> None:
-    weights, own = np.array(panel["weights"]), panel["client"]
-    bars = axes.bar(np.arange(len(weights)), weights, width=0.8, color="0.7", edgecolor=BLACK, linewidth=0.4)
-    bars[own].set(facecolor=BLACK)
-    axes.set_ylim(0, max(1e-3, 1.1 * weights.max()))
-    axes.set_xlim(-0.7, len(weights) - 0.3)
+def _weights(axes: Any, panel: Any, names: Sequence[str]) -> None:
+    weights = np.array(panel["weights"])
+    axes.bar(np.arange(len(weights)), weights, width=0.8, color="0.7", **BARS)[panel["client"]].set(facecolor=BLACK)
+    axes.set(ylim=(0, max(1e-3, 1.1 * weights.max())), xlim=(-0.7, len(weights) - 0.3))
     axes.tick_params(labelsize=SMALL)
     axes.grid(False)
-    if names is None:
+    if len(names) > MOST_NAMED:
         axes.set_xticks([])
         axes.set_xlabel(f"client 0 to {len(weights) - 1}", fontsize=SMALL)
     else:
@@ -170,10 +167,10 @@ def _legend(figure: Figure, canvas: Any, across: int) -> None:
     panels, total = figure.setup["panels"], len(figure.setup["names"])
     what, kind = WORDS[figure.setup["kind"]]
     handles: list[Any] = [
-        Line2D([], [], color=BLACK, linewidth=1.8, marker="o", markersize=4.5, label=f"{what} with peers, {kind}"),
-        Line2D([], [], color=GREY, linestyle=(0, (4, 2)), linewidth=1.1, label=f"alone, {kind}"),
-        Line2D([], [], color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)), label="precision"),
-        Patch(facecolor="0.7", edgecolor=BLACK, linewidth=0.4, label="weights (own: black)"),
+        Line2D([], [], **PEERS, marker="o", markersize=4.5, label=f"{what} with peers, {kind}"),
+        Line2D([], [], **ALONE, label=f"alone, {kind}"),
+        Line2D([], [], **PRECISION, label="precision"),
+        Patch(facecolor="0.7", **BARS, label="weights (own: black)"),
     ]
     said = f"above each panel: {'bounds of the ' * (kind == 'bound')}iterations to the precision with peers, and alone"
     said += "" if len(panels) == total else f"; {len(panels)} of {total} clients, those that gain most"

@@ -93,8 +93,7 @@ def contender_paths(
         eta = step_sizes(edition, setting, some)
         return paths(contenders, drawn(edition, setting, some), seeds=some, iterations=setting.iterations, eta=eta)
 
-    blocks = in_blocks(seeds, BLOCK, block, progress)
-    return {name: np.concatenate([one[name] for one in blocks], axis=1) for name in contenders}
+    return in_blocks(seeds, BLOCK, block, progress)
 
 
 def paths(
@@ -114,10 +113,13 @@ def paths(
     for name, entry in contenders.items():
         own = [replace(problem, **entry.changes) for problem in problems]
         if general_refusal(own[0], entry.algorithm) is None:
-            each = zip(own, seeds, steps.numpy())
+            each = zip(problems, seeds, steps.numpy())
             excess = np.stack([trace_of(entry, *one, iterations).excess[0] for one in each])
         else:
-            excess = _together(entry.algorithm, own, seeds, steps, iterations)
+            many = ManyRegressions.of_each(own)
+            how: dict[str, Any] = {"seeds": torch.as_tensor(list(seeds)), "iterations": iterations}
+            path = iterate(many, entry.algorithm, **how, eta=lambda t: steps, starts=many.starts)
+            excess = torch.stack([many.excess(state["models"]) for *_, state in path], 1).numpy()
         with np.errstate(divide="ignore"):
             found[name] = np.log10(excess).mean(-1).T
     return found
@@ -126,21 +128,9 @@ def paths(
 def trace_of(
     entry: Contender, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int, **kept: Any
 ) -> Trace:
-    """The run of one seed."""
-    some = range(seed, seed + 1)
-    return run(problem, entry.algorithm, iterations=iterations, eta=eta, seeds=some, relative=entry.relative, **kept)
-
-
-def _together(
-    algorithm: Algorithm, problems: Sequence[StreamingLeastSquares], seeds: Sequence[int], eta: Tensor, iterations: int
-) -> np.ndarray:
-    """Excesses of all seeds, (S, iterations + 1, N)."""
-    problem = ManyRegressions.of_each(problems)
-    path = iterate(
-        problem, algorithm, seeds=torch.as_tensor(list(seeds)), iterations=iterations, eta=lambda t: eta,
-        starts=problem.starts,
-    )  # fmt: skip
-    return torch.stack([problem.excess(state["models"]) for *_, state in path], 1).numpy()
+    """The run of one seed on what the contender makes of its problem."""
+    how: dict[str, Any] = {"seeds": range(seed, seed + 1), "relative": entry.relative, **kept}
+    return run(replace(problem, **entry.changes), entry.algorithm, iterations=iterations, eta=eta, **how)
 
 
 def step_sizes(edition: str, setting: RegressionSetting, seeds: Sequence[int]) -> Tensor:

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import evaluate, find
 from suffice.bounds.theorems.sample_optimal.lower_bound import best_level, signal
 from suffice.bounds.threshold_weights import precision_weights
 
-from .figure import SEPARATOR, Content, Figure
+from .figure import Content, Figure, joined
 from .maker import maker
-from .sample_optimal_speedup import BALL, OURS
+from .sample_optimal_speedup import BALL, OURS, bound_of
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION, headline
 
@@ -41,35 +40,31 @@ def rounds(
     eps = np.unique(precisions)
     b = np.linspace(0, spread, agents)
     weights = precision_weights(b=b, mu=1.0, eps=eps)
-    shared: dict[str, Any] = {"mu": 1.0, "eps": eps, "sigma2": 1.0}
     level = best_level(b=b, mu=np.ones_like(eps), eps=eps, ball=np.full_like(eps, BALL))
     least = signal(b=b, mu=np.ones_like(eps), e0=level)
     data = {}
     for kappa in KAPPAS:
+        best = {
+            "distance2": (START + weights @ b) ** 2,  # the mixture's minimiser is within B/mu of agent 0's
+            "lambda2": (weights**2).sum(-1),
+            "signal2": signal(b=b, mu=np.ones_like(eps), e0=eps),
+        }
+        near = (b <= np.sqrt(eps)[:, None]).sum(-1)
         values = {
-            # the mixture's minimiser is within B/mu of agent 0's
-            "best weights": _rounds(
-                "theorem-2-optimal-rounds", **shared, beta=kappa, distance2=(START + weights @ b) ** 2,
-                lambda2=(weights**2).sum(-1), signal2=signal(b=b, mu=np.ones_like(eps), e0=eps),
+            "best weights": bound_of("theorem-2-optimal-rounds", eps=eps, beta=kappa, **best),
+            "equal weights": bound_of(
+                "theorem-2-rounds-threshold", eps=eps, beta=kappa, e0=kappa * START**2 / 2, near=near
             ),
-            "equal weights": _rounds(
-                "theorem-2-rounds-threshold", **shared, beta=kappa, e0=kappa * START**2 / 2,
-                near=(b <= np.sqrt(eps)[:, None]).sum(-1),
-            ),
-            "lower bound": _rounds("theorem-1-optimised", **shared, e0=level, signal2=least, ball=BALL),
-        }  # fmt: skip
-        data |= {SEPARATOR.join((f"{kappa:g}", name)): {"epsilon": eps, "rounds": of} for name, of in values.items()}
+            "lower bound": bound_of("theorem-1-optimised", eps=eps, e0=level, signal2=least, ball=BALL),
+        }
+        data |= {joined(kappa, name): {"epsilon": eps, "rounds": of} for name, of in values.items()}
     return Content(
         title="Rounds of All-for-one to a precision, and how many any method needs",
         data=data,
         units={"epsilon": "loss", "rounds": "1, samples of each agent"},
-        setup={"agents": agents, "spread": spread, "start": START, "ball": BALL, "noise_variance": 1.0, "mu": 1.0},
+        setup={"start": START, "ball": BALL, "noise_variance": 1.0, "mu": 1.0},
         keys=("kappa", "method"),
     )
-
-
-def _rounds(key: str, **values: Any) -> np.ndarray:
-    return np.asarray(evaluate(find(f"sample-optimal/{key}"), **values), dtype=float)
 
 
 def draw(figure: Figure, canvas: Any) -> None:
@@ -78,17 +73,12 @@ def draw(figure: Figure, canvas: Any) -> None:
     panels = canvas.subplots(1, len(KAPPAS), sharey=True)
     for panel, kappa in zip(panels, KAPPAS):
         for name, (colour, line) in LOOKS.items():
-            curve = figure.data[SEPARATOR.join((f"{kappa:g}", name))]
-            panel.plot(curve["epsilon"], curve["rounds"], linestyle=line, color=colour, label=name)
-        panel.set_xscale("log")
-        panel.set_yscale("log")
-        panel.set_title(rf"$\kappa = {kappa:g}$")
-        panel.set_xlabel(r"precision $\varepsilon$ (loss)")
+            panel.plot(*figure[kappa, name].values(), linestyle=line, color=colour, label=name)
+        panel.set(xscale="log", yscale="log", title=rf"$\kappa = {kappa:g}$", xlabel=r"precision $\varepsilon$ (loss)")
     panels[0].set_ylabel("rounds")
     canvas.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(LOOKS))
-    ends = {name: figure.data[SEPARATOR.join((f"{KAPPAS[-1]:g}", name))]["rounds"][0] for name in LOOKS}
-    ratio = ends["equal weights"] / ends["best weights"]
-    words = f"The best weights need {float(f'{ratio:.2g}'):,.0f} times fewer rounds than equal ones"
+    equal, best, _ = (figure[KAPPAS[-1], name]["rounds"][0] for name in LOOKS)
+    words = f"The best weights need {float(f'{equal / best:.2g}'):,.0f} times fewer rounds than equal ones"
     headline(
         canvas, words, rf"At $\kappa = {KAPPAS[-1]:g}$ and the finest precision; the lower bound holds for every method"
     )

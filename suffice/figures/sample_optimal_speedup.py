@@ -16,6 +16,7 @@ lower bound   Theorem 1 at the best level of the start: no method does better fo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from suffice.bounds import evaluate, find
 from suffice.support.errors import InputError
 
-from .figure import SEPARATOR, Content, Figure
+from .figure import Content, Figure, joined
 from .maker import Progress, maker
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION, headline
@@ -35,13 +36,18 @@ BALL = 4.0
 ROUNDS = np.unique(np.geomspace(1, 50_000, 120).astype(int)).astype(float)
 SETTINGS = ("clusters", "continuum")
 NAMES = {"clusters": "five clusters", "continuum": "continuum"}
-METHODS = ("alone", "all-for-one", "all-for-all", "lower bound")
 OURS: Any = {
     "differs": "The available text of the paper has no figure: the setting is ours, and nothing is sampled.",
     "unpublished": "no code was released with this paper",
 }
-COLOURS = {"alone": VERMILION, "all-for-one": BLUE, "all-for-all": GREEN, "lower bound": BLACK}
-MARKERS = {"alone": "^", "all-for-one": "o", "all-for-all": "s", "lower bound": ""}
+LOOKS: dict[str, dict[str, Any]] = {
+    "alone": {"color": VERMILION, "marker": "^"},
+    "all-for-one": {"color": BLUE, "marker": "o"},
+    "all-for-all": {"color": GREEN, "marker": "s"},
+    "lower bound": {"color": BLACK, "marker": "", "linestyle": ":"},
+}
+METHODS = tuple(LOOKS)
+PREDICTED = {"marker": "", "linestyle": "--", "linewidth": 1}
 
 
 @maker("sample-optimal-speedup", "sample-optimal: rounds and speed-up against the number of agents", **OURS)
@@ -54,38 +60,27 @@ def speedup(
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
         raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
     data: dict[str, dict[str, np.ndarray]] = {}
-    for row, setting in enumerate(SETTINGS):
-        for done, n in enumerate(agents, 1 + row * len(agents)):
-            optima = _optima(setting, n)
-            both = {
-                "alone": _for_one(optima[:1]),
-                "all-for-one": _for_one(optima),
-                "all-for-all": _for_all(setting, optima),
-                "lower bound": (lower := _least(optima), lower),
-            }
-            for method, (excess, bound) in both.items():
-                data[SEPARATOR.join((setting, str(n), method))] = {"rounds": ROUNDS, "excess": excess, "bound": bound}
-            progress(done, len(SETTINGS) * len(agents))
+    for done, (setting, n) in enumerate(product(SETTINGS, agents), 1):
+        optima = np.linspace(0, 1, n)
+        if setting == "clusters":
+            optima = np.repeat(np.arange(CLUSTERS, dtype=float), n // CLUSTERS)
+        lower = _least(optima)
+        found = (_for_one(optima[:1]), _for_one(optima), _for_all(setting, optima), (lower, lower))
+        for method, (excess, bound) in zip(METHODS, found):
+            data[joined(setting, n, method)] = {"rounds": ROUNDS, "excess": excess, "bound": bound}
+        progress(done, len(SETTINGS) * len(agents))
     return Content(
         title="Rounds and speed-up of All-for-one and All-for-all against the number of agents",
         data=data,
         units={"rounds": "1, samples of each agent", "excess": "loss", "bound": "loss"},
-        setup={
-            "agents": list(agents),
-            "clusters": CLUSTERS,
-            "start": START,
-            "ball": BALL,
-            "noise_variance": 1.0,
-            "precision": precision,
-        },
+        setup={"clusters": CLUSTERS, "start": START, "ball": BALL, "noise_variance": 1.0},
         keys=("setting", "agents", "method"),
     )
 
 
-def _optima(setting: str, n: int) -> np.ndarray:
-    if setting == "clusters":
-        return np.repeat(np.arange(CLUSTERS, dtype=float), n // CLUSTERS)
-    return np.linspace(0, 1, n)
+def bound_of(key: str, **values: Any) -> np.ndarray:
+    """A bound of the paper where mu = 1 and sigma^2 = 1."""
+    return np.asarray(evaluate(find(f"sample-optimal/{key}"), mu=1.0, sigma2=1.0, **values), dtype=float)
 
 
 def _step(e0: np.ndarray, floor: np.ndarray) -> np.ndarray:
@@ -102,29 +97,21 @@ def _excess(eta: np.ndarray, start: np.ndarray, bias: np.ndarray, lambda2: np.nd
     return ((left * (start - bias) + bias) ** 2 + spread) / 2
 
 
+def _best(excess: np.ndarray, bound: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of choices (rounds, choices) the one of the least bound, per number of rounds."""
+    best = np.argmin(bound, axis=1)[:, None]
+    return np.take_along_axis(excess, best, 1)[:, 0], np.take_along_axis(bound, best, 1)[:, 0]
+
+
 def _for_one(optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Excess of agent 0 and the bound that chose its peers, per number of rounds."""
-    members = np.arange(1, len(optima) + 1)
+    members, T = np.arange(1, len(optima) + 1), ROUNDS[:, None]
     bias = np.cumsum(optima) / members  # all optima are to the right of agent 0's, at distance b
-    e0 = START**2 / 2
-    floor = 1 / (2 * members * ROUNDS[:, None])
+    e0, floor = START**2 / 2, 1 / (2 * members * T)
     with np.errstate(all="ignore"):
-        bound = evaluate(
-            find("sample-optimal/theorem-2-tuned"),
-            enforce=False,
-            mu=1.0,
-            beta=1.0,
-            e0=e0,
-            sigma2=1.0,
-            lambda2=1 / members,
-            bias=bias,
-            T=ROUNDS[:, None],
-        )
-    bound = np.where(floor <= e0, bound, np.inf)
-    eta = _step(np.full(1, e0), floor)
-    best = np.argmin(bound, axis=1)[:, None]
-    excess = _excess(eta, np.full(1, START), bias, 1 / members)
-    return np.take_along_axis(excess, best, 1)[:, 0], np.take_along_axis(bound, best, 1)[:, 0]
+        bound = bound_of("theorem-2-tuned", enforce=False, beta=1.0, e0=e0, lambda2=1 / members, bias=bias, T=T)
+    excess = _excess(_step(np.full(1, e0), floor), np.full(1, START), bias, 1 / members)
+    return _best(excess, np.where(floor <= e0, bound, np.inf))
 
 
 def _for_all(setting: str, optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -138,48 +125,22 @@ def _for_all(setting: str, optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for size in sizes:
         blocks = optima.reshape(-1, size)
         bias = (blocks.mean(1, keepdims=True) - blocks).ravel()
+        eta = _step(np.full(1, e0), np.full((len(ROUNDS), 1), 1 / (2 * size)) / ROUNDS[:, None])
+        excess.append(_excess(eta, START - optima, bias, np.full(n, 1 / size)).mean(1))
         # Phi = (1/N) sum_ij lambda_ij |m_i - m_j|^2 / 2: the variance within blocks
-        peer_excess = float(blocks.var(axis=1).mean())
-        floor = np.full((len(ROUNDS), 1), 1 / (2 * size)) / ROUNDS[:, None]
-        eta = _step(np.full(1, e0), floor)
-        values = _excess(eta, START - optima, bias, np.full(n, 1 / size)).mean(1)
-        limit = evaluate(
-            find("sample-optimal/theorem-3"),
-            enforce=False,
-            eta=eta[:, 0],
-            mu=1.0,
-            beta=1.0,
-            smin=1.0,
-            smax=1.0,
-            e0=e0,
-            sigma2=1.0,
-            weight2=1 / size,
-            peer_excess=peer_excess,
-            T=ROUNDS,
-        )
-        excess.append(values)
-        bound.append(limit)
-    best = np.argmin(bound, axis=0)[None]
-    return np.take_along_axis(np.array(excess), best, 0)[0], np.take_along_axis(np.array(bound), best, 0)[0]
+        known = {"e0": e0, "weight2": 1 / size, "peer_excess": float(blocks.var(axis=1).mean())}
+        known |= {"beta": 1.0, "smin": 1.0, "smax": 1.0}
+        bound.append(bound_of("theorem-3", enforce=False, eta=eta[:, 0], T=ROUNDS, **known))
+    return _best(np.transpose(excess), np.transpose(bound))
 
 
 def _least(optima: np.ndarray) -> np.ndarray:
     """Theorem 1 for agent 0 at the best of many levels of the start, per number of rounds."""
     from suffice.bounds.theorems.sample_optimal.lower_bound import signal
 
-    levels = np.geomspace(1e-7, BALL**2 / 2, 300)
+    levels, T = np.geomspace(1e-7, BALL**2 / 2, 300), ROUNDS[:, None]
     signal2 = signal(b=optima[None] - optima[0], mu=np.ones(len(levels)), e0=levels)
-    T = ROUNDS[:, None]
-    values = evaluate(
-        find("sample-optimal/theorem-1-excess"),
-        enforce=False,
-        mu=1.0,
-        ball=BALL,
-        e0=levels,
-        sigma2=1.0,
-        signal2=signal2,
-        T=T,
-    )
+    values = bound_of("theorem-1-excess", enforce=False, ball=BALL, e0=levels, signal2=signal2, T=T)
     # beyond, the theorem's hypothesis fails: the start's level is decided already
     return np.where(signal2 * T <= 100, values, 0).max(1)
 
@@ -196,54 +157,35 @@ def rounds_to(curve: Any, precision: float, column: str = "excess") -> float:
     return float(np.exp(x[0] + (np.log(precision) - y[0]) * (x[1] - x[0]) / (y[1] - y[0])))
 
 
-def gain(figure: Figure, setting: str, n: int, method: str, column: str = "excess") -> float:
-    """Rounds alone over rounds of `method` to the precision; of "lower bound", the most that any method can gain."""
-    precision = figure.setup["precision"]
-    alone, other = (figure.data[SEPARATOR.join((setting, str(n), of))] for of in ("alone", method))
-    return rounds_to(alone, precision, column) / rounds_to(other, precision, column)
-
-
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: rounds to a precision above, speed-up below, against the number of agents."""
     agents, precision = figure.setup["agents"], figure.setup["precision"]
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
-    panels = canvas.subplots(2, 2, sharex=True, sharey="row")
+    panels, gains = canvas.subplots(2, 2, sharex=True, sharey="row"), []
     for (above, below), setting in zip(panels.T, SETTINGS):
-        for method in METHODS:
-            curves = [figure.data[SEPARATOR.join((setting, str(n), method))] for n in agents]
-            least = method == "lower bound"
-            look: dict[str, Any] = {"color": COLOURS[method], "marker": MARKERS[method], "markersize": 3}
-            line = ":" if least else "-"
-            above.plot(agents, [rounds_to(curve, precision) for curve in curves], line, **look)
-            if not least:
-                bound = [rounds_to(curve, precision, "bound") for curve in curves]
-                above.plot(agents, bound, "--", color=COLOURS[method], linewidth=1)
-            if method != "alone":
-                below.plot(agents, [gain(figure, setting, n, method) for n in agents], line, **look)
-            if method in ("all-for-one", "all-for-all"):
-                predicted = [gain(figure, setting, n, method, "bound") for n in agents]
-                below.plot(agents, predicted, "--", color=COLOURS[method], linewidth=1)
+        alone = {}
+        for method, look in LOOKS.items():
+            for column, style in (("excess", look | {"markersize": 3}), ("bound", look | PREDICTED)):
+                needed = np.array([rounds_to(figure[setting, n, method], precision, column) for n in agents])
+                alone.setdefault(column, needed)
+                if (method, column) != ("lower bound", "bound"):
+                    above.plot(agents, needed, **style)
+                    if method != "alone":
+                        below.plot(agents, alone[column] / needed, **style)
+                if (method, column) == ("all-for-one", "excess"):
+                    gains.append(f"{(alone[column] / needed)[-1]:.3g} ({NAMES[setting]})")
         shares = [n / figure.setup["clusters"] if setting == "clusters" else n for n in agents]
         below.plot(agents, shares, color="0.6", linewidth=0.8, zorder=0)
-        words = "grey: agents alike, $N/5$" if setting == "clusters" else "grey: $N$"
-        below.set_title(words, loc="left")
-        for axes in (above, below):
-            axes.set_xscale("log")
-            axes.set_yscale("log")
+        below.set_title("grey: agents alike, $N/5$" if setting == "clusters" else "grey: $N$", loc="left")
         above.set_title(f"{NAMES[setting]}, excess {precision:g}", loc="left")
+        for axes in (above, below):
+            axes.set(xscale="log", yscale="log")
         below.set_xlabel("number of agents $N$")
     panels[0, 0].set_ylabel("rounds (samples of each agent)")
     panels[1, 0].set_ylabel("speed-up, rounds alone / together")
-    gains = [f"{gain(figure, setting, agents[-1], 'all-for-one'):.3g} ({NAMES[setting]})" for setting in SETTINGS]
     headline(canvas, f"With {agents[-1]} agents All-for-one is {' and '.join(gains)} times as fast as one alone")
-    _legend(panels[0, 0], canvas)
-
-
-def _legend(axes: Any, canvas: Any) -> None:
-    """Names of the methods and of the lines, below the panels."""
-    handles = [
-        axes.plot([], [], color=COLOURS[method], marker=MARKERS[method], markersize=3)[0] for method in METHODS[:3]
-    ]
-    handles += [axes.plot([], [], line, color=c)[0] for line, c in (("--", "0.3"), (":", BLACK))]
+    looks = [LOOKS[method] | {"markersize": 3} for method in METHODS[:3]]
+    looks += [PREDICTED | {"color": "0.3", "linewidth": 1.4}, {"color": BLACK, "linestyle": ":"}]
     words = ["alone (agent 0)", "All-for-one (agent 0)", "All-for-all (mean)", "upper bounds", "lower bound (agent 0)"]
+    handles = [panels[0, 0].plot([], [], **look)[0] for look in looks]
     canvas.legend(handles, words, loc="outside lower center", ncols=5, columnspacing=1.0, handlelength=1.6)

@@ -16,7 +16,8 @@ w8a stands for w6a unless there is a file w6a.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,10 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .figure import SEPARATOR, Content, Figure
+from .figure import Content, Figure, joined
 from .maker import Progress, maker
 from .setting import DATA, data_folder, option, runs
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline, label_ends
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, banded, headline, label_ends
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -52,24 +53,6 @@ LONGEST = 10**9
 COLOURS = (BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Regressions:
-    """Which regressions are solved, and for how long."""
-
-    datasets: tuple[str, ...] | None = option(
-        "names of files; mushrooms, a6a and w6a (if there) or w8a unless given", default=None
-    )
-    clients: int = option("parts into which a dataset is cut", default=8)
-    mu: float = option("weight of |x|^2 / 2 in every loss", default=0.1)
-    alphas: Sequence[float] = option(
-        "weights of the common model in the personal ones", default=(1.0, 1e-1, 1e-2, 1e-3, 1e-4)
-    )
-    rounds: int | None = option("communication rounds; the paper's unless given", default=None)
-
-
-REGRESSIONS = Regressions()
-
-
 @maker(
     "scafflix-1",
     "Figure 1 of scafflix: gap and gradient norm against communication rounds (needs data)",
@@ -82,25 +65,32 @@ def scafflix_rounds(
     edition: str,
     *,
     data: str | Path | None = DATA,
-    regressions: Regressions = REGRESSIONS,
+    datasets: tuple[str, ...] | None = option(
+        "names of files; mushrooms, a6a and w6a (if there) or w8a unless given", default=None
+    ),
+    clients: int = option("parts into which a dataset is cut", default=8),
+    mu: float = option("weight of |x|^2 / 2 in every loss", default=0.1),
+    alphas: Sequence[float] = option(
+        "weights of the common model in the personal ones", default=(1.0, 1e-1, 1e-2, 1e-3, 1e-4)
+    ),
+    rounds: int | None = option("communication rounds; the paper's unless given", default=None),
     seeds: Sequence[int] = runs(200),
     progress: Progress,
 ) -> Content:
     """The figure in one edition. Medians over `seeds` runs, which differ in their communication rounds' coins."""
     from .flix_regression import SparseLogistic
 
-    alphas, clients, mu = regressions.alphas, regressions.clients, regressions.mu
     if len(alphas) > len(COLOURS) or len(set(alphas)) < len(alphas) or max(alphas) > 1:
         raise InputError("alphas", list(alphas), f"give at most {len(COLOURS)} different numbers in (0, 1]")
     missing = "no file mushrooms in it; get mushrooms, a6a and w8a from the LIBSVM page"
     folder = data_folder(data, "libsvm", "mushrooms", "LIBSVM's mushrooms, a6a and w8a", missing)
-    chosen = regressions.datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
+    chosen = datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
     curves: dict[str, dict[str, np.ndarray]] = {}
     constants: dict[str, Any] = {}
-    for done, name in enumerate(chosen):
+    for done, name in enumerate(chosen, 1):
         problem = SparseLogistic.read(folder, name, edition, clients=clients, mu=mu)
-        found = _curves(problem, alphas, regressions.rounds or ROUNDS.get(name, 30), seeds, edition)
-        curves |= {SEPARATOR.join((name, *key)): curve for key, curve in found.items()}
+        found = _curves(problem, alphas, rounds or ROUNDS.get(name, 30), seeds, edition)
+        curves |= {joined(name, *key): curve for key, curve in found.items()}
         gamma, p = problem.steps(edition)
         constants[name] = {
             "rows": sum(problem.row_counts),
@@ -109,7 +99,7 @@ def scafflix_rounds(
             "p": p,
             "mean_L": float((1 / gamma).mean()),
         }
-        progress(done + 1, len(chosen))
+        progress(done, len(chosen))
     of_seeds = f"median of {len(seeds)} runs" if len(seeds) > 1 else "one run"
     units = {"round": "communication rounds"}
     for column, unit in COLUMNS.items():
@@ -121,9 +111,6 @@ def scafflix_rounds(
         units=units,
         setup={
             "datasets": constants,
-            "clients": clients,
-            "mu": mu,
-            "alphas": list(alphas),
             "start": "ones",
             "labels": "y != -1" if edition == "published" else "the larger label is +1",
             "smoothness": "released code" if edition == "published" else "equation (12)",
@@ -134,7 +121,7 @@ def scafflix_rounds(
 
 def _curves(
     problem: SparseLogistic, alphas: Sequence[float], last: int, seeds: Sequence[int], edition: str
-) -> dict[tuple[str, str], dict[str, np.ndarray]]:
+) -> dict[tuple[str, float], dict[str, np.ndarray]]:
     """Gaps and squared gradient norms of both methods, (rounds + 1,) each, by method and alpha."""
     import torch
 
@@ -142,24 +129,22 @@ def _curves(
     from suffice.simulate.threads import one_thread
 
     gamma, p = problem.steps(edition)
-    blocks = _blocks(seeds, p, last)
+    blocks, released = _blocks(seeds, p, last), edition == "published"
     curves = {}
     with one_thread():  # small matrices: threads would wait for each other
         for alpha in alphas:
-            released = edition == "published"
-            descent = Flix(alpha=alpha, population=True)
+            descent, rule = (kind(alpha=alpha, population=True) for kind in (Flix, partial(Scaffnew, p=p)))
             step = torch.tensor(1 / (alpha**2 * (1 / gamma).mean()))
             fall = _measured(problem, descent, step, alpha, REFERENCE if released else last, [0])
             value = fall[-1, 0, 0] if released else problem.least(alpha)
-            rule = Scaffnew(p=p, alpha=alpha, population=True)
             parts = [_measured(problem, rule, torch.tensor(gamma), alpha, last, block, released) for block in blocks]
             for method, runs in (("GD", fall[: last + 1]), ("Scafflix", np.concatenate(parts, axis=1))):
                 runs[..., 0] -= value  # (rounds + 1, seeds, 2)
                 curve = {"round": np.arange(last + 1, dtype=float)}
-                for c, column in enumerate(COLUMNS):
-                    low, middle, high = np.quantile(runs[..., c], (BAND[0], 0.5, BAND[1]), axis=1)
+                for column, values in zip(COLUMNS, np.moveaxis(runs, -1, 0)):
+                    low, middle, high = np.quantile(values, (BAND[0], 0.5, BAND[1]), axis=1)
                     curve |= {column: middle, f"{column}_low": low, f"{column}_high": high}
-                curves[method, f"{alpha:g}"] = curve
+                curves[method, alpha] = curve
     return curves
 
 
@@ -214,30 +199,27 @@ def draw(figure: Figure, canvas: Any) -> None:
     names, alphas = list(figure.setup["datasets"]), figure.setup["alphas"]
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.2)
     panels = canvas.subplots(2, len(names), squeeze=False, sharex="col")
-    for column, name in enumerate(names):
-        last = figure.data[SEPARATOR.join((name, "GD", f"{alphas[0]:g}"))]["round"][-1]
-        for row, what in enumerate(COLUMNS):
-            axes, ends = panels[row, column], []
+    for column, name in zip(panels.T, names):
+        last = figure[name, "GD", alphas[0]]["round"][-1]
+        for axes, (what, least) in zip(column, {"gap": FLOOR, "gradient2": 0}.items()):
+            ends = []
             for alpha, colour in zip(alphas, COLOURS):
                 for method, line in (("GD", "--"), ("Scafflix", "-")):
-                    curve = figure.data[SEPARATOR.join((name, method, f"{alpha:g}"))]
-                    middle, low, high = (_shown(curve[f"{what}{side}"], what) for side in ("", "_low", "_high"))
-                    if method == "Scafflix":
-                        axes.fill_between(curve["round"], low, high, color=colour, alpha=0.15, linewidth=0)
-                    axes.plot(curve["round"], middle, line, color=colour, linewidth=1.1)
-                    if method == "Scafflix" and np.isfinite(middle[-1]):
-                        ends.append((middle[-1], f"{alpha:g}", colour))
-            axes.set_yscale("log")
-            axes.set_xlim(0, last)
-            if row == 0:
-                axes.set_ylim(bottom=max(FLOOR, axes.get_ylim()[0]))
+                    curve = figure[name, method, alpha]
+                    shown = (curve[f"{what}{side}"] for side in ("_low", "", "_high"))
+                    low, middle, high = (np.where(values > least, values, np.nan) for values in shown)
+                    banded(axes, curve["round"], low, middle, high, colour, line, linewidth=1.1)
+                if np.isfinite(middle[-1]):
+                    ends.append((middle[-1], f"{alpha:g}", colour))
+            axes.set(yscale="log", xlim=(0, last))
+            if least:
+                axes.set_ylim(bottom=max(least, axes.get_ylim()[0]))
             if ends:
                 label_ends(axes, last, ends, gap=0.1)
-        panels[1, column].xaxis.get_major_locator().set_params(integer=True)
-        panels[1, column].set_xlabel("communication rounds")
+        column[1].xaxis.get_major_locator().set_params(integer=True)
+        column[1].set_xlabel("communication rounds")
         one_class = figure.setup["datasets"][name]["positive_share"] == 1
-        axes = panels[0, column]
-        axes.set_title(name + (" (labels of one class)" if one_class else ""), loc="left")
+        column[0].set_title(name + " (labels of one class)" * one_class, loc="left")
     panels[0, 0].set_ylabel(r"gap $f(x^k) - f^\star$ (loss)")
     panels[1, 0].set_ylabel(r"$\|\nabla f(x^k)\|^2$ (loss$^2$/$\theta^2$)")
     handles = [panels[0, 0].plot([], [], line, color="0.3")[0] for line in ("-", "--")]
@@ -247,16 +229,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     if any((curve["gap_low"] <= FLOOR).any() for curve in figure.data.values()):
         words += f". Lines and bands of gaps end where they fall below {FLOOR:g}"
         words += f", or below f* after {REFERENCE} steps of GD" if figure.edition == "published" else ""
-    headline(canvas, _message(figure), words)
+    cases = list(product(names, alphas))
+    below = sum(figure[name, "Scafflix", a]["gap"][-1] < figure[name, "GD", a]["gap"][-1] for name, a in cases)
+    message = f"After the same number of rounds Scafflix has the smaller gap in {below} of {len(cases)} cases"
+    headline(canvas, message, words)
     canvas.legend(handles, ["Scafflix", "gradient descent (GD)"], loc="outside lower center", ncols=2)
-
-
-def _message(figure: Figure) -> str:
-    """Whether Scafflix ends below gradient descent everywhere."""
-    pairs = {name.replace("| GD |", "| Scafflix |"): name for name in figure.data if "| GD |" in name}
-    below = sum(figure.data[ours]["gap"][-1] < figure.data[other]["gap"][-1] for ours, other in pairs.items())
-    return f"After the same number of rounds Scafflix has the smaller gap in {below} of {len(pairs)} cases"
-
-
-def _shown(values: np.ndarray, what: str) -> np.ndarray:
-    return np.where(values > (FLOOR if what == "gap" else 0), values, np.nan)

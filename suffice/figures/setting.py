@@ -55,13 +55,10 @@ class RegressionSetting:
         return f"$1/({whole}{of})$" if abs(whole * step - 1) < 1e-12 else f"${step:.3g}/{of}$"
 
     def facts(self, edition: str) -> dict[str, Any]:
-        """For a figure's setup."""
+        """For a figure's setup, beside its options."""
         step = self.scaled(edition)
         return {
-            "clients": self.clients,
-            "features": self.features,
             "spread": {"stated": 0.0, "published": 0.1}[edition] if self.spread is None else self.spread,
-            "iterations": self.iterations,
             "step_size": step / BETA if edition == "stated" else f"{step:g} / L_i",
             "step_words": self.words(edition),
         }
@@ -90,15 +87,6 @@ class Competitors:
             "CoBo": CoBo.released(rho=self.cobo_rho),
             "WGA-BC": WGABC(mixture=self.wga_mixture, memory=self.wga_memory),
             "APFL": APFL(mixture=self.apfl_mixture, adaptive=True, **server),
-        }
-
-    def words(self) -> dict[str, str]:
-        """For a figure's setup."""
-        return {
-            "Ditto": f"pull {self.ditto_pull:g}",
-            "CoBo": f"rho {self.cobo_rho:g}, weight step 0.01, pairs as its released code samples them",
-            "WGA-BC": f"mixture {self.wga_mixture:g}, memory {self.wga_memory:g}",
-            "APFL": f"mixture {self.apfl_mixture:g} at first, adaptive",
         }
 
 

@@ -7,7 +7,6 @@ and without the searches of `suffice verify`: what a bound gives away where nobo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,35 +35,28 @@ def sharpness(
     theorems = [claim.theorem for claim in all_claims()]
     keys = [theorem.key for theorem in theorems if theorem.edition == "corrected" and not theorem.superseded_by]
     rows = []
-    for done, key in enumerate(keys):
+    for done, key in enumerate(keys, 1):
         rows.append({"key": key, "edition": "corrected"} | computed(key=key, instances=instances, root=0))
-        progress(done + 1, len(keys))
+        progress(done, len(keys))
     return _content(rows, {"instances per family": instances})
 
 
 def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
-    kept = [row for row in rows if row["worst_ratio"] is not None]
+    units = {"instances": "count", "worst_ratio": "measured/bound", "median_ratio": "measured/bound"}
     data = {
         row["key"] + ("" if row["edition"] == "corrected" else f" ({row['edition']})"): {
-            "instances": np.array([float(row["instances"])]),
-            "worst_ratio": np.array([row["worst_ratio"]]),
-            "median_ratio": np.array([math.nan if row["median_ratio"] is None else row["median_ratio"]]),
+            column: np.array([row[column]], dtype=float) for column in units
         }
-        for row in kept
+        for row in rows
+        if row["worst_ratio"] is not None
     }
     return Content(
-        title="Worst and median measured/bound per claim",
-        data=data,
-        units={"instances": "count", "worst_ratio": "measured/bound", "median_ratio": "measured/bound"},
-        setup=setup,
-        keys=("theorem",),
+        title="Worst and median measured/bound per claim", data=data, units=units, setup=setup, keys=("theorem",)
     )
 
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: claims that are exceeded, then those that no instance comes near."""
-    from matplotlib.ticker import FuncFormatter
-
     worst = {key: float(curve["worst_ratio"][0]) for key, curve in figure.data.items()}
     above = [key for key in worst if worst[key] > 1 + 1e-9]
     keys = sorted(worst, key=lambda key: (key not in above, worst[key]))[: max(ROWS, len(above))]
@@ -77,25 +69,22 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.axvline(1, color=BLACK, linewidth=0.8)
     axes.hlines(at, low, high, color=SKY, linewidth=1)
     beyond, broken = median < LEAST, np.isin(keys, above)
-    axes.plot(low[~beyond], at[~beyond], "|", color=BLUE, markersize=6, label="median instance")
-    if beyond.any():
-        axes.plot(low[beyond], at[beyond], "<", color=BLUE, label=f"median below {LEAST:g}")
-    fits = ~broken & (high > LEAST)
-    axes.plot(high[fits], at[fits], "o", color=BLUE, label="worst instance")
-    if broken.any():
-        axes.plot(high[broken], at[broken], "X", color=VERMILION, label="exceeded")
-    axes.set_xscale("log")
-    axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    for x, some, mark, label, colour in (
+        (low, ~beyond, "|", "median instance", BLUE),
+        (low, beyond, "<", f"median below {LEAST:g}", BLUE),
+        (high, ~broken & (high > LEAST), "o", "worst instance", BLUE),
+        (high, broken, "X", "exceeded", VERMILION),
+    ):
+        if some.any():
+            axes.plot(x[some], at[some], mark, color=colour, label=label, markersize=6 if mark == "|" else None)
+    axes.set(xscale="log", xlim=(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high)))))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_yticks(at, labels, fontsize=SMALL)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("measured / bound (1: the bound is attained)")
     near = sum(abs(ratio - 1) < 0.01 for ratio in worst.values())
     message = f"{near} of {len(worst)} bounds are attained to 1 % by random instances"
     message += f", {len(above)} exceeded" if above else ""
-    headline(
-        canvas,
-        message,
-        f"The {len(keys)} that stay furthest below are shown. An arrow goes on to the left; the CSV has all of them",
-    )
+    words = f"The {len(keys)} that stay furthest below are shown. An arrow goes on to the left; the CSV has all of them"
+    headline(canvas, message, words)
     canvas.legend(loc="outside lower center", ncols=4)

@@ -43,6 +43,12 @@ def headline(canvas: Any, message: str, how: str = "") -> None:
         canvas.add_artist(Annotation("\n".join(below), (0, 0), xycoords=title, va="bottom", fontsize=SMALL))
 
 
+def banded(axes: Any, x: Any, low: Any, middle: Any, high: Any, colour: str, line: Any = "-", **how: Any) -> None:
+    """A line in a band."""
+    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(x, middle, color=colour, linestyle=line, **how)
+
+
 def label_ends(
     axes: Any, at: float, entries: Sequence[tuple[float, str, str]], *, gap: float = 0.075, alpha: float = 1.0
 ) -> None:

@@ -51,17 +51,12 @@ def theorem_2_truth(
     printed = evaluate(find("adaptive/theorem-2-constant", "printed"), **shared, s2=given["s2"])
     corrected = evaluate(find("adaptive/theorem-2-constant"), **shared, s2=given["tight"])
     start = given["e0"]
+    curves = (truth, running, np.append(start, printed), np.append(start, corrected))
     return Content(
         title="Theorem 2 as printed against the exact excess on its counterexample",
-        data={
-            TRUTH: {"iteration": t, "excess": truth},
-            RUNNING: {"iteration": t, "excess": running},
-            BOUND: {"iteration": t, "excess": np.concatenate(([start], printed))},
-            STOPPED: {"iteration": t, "excess": np.concatenate(([start], corrected))},
-        },
+        data={name: {"iteration": t, "excess": of} for name, of in zip((TRUTH, RUNNING, BOUND, STOPPED), curves)},
         units={"iteration": "count", "excess": "loss"},
         setup={
-            "iterations": iterations,
             "clients": len(line.h),
             "gap": float(-line.xi[-1]),
             "noise_variance": float(line.sigma2[0]),
@@ -81,33 +76,23 @@ def draw(figure: Figure, canvas: Any) -> None:
 
     canvas.set_size_inches(2 * COLUMN_WIDTH, 2.6)
     axes = canvas.subplots()
-    truth, bound = figure.data[TRUTH], figure.data[BOUND]
-    ratio = truth["excess"] / bound["excess"]
-    worst, eps = int(np.argmax(ratio)), figure.setup["epsilon"]
-    marker = "o" if len(ratio) <= FEW else ""
-    axes.plot(truth["iteration"], truth["excess"], color=VERMILION, marker=marker)
-    axes.plot(bound["iteration"], bound["excess"], "--", color=BLUE)
+    t, truth = figure.data[TRUTH].values()
+    bound = figure.data[BOUND]["excess"]
+    worst, eps = int(np.argmax(truth / bound)), figure.setup["epsilon"]
+    factor, between = times_text((truth / bound)[worst]), np.sqrt(truth * bound)[worst]
+    axes.plot(t, truth, color=VERMILION, marker="o" if len(t) <= FEW else "")
+    axes.plot(t, bound, "--", color=BLUE)
     axes.axhline(eps, color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
-    axes.set_yscale("log")
-    axes.set_xlim(-0.02 * truth["iteration"][-1], truth["iteration"][-1])
-    axes.set_ylim(eps / 2, truth["excess"].max() * 2)
-    ends = [(truth["excess"][-1], "exact $E[e_t]$", VERMILION), (bound["excess"][-1], "printed bound", BLUE)]
-    label_ends(axes, truth["iteration"][-1], [*ends, (eps, r"precision $\varepsilon$", BLACK)])
-    words = {
-        f"exceeded by a\nfactor of {times_text(ratio[worst])}": (
-            worst,
-            np.sqrt(truth["excess"] * bound["excess"])[worst],
-        ),
-        "after one step most runs are below $\\varepsilon$,\nwhere no peer is similar enough:\n"
-        "client 0 goes on alone, with all its noise": (worst + 2, np.sqrt(truth["excess"] * bound["excess"])[worst]),
-    }
-    for text, at in words.items():
-        axes.annotate(text, at, xytext=(6, 0), textcoords="offset points", va="center", fontsize=SMALL)
-    axes.set_xlabel("iteration $t$")
-    axes.set_ylabel("excess of client 0 (loss)")
+    axes.set(yscale="log", xlim=(-0.02 * t[-1], t[-1]), ylim=(eps / 2, truth.max() * 2))
+    ends = [(truth[-1], "exact $E[e_t]$", VERMILION), (bound[-1], "printed bound", BLUE)]
+    label_ends(axes, t[-1], [*ends, (eps, r"precision $\varepsilon$", BLACK)])
+    why = ("after one step most runs are below $\\varepsilon$,\nwhere no peer is similar enough:\n"
+           "client 0 goes on alone, with all its noise")  # fmt: skip
+    for text, x in ((f"exceeded by a\nfactor of {factor}", worst), (why, worst + 2)):
+        axes.annotate(text, (x, between), xytext=(6, 0), textcoords="offset points", va="center", fontsize=SMALL)
+    axes.set(xlabel="iteration $t$", ylabel="excess of client 0 (loss)")
     axes.xaxis.set_major_locator(MaxNLocator(9, integer=True))
     holds = (figure.data[RUNNING]["excess"] <= figure.data[STOPPED]["excess"] * (1 + 1e-9)).all()
-    message = f"Theorem 2 as printed is exceeded by a factor of {times_text(ratio[worst])}"
-    message += "; corrected, it holds" if holds else ""
+    message = f"Theorem 2 as printed is exceeded by a factor of {factor}" + "; corrected, it holds" * bool(holds)
     peers = f"Client 0 and {figure.setup['clients'] - 1} peers whose optimum is {figure.setup['gap']:g} away"
     headline(canvas, message, f"{peers}. The data have the corrected bound of $E[e_t 1\\{{\\tau \\geq t\\}}]$ too")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .figure import SEPARATOR, Figure
-from .fit import MOST_ACROSS, MOST_NAMED, grouped
+from .fit import MOST_NAMED, grouped, matrix
 from .style import BLACK, BLUE, headline, short_name
 
 
@@ -35,26 +35,22 @@ def training_curves_figure(curves: Sequence[Sequence[Any]], weights: np.ndarray 
 
 
 def _draw(figure: Figure, canvas: Any) -> None:
-    names, shown, order = list(figure.data), figure.setup["shown"], figure.setup["order"]
+    names, what, order = list(figure.data), figure.setup["shown"], figure.setup["order"]
     count, weights = len(names), figure.setup["weights"]
     canvas.set_size_inches(7.0, max(3.4, 1.3 + 0.11 * min(count, MOST_NAMED)))
-    values = np.array([curve[shown] for curve in figure.data.values()])
+    values = np.array([curve[what] for curve in figure.data.values()])
     first, last = values.mean(0)[[0, -1]]
-    message = f"the mean {shown} of {count} clients goes from {first:.3g} to {last:.3g}"
+    message = f"the mean {what} of {count} clients goes from {first:.3g} to {last:.3g}"
     how = "Thin lines are clients, the thick one is their mean"
     headline(canvas, f"By {figure.setup['algorithm']} {message}", how)
     left, *more = canvas.subplots(1, 1 if weights is None else 2, squeeze=False)[0]
     steps = next(iter(figure.data.values()))["iteration"]
     left.plot(steps, values.T, color=BLUE, linewidth=0.5, alpha=0.5)
     left.plot(steps, values.mean(0), color=BLACK, linewidth=1.5)
-    left.set(xlabel="iteration", ylabel=shown)
+    left.set(xlabel="iteration", ylabel=what)
     for right in more:
-        matrix = np.array(weights)[np.ix_(order, order)]
-        image = right.imshow(matrix, cmap="Blues", vmin=0, vmax=max(float(matrix.max()), 1e-9))
-        canvas.colorbar(image, ax=right, shrink=0.8, label="weight")
-        right.grid(False)
-        right.set(xlabel="gradients of client $k$", ylabel="model of client $i$")
-        if count <= MOST_NAMED:
-            right.set_yticks(range(count), [short_name(names[k]) for k in order])
-            if count <= MOST_ACROSS:
-                right.set_xticks(range(count), [short_name(names[k]) for k in order], rotation=90)
+        shown, words = (
+            np.array(weights)[np.ix_(order, order)],
+            ("gradients of client $k$", "model of client $i$", "weight"),
+        )
+        matrix(right, shown, [short_name(names[k]) for k in order], words, max(float(shown.max()), 1e-9))

@@ -92,6 +92,10 @@ class Oracle(Protocol):
         `batch` None takes the problem's own batch size. The samples are the third axis: `draw[:, :, j:j+1]` is
         the draw of the j-th alone.
         """
+        return self.drawn(randomness, batch or self.batch, iteration=iteration, stream=stream)
+
+    def drawn(self, randomness: Randomness, batch: int, *, iteration: Any, stream: Stream) -> Tensor:
+        """That of so many samples, (S, N, batch, ...)."""
         ...
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 from torch import Tensor
@@ -52,6 +52,11 @@ class Problem(Oracle, Protocol):
         """What the theorems need to know; estimates are named in its notes."""
         ...
 
+    def known_by(self, **given: Any) -> Constants:
+        """Constants from mu, beta, pairs and notes, with the noise, initial excess and names of the problem."""
+        sigma2, excess = (each.double().cpu().numpy() for each in (self.sigma2, self.excess(self.start[None])[0]))
+        return Constants(sigma2=sigma2, excess=excess, names=self.names, **given)
+
     # What theorems and plans ask beyond the constants; what is inherited are the answers of a problem without rows.
 
     def certainty(self) -> tuple[Trust, str, str]:
@@ -72,9 +77,10 @@ class Problem(Oracle, Protocol):
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
         """(floor, factor), (N,) each, with Var[g_k] <= floor_k + factor_k |grad R_k|^2 at all models.
 
-        floor [(loss / theta)^2], factor [1]; both for the mean of `batch` samples.
+        floor [(loss / theta)^2], factor [1]; both for the mean of `batch` samples. Here sigma2 bounds all of it.
         """
-        ...
+        floor = self.sigma2.double().cpu().numpy()
+        return floor, np.zeros_like(floor)
 
     @property
     def gradient_cost(self) -> float:

@@ -23,7 +23,7 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 Arrays = list[np.ndarray]
-_PARTS = {"X", "y", "X_test", "y_test"}
+_PARTS = ("X", "y", "X_test", "y_test")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,31 +83,28 @@ def client_arrays(
             raise InputError(name, value, "only a table has named columns; drop it")
     if loss != "auto":
         raise InputError("loss", loss, "arrays say by their type whether they are labels; drop it")
-    given: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     if path is not None and part:
         if split is None or (rule := parse_split(split)).kind == "column":
             raise InputError("split", split or "missing", UNDIVIDED)
         whole = mnist(path, part=part, max_memory=max_memory)
         side = isqrt(whole.X.shape[1])
         shape = (1, side, side) if side * side == whole.X.shape[1] else whole.X.shape[1:]
-        parts = parts_of(whole.y, rule, seed)
-        names = [str(at) for at in range(len(parts))]
-        X, y = [whole.X[part].reshape(-1, *shape) for part in parts], [whole.y[part].astype(int) for part in parts]
+        clients = {
+            str(at): {"X": whole.X[rows].reshape(-1, *shape), "y": whole.y[rows].astype(int)}
+            for at, rows in enumerate(parts_of(whole.y, rule, seed))
+        }
     else:
         if split is not None:
             raise InputError("split", split, "a folder has one client per file; drop it")
         memory = Memory(max_memory)
-        arrays = {file.stem: _parts(file, memory) for file in files}
-        given = {name: (own["X_test"], own["y_test"]) for name, own in arrays.items() if "X_test" in own}
-        names = list(arrays)
-        X, y = ([own[key] for own in arrays.values()] for key in ("X", "y"))
-    return _divided(names, X, y, given, test, seed)
+        clients = {file.stem: _parts(file, memory) for file in files}
+    return _divided(clients, test, seed)
 
 
 def _parts(file: Path, memory: Memory) -> dict[str, np.ndarray]:
     arrays = read_arrays("setup", file, memory)
     tests = {"X_test", "y_test"} & set(arrays)
-    if not {"X", "y"} <= set(arrays) <= _PARTS or len(tests) == 1:
+    if not {"X", "y"} <= set(arrays) <= set(_PARTS) or len(tests) == 1:
         raise InputError(f"arrays of {file.name}", sorted(arrays), "give X and y and, optionally, X_test and y_test")
     for of, answer in (("X", "y"), ("X_test", "y_test"))[: 1 + bool(tests)]:
         if arrays[of].ndim < 2 or arrays[answer].ndim < 1 or len(arrays[of]) != len(arrays[answer]):
@@ -130,46 +127,40 @@ def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArray
         raise InputError(f"column {sites.target}", float(mean[-1]), "the same in every row; give a target that varies")
     scale = np.where(constant, 1.0, scale)
     p = len(encoding.columns)
-    X = [(rows - mean[:p]) / scale[:p] for rows in X]
-    y = [(own - mean[-1]) / scale[-1] if numbers else own.astype(int) for own in y]
+    clients = {
+        name: {
+            "X": (rows - mean[:p]) / scale[:p],
+            "y": (own - mean[-1]) / scale[-1] if numbers else own.astype(int),
+        }
+        for name, rows, own in zip(sites.names, X, y)
+    }
     notes = (*sites.notes, *sites.design.remarks(encoding, constant[:p]))
     if numbers:
         notes += (f"{sites.target} is divided by its deviation: a loss of 1 is that of a constant",)
     standardised = dict(zip(standardised, zip(mean.tolist(), scale.tolist())))
     reading = TableReading(client=how["client"], target=sites.target, design=sites.design, encoding=encoding,
                       standardised=standardised)  # fmt: skip
-    return _divided(list(sites.names), X, y, {}, test, seed, sites.classes, reading=reading, notes=notes)
+    return _divided(clients, test, seed, sites.classes, reading=reading, notes=notes)
 
 
 def _divided(
-    names: Sequence[str],
-    X: Arrays,
-    y: Arrays,
-    given: dict[str, tuple[np.ndarray, np.ndarray]],
-    share: float,
-    seed: int,
-    classes: tuple[str, ...] = (),
-    **rest: Any,
+    clients: dict[str, dict[str, np.ndarray]], share: float, seed: int, classes: tuple[str, ...] = (), **rest: Any
 ) -> ClientArrays:
     """Clients with their own rows for tests, or a share of each one's; labels become 0, 1, ... where they are not."""
-    kept: tuple[Arrays, ...] = ([], [], [], [])
-    for at, (name, rows, answers) in enumerate(zip(names, X, y)):
-        if name in given:
-            parts = (rows, answers, *given[name])
-        else:
-            out = held_out(name, len(rows), "test", share, seed=seed, number=at).numpy()
-            parts = (rows[~out], answers[~out], rows[out], answers[out])
-        for place, part in zip(kept, parts):
-            place.append(part)
-    labels = [each.dtype.kind not in "fc" for each in (*kept[1], *kept[3])]
+    for at, (name, own) in enumerate(clients.items()):
+        if "X_test" not in own:
+            out = held_out(name, len(own["X"]), "test", share, seed=seed, number=at).numpy()
+            clients[name] = {f"{key}{end}": own[key][rows] for end, rows in (("", ~out), ("_test", out)) for key in own}
+    answers = [own[key] for key in ("y", "y_test") for own in clients.values()]
+    labels = [each.dtype.kind not in "fc" for each in answers]
     if any(labels) and not classes:
         if not all(labels):
             raise InputError("y", "labels and numbers", "give all clients whole numbers or texts as labels, or numbers")
-        found = np.unique(np.concatenate([each.ravel() for each in (*kept[1], *kept[3])]))
+        found = np.unique(np.concatenate([each.ravel() for each in answers]))
         if len(found) < 2:
             raise InputError("y", found.tolist(), "one class alone; give at least two")
         classes = tuple(map(str, found.tolist()))
-        for place in (kept[1], kept[3]):
-            place[:] = [np.searchsorted(found, each) for each in place]
-    train_X, train_y, test_X, test_y = kept
-    return ClientArrays(names=tuple(names), X=train_X, y=train_y, X_test=test_X, y_test=test_y, classes=classes, **rest)
+        for own in clients.values():
+            own |= {key: np.searchsorted(found, own[key]) for key in ("y", "y_test")}
+    arrays: dict[str, Any] = {key: [own[key] for own in clients.values()] for key in _PARTS}
+    return ClientArrays(names=tuple(clients), classes=classes, **arrays, **rest)

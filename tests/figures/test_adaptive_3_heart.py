@@ -80,7 +80,7 @@ def test_entries_of_the_paper_stand_beside_its_setting_alone(changed, monkeypatc
     # the rules are not run: what they would give is no matter here
     columns = len((*MEASURED, *BESIDE))
     blocks = {rule: np.ones((changed.get("epochs", 25) + 1, 2, columns)) for rule in ("Local", "CoBo")}
-    monkeypatch.setattr("suffice.figures.blocks.in_blocks", lambda *arguments: [blocks])
+    monkeypatch.setattr("suffice.figures.adaptive_3_heart.in_blocks", lambda *arguments: blocks)
     drawn = figure("adaptive-3-heart", data=HEART, seeds=2, **changed)
     entries = {run: facts["published"] for run, facts in drawn.setup["runs_of"].items()}
     theirs = {"Local": [-0.41, 82.1, 8.3], "CoBo": [-0.41, 81.9, 8.5]}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,7 +12,7 @@ from suffice.support.errors import InputError
 
 from ..gradient_noise import Additive
 from ..problem import Problem
-from ..randomness import Randomness, Stream
+from ..randomness import Randomness
 
 CACHED, HELD = 2**15, 2**24
 """Numbers in one array of gradients of pairs, on a CPU and on a card."""
@@ -66,10 +65,6 @@ class AdditiveNoise(Problem):
     def sigma2(self) -> Tensor:
         return self.noise.sigma2
 
-    def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
-        floor = self.sigma2.double().cpu().numpy()
-        return floor, np.zeros_like(floor)
-
     def gradient_gap(self, theta: Tensor) -> Tensor:
         return self._gap(theta, self.gradient(theta), None)
 
@@ -84,11 +79,9 @@ class AdditiveNoise(Problem):
             gap = gap.add_(peer.mul_(peer).sum(0))
         return gap
 
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
-        """Noise (S, N, m, d) of m samples per client, by default one."""
-        return self.noise.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+    def drawn(self, randomness: Randomness, batch: int, **when: Any) -> Tensor:
+        """Noise (S, N, batch, d)."""
+        return self.noise.draw(randomness, **when, batch=batch)
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
         noise = _mean(draw)

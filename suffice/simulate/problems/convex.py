@@ -32,13 +32,8 @@ class Kink(Profile):
         if max(self.inner, self.outer) == 0:
             raise InputError("inner", self.inner, "give a positive curvature inside or outside")
 
-    @property
-    def smoothness(self) -> float:
-        return max(self.inner, self.outer)
-
-    @property
-    def mu(self) -> float:
-        return min(self.inner, self.outer)
+    smoothness = property(lambda self: max(self.inner, self.outer))
+    mu = property(lambda self: min(self.inner, self.outer))
 
     def value(self, u: Tensor) -> Tensor:
         near = u.abs().clamp_max(self.width)
@@ -50,12 +45,9 @@ class Kink(Profile):
     def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
         # phi' has slope at most the smoothness and phi'(u) - outer u is at most |inner - outer| width in size: the gap
         # is bounded by both, and the linear parts of unequal weights leave |w - w'| outer |u|
-        moved = np.minimum(self.smoothness * np.abs(shift), self.outer * np.abs(shift) + 2 * self._bend())
-        apart = other * moved + np.abs(w - other) * self._bend()
-        return np.where((w == other) | (self.outer == 0), apart, np.inf)
-
-    def _bend(self) -> float:
-        return abs(self.inner - self.outer) * self.width
+        bend = abs(self.inner - self.outer) * self.width
+        moved = np.minimum(self.smoothness * np.abs(shift), self.outer * np.abs(shift) + 2 * bend)
+        return np.where((w == other) | (self.outer == 0), other * moved + np.abs(w - other) * bend, np.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +59,8 @@ class LogisticPiece(Profile):
     def __post_init__(self) -> None:
         as_number("ridge", self.ridge, least=0)
 
-    @property
-    def smoothness(self) -> float:
-        return 1.0 + self.ridge
-
-    @property
-    def mu(self) -> float:
-        return self.ridge
+    smoothness = property(lambda self: 1.0 + self.ridge)
+    mu = property(lambda self: self.ridge)
 
     def value(self, u: Tensor) -> Tensor:
         # ln cosh(u/2) = |u|/2 + ln(1 + exp(-|u|)) - ln 2; near 0 by (1/2) ln(1 + sinh^2(u/2)), which keeps its digits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 from suffice.support.memory import Memory
 
 from ..moments.gradient_moments import GradientMoments
-from ..randomness import Randomness, Stream
+from ..randomness import Randomness
 from .quadratic import Quadratics
 
 
@@ -26,14 +27,9 @@ class GrowingNoise(Quadratics):
 
     growth: Tensor
 
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
+    def drawn(self, randomness: Randomness, batch: int, **when: Any) -> Tensor:
         n, d = self.xi.shape
-        shape = (batch or self.batch, d + 1)
-        z = randomness.normal(
-            iteration=iteration, stream=stream, clients=n, features=int(np.prod(shape)), dtype=self.dtype
-        ).unflatten(-1, shape)
+        z = randomness.normal(**when, clients=n, features=batch * (d + 1), dtype=self.dtype).unflatten(-1, (batch, -1))
         return torch.cat((torch.einsum("kde,skme->skmd", self.noise.factor, z[..., :d]), z[..., d:]), -1)
 
     def scenarios(self) -> tuple[Tensor, Tensor]:

@@ -17,7 +17,6 @@ from torch import Tensor
 from suffice.bounds import Constants
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
-from suffice.support.numbers import as_number, as_whole
 
 from ..data.standardisation import Coordinates
 from ..moments.by_rows import MOST_FEATURES, GradientRows, passable
@@ -27,7 +26,6 @@ from .population import QuadraticPopulation
 from .quadratic import Quadratics
 from .row_model import RowModel
 from .rows import Rows
-from .start import starting_points
 
 MOST_SINGULAR = 500
 """A client may have fewer rows than coefficients up to so many of these."""
@@ -59,36 +57,22 @@ class LeastSquares(RowModel, QuadraticPopulation):
     )
 
     @classmethod
-    def of(
-        cls,
-        X: Sequence[Any],
-        y: Sequence[Any],
-        *,
-        regularisation: float = 0.0,
-        batch: int = 1,
-        names: Sequence[str] = (),
-        start: Any = None,
+    def _of(
+        cls, data: Rows, names: tuple[str, ...], start: np.ndarray, *, regularisation: float, batch: int
     ) -> LeastSquares:
-        """Build from one (n_i, d) array and one (n_i,) array per client; start 0 unless given."""
-        data, labels = Rows.of(X, y, names)
-        ridge = as_number("regularisation", regularisation, least=0)
         blocks, d = data.blocks(), data.X.shape[1]
-        if not ridge and d > MOST_SINGULAR:  # before (d, d) matrices, which may be far larger than the data, are made
-            for i, (x, _) in enumerate(blocks):
+        if not regularisation and d > MOST_SINGULAR:  # before (d, d) matrices, which may be far larger, are made
+            for name, (x, _) in zip(names, blocks):
                 if len(x) < d:
-                    raise _undetermined([labels[i]], len(x), d)
-        A = np.stack([x.T @ x / len(x) for x, _ in blocks]) + ridge / 2 * np.eye(d)
+                    raise _undetermined([name], len(x), d)
+        A = np.stack([x.T @ x / len(x) for x, _ in blocks]) + regularisation / 2 * np.eye(d)
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
-        singular = least <= np.maximum(1e-12 * largest, 1e-60)
-        begin = starting_points(start, len(A), d)
-        optimum = np.stack([_solve(x, target, ridge, at) for (x, target), at in zip(blocks, begin)])
-        population = Quadratics.of_population(A, optimum, start=begin, names=labels)
-        refusal = ()
-        if singular.any():
-            found = np.flatnonzero(singular).tolist()
-            refusal = (_undetermined([labels[i] for i in found], len(blocks[found[0]][0]), d),)
-        batch = as_whole("batch", batch)
-        return cls(data=data, population=population, regularisation=ridge, batch=batch, undetermined=refusal)
+        found = np.flatnonzero(least <= np.maximum(1e-12 * largest, 1e-60)).tolist()
+        refusal = [_undetermined([names[i] for i in found], len(blocks[found[0]][0]), d)] if found else []
+        optimum = np.stack([_solve(x, target, regularisation, at) for (x, target), at in zip(blocks, start)])
+        population = Quadratics.of_population(A, optimum, start=start, names=names)
+        how: dict[str, Any] = {"regularisation": regularisation, "batch": batch}
+        return cls(data=data, population=population, undetermined=tuple(refusal), **how)
 
     def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
         return 2 * (prediction - y)

@@ -7,7 +7,6 @@ regularisation there is no strong convexity and no PL inequality: gradients are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -19,7 +18,6 @@ from torch import Tensor
 
 from suffice.bounds import Constants, GradientDissimilarity, entry_precisions
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_number, as_whole
 
 from ..data.standardisation import Coordinates
 from ..oracle import short
@@ -73,40 +71,19 @@ class Logistic(RowModel):
     coordinates: Coordinates | None = None
 
     @classmethod
-    def of(
-        cls,
-        X: Sequence[Any],
-        y: Sequence[Any],
-        *,
-        regularisation: float = 0.0,
-        batch: int = 1,
-        names: Sequence[str] = (),
-        start: Any = None,
-    ) -> Self:
-        """Build from one (n_i, d) array and one (n_i,) array of labels per client, all in {0, 1} or all in {-1, 1}.
-
-        Without regularisation every client must have a minimiser: both classes, not separable by a hyperplane.
-        """
-        data, labels = Rows.of(X, y, names)
-        ridge = as_number("regularisation", regularisation, least=0)
+    def _of(cls, data: Rows, names: tuple[str, ...], start: np.ndarray, *, regularisation: float, batch: int) -> Self:
         values = np.unique(data.y.numpy())
         if not (set(values) <= {0.0, 1.0} or set(values) <= {-1.0, 1.0}):
             raise InputError("labels", values.tolist(), "give two classes as 0 and 1, or as -1 and 1")
         data = replace(data, y=torch.where(data.y > 0, 1.0, -1.0).to(data.y))
-        blocks, d = data.blocks(), data.X.shape[1]
-        for (_, s), name in zip(blocks, labels):
-            if not ridge and (s == s[0]).all():
+        for (_, s), name in zip(data.blocks(), names):
+            if not regularisation and (s == s[0]).all():
                 remedy = "only one class, so no minimiser; merge clients, or use regularisation 0.1, for example"
                 raise InputError(f"labels of client {name}", s[0].item(), remedy)
-        optimum = np.stack([minimise(x * s[:, None], ridge, name) for (x, s), name in zip(blocks, labels)])
-        return cls(
-            data=data,
-            optimum=torch.from_numpy(optimum),
-            start=torch.from_numpy(starting_points(start, len(labels), d)),
-            names=labels,
-            regularisation=ridge,
-            batch=as_whole("batch", batch),
-        )
+        signed = [x * s[:, None] for x, s in data.blocks()]
+        optimum = np.stack([minimise(rows, regularisation, name) for rows, name in zip(signed, names)])
+        points: dict[str, Any] = {"optimum": torch.from_numpy(optimum), "start": torch.from_numpy(start)}
+        return cls(data=data, names=names, regularisation=regularisation, batch=batch, **points)
 
     @property
     def gradient_cost(self) -> float:
@@ -162,11 +139,6 @@ class Logistic(RowModel):
         """mean |x|^2 / batch: no variance exceeds it, wherever the models are, (N,)."""
         return self.data.means((self.data.X**2).sum(-1)[None])[0] / self.batch
 
-    def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
-        """The variance has a bound for all models, so it need not grow."""
-        floor = self.sigma2.double().cpu().numpy()
-        return floor, np.zeros_like(floor)
-
     @property
     def smoothness(self) -> Tensor:
         """lambda_max(X'X) / (4 n) + r, (N,): tight, the curvature at 0. Arrays have `logistic_smoothness` of bounds."""
@@ -179,7 +151,7 @@ class Logistic(RowModel):
 
     def heterogeneity(self) -> GradientDissimilarity:
         """b_ik that holds everywhere, with c = 0; b_ik = 0 for clients with the same rows, whatever their order."""
-        blocks = self._signed_blocks()
+        blocks = [x * s[:, None] for x, s in self.data.blocks()]
         mean = np.stack([u.mean(0) for u in blocks])
         # largest singular value / sqrt(n) by the (d, d) moment, 1e-12 outward for its rounding
         top = [np.sqrt(np.linalg.eigvalsh(u.T @ u / len(u))[-1]) * (1 + 1e-12) for u in blocks]
@@ -189,9 +161,6 @@ class Logistic(RowModel):
         same = np.array([content.index(rows) for rows in content])
         return GradientDissimilarity(b2=np.where(same[:, None] == same, 0.0, b**2), c=np.zeros_like(b))
 
-    def _signed_blocks(self) -> list[np.ndarray]:
-        return [x * s[:, None] for x, s in self.data.blocks()]
-
     def certainty(self) -> tuple[Trust, str, str]:
         return "certified", "all models", "all models"
 
@@ -199,19 +168,13 @@ class Logistic(RowModel):
         """mu = r, sigma and the pairs bound what they bound at all models; beta and the excess are exact."""
         if not self.regularisation:
             raise InputError("regularisation", 0.0, "without it mu = 0 and no theorem applies; give r > 0")
-        mu, heterogeneity = np.full(self.clients, self.regularisation), self.heterogeneity()
-        excess = self.excess(self.start[None])[0].double().cpu().numpy()
-        enters = entry_precisions(heterogeneity, mu=mu, threshold=ALIKE) < excess[:, None]
+        mu = np.full(self.clients, self.regularisation)
+        beta = np.maximum(self.smoothness.double().cpu().numpy(), mu)
+        found = self.known_by(mu=mu, beta=beta, heterogeneity=self.heterogeneity())
+        assert found.excess is not None
+        enters = entry_precisions(found.heterogeneity, mu=mu, threshold=ALIKE) < found.excess[:, None]
         pairs = f"{enters.sum() - np.diagonal(enters).sum()} of {self.clients * (self.clients - 1)} pairs"
-        return Constants(
-            mu=mu,
-            beta=np.maximum(self.smoothness.double().cpu().numpy(), mu),
-            sigma2=self.sigma2.double().cpu().numpy(),
-            excess=excess,
-            heterogeneity=heterogeneity,
-            names=self.names,
-            notes=(EVERYWHERE, PAIRS.format(pairs=pairs), *self.remarks),
-        )
+        return replace(found, notes=(EVERYWHERE, PAIRS.format(pairs=pairs), *self.remarks))
 
     def quadratic_model(self) -> LeastSquares | None:
         """Least squares with the Hessian of R_i and the law of one row's gradient as they are at theta_i*.

@@ -138,13 +138,11 @@ class _Tried:
 
     def keeps_nothing(self) -> None:
         """Nothing is drawn, and nothing remembered from one call to the next."""
-
-        def called() -> list[bytes]:
+        model, kept, seen = self.models[0], self.models[0].clone(), []
+        for _ in range(2):
             outputs = self.called("module", self.flat.outputs, model, self.x)
-            return [as_bytes(outputs), as_bytes(self.called("loss", self.flat.loss, outputs, self.t))]
-
-        model = self.models[0]
-        first, numbers, again, kept = called(), _numbers(self.worker), called(), model.clone()
+            losses = self.called("loss", self.flat.loss, outputs, self.t)
+            seen.append((as_bytes(outputs), as_bytes(losses), _numbers(self.worker)))
         with torch.no_grad():
             self.flat.outputs(kept, self.x.clone())
         changed = [name for name, content in _fixed(self.worker).items() if content != self.before[name]]
@@ -152,15 +150,14 @@ class _Tried:
             self.refuse(f"its forward changes {changed[0]}, which models would share: use nn.GroupNorm or nn.LayerNorm")
         if not torch.equal(model, kept):
             self.refuse("its forward changes its parameters: leave that to the steps, or change copies")
-        if numbers != _numbers(self.worker):
+        if seen[0][2] != seen[1][2]:
             self.refuse("its forward changes its attributes, which models would share: leave that out")
-        if first != again or self.generators != _generators():
+        if seen[0] != seen[1] or self.generators != _generators():
             self.refuse("its forward draws random numbers that no seed of a run decides: remove them (dropout=0)")
 
     def rows_alone(self) -> None:
         """Outputs and gradients of the rows together are those of each row alone."""
-        weights = torch.arange(1.0, len(self.x) + 1).to(self.models)
-        columns = (self.x, self.t, weights)
+        columns = (self.x, self.t, torch.arange(1.0, len(self.x) + 1).to(self.models))
 
         def answers(model: Tensor, *rows: Tensor) -> tuple[Tensor, Tensor]:
             outputs = self.called("module", self.flat.outputs, model, rows[0])

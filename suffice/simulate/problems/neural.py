@@ -15,7 +15,7 @@ from suffice.support.memory import MAX_MEMORY, Memory
 from suffice.support.numbers import as_whole
 
 from ..oracle import Measure, Oracle, short
-from ..randomness import Randomness, Stream
+from ..randomness import Randomness
 from .flat_module import FlatModule, RowLoss
 from .module_requirements import admitted
 from .network_input import built, chosen_loss, divided, remarks, rows_of
@@ -108,11 +108,9 @@ class Neural(Oracle):
         """The rows of a batch, not as many vectors of parameters."""
         return self.clients * self.batch * self.data.X[0].numel()
 
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
-        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
-        return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+    def drawn(self, randomness: Randomness, batch: int, **when: Any) -> Tensor:
+        """Indices of the sampled rows of each client, (S, N, batch), with replacement."""
+        return self.data.draw(randomness, **when, batch=batch)
 
     @property
     def selects(self) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,13 @@ LARGEST_RIPPLE = 4.6
 class Profile(ABC):
     """A function phi of one variable, with its smoothness and PL constants (mu = 0: not PL)."""
 
-    smoothness: float
-    mu: float
+    @property
+    @abstractmethod
+    def smoothness(self) -> float: ...
+
+    @property
+    @abstractmethod
+    def mu(self) -> float: ...
 
     @abstractmethod
     def value(self, u: Tensor) -> Tensor: ...
@@ -55,16 +61,14 @@ class Ripple(Profile):
     """
 
     amplitude: float = 3.0
-    smoothness: float = field(init=False)
-    mu: float = field(init=False)
 
     def __post_init__(self) -> None:
-        a = as_number("amplitude", self.amplitude)
-        if not 1 < a <= LARGEST_RIPPLE:
+        if not 1 < as_number("amplitude", self.amplitude) <= LARGEST_RIPPLE:
             remedy = f"give 1 < a <= {LARGEST_RIPPLE}: convex below, a second stationary point above"
             raise InputError("amplitude", self.amplitude, remedy)
-        object.__setattr__(self, "smoothness", 2 + 2 * a)
-        object.__setattr__(self, "mu", _ripple_mu(a))
+
+    smoothness = property(lambda self: 2 + 2 * self.amplitude)
+    mu = cached_property(lambda self: _ripple_mu(self.amplitude))
 
     def value(self, u: Tensor) -> Tensor:
         return u**2 + self.amplitude * torch.sin(u) ** 2
@@ -87,20 +91,14 @@ def _ripple_mu(a: float) -> float:
     h >= (phi'(m) - (2 + 2a) r)^2 / (2 phi(m + r)). Cells whose bound is below 1 - 1e-6 times the least h seen
     are divided until none is left: then that level is a bound.
     """
-
-    def phi(u: np.ndarray) -> np.ndarray:
-        return u**2 + a * np.sin(u) ** 2
-
-    def slope(u: np.ndarray) -> np.ndarray:
-        return 2 * u + a * np.sin(2 * u)
-
-    count = 1000
+    count, level = 1000, np.inf
     r = (10 - 1 / 2) / (2 * count)
     centre = 1 / 2 + r * (2 * np.arange(count) + 1)
-    level = np.inf
     while len(centre):
-        level = min(level, (1 - 1e-6) * (slope(centre) ** 2 / (2 * phi(centre))).min())
-        bound = np.maximum(slope(centre) - (2 + 2 * a) * r, 0) ** 2 / (2 * phi(centre + r))
+        phi, beyond = (u**2 + a * np.sin(u) ** 2 for u in (centre, centre + r))
+        slope = 2 * centre + a * np.sin(2 * centre)
+        level = min(level, (1 - 1e-6) * (slope**2 / (2 * phi)).min())
+        bound = np.maximum(slope - (2 + 2 * a) * r, 0) ** 2 / (2 * beyond)
         centre, r = centre[bound * (1 - 1e-12) < level], r / 2  # the factor covers rounding
         centre = np.concatenate((centre - r, centre + r))
     return float(min(level, (20 - a) ** 2 / (2 * (100 + a))))
@@ -110,8 +108,8 @@ def _ripple_mu(a: float) -> float:
 class Well(Profile):
     """phi = u^2 / (1 + u^2): bounded by 1, phi'' in [-1/2, 2], |phi'| <= 9 / (8 sqrt 3) at u = 1 / sqrt 3; not PL."""
 
-    smoothness: float = field(default=2.0, init=False)
-    mu: float = field(default=0.0, init=False)
+    smoothness = 2.0
+    mu = 0.0
 
     def value(self, u: Tensor) -> Tensor:
         return u**2 / (1 + u**2)
@@ -220,16 +218,7 @@ class Separable(AdditiveNoise):
 
     def constants(self) -> Constants:
         if not self.profile.mu:
-            raise InputError(
-                "profile",
-                type(self.profile).__name__,
-                "not PL, so there is no mu; read smoothness, sigma2 and heterogeneity() from the problem",
-            )
-        return Constants(
-            mu=self.mu.double().cpu().numpy(),
-            beta=self.smoothness.double().cpu().numpy(),
-            sigma2=self.sigma2.double().cpu().numpy(),
-            excess=self.excess(self.start[None])[0].double().cpu().numpy(),
-            heterogeneity=self.heterogeneity(),
-            names=self.names,
-        )
+            remedy = "not PL, so there is no mu; read smoothness, sigma2 and heterogeneity() from the problem"
+            raise InputError("profile", type(self.profile).__name__, remedy)
+        mu, beta = (each.double().cpu().numpy() for each in (self.mu, self.smoothness))
+        return self.known_by(mu=mu, beta=beta, heterogeneity=self.heterogeneity())

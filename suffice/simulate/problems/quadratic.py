@@ -122,14 +122,7 @@ class Quadratics(AdditiveNoise, QuadraticProblem):
     def constants(self) -> Constants:
         A, xi = self.A.double().cpu().numpy(), self.xi.double().cpu().numpy()
         mu, beta = quadratic_constants(A)
-        return Constants(
-            mu=mu,
-            beta=beta,
-            sigma2=self.sigma2.double().cpu().numpy(),
-            excess=self.excess(self.start[None])[0].double().cpu().numpy(),
-            heterogeneity=QuadraticCertificate(A=A, xi=xi),
-            names=self.names,
-        )
+        return self.known_by(mu=mu, beta=beta, heterogeneity=QuadraticCertificate(A=A, xi=xi))
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
         if not manageable(self.clients, self.features, memory):

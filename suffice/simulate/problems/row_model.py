@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
 from torch import Tensor
 
+from suffice.support.numbers import as_number, as_whole
+
 from ..problem import Problem
-from ..randomness import Randomness, Stream
+from ..randomness import Randomness
 from .linear_model import LinearModel
 from .rows import Rows
+from .start import starting_points
 
 
 class RowModel(LinearModel, Problem):
@@ -16,10 +24,33 @@ class RowModel(LinearModel, Problem):
     data: Rows
     regularisation: float
     batch: int
+    ridge = property(lambda self: self.regularisation)
 
-    @property
-    def ridge(self) -> float:
-        return self.regularisation
+    @classmethod
+    def of(
+        cls,
+        X: Sequence[Any],
+        y: Sequence[Any],
+        *,
+        regularisation: float = 0.0,
+        batch: int = 1,
+        names: Sequence[str] = (),
+        start: Any = None,
+    ) -> Self:
+        """Build from one (n_i, d) array and one (n_i,) array per client; start 0 unless given. Raises `InputError`.
+
+        A logistic regression takes labels that are all in {0, 1} or all in {-1, 1}; without regularisation every client
+        must have a minimiser: both classes, not separable by a hyperplane.
+        """
+        data, labels = Rows.of(X, y, names)
+        ridge, size = as_number("regularisation", regularisation, least=0), as_whole("batch", batch)
+        begin = starting_points(start, len(labels), data.X.shape[1])
+        return cls._of(data, labels, begin, regularisation=ridge, batch=size)
+
+    @classmethod
+    @abstractmethod
+    def _of(cls, data: Rows, names: tuple[str, ...], start: np.ndarray, *, regularisation: float, batch: int) -> Self:
+        """From what is checked."""
 
     @property
     def row_counts(self) -> tuple[int, ...]:
@@ -28,16 +59,9 @@ class RowModel(LinearModel, Problem):
     def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
         return self.data.X[draw], self.data.y[draw]
 
-    def draw(
-        self,
-        randomness: Randomness,
-        iteration: int | Tensor,
-        *,
-        stream: Stream = Stream.NOISE,
-        batch: int | None = None,
-    ) -> Tensor:
-        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
-        return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+    def drawn(self, randomness: Randomness, batch: int, **when: Any) -> Tensor:
+        """Indices of the sampled rows of each client, (S, N, batch), with replacement."""
+        return self.data.draw(randomness, **when, batch=batch)
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
         """Every row with its frequency; clients with fewer rows are padded by rows of weight 0."""

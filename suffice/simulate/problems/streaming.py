@@ -22,7 +22,7 @@ from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from ..moments.gradient_moments import GradientMoments, manageable, moments_of_gaussian_features
 from ..oracle import short
-from ..randomness import Randomness, Stream
+from ..randomness import Randomness
 from .cubature import gaussian_cubature
 from .linear_model import LinearModel
 from .population import QuadraticPopulation
@@ -94,9 +94,7 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
             pairwise=bool(pairwise),
         )
 
-    @property
-    def ridge(self) -> float:
-        return 0.0
+    ridge = 0.0
 
     def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
         return 2 * (prediction - y)
@@ -112,15 +110,11 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
         shift = self.optimum - self.optimum[0]
         return x, torch.einsum("sk...d,kd->sk...", x, shift) + noise
 
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
+    def drawn(self, randomness: Randomness, batch: int, **when: Any) -> Tensor:
         """(x, label noise) of m samples per client, (S, N, m, d + 1), or per pair [s, k, j, i], (S, N, m, N, d + 1)."""
-        m, n, r = batch or self.batch, self.clients, self.root.shape[-1] + 1
-        shape = (m, n, r) if self.pairwise else (m, r)
-        z = randomness.normal(
-            iteration=iteration, stream=stream, clients=n, features=int(np.prod(shape)), dtype=self.dtype
-        )
+        n, r = self.clients, self.root.shape[-1] + 1
+        shape = (batch, n, r) if self.pairwise else (batch, r)
+        z = randomness.normal(**when, clients=n, features=int(np.prod(shape)), dtype=self.dtype)
         return self._sample(z.unflatten(-1, shape))
 
     def _sample(self, z: Tensor) -> Tensor:
