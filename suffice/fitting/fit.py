@@ -84,7 +84,7 @@ def fit(
             max_memory=max_memory,
         )
     if loss != "least-squares":
-        from .classification import classified
+        from .classifiers import classified
 
         return classified(sites, loss, client, progress)
     return _least_squares(sites, client, keep, progress, sent)
