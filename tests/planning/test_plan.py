@@ -79,7 +79,8 @@ def test_of_more_than_twenty_clients_the_first_have_a_line():
         table = plan.table()
         together = table.columns.index("together")
         assert [row[together] for row in table.rows] == [str(row.exact.iterations) for row in plan.rows[:20]]
-        assert re.search(f" {np.median([row.exact.iterations for row in plan]):g} iterations? in the median", plan.answer)
+        median = np.median([row.exact.iterations for row in plan])
+        assert re.search(f" {median:g} iterations? in the median", plan.answer)
         assert max(map(len, str(plan).splitlines())) <= 80
         assert f"{len(plan) - 20} more rows are in --csv FILE and --json." in str(plan)
 
