@@ -8,15 +8,23 @@ true log-loss. The factor 2 below makes twice a log-loss what a squared residual
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS
+from suffice.simulate.data.folds import FOLDS, Fold, Sums
 
+from .assembly import assemble, encode
 from .gain import RESAMPLED, Gains
 from .local_quadratics import LocalQuadratics, local_quadratics, log_losses, probabilities
 from .model_averaging import BETA, Fitted, average
 from .ridge import alone_models
+
+if TYPE_CHECKING:
+    from suffice.simulate.data.site_rows import Sites
+
+    from .fitted import Fit
 
 SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray]
 """X (n, d) with a first column of ones, Y (n, K) of ones and zeros, folds (n,)."""
@@ -29,6 +37,35 @@ NEGLIGIBLE = 10.0
 """Logarithm of a weight at which smaller ridges are not tried."""
 SETTLED = 1e-4
 """Relative decrease of the loss at which steps at one penalty end."""
+
+
+def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, int], None] | None) -> Fit:
+    """Logistic for two classes, multinomial with all at once for more. Labels that a site lacks are no difficulty."""
+    classes = sites.classes
+    given = [site.rows() for site in sites.sites]
+    sums = Sums.of([[Fold.of(X, y)] for X, y, _ in given])
+    counts = np.array([site.count for site in sites.sites])
+    moved = sums.dealt(counts)
+    encoding, _, units, notes = encode(sites, sums, sums)
+    outputs = 1 if len(classes) == 2 else len(classes)
+    # models are of log-odds, which have no unit
+    units = replace(units, mean=np.append(units.mean[:-1], 0.0), scale=np.append(units.scale[:-1], 1.0))
+    rows = []
+    for (X, y, fold), by in zip(given, moved):
+        standard = (encoding.encoded(X) - units.mean[:-1]) / units.scale[:-1]
+        standard[:, units.constant[:-1]] = 0.0
+        Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
+        rows.append((np.column_stack((np.ones(len(X)), standard)), Y.astype(float), (fold + by) % FOLDS))
+    fitted, gains, rounds = fit_classes(rows, progress=progress)
+    size = rows[0][0].shape[1]
+    # of a round at most: of all rows, without each fold and of each, per output, curvature, gradient and loss
+    numbers = outputs * (1 + 2 * FOLDS) * (1 + size + size * (size + 1) // 2)
+    return assemble(
+        sites, client, loss, fitted, gains, units.given(fitted.models),
+        units.given(fitted.population), scale=1.0, encoding=encoding, left_out=notes,
+        rule={"suspects": [], "groups": [], "distances": None, "spread_power": None, "rounds": rounds,
+              "numbers_per_site": numbers, "fewest_numbers": None},
+    )  # fmt: skip
 
 
 def fit_classes(

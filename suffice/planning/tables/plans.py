@@ -12,7 +12,7 @@ from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_widt
 from ..client_plan import ClientPlan, Kind
 from ..step_size_schedules import Schedules
 from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import MATRIX, MOST_ROWS, WITHOUT, few, first_rows, sentence, to_be_planned, with_matrix
+from .notes import MATRIX, WITHOUT, few, first_rows, sentence, to_be_planned, with_matrix
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
@@ -42,34 +42,14 @@ STAGED = (
     ),
     Column("drop out", lambda row: _gone(row), numeric=False),
 )
-SUMMARY = (
-    Column("eps", lambda one: one[0]),
-    Column("clients", lambda one: len(one[1])),
-    Column("to plan", lambda one: len(one[2])),
-    Column("with peers", lambda one: sum(bool(row.collaborators) for row in one[1])),
-    Column("groups", lambda one: _groups(one[1]), optional=True),
-    Column("alone", lambda one: _median(row.exact_local.iterations for row in one[2]), digits=4),
-    Column("together", lambda one: _median(row.exact.iterations for row in one[2]), digits=4),
-    Column("speed-up", lambda one: _median(filter(None, (row.exact_speedup for row in one[2])))),
-    Column("largest", lambda one: max(filter(None, (row.exact_speedup for row in one[2])), default=None)),
-)
-"""Of a precision, its rows and those with something to plan, over which medians are taken."""
 
 
 def exact_table(precisions: Precisions) -> Table:
-    """Of the rows of one plan, all with exact plans; medians of many clients."""
+    """One line per client and precision, all with exact plans; of many clients the first."""
     rows = [row for there in precisions.values() for row in there]
-    many = len(rows[0].names) > MOST_ROWS
-    reached = "to a mean excess of at most eps" if many else "until the mean excess is at most eps"
-    return Table.from_columns(
-        SUMMARY if many else _shown("exact"),
-        [(key, there, to_be_planned(there)) for key, there in precisions.items()] if many else rows,
-        title=f"Exact plan{', medians over clients' if many else ''}: iterations {reached}",
-        lines=[f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT,
-               *(["The plan of every client is in --csv FILE and --json."] if many else ()),
-               *_said(rows, "exact")],
-        width=80,
-    )  # fmt: skip
+    lines = [f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT, *_said(rows, "exact")]
+    title = "Exact plan: iterations until the mean excess is at most eps"
+    return first_rows(_shown("exact"), rows, len(rows[0].names), title=title, lines=lines)
 
 
 def measured_plan_table(precisions: Precisions) -> Table:
@@ -194,20 +174,6 @@ def weights_tables(precisions: Precisions) -> list[Table]:
         found = Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells)
         tables.append(found)
     return tables
-
-
-def _median(numbers: Iterable[float | None]) -> float:
-    known = [np.inf if one is None else one for one in numbers]
-    return float(np.median(known)) if known else float("nan")
-
-
-def _groups(rows: Sequence[ClientPlan]) -> int:
-    """Sets of clients that are linked by following one another, single clients included."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    follows = np.array([row.exact.weights > 0 for row in rows])
-    return int(connected_components(csr_matrix(follows), directed=False)[0])
 
 
 def _gone(row: ClientPlan) -> str:

@@ -72,7 +72,7 @@ def test_what_is_refused(classes, count, loss):
 @pytest.mark.parametrize(("classes", "count", "loss"), [(20, 60, "auto"), (21, 63, "multinomial"), (3, 9, "auto")])
 def test_what_is_fitted(classes, count, loss, monkeypatch):
     """Up to the limits themselves; the work is left out."""
-    monkeypatch.setattr("suffice.fitting.classification.classified", lambda sites, *_: sites.classes)
+    monkeypatch.setattr("suffice.fitting.classifiers.classified", lambda sites, *_: sites.classes)
     assert len(sf.fit(rows([f"c{k % classes}" for k in range(count)]), loss=loss)) == classes
 
 
