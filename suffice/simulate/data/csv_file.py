@@ -1,5 +1,5 @@
 """A table in a text file, read in pieces: which line is the header and what separates cells is found here, polars takes
-the rows apart. Cells come as texts, of which `cells` makes numbers, and `site_rows` the rows of each site."""
+the rows apart. Cells come as texts, of which `cells` makes numbers, and `site_source` the rows of each site."""
 
 from __future__ import annotations
 
