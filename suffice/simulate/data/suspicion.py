@@ -25,7 +25,7 @@ SAME = 1e-9
 FEWEST = 10
 """Of fewer rows nothing is said but what sites are called."""
 SAMPLE = 4096
-"""Among so many rows at least a column is looked for that rises as the target does."""
+"""Among so many rows at most a column is looked for that counts them, or that rises as the target does."""
 STEADY = 0.9
 """The share of steps of one size in a column that counts its rows."""
 MOST_ROWS = 1 << 18
@@ -144,7 +144,9 @@ def suspicions(
             if (alone.sum() == 1 and len(names) > 2) or (value in CODES and len(seen.levels) > FEW_LEVELS):
                 asked.append((name, value, other, bool(alone.any())))
         every = len(seen.levels) == seen.rows == 1 + seen.high - seen.low  # in whatever order
-        steady = seen.step and seen.steady >= STEADY * (seen.rows - 1)
+        steps = np.diff(sample[0][:, at]) if name != target else np.zeros(1)
+        off, spacing = np.abs(steps - np.median(steps)), np.spacing(max(abs(seen.low), abs(seen.high)))
+        steady = np.median(steps) and (off <= 4 * spacing).mean() >= STEADY
         if name != target and seen.rows >= FEWEST and (every or steady):
             ends = f"from {seen.low:.6g} to {seen.high:.6g}"
             notes.append(f"{named([name])} counts the rows, {ends}: drop it if it numbers them")
