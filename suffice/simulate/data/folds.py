@@ -8,7 +8,7 @@ sites costs digits. A fold of one row *is* that row. Cross-validation over them 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -177,6 +177,10 @@ class Messages:
     square: np.ndarray
     rows: np.ndarray
 
+    def each(self, of: Callable[[np.ndarray], np.ndarray]) -> Messages:
+        """With `of` of each array."""
+        return Messages(second=of(self.second), cross=of(self.cross), square=of(self.square), rows=of(self.rows))
+
     @property
     def sites(self) -> int:
         return self.rows.shape[1]
@@ -189,13 +193,7 @@ class Messages:
     @cached_property
     def fits(self) -> Messages:
         """The rows that each fit learns from: all folds, then all but one fold, as arrays whose first axis is B = F."""
-        parts = []
-        for part in (self.second, self.cross, self.square, self.rows):
-            whole = part.sum(0)
-            # never below zero, where a fold has all that there is
-            parts.append(np.concatenate((whole[None], whole - part[:-1])))
-        second, cross, square, rows = parts
-        return Messages(second=second, cross=cross, square=square, rows=np.maximum(rows, 0.0))
+        return self.each(lambda part: np.concatenate((part.sum(0)[None], part.sum(0) - part[:-1])))
 
     @cached_property
     def metric(self) -> np.ndarray:
@@ -225,7 +223,7 @@ class Messages:
     @property
     def held_out(self) -> Messages:
         """The folds that are held out in turn."""
-        return Messages(second=self.second[:-1], cross=self.cross[:-1], square=self.square[:-1], rows=self.rows[:-1])
+        return self.each(lambda part: part[:-1])
 
 
 @dataclass(frozen=True, kw_only=True)
