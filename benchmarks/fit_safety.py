@@ -15,7 +15,7 @@ from suffice.fitting.gain import PER_COEFFICIENT
 from suffice.fitting.ridge import alone_models, best_penalty
 from suffice.fitting.robust import fitted_robustly, gained
 from suffice.fitting.similar_sites import Likeness
-from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
+from suffice.simulate.data.folds import FOLDS, Sums, Units
 
 KINDS = ("identical", "scatter", "groups", "low rank", "outlier", "unrelated")
 POPULATIONS, DRAWS, AGAIN, LIMIT = 600, 4, 60, 1.05
@@ -72,7 +72,7 @@ class Population:
         for k, rows in enumerate(self.rows):
             X = self.means[k] + self.scales[k] * rng.normal(size=(rows, self.slopes.shape[1]))
             y = self.levels[k] + X @ self.slopes[k] + self.noise[k] * rng.normal(size=rows)
-            sites.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
+            sites.append([Sums.of_rows(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         return Sums.of(sites)
 
 

@@ -19,7 +19,7 @@ from .site_models import LEFT_OUT, POPULATION, SiteModel
 from .table import findings
 
 if TYPE_CHECKING:
-    from suffice.simulate.data.site_rows import Sites
+    from suffice.simulate.data.sites import Sites
 
 
 def encode(sites: Sites, sums: Sums, trusted: Sums) -> tuple[Encoding, Sums, Units, list[str]]:
@@ -63,14 +63,14 @@ def assemble(
     whole: Any = _averaged(fitted, found, names, scale) | rule
     apart = {entry["site"] for entry in whole["suspects"] if entry["left_out"] == "site"}
     clients = []
-    for at, site in enumerate(sites.sites):
+    for at, (name, rows) in enumerate(zip(names, sites.counts.tolist())):
         influence = fitted.influences[at]
         # more than half of the equal share
         chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
         clients.append(
             SiteModel(
-                name=site.name,
-                rows=site.count,
+                name=name,
+                rows=rows,
                 collaborators=chosen,
                 weights=dict(zip(names, influence.tolist())),
                 expected_loss=_number(found.together[at], scale),
@@ -78,7 +78,7 @@ def assemble(
                 expected_loss_constant=_number(found.constant[at], scale),
                 gain=_number(found.gain[at], scale),
                 gain_se=_number(found.error[at], scale),
-                notes=_site_notes(site.count, found, at, apart=site.name in apart),
+                notes=_site_notes(rows, found, at, apart=name in apart),
                 **_model(*kinds, models[0][:, at], models[1][:, at]),
             )
         )

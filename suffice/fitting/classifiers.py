@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.simulate.data.folds import FOLDS, Fold, Sums
+from suffice.simulate.data.folds import FOLDS, Sums
 
 from .assembly import assemble, encode
 from .gain import RESAMPLED, Gains
@@ -22,7 +22,7 @@ from .model_averaging import BETA, Fitted, average
 from .ridge import alone_models
 
 if TYPE_CHECKING:
-    from suffice.simulate.data.site_rows import Sites
+    from suffice.simulate.data.sites import Sites
 
     from .fitted import Fit
 
@@ -42,20 +42,18 @@ SETTLED = 1e-4
 def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, int], None] | None) -> Fit:
     """Logistic for two classes, multinomial with all at once for more. Labels that a site lacks are no difficulty."""
     classes = sites.classes
-    given = [site.rows() for site in sites.sites]
-    sums = Sums.of([[Fold.of(X, y)] for X, y, _ in given])
-    counts = np.array([site.count for site in sites.sites])
+    sums, counts = Sums.of([[Sums.of_rows(X, y)] for X, y in zip(sites.X, sites.y)]), sites.counts
     moved = sums.dealt(counts)
     encoding, _, units, notes = encode(sites, sums, sums)
     outputs = 1 if len(classes) == 2 else len(classes)
     # models are of log-odds, which have no unit
     units = replace(units, mean=np.append(units.mean[:-1], 0.0), scale=np.append(units.scale[:-1], 1.0))
     rows = []
-    for (X, y, fold), by in zip(given, moved):
+    for X, y, by in zip(sites.X, sites.y, moved):
         standard = (encoding.encoded(X) - units.mean[:-1]) / units.scale[:-1]
         standard[:, units.constant[:-1]] = 0.0
         Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
-        rows.append((np.column_stack((np.ones(len(X)), standard)), Y.astype(float), (fold + by) % FOLDS))
+        rows.append((np.column_stack((np.ones(len(X)), standard)), Y.astype(float), (np.arange(len(y)) + by) % FOLDS))
     fitted, gains, rounds = fit_classes(rows, progress=progress)
     size = rows[0][0].shape[1]
     # of a round at most: of all rows, without each fold and of each, per output, curvature, gradient and loss

@@ -23,7 +23,7 @@ from .similar_sites import Likeness
 if TYPE_CHECKING:
     from suffice.simulate.data.encoding import Encoding
     from suffice.simulate.data.message import Message
-    from suffice.simulate.data.site_rows import Sites
+    from suffice.simulate.data.sites import Sites
 
 LOOKED_AT = 5
 """Rows are read once more for so many sites, to name one."""
@@ -98,8 +98,7 @@ def _least_squares(
     sites: Sites, client: str, keep: Sequence[str], progress: Callable[[int, int], None] | None, sent: Sequence[int]
 ) -> Fit:
     """`sent`: numbers in each site's message, none where there are rows."""
-    sums = Sums.of([site.folds for site in sites.sites])
-    counts = np.array([site.count for site in sites.sites])
+    sums, counts = sites.sums, sites.counts
     for name in keep:
         if name not in sites.names:
             near = nearest(name, sites.names)

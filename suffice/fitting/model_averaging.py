@@ -118,11 +118,6 @@ def candidates(
     yield from _learnt(fits, metric, free, noise, best[1], dispersion)
 
 
-def _first(fits: Messages) -> Messages:
-    """The fit of all rows alone."""
-    return Messages(second=fits.second[:1], cross=fits.cross[:1], square=fits.square[:1], rows=fits.rows[:1])
-
-
 def _scattered(fits: Messages, pair: Pair, slopes: np.ndarray, precision: np.ndarray, share: float = 0.0) -> Candidate:
     """*Pooled* or *scatter*, or with a `share` *ridge*, of the variances of intercepts and of slopes, whose covariance
     has the root `slopes`."""
@@ -135,7 +130,7 @@ def _scattered(fits: Messages, pair: Pair, slopes: np.ndarray, precision: np.nda
         setting=f"{f'ridge {share:g}, ' if share else ''}intercept {pair[0]:g}, slopes {pair[1]:g}",
         mass=MASSES[family] / {"pooled": 1, "scatter": len(PAIRS) - 1, "ridge": len(RIDGES) * len(SMALL)}[family],
         models=posterior(fits, root, precision).models if pair[1] else shared_models(fits, precision, pair[0]),
-        shares=partial(_shares, _first(fits), root, precision[:1]),
+        shares=partial(_shares, fits, root, precision[:1]),
     )
 
 
@@ -150,7 +145,7 @@ def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Ite
             setting=f"{'levels apart' if levels else 'one level'}, ridge {penalty:.2g}",
             mass=MASSES["same slopes"] / 2,
             models=shared_models(fits, precision, levels / penalty),
-            shares=partial(_shares, _first(fits), root, precision[None]),
+            shares=partial(_shares, fits, root, precision[None]),
         )
     penalties = PENALTIES_OF_CLASSES if dispersion is not None else (best_penalty(fits, held_out),)
     for penalty in penalties:
@@ -167,7 +162,7 @@ def _learnt(
     fits: Messages, metric: np.ndarray, free: np.ndarray, noise: float, pair: Pair, dispersion: float | None
 ) -> Iterator[Candidate]:
     """*Random*, which begins at the scatter `pair`, *clusters* and *all-for-one*, which begin at its models."""
-    sites, size, first = fits.sites, fits.size, _first(fits)
+    sites, size = fits.sites, fits.size
     scatter = np.zeros((size, size))
     scatter[0, 0] = noise * max(pair[0], LEAST_START)
     scatter[1:, 1:] = noise * max(pair[1], LEAST_START) * np.linalg.inv(metric[1:, 1:])
@@ -183,7 +178,7 @@ def _learnt(
             setting=setting,
             mass=MASSES["random"] / 2 * sites / (sites + size),
             models=models,
-            shares=partial(_shares, first, root_of(omega), free[:1], variance),
+            shares=partial(_shares, fits, root_of(omega), free[:1], variance),
         )
     start, middle = learnt[0][:2]
     precise = all_for_one(fits, metric, free, dispersion) if sites > 1 else []
@@ -201,7 +196,8 @@ def _learnt(
         )
 
 
-def _shares(first: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | float = 1.0) -> np.ndarray:
+def _shares(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | float = 1.0) -> np.ndarray:
+    first = fits.each(lambda part: part[:1])  # of all rows
     return posterior(first, root, precision, noise).shares
 
 

@@ -16,7 +16,7 @@ from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
-from suffice.simulate.data.site_source import encoded, read_sites
+from suffice.simulate.data.site_source import read_sites
 from suffice.simulate.data.source import PREFIX, UNDIVIDED
 from suffice.simulate.problems.network_input import held_out
 from suffice.support.errors import InputError
@@ -115,7 +115,7 @@ def _parts(file: Path, memory: Memory) -> dict[str, np.ndarray]:
 
 def _of_table(source: Any, test: float, *, seed: int, **how: Any) -> ClientArrays:
     sites, loss = read_sites(source, seed=seed, keep=True, **how)
-    encoding, X, y = encoded(sites)
+    encoding, X, y = sites.encoded(), sites.X, sites.y
     columns = dict(zip(encoding.columns, np.concatenate(X).T))
     numbers = loss == "least-squares"
     if numbers:

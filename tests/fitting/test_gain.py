@@ -11,7 +11,7 @@ from populations import collaborating, draw, table
 import suffice as sf
 from suffice.fitting.gain import LEAST_ROWS, RESAMPLED, Gains, beyond_chance, sums_of
 from suffice.fitting.model_averaging import collaborate
-from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
+from suffice.simulate.data.folds import FOLDS, Sums, Units
 
 
 def gains(made, held_out, counts):
@@ -89,8 +89,9 @@ def test_errors_are_those_of_single_rows_gains():
 
 def test_nothing_is_said_of_small_sites():
     sites = [*draw(1, np.ones((2, 2)), 30), *draw(2, np.ones((1, 2)), 8)]
-    folds = [[Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)] for X, y in sites]
-    sums = Sums.of([folds[0], [folds[1][0].joined(folds[1][1])], folds[2]])
+    folds = [[Sums.of_rows(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)] for X, y in sites]
+    folds[1] = [Sums.of_rows(*(part[np.arange(30) % FOLDS < 2] for part in sites[1]))]
+    sums = Sums.of(folds)
     made = Units.pooled(sums).messages(sums)
     found = gains(made, collaborate(made).held_out, np.array([30, 12, 8]))
     assert np.isfinite(found.gain).tolist() == [True, False, False]

@@ -12,7 +12,7 @@ from populations import table
 
 import suffice as sf
 from suffice.fitting.similar_sites import Likeness
-from suffice.simulate.data.folds import FOLDS, Fold, Sums
+from suffice.simulate.data.folds import FOLDS, Sums
 
 ROWS = 40
 SLIP = 17  # of the faulty site's rows, from 0
@@ -210,7 +210,7 @@ def test_a_row_far_from_the_rest_of_a_site_of_few_rows_stays():
             X = rng.normal(size=(rows, 2))
             y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=rows)
             y[0] += 20 * (k == 5)
-            folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
+            folds.append([Sums.of_rows(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         found[rows] = Likeness.of(Sums.of(folds), np.full(12, rows)).folds.astype(bool).sum()
     assert found == {4: 0, 40: 1}
 
@@ -225,7 +225,7 @@ def test_of_two_sites_few_rows_judge_no_other():
         for rows in (26, 7):
             X = rng.normal(size=(rows, 6))
             y = X @ slopes + 0.1 * rng.normal(size=rows)
-            folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
+            folds.append([Sums.of_rows(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         apart.append(Likeness.of(Sums.of(folds), np.array([26, 7])).sites.any())
     assert np.mean(apart) <= 0.2
 
@@ -240,7 +240,7 @@ def test_a_column_of_the_sites_own_makes_nobody_suspect():
         X = np.column_stack((rng.normal(size=(rows, 2)), np.full(rows, 0.7 if k % 4 == 0 else 0.3 / 1.7)))
         X = np.column_stack((X, np.full(rows, 20.0 if k == 7 else 1 / (k + 3))))
         y = X[:, 0] - X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=rows)
-        folds.append([Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
+        folds.append([Sums.of_rows(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)])
         counts.append(rows)
     found = Likeness.of(Sums.of(folds), np.array(counts))
     assert not found.sites.any(), found.sites

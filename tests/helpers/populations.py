@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.fitting.model_averaging import Fitted, collaborate
 from suffice.fitting.ridge import alone_models, best_penalty
-from suffice.simulate.data.folds import FOLDS, Fold, Messages, Sums, Units
+from suffice.simulate.data.folds import FOLDS, Messages, Sums, Units
 
 
 def draw(seed: int, truth: np.ndarray, rows: int, noise: float = 0.5) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -24,7 +24,7 @@ def draw(seed: int, truth: np.ndarray, rows: int, noise: float = 0.5) -> list[tu
 
 
 def folded(sites: list[tuple[np.ndarray, np.ndarray]]) -> Sums:
-    return Sums.of([[Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)] for X, y in sites])
+    return Sums.of([[Sums.of_rows(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)] for X, y in sites])
 
 
 def messages(sites: list[tuple[np.ndarray, np.ndarray]]) -> Messages:

@@ -130,7 +130,7 @@ def texts_of(cells: Series) -> Series:
     from polars import Float64, Series, String
 
     if cells.dtype == Float64:
-        return Series([as_text(value) if value == value else None for value in cells.to_list()], dtype=String)
+        return Series([as_text(value + 0) if value == value else None for value in cells.to_list()], dtype=String)
     found = cells.cast(String).str.strip_chars()
     return found.set(found.str.to_lowercase().is_in(list(MISSING)), None)
 

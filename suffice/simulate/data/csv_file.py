@@ -1,5 +1,5 @@
 """A table in a text file, read in pieces: which line is the header and what separates cells is found here, polars takes
-the rows apart. Cells come as texts, of which `cells` makes numbers, and `site_rows` the rows of each site."""
+the rows apart. Cells come as texts, of which `cells` makes numbers, and `site_source` the rows of each site."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ PIECE = 3 << 22
 """Characters that are read at a time: what is asked of a column takes as long in few rows as in many."""
 BLANKS = " "
 csv.field_size_limit(LONGEST_LINE)  # a row that is tried with a mark that it does not have is one field
+END = "\x01"
 HEAD = 20
 """A header has at most so many lines."""
 PLAIN = "thousands without a mark, or separate the columns by commas and write decimals with points"
@@ -188,27 +189,23 @@ class TextFile:
                 rest = part[end:]
 
     def _fast(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]] | None:
-        """The rows of a text, each in a line of its own, without comments, blank lines or quotes inside of cells."""
+        """The rows of a text where each is a line of its own: a mark at the end of every line is in the last column
+        just where all rows have as many cells as the header."""
         import polars
 
-        mark = self.mark
-        edge = f"[^{re.escape(mark)}\n]"
-        bare = re.sub(rf'(?<!{edge})"[^"]*(?:""[^"]*)*"(?!{edge})', "", text) if '"' in text else text
-        breaks = text.count("\n")
-        rows = breaks + (not text.endswith("\n"))
-        empty = "\n" + mark * (len(self.header) - 1) + "\n"
-        if '"' in bare or text.startswith(("#", empty[1:])) or ("#" in text and "\n#" in text) or empty in text:
+        rows, empty = text.count("\n") + (not text.endswith("\n")), f"\n{self.mark * (len(self.header) - 1)}\n"
+        if empty in f"\n{text}":
             return None
-        if (bare is not text and bare.count("\n") != breaks) or bare.count(mark) != rows * (len(self.header) - 1):
-            return None
+        marked = text.removesuffix("\n").replace("\n", f"{self.mark}{END}\n") + self.mark + END
+        schema = dict.fromkeys((*self.header, END), polars.String)
         try:
             frame = polars.read_csv(
-                text.encode(), has_header=False, separator=mark, empty_string_is_null=False,
-                schema=dict.fromkeys(self.header, polars.String),
-            )  # fmt: skip
+                marked.encode(), has_header=False, separator=self.mark, empty_string_is_null=False, schema=schema
+            )
         except polars.exceptions.PolarsError:
             return None
-        return (frame, range(line + 1, line + rows + 1)) if frame.height == rows else None
+        whole = frame.height == rows and (frame.drop_in_place(END) == END).all()
+        return (frame, range(line + 1, line + rows + 1)) if whole else None
 
     def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
         import polars

@@ -73,10 +73,6 @@ class ColumnFacts:
     """Cells that hold no number."""
     low: float = np.inf
     high: float = -np.inf
-    step: float = np.nan
-    """From a row to the next, in the middle of the first piece; `steady` rows are as far from the `last` one."""
-    steady: int = 0
-    last: float = np.nan
 
     @cached_property
     def levels(self) -> list[str]:
@@ -100,11 +96,6 @@ class ColumnFacts:
                 self._keep_texts(frame.texts(name).drop_nulls().unique().to_list(), most)
             elif len(self.texts) <= most:
                 self._keep_texts(map(as_text, np.unique(present)[: most + 1].tolist()), most)
-            steps = np.diff(values, prepend=self.last)
-            self.step = float(np.median(steps[1:])) if len(steps) > 1 and np.isnan(self.step) else self.step
-            spacing = np.spacing(max(abs(self.low), abs(self.high)))
-            self.steady += int((np.abs(steps - self.step) <= 4 * spacing).sum())
-            self.last = float(values[-1]) if len(values) else self.last
         self.gaps += frame.gaps(name, gone)
 
     def _see_texts(self, name: str, frame: Frame, client: str | None, most: int) -> np.ndarray:

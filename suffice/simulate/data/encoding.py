@@ -8,7 +8,7 @@ one; the level that most rows have is the reference, whose column is dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -84,4 +84,4 @@ class Encoding:
             if found.pooled[1][at] <= LOST * value**2:  # it varies by no more than rounding makes of it
                 found.mean[..., at] = value
                 found.products[..., at, :] = found.products[..., at] = 0.0
-        return replace(found)  # whose sums over sites are those of these numbers
+        return found[:]  # whose sums over sites are those of these numbers

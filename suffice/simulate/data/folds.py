@@ -8,8 +8,8 @@ sites costs digits. A fold of one row *is* that row. Cross-validation over them 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -24,16 +24,16 @@ LEAST_VARIANCE = 1e-9
 """A site's rows vary in a column if their variance is more than this share of that of all rows: less is rounding."""
 
 
-def fold_of(start: int, count: int) -> np.ndarray:
-    """Folds of the rows `start` to `start + count` of a site: interleaved, from the first; `dealt` spreads them."""
-    return np.arange(start, start + count) % FOLDS
+class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """Sums over rows z = (x, y), p = d + 1: how many `rows` (...), their `mean` (..., p) and centred `products`
+    (..., p, p).
 
+    Of all sites the first axes are (N, F + 1). The last of the slots is never held out: it has the rows of sites that
+    sent one message for all of them. A message has folds without these axes, and its file the lower triangle of their
+    products.
+    """
 
-class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The sums of one fold of one site: how many `rows`, mean (p,) and centred products (p, p) of z = (x, y), p = d +
-    1; a file has the lower triangle of these."""
-
-    rows: float
+    rows: Any
     mean: np.ndarray
     products: np.ndarray
 
@@ -47,24 +47,52 @@ class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             msgspec.structs.force_setattr(self, "products", whole + np.tril(whole, -1).T)
 
     @classmethod
-    def of(cls, X: np.ndarray, y: np.ndarray) -> Fold:
-        """The sums of rows X (n, d), y (n,)."""
+    def zero(cls, p: int, *shape: int) -> Sums:
+        """Of no rows, with the axes `shape`."""
+        return cls(rows=np.zeros(shape), mean=np.zeros((*shape, p)), products=np.zeros((*shape, p, p)))
+
+    @classmethod
+    def of_rows(cls, X: np.ndarray, y: np.ndarray) -> Sums:
+        """Of all rows X (n, d), y (n,)."""
+        return cls.of_parts(X, y, np.zeros(1, int))[0] if len(y) else cls.zero(X.shape[1] + 1)
+
+    @classmethod
+    def of_parts(cls, X: np.ndarray, y: np.ndarray, starts: np.ndarray) -> Sums:
+        """Of the rows X (n, d), y (n,) from each of `starts` (G,) to the next, at least one, as (G,)."""
         z = np.column_stack((X, y)).astype(float, copy=False)
-        total = float(len(z))
-        if total == 0:
-            return cls(rows=0.0, mean=np.zeros(z.shape[1]), products=np.zeros((z.shape[1],) * 2))
-        ones = np.ones(len(z))
-        mean = ones @ z / total
-        centred = z - mean
-        off = ones @ centred / total  # what rounding left in the mean of a column far from 0
-        far = total * off**2 > 1e-24 * (ones @ centred**2)
+        counts = np.diff(starts, append=len(z))
+        rows = counts[:, None].astype(float)
+        mean = np.add.reduceat(z, starts) / rows
+        centred = z - np.repeat(mean, counts, axis=0)
+        off = np.add.reduceat(centred, starts) / rows  # what rounding left in the mean of a column far from 0
+        far = rows * off**2 > 1e-24 * np.add.reduceat(centred**2, starts)
         if far.any():
-            mean = mean + np.where(far, off, 0.0)
-            centred = z - mean
-        return cls(rows=total, mean=mean, products=centred.T @ centred)
+            mean += np.where(far, off, 0.0)
+            centred = z - np.repeat(mean, counts, axis=0)
+        products = np.array([part.T @ part for part in np.split(centred, starts[1:])])
+        return cls(rows=rows[:, 0], mean=mean, products=products)
+
+    @classmethod
+    def of(cls, sites: Sequence[Sequence[Sums]]) -> Sums:
+        """Of the folds of each site, or its one message."""
+        found = cls.zero(sites[0][0].mean.shape[-1], len(sites), FOLDS + 1)
+        for k, site in enumerate(sites):
+            for f, fold in enumerate(site):
+                found.add((k, f if len(site) > 1 else FOLDS), fold)
+        return found
+
+    def add(self, at: Any, more: Sums) -> None:
+        """Add, in place, further rows to those `at` some places of the first axes."""
+        before, rows = self.rows[at], self.rows[at] + more.rows
+        share = more.rows / np.maximum(rows, 1.0)
+        apart = more.mean - self.mean[at]
+        outer = apart[..., None] * apart[..., None, :]
+        self.products[at] += more.products + (before * share)[..., None, None] * outer
+        self.mean[at] += share[..., None] * apart
+        self.rows[at] = rows
 
     def wrong(self, count: int) -> str:
-        """Why no `count` rows have these sums, or "".
+        """Why no `count` rows have these sums of one fold, or "".
 
         The products are a Gram matrix C'C of centred rows. In floats an entry is
         off by at most (count + a few) eps |c_i| |c_j|, |c_i|^2 its diagonal, so that in units of these lengths no
@@ -79,54 +107,6 @@ class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         if np.abs(scaled).max() > 1 - least or np.linalg.eigvalsh(scaled)[0] < least:
             return "its products are not positive semidefinite, as sums over rows are"
         return ""
-
-    def joined(self, other: Fold) -> Fold:
-        """The sums of the rows of both folds."""
-        rows = self.rows + other.rows
-        if rows == 0:
-            return self
-        apart = other.mean - self.mean
-        products = self.products + other.products + self.rows * other.rows / rows * np.outer(apart, apart)
-        return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products)
-
-    def mapped(self, matrix: np.ndarray) -> Fold:
-        """The sums of the rows z'`matrix`, `matrix` (p, p')."""
-        return Fold(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
-
-
-@dataclass
-class Rows:
-    """The rows of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, fold) in pieces."""
-
-    name: str
-    count: int = 0
-    folds: list[Fold] = field(default_factory=list)
-    pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
-
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """X (n, p), y (n,) and fold (n,) of all kept rows."""
-        X, y, f = (np.concatenate(parts) for parts in zip(*self.pieces))
-        return X, y, f
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sums:
-    """The folds of all sites side by side: `rows` (N, F + 1), `mean` (N, F + 1, p), `products` (N, F + 1, p, p). The
-    last of the slots is never held out: it has the rows of sites that sent one message for all of them."""
-
-    rows: np.ndarray
-    mean: np.ndarray
-    products: np.ndarray
-
-    @classmethod
-    def of(cls, sites: Sequence[Sequence[Fold]]) -> Sums:
-        p = len(sites[0][0].mean)
-        rows, mean, products = (np.zeros((len(sites), FOLDS + 1, *shape)) for shape in ((), (p,), (p, p)))
-        for k, site in enumerate(sites):
-            for f, fold in enumerate(site):
-                at = k, f if len(site) > 1 else FOLDS
-                rows[at], mean[at], products[at] = fold.rows, fold.mean, fold.products
-        return cls(rows=rows, mean=mean, products=products)
 
     @property
     def held_out(self) -> np.ndarray:
@@ -197,6 +177,10 @@ class Messages:
     square: np.ndarray
     rows: np.ndarray
 
+    def each(self, of: Callable[[np.ndarray], np.ndarray]) -> Messages:
+        """With `of` of each array."""
+        return Messages(second=of(self.second), cross=of(self.cross), square=of(self.square), rows=of(self.rows))
+
     @property
     def sites(self) -> int:
         return self.rows.shape[1]
@@ -209,13 +193,7 @@ class Messages:
     @cached_property
     def fits(self) -> Messages:
         """The rows that each fit learns from: all folds, then all but one fold, as arrays whose first axis is B = F."""
-        parts = []
-        for part in (self.second, self.cross, self.square, self.rows):
-            whole = part.sum(0)
-            # never below zero, where a fold has all that there is
-            parts.append(np.concatenate((whole[None], whole - part[:-1])))
-        second, cross, square, rows = parts
-        return Messages(second=second, cross=cross, square=square, rows=np.maximum(rows, 0.0))
+        return self.each(lambda part: np.concatenate((part.sum(0)[None], part.sum(0) - part[:-1])))
 
     @cached_property
     def metric(self) -> np.ndarray:
@@ -245,7 +223,7 @@ class Messages:
     @property
     def held_out(self) -> Messages:
         """The folds that are held out in turn."""
-        return Messages(second=self.second[:-1], cross=self.cross[:-1], square=self.square[:-1], rows=self.rows[:-1])
+        return self.each(lambda part: part[:-1])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,32 +16,23 @@ LABELS = 12
 
 def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]) -> list[np.ndarray]:
     """Every client's classes as 0 and 1: `positive` are 1; without it the larger of the two values of all clients."""
-    arrays = []
-    for label, values in zip(labels, y):
-        array = np.asarray(values)
+    arrays = [np.asarray(values) for values in y]
+    for at, (label, array) in enumerate(zip(labels, arrays)):
         if array.dtype.kind != "U":
-            array = as_numbers(f"y of client {label}", values, ("n",))
-        if array.ndim != 1:
+            arrays[at] = as_numbers(f"y of client {label}", y[at], ("n",))
+        elif array.ndim != 1:
             raise InputError(f"y of client {label}", f"array of shape {array.shape}", "give shape (n)")
-        arrays.append(array)
-    kinds = {array.dtype.kind for array in arrays}
-    if len(kinds) > 1:
+    if len({array.dtype.kind for array in arrays}) > 1:
         raise InputError("labels", "numbers and texts", "give one kind to all clients")
     found = np.unique(np.concatenate(arrays)).tolist()
-    if len(positive):
-        absent = [value for value in positive if value not in found]
-        if absent:
-            raise InputError("positive", absent[0], f"not a label; labels: {', '.join(map(str, found[:LABELS]))}")
-        chosen = list(positive)
-    elif len(found) == 2:
-        chosen = found[1:]
-    elif len(found) == 1 and found[0] in (-1, 0, 1):
-        chosen = [1]  # all clients have the same class
-    elif len(found) == 1:
+    if absent := [value for value in positive if value not in found]:
+        raise InputError("positive", absent[0], f"not a label; labels: {', '.join(map(str, found[:LABELS]))}")
+    if not len(positive) and len(found) == 1 and found[0] not in (-1, 0, 1):
         raise InputError("labels", found[0], "one class alone; give two")
-    else:
+    if not len(positive) and len(found) > 2:
         remedy = "the logistic loss needs two; say which are class 1 with positive (--positive LABEL)"
         raise InputError("labels", f"{len(found)} classes", remedy)
+    chosen = list(positive) if len(positive) else found[1:] if len(found) == 2 else [1]  # all have the same class
     return [np.isin(array, chosen).astype(float) for array in arrays]
 
 

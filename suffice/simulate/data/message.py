@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,9 @@ from suffice.support.tables import some
 from suffice.support.text import printable
 
 from .design import Column, Design
-from .folds import FOLDS, Fold
+from .folds import FOLDS, Sums
 from .memory import as_path, whole
-from .site_rows import Rows, Sites
+from .sites import Sites
 
 KIND = "suffice message, version 1"
 HIDDEN = "numbers of rows, means and second moments of the columns; no single row"
@@ -39,7 +38,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     target: str
     count: int
     columns: tuple[Column, ...]
-    folds: tuple[Fold, ...]
+    folds: tuple[Sums, ...]
     reveals: str
     left_out: tuple[tuple[str, str], ...] = ()
 
@@ -97,28 +96,28 @@ def numbers_of(folds: int, design: Design) -> int:
 def message_of(sites: Sites, *, reveal: bool) -> Message:
     """The message of a single site. Five folds only where each has more rows than a model coefficients, or with
     `reveal`: a fold of one row is that row, and one of a few rows comes close."""
-    if len(sites.sites) != 1:
-        raise InputError(
-            "site", f"{len(sites.sites)} sites", "summarise one site at a time: name it by site, or client"
-        )
-    (site,) = sites.sites
+    if len(sites.names) != 1:
+        remedy = "summarise one site at a time: name it by site, or client"
+        raise InputError("site", f"{len(sites.names)} sites", remedy)
+    site, sums = sites.names[0], sites.sums[0]
     sources = [column.source for column in sites.design.columns]
     for column in sites.design.columns:
-        if column.level == site.name and sources.count(column.source) == 1:
+        if column.level == site and sources.count(column.source) == 1:
             remedy = f"it names the site in every row and is no predictor; give client={column.source!r}, or drop it"
             raise InputError(f"column {column.source}", column.level, remedy)
     least = len(sites.design.columns) + 2
-    folds = tuple(site.folds)
+    folds, count = tuple(sums[f] for f in range(FOLDS)), int(sites.counts[0])
     if not reveal and min(fold.rows for fold in folds) < least:
-        folds = ((joined := reduce(Fold.joined, folds)),)
-        if joined.rows < 2:
+        rows, mean, products = sites.sums.sites
+        folds = (Sums(rows=rows, mean=mean, products=products)[0],)
+        if count < 2:
             remedy = "its message is one row, or nearly; merge it with another site, or opt in by reveal"
-            raise InputError(f"rows of site {site.name}", float(f"{joined.rows:.3g}"), remedy)
+            raise InputError(f"rows of site {site}", float(count), remedy)
     fewest, reveals = min(fold.rows for fold in folds), HIDDEN
     if fewest < least:
         reveals = f"a part of {fewest:g} rows has fewer than a model has coefficients: single rows may be recovered"
     known: dict[str, Any] = {"columns": sites.design.columns, "left_out": sites.design.left_out, "reveals": reveals}
-    return Message(site=site.name, target=sites.target, count=site.count, folds=folds, **known)
+    return Message(site=site, target=sites.target, count=count, folds=folds, **known)
 
 
 def read_message(path: str | Path) -> Message:
@@ -159,17 +158,17 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
     for column in known.values():
         if column.level is None and not column.gap:
             _check_everywhere(column.name, messages)
-    sites, order = [], {name: at for at, name in enumerate(known)}
+    folds, order = [], {name: at for at, name in enumerate(known)}
     for message in messages:
         matrix = np.zeros((len(message.columns) + 1, len(known) + 1))
         for at, column in enumerate(message.columns):
             matrix[at, order[column.name]] = 1.0
         matrix[-1, -1] = 1.0
-        folds = [fold.mapped(matrix) for fold in message.folds]
-        sites.append(Rows(name=message.site, count=message.count, folds=folds))
+        folds.append([fold.mapped(matrix) for fold in message.folds])
     left_out = dict(pair for message in messages for pair in message.left_out)
     design = Design(columns=tuple(known.values()), left_out=tuple(left_out.items()))
-    return Sites(sites=tuple(sites), design=design, target=targets[0])
+    counts = np.array([message.count for message in messages])
+    return Sites(names=tuple(names), counts=counts, sums=Sums.of(folds), design=design, target=targets[0])
 
 
 def _check_everywhere(number: str, messages: Sequence[Message]) -> None:

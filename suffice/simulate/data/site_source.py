@@ -1,11 +1,12 @@
-"""Sites from whatever holds their rows (`source`), the loss that their target asks for, one guess for all readers, and
-tables of numbers, with categories and gaps encoded as `suffice.fit` does."""
+"""Sites from whatever holds their rows (`source`): sums for least squares, which need no row twice, or the rows
+themselves; the loss that their target asks for, one guess for all readers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
 from .cells import NUMBER
-from .design import CHANGED, MOST_LEVELS, NOTE, ColumnFacts
-from .encoding import Encoding
+from .design import MOST_LEVELS, ColumnFacts, Design, check_roles, counted
+from .folds import FOLDS, Sums
+from .frame import Frame, place_of
 from .memory import MAX_MEMORY, Memory
-from .site_rows import Sites, sites_of
-from .source import Source, source_of
-from .table import Table
+from .sites import Sites
+from .source import Frames, Source, source_of
+from .suspicion import SAMPLE, Copies, named, suspicions
+from .table import MOST_CLIENTS
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
 ROWS_PER_CLASS = 3
@@ -30,6 +33,7 @@ CODES = ({0, 1}, {-1, 1}, {1, 2})
 """Two numbers that stand for classes; any other two are numbers."""
 MANY_CLASSES = 20
 """More classes than that are hardly meant, and take minutes."""
+FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
 def read_sites(
@@ -44,30 +48,151 @@ def read_sites(
     site: str | None = None,
     max_memory: float = MAX_MEMORY,
     keep: bool = False,
+    problem: bool = False,
 ) -> tuple[Sites, str]:
     """The sites of `source`, and the loss that `loss` means: "auto" is what `loss_of` says. With `site` all rows are of
-    this one; with `keep` all rows are kept, not those of labels alone. Raises `InputError`."""
+    this one; with `keep` all rows are kept, not those of labels alone; of a `problem` numbers are never labels. Rows
+    without a client or a target are left out. Raises `InputError`."""
     as_choice("loss", loss, LOSSES)
-    memory = Memory(max_memory)
-    found = source_of(source, client=client, target=target, drop=drop, split=split, seed=seed, memory=memory)
-    frames, target, guessed = found.frames, found.target, ()
+    how: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
+    given = source if isinstance(source, Source) else source_of(source, **how, memory=Memory(max_memory))
+    client, target, frames = given.client, given.target, given.frames
     if site is not None:
-        frames = lambda: (frame.of_client(found.client, str(site)) for frame in found.frames())  # noqa: E731
-
-    def classes(seen: ColumnFacts) -> tuple[str, ...]:
-        nonlocal loss, guessed
-        values = list(seen.levels)
-        if loss == "auto":
-            loss, guessed = loss_of(target, values, numeric=seen.numeric)
-        if site is not None and not seen.numeric and values:
-            remedy = "a fit of classes needs the rows of all sites; messages are for numbers"
-            raise InputError(f"column {target}", values[0], remedy)
-        return () if loss == "least-squares" else _classes(target, seen, loss)
-
+        frames = lambda: (frame.of_client(client, str(site)) for frame in given.frames())  # noqa: E731
+    facts, copies = _facts(frames, client)
+    roles = {"client": client, "target": target}
+    check_roles(facts, roles, drop)
+    loss, classes, guessed = _loss(target, facts[target], loss, problem=problem, sent=site is not None)
+    design = Design.of(facts, roles=roles.values(), drop=drop)
+    if keep := keep or bool(classes):
+        rows, p = facts[target].rows, len(design.columns)  # in place of what was read
+        Memory(max_memory).take(f"{rows} rows of {p} columns", 8.0 * rows * p)
+    sites, left, sample = _collected(frames, design, classes, facts, roles, keep=keep)
+    notes = [
+        f"{count} rows without a {what} are left out{_written(facts[name].gaps)}"
+        for count, what, name in zip(left, (f"site ({client})", "target"), (client, target))
+        if count
+    ]
+    there = sites.counts > 0
+    if not there.any():
+        role, what = ("target", "give rows with a target") if sites.names else ("client", "name the site of every row")
+        raise InputError(f"column {roles[role]}", "missing everywhere", what)
+    if not there.all():
+        names = np.array(sites.names, dtype=object)
+        notes.append(f"sites without a row that has a target are left out: {named(names[~there].tolist(), 2)}")
+        sites = replace(sites, names=tuple(names[there]), counts=sites.counts[there], sums=sites.sums[there])
     divided = split is not None and not split.startswith("column:")
-    how: dict[str, Any] = {"drop": drop, "memory": memory, "keep": keep, "divided": divided}
-    sites = sites_of(frames, found.client, target, classes, **how)
-    return replace(sites, notes=(*sites.notes, *guessed, *found.notes)), loss
+    notes += [*suspicions(sites, facts, frames, sample, divided=divided), *copies.notes(facts, client)]
+    again = partial(_again, frames, design, client, target)
+    return replace(sites, notes=(*notes, *guessed, *given.notes), again=again), loss
+
+
+def _collected(
+    frames: Frames,
+    design: Design,
+    classes: tuple[str, ...],
+    facts: Mapping[str, ColumnFacts],
+    roles: Mapping[str, str],
+    *,
+    keep: bool,
+) -> tuple[Sites, list[int], tuple[np.ndarray, np.ndarray]]:
+    """The rows of all sites; how many have no site, and how many others no target; X and y of the first ones."""
+    client, target = roles["client"], roles["target"]
+    labels = {float(text) if facts[target].numeric else text: float(at) for at, text in enumerate(classes)}
+    most, p = len(facts[client].texts), 0 if keep else len(design.columns) + 1
+    if most > MOST_CLIENTS:  # more than matrices of all pairs are made for
+        raise InputError(client, f"over {MOST_CLIENTS} values", FEWER)
+    names, counts, sums = dict[str, int](), np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
+    parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(most)]
+    left, sample = [0, 0], (np.empty((0, 0)), np.empty(0))
+    for frame in frames():
+        owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, labels)
+        sample = sample if len(sample[1]) else (X[:SAMPLE].copy(), y[:SAMPLE])
+        for name in owners.drop_nulls().unique(maintain_order=True):
+            names.setdefault(name, len(names))
+        at = owners.replace_strict(names, default=-1).to_numpy() if names else np.full(len(y), -1)
+        left[0] += int((at < 0).sum())
+        left[1] += int((np.isnan(y) & (at >= 0)).sum())
+        rows = np.flatnonzero(~np.isnan(y) & (at >= 0))
+        rows = rows[np.argsort(at[rows], kind="stable")]
+        own, first, size = np.unique(at[rows], return_index=True, return_counts=True)
+        if keep:
+            for k, part in zip(own, np.split(rows, first[1:])):
+                parts[k].append((X[part], y[part]))
+        elif len(rows):
+            fold = (np.arange(len(rows)) + np.repeat(counts[own] - first, size)) % FOLDS  # in turn, from a site's first
+            order = np.lexsort((fold, at[rows]))
+            slot, starts = np.unique(at[rows][order] * FOLDS + fold[order], return_index=True)
+            sums.add(np.divmod(slot, FOLDS), Sums.of_parts(X[rows[order]], y[rows[order]], starts))
+        counts[own] += size
+    kept: list[tuple[np.ndarray, ...]] = []
+    for part in filter(None, parts):
+        kept.append(tuple(map(np.concatenate, zip(*part))))
+        part.clear()  # its memory serves for the next
+    X, y = [rows for rows, _ in kept], [own for _, own in kept]
+    shared: dict[str, Any] = {"design": design, "client": client, "target": target, "classes": classes}
+    found = Sites(names=tuple(names), counts=counts[: len(names)], sums=sums[: len(names)], X=X, y=y, **shared)
+    return found, left, sample
+
+
+def _facts(frames: Frames, client: str) -> tuple[dict[str, ColumnFacts], Copies]:
+    """What is in every column, and which rows are copies."""
+    facts, copies = dict[str, ColumnFacts](), Copies()
+    for frame in frames():
+        copies.see(frame, client)
+        for name in frame.columns:
+            facts.setdefault(name, ColumnFacts()).see(name, frame, client)
+    for seen in facts.values():
+        seen.settle()
+    return facts, copies
+
+
+def _again(
+    frames: Frames, design: Design, client: str, target: str, site: str
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """`Sites.again`, of numbers."""
+    parts, places = [], []
+    for frame in frames():
+        y = _targets(frame, target, {})
+        part = frame.part(np.flatnonzero(frame.texts(client).eq_missing(site).to_numpy() & ~np.isnan(y)))
+        parts.append((design.apply(part), _targets(part, target, {})))
+        places += [place_of(part.file, line) for line in part.lines.tolist()]
+    X, y = (np.concatenate(values) for values in zip(*parts))
+    return X, y, places
+
+
+def _written(gaps: Counter[str]) -> str:
+    """The texts of cells that were read as missing, unless all are empty."""
+    return "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
+
+
+def _targets(frame: Frame, target: str, labels: Mapping[Any, float]) -> np.ndarray:
+    values = frame.numbers(target)
+    if labels:
+        cells = frame.texts(target) if values is None or isinstance(next(iter(labels)), str) else values
+        return np.array([labels.get(cell, np.nan) for cell in cells])
+    assert values is not None
+    return values
+
+
+def _loss(
+    target: str, seen: ColumnFacts, loss: str, *, problem: bool, sent: bool
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """The loss, the classes of the target, none where it has numbers, and a note on what was guessed."""
+    values, notes = list(seen.levels), ()
+    if sent and not seen.numeric and values:
+        remedy = "a fit of classes needs the rows of all sites; messages are for numbers"
+        raise InputError(f"column {target}", values[0], remedy)
+    if not seen.numeric and (loss == "least-squares" or (problem and loss == "auto" and len(values) != 2)):
+        raise _no_numbers(target, seen, problem=problem)
+    if loss == "auto":
+        loss, notes = loss_of(target, values, numeric=seen.numeric)
+        if problem and loss == "logistic":
+            said = f"{target} has two values: loss logistic, penalty ({PENALTY:g}/2) |theta|^2; as numbers"
+            notes = (f"{said}: least-squares",)
+    if problem:
+        return loss, () if seen.numeric else tuple(sorted(values)), notes
+    return loss, () if loss == "least-squares" else _classes(target, seen, loss), notes
 
 
 def _classes(target: str, seen: ColumnFacts, loss: str) -> tuple[str, ...]:
@@ -102,63 +227,13 @@ def loss_of(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, 
     return loss, ()
 
 
-def loss_of_a_problem(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, float, tuple[str, ...]]:
-    """The loss of `loss_of` with its penalty, for models that are trained by gradients; notes say both. Labels of more
-    than two classes have no such loss: "least-squares", which refuses texts."""
-    if not numeric and len(values) != 2:
-        return "least-squares", 0.0, ()
-    loss, notes = loss_of(target, values, numeric=numeric)
-    if loss == "least-squares":
-        return loss, 0.0, tuple(map(NOTE.format, notes))
-    said = f"{target} has two values: loss logistic, penalty ({PENALTY:g}/2) |theta|^2; as numbers: least-squares"
-    return loss, PENALTY, (NOTE.format(said),)
-
-
-def encoded(sites: Sites) -> tuple[Encoding, list[np.ndarray], list[np.ndarray]]:
-    """X (n, q) and y (n,) of every site whose rows were kept, which are gone afterwards."""
-    design, rows = sites.design, sum(site.count for site in sites.sites)
-    total = sum(X.sum(0) for X, *_ in chain.from_iterable(site.pieces for site in sites.sites))
-    encoding, kept = Encoding.of(design.names, *design.categories, total / rows), []
-    for site in sites.sites:
-        X, y, _ = site.rows()
-        site.pieces.clear()  # its memory serves for what is made of it
-        kept.append((encoding.encoded(X), y))
-    return encoding, [X for X, _ in kept], [y for _, y in kept]
-
-
-def encoded_tables(
-    source: Source, drop: Sequence[str], memory: Memory, *, classes: bool | None, divided: bool
-) -> tuple[list[Table], ColumnFacts]:
-    """Tables with one column per level but the most frequent, gaps by the mean and a column of their own, and what is
-    in the column of targets. Clients are in order of appearance; rows without a client or a target are left out. The
-    target may be texts where they are `classes`, or, where that is not known, two. Raises `InputError`.
-    """
-
-    found = ColumnFacts()
-
-    def labels(seen: ColumnFacts) -> tuple[str, ...]:
-        nonlocal found
-        found = seen
-        if not (seen.numeric or (len(seen.levels) == 2 if classes is None else classes)):
-            raise _no_numbers(source.target, seen)
-        return () if seen.numeric else tuple(sorted(seen.levels))
-
-    memory = Memory(memory.limit)  # of the table as it is made, which takes the place of the one that was read
-    how: dict[str, Any] = {"drop": drop, "memory": memory, "keep": True, "divided": divided}
-    sites = sites_of(source.frames, source.client, source.target, labels, **how)
-    encoding, X, y = encoded(sites)
-    notes = (*map(CHANGED.format, sites.design.remarks(encoding)), *map(NOTE.format, (*sites.notes, *source.notes)))
-    if sites.classes:
-        y = [np.array(sites.classes)[each.astype(int)] for each in y]
-    more: dict[str, Any] = {"columns": encoding.columns, "notes": notes, "fills": encoding.gaps}
-    return [Table(name=name, X=rows, y=each, **more) for name, rows, each in zip(sites.names, X, y)], found
-
-
-def _no_numbers(target: str, answer: ColumnFacts) -> InputError:
-    levels = list(answer.levels)
-    if 2 < len(levels) <= MOST_LEVELS and not any(map(NUMBER.fullmatch, levels)):
+def _no_numbers(target: str, seen: ColumnFacts, *, problem: bool) -> InputError:
+    levels = list(seen.levels)
+    few = len(levels) <= MOST_LEVELS
+    if problem and few and len(levels) > 2 and not any(map(NUMBER.fullmatch, levels)):
         more = f"suffice fit takes more, or set one against the others: --loss logistic --positive {levels[0]}"
         return InputError(f"column {target}", f"{len(levels)} classes", f"plans are for numbers or two classes: {more}")
-    place = f"{target} in {answer.place}" if answer.text else f"column {target}"
-    remedy = "give a number; for two classes use loss logistic (few rows: also regularisation 0.1)"
-    return InputError(place, answer.text or next(iter(levels), "missing"), remedy)
+    place = f"{target} in {seen.place}" if seen.text else f"column {target}"
+    ways = "for two classes use loss logistic" + ("" if problem else ", for more multinomial")
+    remedy = ways if few else "name another column by target"
+    return InputError(place, seen.text or levels[0], f"give a number, as least squares needs numbers; {remedy}")

@@ -46,20 +46,14 @@ def standardised(
 ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
     """Rows (n, d) of every client, by the pooled means and deviations or its own, and these, (d,) or (N, d);
     `InputError` for a column that does not vary, by name."""
-    everything = np.concatenate(blocks)
-    scaled, means, scales = [], [], []
-    for label, block in zip(labels, blocks):
-        reference = everything if pooled else block
-        deviation = reference.std(0)
-        constant = np.flatnonzero(deviation <= 1e-12 * np.abs(reference).max(0))
-        if constant.size:
-            column = columns[constant[0]] if len(columns) > constant[0] else f"column {constant[0]}"
-            owner = "all clients" if pooled else f"client {label}"
+    references = {"all clients": np.concatenate(blocks)} if pooled else dict(zip(labels, blocks))
+    means, scales = (np.array([of(rows, axis=0) for rows in references.values()]) for of in (np.mean, np.std))
+    for (owner, rows), scale in zip(references.items(), scales):
+        for at in np.flatnonzero(scale <= 1e-12 * np.abs(rows).max(0)):
+            column = columns[at] if len(columns) > at else f"column {at}"
             remedy = "the same in every row: drop it, or use standardise = none" + ("" if pooled else " or pooled")
-            raise InputError(f"{column} of {owner}", reference[0, constant[0]], remedy)
-        means.append(reference.mean(0))
-        scales.append(deviation)
-        scaled.append((block - means[-1]) / deviation)
-    if pooled:
-        return scaled, means[0], scales[0]
-    return scaled, np.array(means), np.array(scales)
+            raise InputError(f"{column} of {owner if pooled else f'client {owner}'}", rows[0, at], remedy)
+    scaled = [
+        (block - means[min(k, len(means) - 1)]) / scales[min(k, len(means) - 1)] for k, block in enumerate(blocks)
+    ]
+    return (scaled, means[0], scales[0]) if pooled else (scaled, means, scales)

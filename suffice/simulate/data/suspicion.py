@@ -7,14 +7,16 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from functools import reduce
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .design import FEW_LEVELS, MOST_LEVELS, Column, ColumnFacts, Design
-from .folds import Fold, Rows
 from .frame import Frame, place_of
+
+if TYPE_CHECKING:
+    from .sites import Sites
 
 AWAY = 1 - 1e-5
 """A column whose squared correlation with the target is larger gives it away."""
@@ -23,7 +25,7 @@ SAME = 1e-9
 FEWEST = 10
 """Of fewer rows nothing is said but what sites are called."""
 SAMPLE = 4096
-"""Among so many rows at least a column is looked for that rises as the target does."""
+"""Among so many rows at most a column is looked for that counts them, or that rises as the target does."""
 STEADY = 0.9
 """The share of steps of one size in a column that counts its rows."""
 MOST_ROWS = 1 << 18
@@ -111,28 +113,23 @@ class Copies:
 
 
 def suspicions(
-    sites: Sequence[Rows],
-    design: Design,
+    sites: Sites,
     facts: Mapping[str, ColumnFacts],
     frames: Callable[[], Iterator[Frame]],
-    client: str,
-    target: str,
-    classes: Sequence[str],
     sample: tuple[np.ndarray, np.ndarray],
     *,
     divided: bool,
 ) -> list[str]:
     """Questions about all sites, whose rows are sums or kept; `divided`: by a rule. The `frames` are gone through once
     more where a number may stand for what was not measured; `sample` is X (n, p) and y (n,) of some rows."""
-    names = [site.name for site in sites]
+    names, rows, design, target, classes = sites.names, sites.counts, sites.design, sites.target, sites.classes
     notes = [f"sites {named(some)} look alike: if they are one site, write one name" for some in alike(names)[:3]]
-    single = [site.name for site in sites if site.count == 1]
+    single = [name for name, count in zip(names, rows) if count == 1]
     if divided and single:
         notes.append(f"the split leaves one row to {named(single)}: take fewer sites, or another split")
-    if sum(site.count for site in sites) < FEWEST:
+    if rows.sum() < FEWEST:
         return notes
-    rows = np.array([site.count for site in sites])
-    means, squares, with_target = (np.array(parts) for parts in zip(*map(_moments, sites)))
+    means, squares, with_target = _moments(sites)
     same = squares <= SAME**2 * means**2  # by column, whether a site's rows do not differ
     numbers = {one.source: at for at, one in enumerate(design.columns) if one.level is None and not one.gap}
     numbers |= {} if classes else {target: -1}
@@ -144,14 +141,16 @@ def suspicions(
             continue
         for value, other in ((seen.low, seen.high), (seen.high, seen.low)):
             alone = same[:, at] & (means[:, at] == value) & (rows > 1)
-            if (alone.sum() == 1 and len(sites) > 2) or (value in CODES and len(seen.levels) > FEW_LEVELS):
+            if (alone.sum() == 1 and len(names) > 2) or (value in CODES and len(seen.levels) > FEW_LEVELS):
                 asked.append((name, value, other, bool(alone.any())))
         every = len(seen.levels) == seen.rows == 1 + seen.high - seen.low  # in whatever order
-        steady = seen.step and seen.steady >= STEADY * (seen.rows - 1)
+        steps = np.diff(sample[0][:, at]) if name != target else np.zeros(1)
+        off, spacing = np.abs(steps - np.median(steps)), np.spacing(max(abs(seen.low), abs(seen.high)))
+        steady = np.median(steps) and (off <= 4 * spacing).mean() >= STEADY
         if name != target and seen.rows >= FEWEST and (every or steady):
             ends = f"from {seen.low:.6g} to {seen.high:.6g}"
             notes.append(f"{named([name])} counts the rows, {ends}: drop it if it numbers them")
-    notes += _missing(frames, client, asked)
+    notes += _missing(frames, sites.client, asked)
     sources = [column.source for column in design.columns]
     notes += [f"columns {named(some)} look alike: is one a copy?" for some in alike([*sources, target])[:3]]
     at = list(numbers.values())
@@ -160,7 +159,7 @@ def suspicions(
     notes += _twins(rows, np.hstack((means, squares, with_target)), names)
     if classes:
         notes += [f"classes {named(some)} look alike: if they are one, write one name" for some in alike(classes)[:3]]
-        return [*notes, *_of_classes(sites, design, target, classes)]
+        return [*notes, *_of_classes(sites)]
     off = means - rows @ means / rows.sum()
     total = (parts.sum(0) + rows @ (off * by) for parts, by in ((squares, off), (with_target, off[:, -1:])))
     away = list(_away(*total, rows @ means / rows.sum(), design, target))
@@ -189,15 +188,17 @@ def _monotone(X: np.ndarray, y: np.ndarray, numbers: Mapping[str, int], target: 
                 yield f"{named([name])} {way} with {named([target])} in {rows} rows: does the column give it away?"
 
 
-def _moments(site: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Means (p,) of the columns and the target, centred squares (p,), and products with the target (p,)."""
-    if site.folds:
-        whole = reduce(Fold.joined, site.folds)
-        return whole.mean, np.diagonal(whole.products), whole.products[:, -1]
-    z = np.column_stack(site.rows()[:2])
-    mean = z.mean(0)
-    z -= mean
-    return mean, (z**2).sum(0), z.T @ z[:, -1]
+def _moments(sites: Sites) -> tuple[np.ndarray, ...]:
+    """Of each site means (N, p) of the columns and the target, centred squares, and products with the target."""
+    if not sites.X:
+        _, means, products = sites.sums.sites
+        return means, np.diagonal(products, axis1=1, axis2=2), products[..., -1]
+    parts = []
+    for z in map(np.column_stack, zip(sites.X, sites.y)):
+        mean = z.mean(0)
+        z -= mean
+        parts.append((mean, (z**2).sum(0), z.T @ z[:, -1]))
+    return tuple(map(np.array, zip(*parts)))
 
 
 def _identity(name: str, seen: ColumnFacts) -> list[str]:
@@ -279,19 +280,18 @@ def _away(squares: np.ndarray, with_target: np.ndarray, mean: np.ndarray, design
         yield f"{named([target])} is {line}: does the column give it away?"
 
 
-def _of_classes(sites: Sequence[Rows], design: Design, target: str, classes: Sequence[str]) -> Iterator[str]:
-    X, y = (np.concatenate(parts) for parts in zip(*(site.rows()[:2] for site in sites)))
-    alone: dict[int, list[str]] = {}
-    for site in sites:
-        kinds = np.unique(site.rows()[1])
-        if len(kinds) == 1:
-            alone.setdefault(int(kinds[0]), []).append(site.name)
+def _of_classes(sites: Sites) -> Iterator[str]:
+    X, y, alone = np.concatenate(sites.X), np.concatenate(sites.y), dict[int, list[str]]()
+    columns, target, classes = sites.design.columns, sites.target, sites.classes
+    for name, own in zip(sites.names, sites.y):
+        if (own == own[0]).all():
+            alone.setdefault(int(own[0]), []).append(name)
     for kind, names in alone.items():
         yield f"all rows of {named(names)} have {named([target])} = {named([classes[kind]])}: one class alone"
-    gaps = {column.source for column in design.columns if column.gap}
+    gaps = {column.source for column in columns if column.gap}
     if len(classes) == 2 and min((y == 0).sum(), (y == 1).sum()) > 2:
         said: dict[str, list[str]] = {}  # once of a category
-        for at, column in enumerate(design.columns):
+        for at, column in enumerate(columns):
             if column.source not in gaps and not said.get(column.source):
                 said[column.source] = list(_separated(column, X[y == 0, at], X[y == 1, at], target, classes))
         for notes in said.values():

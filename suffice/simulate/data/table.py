@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,17 +21,12 @@ PER_TEXT = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """X (n, d) numbers, y (n,) numbers or, for classes, texts; `columns` names the d predictors.
-
-    notes  what of the file is not in these tables, the same in all of one file; fills  what stands for gaps, by column
-    """
+    """X (n, d) numbers, y (n,) numbers or, for classes, texts; `columns` names the d predictors."""
 
     name: str
     X: np.ndarray
     y: np.ndarray
     columns: tuple[str, ...]
-    notes: tuple[str, ...] = ()
-    fills: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X = as_numbers(f"X of client {self.name}" if self.name else "X", self.X, ("n", "d"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -128,24 +128,17 @@ def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) 
     return f"matrices of {n} clients with {d} coefficients", 8.0 * (n * d * d + n * n * d + padded)
 
 
-def of_tables(
-    tables: Sequence[Table], roles: Mapping[str, str] | None = None, **options: Any
-) -> LeastSquares | Logistic:
-    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them.
-
-    roles  which columns of a source were its clients and its target, for `Coordinates`
-    """
-    X, columns, notes = [table.X for table in tables], tables[0].columns, tables[0].notes
+def of_tables(tables: Sequence[Table], **options: Any) -> LeastSquares | Logistic:
+    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
+    X, columns, notes = [table.X for table in tables], tables[0].columns, ()
     pooled = as_choice("standardise", options["standardise"], STANDARDISE) == "pooled"
     if pooled and options["intercept"] is True:
         low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
         varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
         if varies.any() and not varies.all():
             same = [column for column, kept in zip(columns, varies) if not kept]
-            notes += (CHANGED.format(CONSTANT.format(some(same), 12)),)
+            notes = (CHANGED.format(CONSTANT.format(some(same), 12)),)
             X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
     y, names = [table.y for table in tables], [table.name for table in tables]
     problem = from_arrays(X, y, names=names, columns=columns, **options)
-    assert problem.coordinates is not None
-    coordinates = replace(problem.coordinates, fills=tables[0].fills, **(roles or {}))
-    return replace(problem, remarks=(*notes, *problem.remarks), coordinates=coordinates)
+    return replace(problem, remarks=(*notes, *problem.remarks))

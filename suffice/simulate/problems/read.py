@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
 
-from ..data.design import ColumnFacts
+from ..data.design import CHANGED, NOTE
+from ..data.encoding import Encoding
 from ..data.heart_disease import is_heart_disease, patients
-from ..data.memory import MAX_MEMORY, Memory
-from ..data.site_source import encoded_tables, loss_of_a_problem
-from ..data.source import source_of, source_of_tables
+from ..data.memory import MAX_MEMORY
+from ..data.site_source import PENALTY, read_sites
+from ..data.sites import Sites
+from ..data.source import source_of_tables
 from ..data.table import Table
 from . import LeastSquares, Logistic
 from .from_arrays import LOSSES, of_tables
@@ -60,36 +64,31 @@ def read(
     out, as in `suffice.fit`. Raises `InputError`.
     """
     as_choice("loss", loss, ("auto", *LOSSES))
+    hospitals, given = is_heart_disease(path), path
+    if hospitals and split is None:
+        given = source_of_tables(patients(path, standardise=standardise)[0], client, target)
+    scaled = loss == "auto" and as_flag("standardise_target", standardise_target)  # such numbers are no classes
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
-    tables, roles, seen = _tables(path, loss, standardise, asked, Memory(max_memory))
-    penalty = 0.0
-    if loss == "auto":
-        scaled = as_flag("standardise_target", standardise_target) and seen.numeric  # such numbers are no classes
-        loss, penalty, notes = loss_of_a_problem(target, [] if scaled else seen.levels, numeric=seen.numeric)
-        tables[0] = replace(tables[0], notes=(*tables[0].notes, *notes))
+    asked |= {"loss": "least-squares" if scaled else loss, "max_memory": max_memory}
+    sites, found = read_sites(given, **asked, keep=True, problem=True)
+    penalty = PENALTY if loss == "auto" and found == "logistic" else 0.0
+    penalty = penalty if regularisation is None else regularisation
+    encoding, tables = _tables(sites)
     how: dict[str, Any] = {"intercept": intercept, "positive": positive, "batch": batch, "max_memory": max_memory}
-    return of_tables(
-        tables,
-        roles,
-        loss=loss,
-        regularisation=penalty if regularisation is None else regularisation,
-        standardise="none" if is_heart_disease(path) else standardise,
-        standardise_target=standardise_target,
-        **how,
-    )
+    how |= {"standardise": "none" if hospitals else standardise, "standardise_target": standardise_target}
+    problem = of_tables(tables, loss=found, regularisation=penalty, **how)
+    assert problem.coordinates is not None
+    coordinates = replace(problem.coordinates, fills=encoding.gaps, client=sites.client, target=sites.target)
+    notes = (*map(CHANGED.format, sites.design.remarks(encoding)), *map(NOTE.format, sites.notes))
+    return replace(problem, remarks=(*notes, *problem.remarks), coordinates=coordinates)
 
 
-def _tables(
-    path: Any, loss: str, standardise: str, asked: dict[str, Any], memory: Memory
-) -> tuple[list[Table], dict[str, str], ColumnFacts]:
-    """The tables of a path, two at least, which columns of a source were its clients and target, and what that is."""
-    divided, classes = asked["split"] is not None, None if loss == "auto" else loss == "logistic"
-    if not divided and is_heart_disease(path):
-        source = source_of_tables(patients(path, standardise=standardise)[0], asked["client"], asked["target"])
-    else:
-        source = source_of(path, **asked, memory=memory)
-    tables, seen = encoded_tables(source, asked["drop"], memory, classes=classes, divided=divided)
-    if len(tables) == 1:
+def _tables(sites: Sites) -> tuple[Encoding, list[Table]]:
+    """At least two, in the columns of the encoding."""
+    if len(sites.names) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)
-    return tables, {"client": source.client, "target": source.target}, seen
+    encoding, kinds = sites.encoded(), np.array(sites.classes)
+    y = [kinds[own.astype(int)] for own in sites.y] if sites.classes else sites.y
+    rows = zip(sites.names, sites.X, y)
+    return encoding, [Table(name=name, X=X, y=own, columns=encoding.columns) for name, X, own in rows]

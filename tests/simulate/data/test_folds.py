@@ -8,7 +8,7 @@ from populations import draw, folded, table
 
 import suffice as sf
 from suffice import InputError
-from suffice.simulate.data.folds import FOLDS, Fold, Sums, Units
+from suffice.simulate.data.folds import FOLDS, Sums, Units
 
 TRUTH = np.array([[1.0, 2.0], [1.1, 1.9], [0.9, 2.2]])
 
@@ -32,19 +32,19 @@ def test_joining_two_parts_is_the_whole_far_from_zero():
     """The naive sum of squares has no correct digit here: 1e9 squared is 1e18, and the variance is 1."""
     rng = np.random.default_rng(2)
     X, y = 1e9 + rng.normal(size=(40, 1)), rng.normal(size=40)
-    whole = Fold.of(X, y)
-    joined = Fold.of(X[:13], y[:13]).joined(Fold.of(X[13:], y[13:]))
+    whole = Sums.of_rows(X, y)
+    joined = Sums.zero(2)
+    for part in (slice(13), slice(13, None)):
+        joined.add((), Sums.of_rows(X[part], y[part]))
     exact = ((X[:, 0] - 1e9) - (X[:, 0] - 1e9).mean()) @ ((X[:, 0] - 1e9) - (X[:, 0] - 1e9).mean())
     np.testing.assert_allclose([whole.products[0, 0], joined.products[0, 0]], exact, rtol=1e-6)
     assert joined.rows == 40
-    empty = Fold.of(np.empty((0, 1)), np.empty(0))
-    assert empty.joined(empty).rows == 0
 
 
 def test_a_single_message_is_never_held_out():
     sites = draw(4, np.ones((2, 1)), 12)
-    (X, y), whole = sites[0], Fold.of(*sites[1])
-    sums = Sums.of([[Fold.of(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)], [whole]])
+    (X, y), whole = sites[0], Sums.of_rows(*sites[1])
+    sums = Sums.of([[Sums.of_rows(X[f::FOLDS], y[f::FOLDS]) for f in range(FOLDS)], [whole]])
     made = Units.pooled(sums).messages(sums)
     assert made.held_out.rows[:, 1].tolist() == [0.0] * FOLDS
     assert made.fits.rows[:, 1].tolist() == [12.0] * (1 + FOLDS)
@@ -97,7 +97,7 @@ def test_moments_are_those_about_the_mean(by):
     """Beside exact sums in integers, of values that are multiples of 2^-10, or of 1 where these are no doubles."""
     step = 2.0**-10 if by < 1e12 else 1.0
     whole = np.random.default_rng(0).integers(-4000, 4000, (1000, 2))
-    fold = Fold.of(by + step * whole[:, :1], by + step * whole[:, 1])
+    fold = Sums.of_rows(by + step * whole[:, :1], by + step * whole[:, 1])
     sums, n = whole.sum(0), len(whole)
     exact = [[int(n * (a @ b) - p * q) for a, p in zip(whole.T, sums)] for b, q in zip(whole.T, sums)]
     # a mean rounded by eps |by| adds its square n times
