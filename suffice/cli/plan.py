@@ -155,8 +155,8 @@ def _request(
     if not setup:
         raise InputError("setup", setup, "name a setup file, a table or a folder")
     if setup.lower().endswith(".json"):
-        remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: suffice plan TABLE.csv"
-        raise InputError("setup", setup, remedy)
+        remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: "
+        raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
     shown = replace(output, numbers=False, as_json=False), target, replace(planning, start=None)
     if output.numbers and shown != (OutputOptions(), TargetOptions(), PlanningOptions()):
         raise InputError("numbers", "True", "nothing is planned beside them: leave out the options of a plan")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from .site_models import LEFT_OUT, POPULATION, SiteModel
 from .table import findings
 
 if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
     from suffice.simulate.data.sites import Sites
 
 
@@ -55,6 +56,7 @@ def assemble(
     encoding: Encoding,
     left_out: Sequence[str],
     rule: dict[str, Any],
+    expected: Callable[[], Quadratics] | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`. `models` are slopes (K, N, q) and intercepts
     (K, N), K the classes or 1, `shared` those of the population, (K, q) and (K,); `rule` is what was exchanged and
@@ -90,7 +92,7 @@ def assemble(
     fit = Fit(
         loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
         population=population, rule=whole, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
-        encoding=encoding,
+        encoding=encoding, expected=expected,
     )  # fmt: skip
     return replace(fit, notes=(*findings(fit), *fit.notes))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from .robust import RobustFit, fitted_robustly, gained
 from .similar_sites import Likeness
 
 if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
     from suffice.simulate.data.encoding import Encoding
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.sites import Sites
@@ -141,6 +143,7 @@ def _least_squares(
     return assemble(
         sites, client, "least-squares", fitted, gained(found, rows, counts), models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes, rule=rule,
+        expected=partial(_expected_losses, found, trusted, sites.names),
     )  # fmt: skip
 
 
@@ -166,3 +169,20 @@ def _looked_at(found: RobustFit, suspected: Likeness, sites: Sites, encoding: En
                 "row": place, "row_share": share,
             })  # fmt: skip
     return entries
+
+
+def _expected_losses(found: RobustFit, sums: Sums, names: Sequence[str]) -> Quadratics:
+    """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
+    second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
+    gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.
+    """
+    from suffice.simulate import Quadratics
+
+    units, network = found.units, found.messages
+    messages = units.messages(sums)
+    second, rows = messages.second.sum(0), messages.rows.sum(0)
+    size = messages.size
+    A = (second + size * network.metric) / (rows + size)[:, None, None]
+    noise = np.maximum(network.fits.loss(found.fitted.models)[0], 0.0).sum() / network.rows.sum()
+    models = units.standard(found.slopes, found.intercepts)
+    return Quadratics.of(A, -models, sigma2=4 * max(noise, 1e-12) * np.trace(A, axis1=1, axis2=2), names=names)

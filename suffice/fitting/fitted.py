@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -33,6 +33,9 @@ from .local_quadratics import probabilities as of_classes
 from .site_models import SiteModel
 from .table import fit_table
 
+if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
+
 KIND = "suffice models, version 3"
 LARGEST = 1_000_000_000
 """A file of more bytes is refused."""
@@ -51,6 +54,8 @@ class Fit:
 
     loss        "least-squares", "logistic" or "multinomial"
     population  the model that a site gets that was not fitted
+    expected    a function that makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked
+                for; None for classes and for models from a file
     rule        what was averaged, exchanged and found on the way:
       candidates, families    each with its weight in the average; a candidate's held-out loss is its score
       network_gain, _gain_se  per row of all `network_gain_sites`; `network_gain_decided_by` one, `_without` which it is
@@ -77,6 +82,12 @@ class Fit:
     notes: tuple[str, ...]
     design: Design
     encoding: Encoding
+    expected: Any = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def quadratics(self) -> Quadratics | None:
+        """Each site's expected loss about its model, in standardised units; None of a file, and of classes."""
+        return None if self.expected is None else self.expected()
 
     def __getitem__(self, name: str) -> SiteModel:
         found = self.by_name.get(str(name))
@@ -200,7 +211,7 @@ class Fit:
         if path.suffix.lower() != ".json":
             raise InputError("out", str(path), "name a .json file")
         make_folder(path.parent, "out")
-        record = msgspec.to_builtins(self, enc_hook=np.ndarray.tolist)
+        record = msgspec.to_builtins(replace(self, expected=None), enc_hook=np.ndarray.tolist)
         check_numbers(path.name, record)
         models = msgspec.json.format(msgspec.json.encode(record), indent=1)
         stored = ModelsFile(KIND, hashlib.sha256(models).hexdigest(), msgspec.Raw(models))
@@ -227,6 +238,7 @@ def load(path: str | Path) -> Fit:
         if stored.sha256 != hashlib.sha256(stored.models).hexdigest():
             remedy = "damaged: not what was saved, by its SHA-256; restore it, or fit again"
             raise InputError("model", str(path), remedy)
-        return msgspec.json.decode(stored.models, type=Fit, dec_hook=lambda _, values: np.array(values))
+        found = msgspec.json.decode(stored.models, type=Fit, dec_hook=lambda _, values: np.array(values))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError("model", str(path), f"no models of suffice fit: {error}") from None
+    return replace(found, expected=None)

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.data.standardisation import Coordinates
 
+    Fitted = Any  # `suffice.Fit`, whose `quadratics` can be planned for
 
+OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 OF_ROWS = "A plan counts iterations to the optimum of the given rows; suffice fit judges new rows."
 NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client gives every model (suffice fit)."
 SERVED = "At {} of {} clients a constant model reaches eps: there is nothing to plan."
@@ -267,7 +269,7 @@ class Plan:
 
 
 def plan(
-    source: Problem | Constants,
+    source: Problem | Constants | Fitted,
     epsilon: float | str | Sequence[float | str] | None = None,
     *,
     start: str | None = None,
@@ -287,7 +289,9 @@ def plan(
     confidence  allowed probability of not reaching epsilon in time, in (0, 1]
     progress   is called with the work done and the whole of it
 
-    `source` is a problem (quadratics, least squares on data) or its constants.
+    `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
+    client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one
+    hundredth of the target's variance, and every client starts from 0, the mean of all targets.
 
     Rows with an intercept start from each client's best constant (`start` "constant"), unless their problem has a start
     of its own or `start` is "zero"; a share such as "10%" is of the excess over that constant. Elsewhere it is of the
@@ -297,13 +301,18 @@ def plan(
     moments; where the noise has no bound these are all there is; with `schedule` also three stages of constant rates,
     where these are faster. A plan that needs more than `max_memory` bytes (2e9) is rejected. Raises `InputError`.
     """
-    notes: tuple[str, ...] = ()
+    memory, notes = Memory(max_memory), ()
+    if hasattr(source, "quadratics"):  # a fit
+        if source.quadratics is None:
+            remedy = "models from a file, or of classes, know no second moments: plan from a fit of rows or messages by"
+            raise InputError("source", repr(source), f"{remedy} least squares, or from sf.read of the table")
+        source, notes = source.quadratics, (OF_A_FIT,)
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem or sf.Constants; what was measured is no guarantee")
     as_choice("gradients", gradients, ("preconditioned", "plain"))
     problem: Any = None if isinstance(source, Constants) else started(source, start)
     given: Any = source if problem is None else problem
-    how: dict[str, Any] = {"memory": Memory(max_memory), "progress": progress, "precondition": gradients != "plain"}
+    how: dict[str, Any] = {"memory": memory, "progress": progress, "precondition": gradients != "plain"}
     rule = named(criterion) if isinstance(criterion, str) else criterion
     told: dict[str, Any] = {"schedule": schedule, "criterion": rule, "horizon": horizon, "confidence": confidence}
     found, constants = planned_rows(given, precisions(given, epsilon), **how, **told)

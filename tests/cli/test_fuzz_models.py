@@ -160,6 +160,8 @@ def fit(rng: random.Random, folder: Path, seen: Seen) -> None:
     if rng.random() < 0.1:
         path = fitted.save(folder / "m.json")
         assert sf.load(path).to_dict()["clients"] == fitted.to_dict()["clients"]
+    if fitted.quadratics is not None and rng.random() < 0.1:
+        str(sf.plan(fitted))
 
 
 @functools.cache

@@ -243,6 +243,21 @@ def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
     assert "sites gain" in done.stdout
 
 
+def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):
+    fit = sf.fit(table(sites))
+    problem = fit.quadratics
+    plan = sf.plan(fit)
+    assert [row.name for row in plan] == list(fit.by_name)
+    start = problem.excess(problem.start[None])[0].numpy()
+    np.testing.assert_allclose([row.epsilon for row in plan], start / 10, rtol=1e-9)
+    # standardised minimisers, returned to the columns' units by the table's own means and deviations
+    X, y = np.concatenate([X for X, _ in sites]), np.concatenate([y for _, y in sites])
+    slopes = problem.optimum.numpy()[:, 1:] * y.std() / X.std(0)
+    np.testing.assert_allclose(slopes, models(fit)[:, :-1], rtol=1e-9)
+    with pytest.raises(InputError, match="a fit of rows or messages"):
+        sf.plan(sf.load(fit.save(tmp_path / "m.json")), 0.05)
+
+
 def test_progress_is_drawn_only_when_it_takes_long(monkeypatch):
     from suffice.support import progress
 

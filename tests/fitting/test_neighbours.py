@@ -30,7 +30,7 @@ def test_a_fit_a_plan_and_a_figure_are_frames(sites, mappings):
     assert frame["name"] == ["s0", "s1", "s2", "s3"]
     assert frame["coefficients.x0"] == [model.coefficients["x0"] for model in fit]
     assert frame["gain"] == [model.gain for model in fit]
-    plan = sf.plan(sf.read(table(sites)), epsilon=[0.5]).to_frame()
+    plan = sf.plan(fit, epsilon=[0.5]).to_frame()
     assert plan["name"] == ["s0", "s1", "s2", "s3"]
     drawn = sf.figure("cobo-1").to_frame()
     assert len({len(values) for values in drawn.values()}) == 1

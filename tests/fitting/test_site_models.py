@@ -151,13 +151,14 @@ def test_collaborators_are_named_in_few_characters_so_that_every_column_is_shown
     assert " learns from " in shown[2]
 
 
-def test_one_site_gains_from_nobody():
+def test_one_site_gains_from_nobody_and_a_plan_says_its_units():
     table, _ = gappy(1, 12, new=False)
     fit = sf.fit({name: [cell for cell, site in zip(cells, table["client"]) if site == "s0"]
                   for name, cells in table.items()})  # fmt: skip
     (model,) = fit
     assert model.gain is None and model.expected_loss == model.expected_loss_alone  # noqa: PT018
     assert "nothing to gain" in str(fit)
+    assert "the target's variance" in str(sf.plan(sf.fit(table), "10%"))
 
 
 def test_refusals_of_the_command_name_its_options(tmp_path, refused):
