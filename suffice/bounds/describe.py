@@ -56,21 +56,14 @@ def page(theorem: Theorem) -> str:
         "",
         f"quantity    {theorem.quantity.expression} ({theorem.direction} bound, {theorem.mode})",
     ]
-    if theorem.fault:
-        lines.append(f"{theorem.fault_label.lower():11s} {theorem.fault}")
-    if theorem.hypotheses:
-        lines.append(f"hypotheses  {theorem.hypotheses}")
-    if conditions := theorem.condition_names():
-        lines.append("conditions  " + "; ".join(conditions))
-    if theorem.tight:
-        lines.append(f"tight       {theorem.tight}")
-    if theorem.edition == "printed":
-        lines.append(f"corrected   suffice theorem {theorem.key}")
-    if theorem.superseded_by:
-        lines.append(f"superseded  by {theorem.superseded_by}")
-    lines.append("parameters")
-    for parameter in theorem.parameters:
-        lines.append(f"  {parameter.name:11s} {parameter.meaning} [{parameter.unit}]")
-    for reduction in theorem.reduces_to:
-        lines.append(f"reduces to  {reduction.key}: {reduction.when}")
-    return "\n".join(lines)
+    facts = {
+        theorem.fault_label.lower(): theorem.fault,
+        "hypotheses": theorem.hypotheses,
+        "conditions": "; ".join(theorem.condition_names()),
+        "tight": theorem.tight,
+        "corrected": f"suffice theorem {theorem.key}" if theorem.edition == "printed" else "",
+        "superseded": f"by {theorem.superseded_by}" if theorem.superseded_by else "",
+    }
+    lines += [f"{name:11s} {text}" for name, text in facts.items() if text]
+    lines += ["parameters", *(f"  {each.name:11s} {each.meaning} [{each.unit}]" for each in theorem.parameters)]
+    return "\n".join([*lines, *(f"reduces to  {each.key}: {each.when}" for each in theorem.reduces_to)])

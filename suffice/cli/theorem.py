@@ -249,23 +249,15 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
     from suffice.bounds.saved_verdicts import known
 
     kept = known().get((record.key, record.edition), {})
+    told = ("key", "edition", "title", "direction", "mode", "guarantee", "order_only")
     return {
-        "key": record.key,
-        "edition": record.edition,
-        "title": record.title,
+        **{name: getattr(record, name) for name in told},
         "source": str(record.source),
         "quantity": record.quantity.name,
-        "direction": record.direction,
-        "mode": record.mode,
         "conditions": record.condition_names(),
         "latex": record.latex(),
-        "guarantee": record.guarantee,
-        "order_only": record.order_only,
         "superseded_by": record.superseded_by.key if record.superseded_by else None,
-        "verdict": kept.get("verdict"),
-        "worst_ratio": kept.get("worst_ratio"),
-        "attained": kept.get("attained"),
-        "regime": kept.get("regime"),
+        **{name: kept.get(name) for name in ("verdict", "worst_ratio", "attained", "regime")},
         "proof": saved_proof(record) or None,
         "errata": [row["id"] for row in errata_of("", [record.key])],
     }

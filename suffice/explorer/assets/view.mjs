@@ -5,7 +5,7 @@ import { brief, button, listed, make, math, relation, rich, times, unitOf } from
 import { shown } from "./numbers.mjs";
 import { plot } from "./plot.mjs";
 import { slider } from "./slider.mjs";
-import { allowed, boundAt, carried, claimed, failing, holds, refusal, sidesAt } from "./solve.mjs";
+import { allowed, boundAt, breaks, carried, claimed, failing, holds, refusal, sidesAt } from "./solve.mjs";
 import { counterexample, details, statement } from "./statement.mjs";
 
 export class View {
@@ -200,7 +200,7 @@ export class View {
       return [make("span", { className: "faded" }, `The exact value is of another instance: ${found.far.join("; ")}.`)];
     if (found.value === null) return ["The exact value is known at the dots of the curve."];
     const upper = record.direction === "upper";
-    const broken = (upper ? found.value - bound : bound - found.value) > 1e-9 * Math.abs(bound);
+    const broken = breaks(found.value, bound, record.direction);
     const over = upper === bound > 0; // of two negative numbers the larger one is nearer to 0
     const ratio = over ? found.value / bound : bound / found.value;
     const far = bound > 0 ? `${times(found.value / bound)} times it` : upper ? "above it" : "below it";
@@ -242,14 +242,9 @@ export class View {
     const applies = allowed(record, values);
     const marks = applies ? [{ x: values[along], y: bound, look: record.edition }] : [];
     if (found && !found.far.length && found.value !== null) {
-      const ratio = found.value / bound;
-      const broken = applies && record.direction === "upper" && bound > 0 && ratio > 1 + 1e-9;
-      marks.push({
-        x: values[along],
-        y: found.value,
-        look: broken ? "exact broken" : "exact",
-        words: broken ? `${times(ratio)} times the bound` : "",
-      });
+      const broken = applies && breaks(found.value, bound, record.direction);
+      const words = broken && bound > 0 ? `${times(found.value / bound)} times the bound` : "";
+      marks.push({ x: values[along], y: found.value, look: broken ? "exact broken" : "exact", words });
     }
     const lines = [...curves, ...exact];
     const across = plot(this.svg, {
