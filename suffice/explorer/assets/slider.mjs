@@ -38,12 +38,22 @@ export function slider(parameter, start, set) {
     set(fromPlace(parameter, limits, Number(range.value)));
     dragged = false;
   };
-  range.onkeydown = event => nudge(event, parameter, now, set);
-  field.oninput = () => {
-    const why = refusal(parameter, field.value);
+  range.onkeydown = event => {
+    const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!sign) return;
+    event.preventDefault(); // by 8 %, whole numbers by one
+    const moved = (now || parameter.typical[0]) * 1.08 ** sign;
+    const next = parameter.integer ? now + sign : Number(moved.toPrecision(3));
+    if (!refusal(parameter, next)) set(next);
+  };
+  const complain = why => {
     error.textContent = why;
     error.hidden = !why;
-    field.setAttribute("aria-invalid", String(Boolean(why)));
+    field.ariaInvalid = String(Boolean(why));
+  };
+  field.oninput = () => {
+    const why = refusal(parameter, field.value);
+    complain(why);
     if (!why) set(Number(field.value));
   };
   field.onblur = () => set(now);
@@ -66,17 +76,7 @@ export function slider(parameter, start, set) {
     if (document.activeElement === field) return;
     field.value = brief(value, 9);
     field.title = String(value);
-    error.hidden = true;
-    field.setAttribute("aria-invalid", "false");
+    complain("");
   };
   return { parameter, box, put };
-}
-
-// Arrow keys move by 8 %, whole numbers by one.
-function nudge(event, parameter, now, set) {
-  const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-  if (!sign) return;
-  event.preventDefault();
-  const next = parameter.integer ? now + sign : Number(((now || parameter.typical[0]) * 1.08 ** sign).toPrecision(3));
-  if (!refusal(parameter, next)) set(next);
 }
