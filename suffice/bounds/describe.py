@@ -16,12 +16,6 @@ def latex(theorem: Theorem | str) -> str:
     return as_record(theorem).latex()
 
 
-def plain(theorem: Theorem) -> str:
-    """The inequality in plain text, in keywords, as Python would write it."""
-    relation = "<=" if theorem.direction == "upper" else ">="
-    return f"{theorem.quantity.expression} {relation} {text_of(theorem.expression())}"
-
-
 def definition_page(definition: Definition) -> str:
     """A plain-text page of a quantity that reduces constants of clients to a scalar."""
     lines = [
@@ -40,7 +34,7 @@ def definition_page(definition: Definition) -> str:
 
 def page(theorem: Theorem) -> str:
     """Write a plain-text page: statement, formula, hypotheses, parameters."""
-    wrong = wrong_in_print("", [theorem.key])
+    wrong, relation = wrong_in_print("", [theorem.key]), "<=" if theorem.direction == "upper" else ">="
     lines = [
         f"{theorem.key} ({theorem.edition})",
         *([f"wrong in print: {wrong}"] if wrong else []),
@@ -49,7 +43,7 @@ def page(theorem: Theorem) -> str:
         theorem.statement,
         "",
         *(
-            [f"  {plain(theorem)}", "", f"  {theorem.latex()}"]
+            [f"  {theorem.quantity.expression} {relation} {text_of(theorem.expression())}", "", f"  {theorem.latex()}"]
             if theorem.bound
             else [f"  order only: {theorem.order_only}"]
         ),

@@ -143,11 +143,11 @@ def result_table(records: Sequence[Theorem]) -> Table:
 
 
 def _cite(cited: Any) -> None:
-    from suffice.bounds.bibtex import statement_bibtex
+    from suffice.bounds.bibtex import cited as citation
     from suffice.bounds.papers import PAPERS
 
     paper = next(paper for paper in PAPERS if cited.key.startswith(paper.key + "/"))
-    typer.echo(statement_bibtex(paper, cited.key, cited.source.locator))
+    typer.echo(citation(paper, cited.key, f"{cited.key}, a record of suffice", cited.source.locator))
 
 
 def _solve(record: Theorem, numbers: dict[str, Any], solve: str, target: str, as_json: bool) -> None:
