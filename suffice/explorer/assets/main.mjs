@@ -48,7 +48,7 @@ function open({ record = null, erratum = null, values = null, along = "", start 
 // In a narrow window the list is folded away under its button.
 function unfold(open) {
   nav.classList.toggle("open", open);
-  menu.setAttribute("aria-expanded", String(open));
+  menu.ariaExpanded = open;
 }
 
 function remember(state) {

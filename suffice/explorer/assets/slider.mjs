@@ -23,12 +23,11 @@ function fromPlace(parameter, [low, high], place) {
 
 // `set` is told a new value; the box shows the one that `put` is given.
 export function slider(parameter, start, set) {
-  const field = make("input", { type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false });
-  const range = make("input", { type: "range", min: 0, max: STEPS, step: "any" });
-  const error = make("p", { className: "refused", hidden: true });
-  error.setAttribute("role", "alert");
-  field.setAttribute("aria-label", parameter.name);
-  range.setAttribute("aria-label", `${parameter.name} on a logarithmic scale`);
+  const plain = { type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false };
+  const field = make("input", { ...plain, ariaLabel: parameter.name });
+  const ariaLabel = `${parameter.name} on a logarithmic scale`;
+  const range = make("input", { type: "range", min: 0, max: STEPS, step: "any", ariaLabel });
+  const error = make("p", { className: "refused", hidden: true, role: "alert" });
   const limits = rangeOf(parameter, start);
   let now = start;
   let before = start; // what Escape brings back

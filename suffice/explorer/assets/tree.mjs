@@ -59,8 +59,7 @@ export class Tree {
   constructor(root, data, open) {
     this.root = root;
     this.entries = [];
-    this.line = make("p", { className: "notice", hidden: true });
-    this.line.setAttribute("role", "status");
+    this.line = make("p", { className: "notice", hidden: true, role: "status" });
     this.hits = make("div", { hidden: true });
     this.all = make("div", {});
     root.append(this.line, this.hits, this.all);
