@@ -169,8 +169,7 @@ def _compute(record: Theorem, numbers: dict[str, Any], solve: str | None, target
 def _show(record: Theorem, as_json: bool) -> None:
     """The statement's page, and what is known of its truth."""
     from suffice.bounds import page
-    from suffice.bounds.saved_proofs import saved_proof
-    from suffice.bounds.saved_verdicts import known, saved_verdict, sharpness_of
+    from suffice.bounds.saved_verdicts import known, saved_proof, saved_verdict, sharpness_of
 
     if as_json:
         print_json([theorem_row(record)])
@@ -230,8 +229,7 @@ def _bound(record: Theorem, bound: float) -> None:
 def theorem_row(record: Theorem) -> dict[str, Any]:
     """The row of `suffice theorem --json`."""
     from suffice.bounds.saved_errata import errata_of
-    from suffice.bounds.saved_proofs import saved_proof
-    from suffice.bounds.saved_verdicts import known
+    from suffice.bounds.saved_verdicts import known, saved_proof
 
     kept = known().get((record.key, record.edition), {})
     told = ("key", "edition", "title", "direction", "mode", "guarantee", "order_only")

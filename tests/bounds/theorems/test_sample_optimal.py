@@ -113,5 +113,3 @@ def test_they_are_water_filling_at_a_known_level_and_the_two_records_agree():
         if weights @ b <= 0.9 * np.sqrt(2 * mu * eps):
             one = bound("theorem-2-mixture-rounds", bias=weights @ b, **given)
             np.testing.assert_allclose(one, bound("theorem-2-optimal-rounds", signal2=signal2, **given), rtol=1e-10)
-
-
