@@ -7,8 +7,7 @@ from typing import Any
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, Definition, Paper, Theorem, latex
 from suffice.bounds.parameters import Parameter
 from suffice.bounds.saved_errata import errata_of, said
-from suffice.bounds.saved_proofs import saved_proof
-from suffice.bounds.saved_verdicts import attained, extent, known, sharpness_of
+from suffice.bounds.saved_verdicts import attained, extent, known, saved_proof, sharpness_of
 from suffice.bounds.units import Unit
 from suffice.support.tables import times_text
 

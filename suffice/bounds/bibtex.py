@@ -18,24 +18,14 @@ def paper_entry(paper: Paper, note: str = "") -> str:
     return text.replace("\n}", f",\n  annote = {{{note}}}\n}}") if note else text
 
 
-def software_entry(key: str, title: str, note: str) -> str:
-    """An entry of this software, in its version, for what it says of a statement."""
-    return _entry("software", key, title=title, author="{The contributors of suffice}", year="2026",
-                  version=version("suffice"), note=note)  # fmt: skip
-
-
 def _entry(kind: str, key: str, **fields: str) -> str:
     lines = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items() if text)
     return f"@{kind}{{{key},\n{lines}\n}}"
 
 
-def statement_bibtex(paper: Paper, key: str, locator: str) -> str:
-    """How to cite a statement: its paper with the place, unless it is the library's own, and the record here."""
-    own = software_entry(f"suffice:{key}", f"{key}, a record of suffice", f"{paper.citation}, {locator}")
-    return own if paper.citation == "suffice" else f"{paper_entry(paper, locator)}\n{own}"
-
-
-def erratum_bibtex(paper: Paper, identifier: str, location: str) -> str:
-    """How to cite an erratum: the paper it corrects, and the entry here."""
-    title = f"Erratum {identifier}: {location}"
-    return f"{paper_entry(paper, location)}\n{software_entry(f'suffice:{identifier}', title, f'To {paper.citation}')}"
+def cited(paper: Paper, identifier: str, title: str, place: str) -> str:
+    """How to cite a record or an erratum: its paper with the place, unless it is the library's own, and this software
+    in its version."""
+    own = _entry("software", f"suffice:{identifier}", title=title, author="{The contributors of suffice}", year="2026",
+                 version=version("suffice"), note=f"{paper.citation}, {place}")  # fmt: skip
+    return own if paper.citation == "suffice" else f"{paper_entry(paper, place)}\n{own}"

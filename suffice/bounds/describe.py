@@ -16,12 +16,6 @@ def latex(theorem: Theorem | str) -> str:
     return as_record(theorem).latex()
 
 
-def plain(theorem: Theorem) -> str:
-    """The inequality in plain text, in keywords, as Python would write it."""
-    relation = "<=" if theorem.direction == "upper" else ">="
-    return f"{theorem.quantity.expression} {relation} {text_of(theorem.expression())}"
-
-
 def definition_page(definition: Definition) -> str:
     """A plain-text page of a quantity that reduces constants of clients to a scalar."""
     lines = [
@@ -40,7 +34,7 @@ def definition_page(definition: Definition) -> str:
 
 def page(theorem: Theorem) -> str:
     """Write a plain-text page: statement, formula, hypotheses, parameters."""
-    wrong = wrong_in_print("", [theorem.key])
+    wrong, relation = wrong_in_print("", [theorem.key]), "<=" if theorem.direction == "upper" else ">="
     lines = [
         f"{theorem.key} ({theorem.edition})",
         *([f"wrong in print: {wrong}"] if wrong else []),
@@ -49,28 +43,21 @@ def page(theorem: Theorem) -> str:
         theorem.statement,
         "",
         *(
-            [f"  {plain(theorem)}", "", f"  {theorem.latex()}"]
+            [f"  {theorem.quantity.expression} {relation} {text_of(theorem.expression())}", "", f"  {theorem.latex()}"]
             if theorem.bound
             else [f"  order only: {theorem.order_only}"]
         ),
         "",
         f"quantity    {theorem.quantity.expression} ({theorem.direction} bound, {theorem.mode})",
     ]
-    if theorem.fault:
-        lines.append(f"{theorem.fault_label.lower():11s} {theorem.fault}")
-    if theorem.hypotheses:
-        lines.append(f"hypotheses  {theorem.hypotheses}")
-    if conditions := theorem.condition_names():
-        lines.append("conditions  " + "; ".join(conditions))
-    if theorem.tight:
-        lines.append(f"tight       {theorem.tight}")
-    if theorem.edition == "printed":
-        lines.append(f"corrected   suffice theorem {theorem.key}")
-    if theorem.superseded_by:
-        lines.append(f"superseded  by {theorem.superseded_by}")
-    lines.append("parameters")
-    for parameter in theorem.parameters:
-        lines.append(f"  {parameter.name:11s} {parameter.meaning} [{parameter.unit}]")
-    for reduction in theorem.reduces_to:
-        lines.append(f"reduces to  {reduction.key}: {reduction.when}")
-    return "\n".join(lines)
+    facts = {
+        theorem.fault_label.lower(): theorem.fault,
+        "hypotheses": theorem.hypotheses,
+        "conditions": "; ".join(theorem.condition_names()),
+        "tight": theorem.tight,
+        "corrected": f"suffice theorem {theorem.key}" if theorem.edition == "printed" else "",
+        "superseded": f"by {theorem.superseded_by}" if theorem.superseded_by else "",
+    }
+    lines += [f"{name:11s} {text}" for name, text in facts.items() if text]
+    lines += ["parameters", *(f"  {each.name:11s} {each.meaning} [{each.unit}]" for each in theorem.parameters)]
+    return "\n".join([*lines, *(f"reduces to  {each.key}: {each.when}" for each in theorem.reduces_to)])

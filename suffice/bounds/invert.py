@@ -150,13 +150,10 @@ class _Along:
         def number(rank: int) -> float:
             return float(rank) if whole else np.int64(rank).view(np.float64).item()
 
-        def meets(rank: int) -> bool:
-            return bool(self.cost(np.array([number(rank)]))[0] <= wanted)
-
-        one, two = (int(end) if whole else np.float64(end).view(np.int64).item() for end in (good, bad))
-        if one > two:
-            return number(two + 1 + bisect_left(range(two + 1, one), True, key=meets))
-        return number(one + bisect_left(range(one + 1, two), True, key=lambda rank: not meets(rank)))
+        first, beyond = (int(end) if whole else np.float64(end).view(np.int64).item() for end in (good, bad))
+        way = 1 if beyond > first else -1
+        missed = lambda k: not self.cost(np.array([number(first + way * k)]))[0] <= wanted  # noqa: E731
+        return number(first + way * bisect_left(range(1, abs(beyond - first)), True, key=missed))
 
     def admissible(self, good: float, wanted: float, inwards: float) -> float:
         """`good`, or as few roundings further inwards as the conditions need to hold exactly: a difference that cancels

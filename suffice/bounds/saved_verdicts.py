@@ -1,7 +1,8 @@
-"""Saved verdicts are those of the last verification that was kept, so that listing theorems needs no check.
+"""Saved verdicts and proofs are those that were kept last, so that listing theorems checks and proves nothing.
 
 `suffice verify --effort full --write suffice/bounds/verdicts.json` renews it in a checkout (each row says its effort);
-a test fails when a statement has changed since. Nothing else writes there.
+a test fails when a statement has changed since. Nothing else writes there. `python docs/generate.py proofs` renews what
+`proofs.json` says from the certificates.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .theorem import Theorem
 from .theorems import find
 
 FILE = Path(__file__).with_name("verdicts.json")
+PROOFS = Path(__file__).with_name("proofs.json")
 
 
 @cache
@@ -70,6 +72,16 @@ def saved_verdict(theorem: Theorem, rows: Mapping[tuple[str, str], dict[str, Any
         return f"none: it cannot be evaluated. {theorem.order_only}" if theorem.order_only else "none kept"
     ratio = "" if row["worst_ratio"] is None else f", worst ratio {times_text(row['worst_ratio'])}{attained(row)}"
     return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']})"
+
+
+@cache
+def _proofs() -> dict[str, str]:
+    return json.loads(PROOFS.read_text(encoding="utf-8"))
+
+
+def saved_proof(theorem: Theorem) -> str:
+    """Proof steps, closed form, end to end, or what is missing; "" for what has no kept line."""
+    return _proofs().get(theorem.key, "") if theorem.guarantee else ""
 
 
 def extent(row: dict[str, Any]) -> str:

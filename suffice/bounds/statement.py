@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statement:
+class Statement(NamedTuple):
     """A numbered or named statement: a theorem, a displayed inequality, a definition, an assumption, an algorithm.
 
     `place` is what the source locators of its records contain. `keys` are records and definitions (without their
@@ -16,14 +15,10 @@ class Statement:
 
     place: str
     says: str
-    keys: tuple[str, ...] = ()
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.keys and not self.reason:
-            raise ValueError(f"{self.place}: give the keys that cover it, or the reason why none does")
+    keys: tuple[str, ...]
+    reason: str
 
 
 def statement(place: str, says: str, keys: str = "", reason: str = "") -> Statement:
     """A statement with its keys separated by spaces."""
-    return Statement(place=place, says=says, keys=tuple(keys.split()), reason=reason)
+    return Statement(place, says, tuple(keys.split()), reason)

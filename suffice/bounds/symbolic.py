@@ -9,11 +9,11 @@ from typing import Any
 from suffice.support.errors import InputError
 
 
-def on_symbols(function: Callable[..., Any]) -> Any:
-    """The result of `function` for one positive symbol per keyword, nothing evaluated, in the order written."""
+def on_symbols(function: Callable[..., Any], prefix: str = "") -> Any:
+    """The result of `function` for one positive symbol per keyword, `prefix` in its name, unevaluated, as written."""
     import sympy
 
-    symbols = {name: sympy.Symbol(name, positive=True) for name in inspect.signature(function).parameters}
+    symbols = {name: sympy.Symbol(prefix + name, positive=True) for name in inspect.signature(function).parameters}
     with sympy.evaluate(False):
         return function(**symbols)
 

@@ -29,7 +29,7 @@ def errata(
     if not as_json and not bibtex and (listed := saved_errata(identifier)):
         show(listed)
         return
-    from suffice.bounds.bibtex import erratum_bibtex
+    from suffice.bounds.bibtex import cited
     from suffice.bounds.papers import PAPERS
     from suffice.support.errors import InputError
     from suffice.verification import errata as entries
@@ -40,7 +40,8 @@ def errata(
         if not one(identifier):
             raise InputError("erratum", identifier or "missing", "name one to cite; `suffice errata` lists them")
         paper = next(paper for paper in PAPERS if paper.title == found[0].paper)
-        typer.echo(erratum_bibtex(paper, found[0].id, found[0].location))
+        title = f"Erratum {found[0].id}: {found[0].location}"
+        typer.echo(cited(paper, found[0].id, title, found[0].location))
         return
     rows = [entry.to_dict() for entry in found]
     if as_json:

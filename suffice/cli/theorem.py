@@ -62,10 +62,8 @@ def theorem(
     if bibtex:
         return _cite(defined[0] if defined else find(key, edition or "corrected"))
     record = find(key, edition or "corrected")
-    if solve is not None and target is not None:
-        _solve(record, assignments(values or []), solve, target, as_json)
-    elif values:
-        _evaluate(record, assignments(values), as_json)
+    if values or solve is not None:
+        _compute(record, assignments(values or []), solve, target, as_json)
     else:
         _show(record, as_json)
 
@@ -122,15 +120,11 @@ def result_table(records: Sequence[Theorem]) -> Table:
     """A row for each result of a paper, with the worst of what is wrong with it in print."""
     from suffice.bounds.saved_errata import errata_of, said
 
-    named: dict[str, list[Theorem]] = {}
-    for record in records:
-        found = re.match(r".*?[a-z]-\d+", record.key)
-        named.setdefault(found[0] if found else "", []).append(record)
+    results = [found[0] if (found := re.match(r".*?[a-z]-\d+", record.key)) else "" for record in records]
     groups: dict[str, list[Theorem]] = {}
-    for name, entries in named.items():
-        for entry in entries:  # a result of one statement has no row of its own
-            paper = entry.key.partition("/")[0]
-            groups.setdefault(name if name and len(entries) > 1 else f"{paper} (others)", []).append(entry)
+    for record, result in zip(records, results):  # a result of one statement has no row of its own
+        alone = not result or results.count(result) == 1
+        groups.setdefault(f"{record.key.partition('/')[0]} (others)" if alone else result, []).append(record)
     papers = list(dict.fromkeys(record.key.partition("/")[0] for record in records))
     rows = []
     for name in sorted(groups, key=lambda name: (papers.index(re.split("[ /]", name)[0]), name.endswith(")"))):
@@ -143,49 +137,39 @@ def result_table(records: Sequence[Theorem]) -> Table:
 
 
 def _cite(cited: Any) -> None:
-    from suffice.bounds.bibtex import statement_bibtex
+    from suffice.bounds.bibtex import cited as citation
     from suffice.bounds.papers import PAPERS
 
     paper = next(paper for paper in PAPERS if cited.key.startswith(paper.key + "/"))
-    typer.echo(statement_bibtex(paper, cited.key, cited.source.locator))
+    typer.echo(citation(paper, cited.key, f"{cited.key}, a record of suffice", cited.source.locator))
 
 
-def _solve(record: Theorem, numbers: dict[str, Any], solve: str, target: str, as_json: bool) -> None:
+def _compute(record: Theorem, numbers: dict[str, Any], solve: str | None, target: str | None, as_json: bool) -> None:
+    """The bound at these numbers, or the value of one more that meets a target."""
+    from suffice.bounds import evaluate
     from suffice.bounds import solve as invert
     from suffice.support.parse import parse_number
 
-    goal = {"name": solve, "target": parse_number("target", target)}
-    _complete(record, numbers, partial(invert, record, **goal), f" --solve {solve} --target {target}", solve)
-    found = invert(record, **goal, **numbers)
+    goal = {} if target is None else {"name": solve, "target": parse_number("target", target)}
+    run: Callable[..., Any] = partial(invert if goal else evaluate, record, **goal)
+    _complete(record, numbers, run, f" --solve {solve} --target {target}" if goal else "", solve)
+    found = run(**numbers)
+    told = vars(found) if goal else {"bound": float(found)}
     if as_json:
-        _print_row(record, numbers, {"guarantee": record.guarantee} | vars(found))
+        about = {"key": record.key, "edition": record.edition, "values": numbers, "guarantee": record.guarantee}
+        print_json(about | told)
         return
-    relation = ">=" if found.side == "smallest" else "<="
-    last = ", the last that was tried: the target may be met beyond it" if found.end else ""
-    typer.echo(f"{solve} {relation} {found.value:.10g}{last}")
-    _bound(record, found.bound)
-
-
-def _evaluate(record: Theorem, numbers: dict[str, Any], as_json: bool) -> None:
-    from suffice.bounds import evaluate
-
-    _complete(record, numbers, partial(evaluate, record))
-    bound = float(evaluate(record, **numbers))
-    if as_json:
-        _print_row(record, numbers, {"bound": bound, "guarantee": record.guarantee})
-    else:
-        _bound(record, bound)
-
-
-def _print_row(record: Theorem, numbers: dict[str, Any], more: dict[str, Any]) -> None:
-    print_json({"key": record.key, "edition": record.edition, "values": numbers} | more)
+    if goal:
+        relation = ">=" if found.side == "smallest" else "<="
+        last = ", the last that was tried: the target may be met beyond it" if found.end else ""
+        typer.echo(f"{solve} {relation} {found.value:.10g}{last}")
+    _bound(record, told["bound"])
 
 
 def _show(record: Theorem, as_json: bool) -> None:
     """The statement's page, and what is known of its truth."""
     from suffice.bounds import page
-    from suffice.bounds.saved_proofs import saved_proof
-    from suffice.bounds.saved_verdicts import known, saved_verdict, sharpness_of
+    from suffice.bounds.saved_verdicts import known, saved_proof, saved_verdict, sharpness_of
 
     if as_json:
         print_json([theorem_row(record)])
@@ -245,27 +229,18 @@ def _bound(record: Theorem, bound: float) -> None:
 def theorem_row(record: Theorem) -> dict[str, Any]:
     """The row of `suffice theorem --json`."""
     from suffice.bounds.saved_errata import errata_of
-    from suffice.bounds.saved_proofs import saved_proof
-    from suffice.bounds.saved_verdicts import known
+    from suffice.bounds.saved_verdicts import known, saved_proof
 
     kept = known().get((record.key, record.edition), {})
+    told = ("key", "edition", "title", "direction", "mode", "guarantee", "order_only")
     return {
-        "key": record.key,
-        "edition": record.edition,
-        "title": record.title,
+        **{name: getattr(record, name) for name in told},
         "source": str(record.source),
         "quantity": record.quantity.name,
-        "direction": record.direction,
-        "mode": record.mode,
         "conditions": record.condition_names(),
         "latex": record.latex(),
-        "guarantee": record.guarantee,
-        "order_only": record.order_only,
         "superseded_by": record.superseded_by.key if record.superseded_by else None,
-        "verdict": kept.get("verdict"),
-        "worst_ratio": kept.get("worst_ratio"),
-        "attained": kept.get("attained"),
-        "regime": kept.get("regime"),
+        **{name: kept.get(name) for name in ("verdict", "worst_ratio", "attained", "regime")},
         "proof": saved_proof(record) or None,
         "errata": [row["id"] for row in errata_of("", [record.key])],
     }

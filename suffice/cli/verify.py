@@ -78,17 +78,15 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     """The outcomes of all, in a sentence for each edition."""
     said = []
     for edition in ("corrected", "printed"):
-        found = [verdict.outcome.value for verdict in verdicts if verdict.theorem.edition == edition]
-        counts = [f"{count} {_verb(outcome, count)}" for outcome, count in Counter(found).most_common()]
-        if found:
-            said.append(f"Of {len(found)} {edition} statement{'s' * (len(found) > 1)} {', '.join(counts)}.")
+        found = Counter(verdict.outcome.value for verdict in verdicts if verdict.theorem.edition == edition)
+        counts = [f"{count} {_verb(outcome, count)}" for outcome, count in found.most_common()]
+        many = "s" * (found.total() > 1)
+        said += [f"Of {found.total()} {edition} statement{many} {', '.join(counts)}."] if counts else []
     return " ".join(said)
 
 
 def _verb(outcome: str, count: int) -> str:
-    if outcome == "holds":
-        return "holds" if count == 1 else "hold"
-    return f"{'is' if count == 1 else 'are'} {outcome}"
+    return "hold" + "s" * (count == 1) if outcome == "holds" else f"{'is' if count == 1 else 'are'} {outcome}"
 
 
 def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> Table:
@@ -123,11 +121,9 @@ def _row(verdict: Verdict) -> tuple[Cell, ...]:
 
 
 def _left(records: Sequence[Theorem]) -> str:
-    """How many statements give no number, and which ones give one that nothing checks."""
-    orders = [record for record in records if record.order_only]
+    """How many statements give an order only, by edition, and which ones no claim checks."""
+    orders = Counter(record.edition for record in records if record.order_only)
     others = [f"{record.key} ({record.edition})" for record in records if not record.order_only]
-    editions = {record.edition for record in orders}
-    kind = f"{editions.pop()} " if len(editions) == 1 else ""
-    count = f"{len(orders)} {kind}statement{'s' if len(orders) > 1 else ''} that give{'s' if len(orders) == 1 else ''} "
-    parts = [f"{count}an order only"] if orders else []
-    return "; ".join([*parts, *([f"no claim checks {', '.join(others)}"] if others else [])])
+    counts = ", ".join(f"{count} {edition}" for edition, count in orders.items())
+    parts = [f"order only ({counts})"] * bool(counts) + [f"no claim checks {', '.join(others)}"] * bool(others)
+    return "; ".join(parts)

@@ -26,6 +26,7 @@ TYPESET = Path(__file__).with_name("typeset.json")
 """Texts of records and errata whose mathematics the documentation typesets, with TeX between dollars;
 `python docs/generate.py typeset` writes it."""
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TOLD = ("key", "edition", "title", "statement", "direction", "hypotheses", "tight", "fault")
 _NO_ROW: Mapping[str, Any] = {"at": {}, "instances": []}
 _ALSO = {
     "step size": "learning rate",
@@ -142,19 +143,12 @@ def _record(record: Theorem, exact: Mapping[str, Any], verdicts: Mapping[tuple[s
     latex = record.latex()
     about = f"{record.key} {record.title} {record.statement} {record.hypotheses}".lower()
     return {
+        **{name: getattr(record, name) or "" for name in _TOLD},
         "also": " ".join(more for word, more in _ALSO.items() if re.search(word, about)),
-        "key": record.key,
-        "edition": record.edition,
-        "title": record.title,
         "place": record.source.locator,
-        "statement": record.statement,
         "quantity": record.quantity.expression,
         "quantityMath": _math(record.quantity.latex),
         "unit": _unit(record.quantity.unit),
-        "direction": record.direction,
-        "hypotheses": record.hypotheses,
-        "tight": record.tight,
-        "fault": record.fault or "",
         "faultLabel": record.fault_label,
         "most": 1 if record.direction == "upper" and record.quantity.is_probability else None,
         "reason": record.order_only or "",
@@ -181,15 +175,12 @@ def _parameter(record: Theorem, name: str) -> dict[str, Any]:
     low, high = parameter.typical
     careful = record.monotone.get(name) == 1 and math.isfinite(parameter.upper)
     return {
-        "name": name,
+        **{told: getattr(parameter, told) for told in ("name", "meaning", "lower", "integer")},
         "symbol": _math(symbol),
         "letters": letters(symbol),
-        "meaning": parameter.meaning,
         "unit": _unit(parameter.unit),
-        "lower": parameter.lower,
         "upper": parameter.upper if math.isfinite(parameter.upper) else None,
         "open": parameter.open_lower,
-        "integer": parameter.integer,
         "typical": [low, high],
         "careful": parameter.upper if careful else rounded(math.sqrt(low * high), parameter.integer),
         "remedy": parameter.refusal(0).remedy,

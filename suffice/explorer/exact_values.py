@@ -95,27 +95,20 @@ def _short(values: Mapping[str, float]) -> dict[str, float]:
 
 def middle(record: Theorem, given: Mapping[str, float] = _FREE) -> dict[str, float]:
     """Values of the typical ranges, nearest to their middles where the conditions are met; `given` ones stay."""
-    points = typical_points(record, _ROWS, given=given)
-    centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters} | dict(given)
-    far = sum((np.log(value / centre[name]) ** 2 for name, value in points.items() if name not in given), np.zeros(1))
-    if points and len(far):
-        centre = {name: float(value[int(np.argmin(far))]) for name, value in points.items()}
-    return {p.name: rounded(centre[p.name], p.integer) for p in record.parameters} | dict(given)
-
-
-def typical_points(
-    theorem: Theorem, count: int, *, seed: int = 0, unmet: bool = False, given: Mapping[str, float] = _FREE
-) -> dict[str, np.ndarray]:
-    """Up to `count` points of the typical ranges, log-uniform, that meet the conditions, or with `unmet` do not."""
     from suffice.verification.evidence import met
 
-    rng, values = np.random.default_rng((11, seed)), {}
-    for parameter in theorem.parameters:
-        x = np.exp(rng.uniform(*np.log(parameter.typical), _ROWS))
-        values[parameter.name] = np.floor(x) if parameter.integer else x
-    values |= {name: np.full(_ROWS, value, dtype=float) for name, value in given.items()}
-    good = np.flatnonzero(met(theorem, values, (_ROWS,)) != unmet)[:count]
-    return {name: value[good] for name, value in values.items()}
+    rng, points, away = np.random.default_rng((11, 0)), {}, np.zeros(_ROWS)
+    centre = {one.name: math.sqrt(math.prod(one.typical)) for one in record.parameters} | dict(given)
+    for one in record.parameters:
+        drawn = np.exp(rng.uniform(*np.log(one.typical), _ROWS))
+        whole = np.floor(drawn) if one.integer else drawn
+        points[one.name] = np.full(_ROWS, given[one.name], dtype=float) if one.name in given else whole
+        away += np.log(points[one.name] / centre[one.name]) ** 2 if one.name not in given else 0.0
+    good = np.flatnonzero(met(record, points, (_ROWS,)))
+    if len(good):
+        nearest = good[int(np.argmin(away[good]))]
+        centre = {name: float(value[nearest]) for name, value in points.items()}
+    return {one.name: rounded(centre[one.name], one.integer) for one in record.parameters} | dict(given)
 
 
 def rounded(value: float, whole: bool) -> float:

@@ -6,13 +6,12 @@ SymPy's printer writes them. The functions of `bounds.elementary` that round out
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 from suffice.bounds import SufficeError, Theorem
 from suffice.bounds.elementary import KEEP_NAMES
-from suffice.bounds.symbolic import as_expression
+from suffice.bounds.symbolic import as_expression, on_symbols
 
 _ROUNDED = (
     *("survive", "fall", "spare", "decay", "log1p", "last_over_mean"),
@@ -39,14 +38,10 @@ def formula(theorem: Theorem) -> str:
 
 
 def _traced(function: Callable[..., Any]) -> Any:
-    """The result of `function` for the properties of the object `v`."""
-    import sympy
-
-    symbols = {name: sympy.Symbol(f"v.{name}", positive=True) for name in inspect.signature(function).parameters}
+    """The result of `function` for the properties of the object `v`, functions that round under their names."""
     token = KEEP_NAMES.set(True)
     try:
-        with sympy.evaluate(False):
-            return function(**symbols)
+        return on_symbols(function, "v.")
     finally:
         KEEP_NAMES.reset(token)
 

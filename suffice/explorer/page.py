@@ -26,18 +26,9 @@ _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 
 def page(data: Mapping[str, Any], *, start: str = "") -> str:
     """The text of the file with `content()`; `start` is the part of its address behind # where none is given."""
-    shared: dict[str, int] = {}  # parameters that several records have are written once
-    number = lambda one: shared.setdefault(json.dumps(one), len(shared))  # noqa: E731
-    records = [{**record, "parameters": list(map(number, record["parameters"]))} for record in data["records"]]
-    told = {**data, "records": records, "parameters": list(map(json.loads, shared)), "start": start}
-    written = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    filled = {
-        "css": _asset("page.css"),
-        "data": re.sub(
-            "<(?!/?m)", r"\\u003c", written
-        ),  # tags of MathML alone: neither a comment nor the end of a script
-        "script": script(),
-    }
+    written = json.dumps({**data, "start": start}, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    told = re.sub("<(?!/?m)", r"\\u003c", written)  # tags of MathML alone: neither a comment nor the end of a script
+    filled = {"css": _asset("page.css"), "data": told, "script": script()}
     return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], _asset("page.html"))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import mpmath
 import pytest
+from typical import typical_points
 
 from suffice.bounds import PARAMETERS, THEOREMS, ConditionError, InputError, evaluate, find, solve
-from suffice.explorer.exact_values import typical_points
 
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None and theorem.guarantee]
 SOLVED = [theorem for theorem in EVALUABLE if theorem.condition_names()]

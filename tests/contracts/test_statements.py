@@ -11,7 +11,7 @@ import pytest
 from pages import statements
 
 from suffice.bounds import PAPERS
-from suffice.bounds.statement import Statement, statement
+from suffice.bounds.statement import Statement
 
 LISTED = [paper for paper in PAPERS if paper.part("records", "STATEMENTS")]
 every = pytest.mark.parametrize("paper", LISTED, ids=lambda paper: paper.key)
@@ -95,8 +95,3 @@ def test_the_page_of_figures_has_a_row_for_every_caption_with_its_status(paper):
     captions = set(re.findall(r"^\**((?:Figure|Table) S?\d+)\**\s?[:.]", text, flags=re.MULTILINE))
     assert captions <= {row[1] for row in rows}
     assert rows
-
-
-def test_a_statement_without_keys_gives_a_reason():
-    with pytest.raises(ValueError, match="Theorem 9"):
-        statement("Theorem 9", "everything")

@@ -9,11 +9,11 @@ import mpmath
 import pytest
 from node import needs_node, run
 from papers import SLOW, VACUOUS
+from typical import typical_points
 
 from suffice.bounds import THEOREMS, digits, find
 from suffice.explorer import javascript
 from suffice.explorer.content import formulas
-from suffice.explorer.exact_values import typical_points
 
 EVALUATED = [record for record in THEOREMS if record.bound is not None]
 IN_THE_LIBRARY = {"sample-optimal/theorem-1-optimised", "sample-optimal/theorem-1-excess"}

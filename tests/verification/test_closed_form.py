@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 from suffice.bounds import THEOREMS, ConditionError, InputError, evaluate, find
-from suffice.bounds.saved_proofs import saved_proof
+from suffice.bounds.saved_verdicts import saved_proof
 from suffice.verification.all_certificates import PROVED, proof_of
 from suffice.verification.closed_form import ClosedForm, closed_form
 from suffice.verification.recheck import refusal

@@ -7,10 +7,7 @@ import { View } from "./view.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 learn(data.typeset);
-data.records.forEach((record, index) => {
-  record.formula = FORMULAS[index];
-  record.parameters = record.parameters.map(number => data.parameters[number]);
-});
+data.records.forEach((record, index) => (record.formula = FORMULAS[index]));
 const [root, nav, field, menu] = ["main", "tree", "search", "menu"].map(id => document.getElementById(id));
 const tree = new Tree(nav, data, asked => open(asked));
 const view = new View(root, data, { open: asked => open(asked), changed: remember });
@@ -48,7 +45,7 @@ function open({ record = null, erratum = null, values = null, along = "", start 
 // In a narrow window the list is folded away under its button.
 function unfold(open) {
   nav.classList.toggle("open", open);
-  menu.setAttribute("aria-expanded", String(open));
+  menu.ariaExpanded = open;
 }
 
 function remember(state) {

@@ -24,15 +24,14 @@ export function scale([low, high], [from, to], log) {
   };
 }
 
+const whole = (first, last, every = 1) =>
+  Array.from({ length: Math.max(Math.floor((last - first) / every) + 1, 0) }, (_, k) => first + k * every);
+
 function decades(low, high) {
-  const first = Math.ceil(Math.log10(low) - 1e-9);
-  const last = Math.floor(Math.log10(high) + 1e-9);
-  const every = Math.ceil((last - first + 1) / 7);
-  const powers = [];
-  for (let power = first; power <= last; power += Math.max(every, 1)) powers.push(Number(`1e${power}`));
-  if (powers.length > 2) return powers;
-  const finer = [];
-  for (let power = first - 1; power <= last; power++) for (const k of [1, 2, 5]) finer.push(Number(`${k}e${power}`));
+  const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  const powers = whole(first, last, Math.max(Math.ceil((last - first + 1) / 7), 1));
+  if (powers.length > 2) return powers.map(power => Number(`1e${power}`));
+  const finer = whole(first - 1, last).flatMap(power => [1, 2, 5].map(k => Number(`${k}e${power}`)));
   const inside = finer.filter(x => x >= low && x <= high);
   return inside.length > 1 ? inside : steps(low, high);
 }
@@ -41,10 +40,8 @@ function steps(low, high) {
   const rough = (high - low) / 5 || 1;
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].find(k => k * unit >= rough) * unit;
-  const ticks = [];
-  for (let k = Math.ceil(low / step); k * step <= high * (1 + 1e-12); k++)
-    ticks.push(Number((k * step).toPrecision(12)));
-  return ticks;
+  const last = Math.floor((high * (1 + 1e-12)) / step);
+  return whole(Math.ceil(low / step), last).map(k => Number((k * step).toPrecision(12)));
 }
 
 // The least frame around numbers: on a logarithmic axis twelve decades at most below the largest.

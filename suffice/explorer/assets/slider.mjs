@@ -23,12 +23,11 @@ function fromPlace(parameter, [low, high], place) {
 
 // `set` is told a new value; the box shows the one that `put` is given.
 export function slider(parameter, start, set) {
-  const field = make("input", { type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false });
-  const range = make("input", { type: "range", min: 0, max: STEPS, step: "any" });
-  const error = make("p", { className: "refused", hidden: true });
-  error.setAttribute("role", "alert");
-  field.setAttribute("aria-label", parameter.name);
-  range.setAttribute("aria-label", `${parameter.name} on a logarithmic scale`);
+  const plain = { type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false };
+  const field = make("input", { ...plain, ariaLabel: parameter.name });
+  const ariaLabel = `${parameter.name} on a logarithmic scale`;
+  const range = make("input", { type: "range", min: 0, max: STEPS, step: "any", ariaLabel });
+  const error = make("p", { className: "refused", hidden: true, role: "alert" });
   const limits = rangeOf(parameter, start);
   let now = start;
   let before = start; // what Escape brings back
@@ -38,12 +37,22 @@ export function slider(parameter, start, set) {
     set(fromPlace(parameter, limits, Number(range.value)));
     dragged = false;
   };
-  range.onkeydown = event => nudge(event, parameter, now, set);
-  field.oninput = () => {
-    const why = refusal(parameter, field.value);
+  range.onkeydown = event => {
+    const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!sign) return;
+    event.preventDefault(); // by 8 %, whole numbers by one
+    const moved = (now || parameter.typical[0]) * 1.08 ** sign;
+    const next = parameter.integer ? now + sign : Number(moved.toPrecision(3));
+    if (!refusal(parameter, next)) set(next);
+  };
+  const complain = why => {
     error.textContent = why;
     error.hidden = !why;
-    field.setAttribute("aria-invalid", String(Boolean(why)));
+    field.ariaInvalid = String(Boolean(why));
+  };
+  field.oninput = () => {
+    const why = refusal(parameter, field.value);
+    complain(why);
     if (!why) set(Number(field.value));
   };
   field.onblur = () => set(now);
@@ -66,17 +75,7 @@ export function slider(parameter, start, set) {
     if (document.activeElement === field) return;
     field.value = brief(value, 9);
     field.title = String(value);
-    error.hidden = true;
-    field.setAttribute("aria-invalid", "false");
+    complain("");
   };
   return { parameter, box, put };
-}
-
-// Arrow keys move by 8 %, whole numbers by one.
-function nudge(event, parameter, now, set) {
-  const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-  if (!sign) return;
-  event.preventDefault();
-  const next = parameter.integer ? now + sign : Number(((now || parameter.typical[0]) * 1.08 ** sign).toPrecision(3));
-  if (!refusal(parameter, next)) set(next);
 }

@@ -19,6 +19,10 @@ export const boundAt = (record, values) => outward(record.formula.bound(values),
 // What is claimed: a probability is at most 1, whatever a formula gives.
 export const claimed = (record, values) => Math.min(boundAt(record, values), record.most ?? Infinity);
 
+// Whether an exact value is beyond a bound.
+export const breaks = (value, bound, direction) =>
+  (direction === "upper" ? value - bound : bound - value) > 1e-9 * Math.abs(bound);
+
 export const holds = ([left, right]) => left <= right + FORGIVEN * Math.abs(right);
 
 export function sidesAt(record, values) {

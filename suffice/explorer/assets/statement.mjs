@@ -4,16 +4,12 @@ import { shown } from "./numbers.mjs";
 
 // `editions` are those of its key, `turn` opens another one.
 export function statement(record, editions, turn, citation) {
-  const tabs = editions.map(one => {
-    const tab = button(() => turn(one), "", one.edition);
-    tab.setAttribute("aria-pressed", String(one === record));
-    return tab;
-  });
+  const tab = one => Object.assign(button(() => turn(one), "", one.edition), { ariaPressed: one === record });
   const badge = make("span", { className: `badge ${record.verdict.replaceAll(" ", "-")}` }, record.verdict);
   return make(
     "section",
     { className: "head" },
-    make("h2", {}, rich(record.title), " ", badge, make("span", { className: "tabs" }, ...tabs)),
+    make("h2", {}, rich(record.title), " ", badge, make("span", { className: "tabs" }, ...editions.map(tab))),
     make("p", { className: "place" }, `${citation}, `, rich(record.place), " · ", make("code", {}, record.key)),
     make("div", { className: "formula" }, record.math ? math(record.math) : rich(record.reason)),
   );

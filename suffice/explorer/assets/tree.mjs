@@ -16,24 +16,16 @@ export const spelled = text =>
 
 // The telling words of a question: "what is wrong with Theorem 2?" asks the errata for "theorem 2".
 export function wordsOf(text) {
-  const words = spelled(text.replace(/[?,;!/]/g, " "))
-    .split(/\s+/)
-    .filter(Boolean);
+  const words = spelled(text.replace(/[?,;!/]/g, " ")).match(/\S+/g) ?? [];
   const wrong = words.some(word => ["wrong", "errata", "erratum", "error"].includes(word));
-  const telling = [];
-  for (const word of words.filter(one => !SILENT.has(one))) {
-    if (/^\d+$/.test(word) && telling.length) telling.push(`${telling.pop()} ${word}`);
-    else telling.push(word);
-  }
-  return { words: telling, wrong };
+  const telling = words.filter(word => !SILENT.has(word)).join(" ");
+  return { words: telling.match(/\S+( \d+(?!\S))*/g) ?? [], wrong };
 }
 
 // A number stands for itself: "theorem 2" is not in "theorem 20".
 export function holdsWord(text, word) {
-  const at = text.indexOf(word);
-  return (
-    at >= 0 && (!/\d$/.test(word) || !/\d/.test(text.charAt(at + word.length)) || holdsWord(text.slice(at + 1), word))
-  );
+  const escaped = word.replace(/[$()*+.?[\\\]^{|}]/g, "\\$&");
+  return new RegExp(/\d$/.test(word) ? `${escaped}(?!\\d)` : escaped).test(text);
 }
 
 const holdsAll = (text, words) => words.every(word => holdsWord(text, word));
@@ -60,46 +52,41 @@ export function rank({ id, name, text, erratum, first }, words, wrong) {
   return 1 + 4 * called + starts + whole + first;
 }
 
-const resultOf = key =>
-  key
-    .split("/")[1]
-    .match(/^[a-z]+-\d+/)?.[0]
-    .replace("-", " ") ?? "others";
+const resultOf = ({ key }) => key.match(/\/([a-z]+-\d+)/)?.[1].replace("-", " ") ?? "others";
+const grouped = (list, of) => [...new Set(list.map(of))].map(title => [title, list.filter(one => of(one) === title)]);
 
 export class Tree {
   constructor(root, data, open) {
     this.root = root;
     this.entries = [];
-    this.line = make("p", { className: "notice", hidden: true });
-    this.line.setAttribute("role", "status");
+    this.line = make("p", { className: "notice", hidden: true, role: "status" });
     this.hits = make("div", { hidden: true });
     this.all = make("div", {});
     root.append(this.line, this.hits, this.all);
     for (const paper of data.papers) {
-      const records = data.records.filter(record => record.key.startsWith(`${paper.key}/`));
       const box = this.group(this.all, paper.citation, "paper");
       box.title = paper.title;
-      for (const result of new Set(records.map(record => resultOf(record.key)))) {
+      const records = data.records.filter(({ key }) => key.startsWith(`${paper.key}/`));
+      for (const [result, those] of grouped(records, resultOf)) {
         const inner = this.group(box, result, "result");
-        for (const record of records.filter(one => resultOf(one.key) === result)) {
-          const shown = [record.key.split("/")[1], ` (${record.edition})`];
+        for (const record of those) {
+          const shown = [`${record.key.split("/")[1]} (${record.edition})`];
           const found = { id: record.key, name: nameOf(record), text: textOf(record), first: 5 / record.key.length };
-          this.row(inner, paper, shown, record.verdict, { ...found, record }, () => open({ record }));
+          this.row(inner, paper, shown, record.verdict, { ...found, record, open: () => open({ record }) });
         }
       }
     }
     const box = this.group(this.all, "Errata: what is wrong in print", "paper");
-    for (const paper of data.papers) {
-      const errata = data.errata.filter(entry => entry.paper === paper.key);
-      if (!errata.length) continue;
+    for (const [key, errata] of grouped(data.errata, ({ paper }) => paper)) {
+      const paper = data.papers.find(one => one.key === key);
       const inner = this.group(box, paper.citation, "result");
       for (const erratum of errata) {
         const same = errata.filter(({ location }) => location === erratum.location).length > 1;
-        const own = erratum.id.slice(paper.key.length + 1).replaceAll("-", " ");
-        const shown = [rich(erratum.location), ...(same ? [make("span", { className: "own" }, `: ${own}`)] : [])];
-        const asked = { id: erratum.id, name: nameOfErratum(erratum), text: textOfErratum(erratum) };
-        const found = { ...asked, erratum, first: erratum.worst };
-        this.row(inner, paper, shown, erratum.kind, found, () => open({ erratum })).button.title = erratum.claim;
+        const own = `: ${erratum.id.slice(key.length + 1).replaceAll("-", " ")}`;
+        const shown = [rich(erratum.location), ...(same ? [make("span", { className: "own" }, own)] : [])];
+        const found = { id: erratum.id, name: nameOfErratum(erratum), text: textOfErratum(erratum), first: erratum.worst };
+        const row = this.row(inner, paper, shown, erratum.kind, { ...found, erratum, open: () => open({ erratum }) });
+        row.title = erratum.claim;
       }
     }
   }
@@ -110,12 +97,12 @@ export class Tree {
     return box;
   }
 
-  row(parent, paper, shown, badge, found, open) {
+  row(parent, paper, shown, badge, found) {
     const mark = make("span", { className: `badge ${badge.replaceAll(" ", "-")}` }, badge);
-    const entry = { ...found, paper, open, button: button(open, "", make("span", {}, ...shown), " ", mark) };
-    parent.append(entry.button);
-    this.entries.push(entry);
-    return entry;
+    const row = button(found.open, "", make("span", {}, ...shown), " ", mark);
+    parent.append(row);
+    this.entries.push({ ...found, paper, button: row });
+    return row;
   }
 
   // The entries that have all words, the best first, in place of the contents.

@@ -5,8 +5,11 @@ import { brief, button, listed, make, math, relation, rich, times, unitOf } from
 import { shown } from "./numbers.mjs";
 import { plot } from "./plot.mjs";
 import { slider } from "./slider.mjs";
-import { allowed, boundAt, carried, claimed, failing, holds, refusal, sidesAt } from "./solve.mjs";
+import { allowed, boundAt, breaks, carried, claimed, failing, holds, refusal, sidesAt } from "./solve.mjs";
 import { counterexample, details, statement } from "./statement.mjs";
+
+const UNSEEN =
+  "The library evaluates this bound, this page does not: it takes a special function, or numbers of Python alone.";
 
 export class View {
   constructor(root, data, { open, changed }) {
@@ -43,9 +46,8 @@ export class View {
     const at = stops.map(stop => this.data.errata.find(({ id }) => id === stop.erratum));
     const go = at.map((entry, index) => {
       const one = button(() => this.open({ ...stops[index], erratum: entry }), "", String(index + 1));
-      one.setAttribute("aria-label", `Erratum ${index + 1} of ${at.length}: ${entry.location}`);
-      if (index === here) one.setAttribute("aria-current", "step");
-      return one;
+      const ariaLabel = `Erratum ${index + 1} of ${at.length}: ${entry.location}`;
+      return Object.assign(one, { ariaLabel, ariaCurrent: index === here ? "step" : null });
     });
     const counted = this.data.errata.filter(({ kind }) => kind !== "loose").length;
     const rest = `The contents list all ${this.data.records.length} statements and ${counted} errata.`;
@@ -95,11 +97,7 @@ export class View {
     const rest = [...card, ...wrong, details(record), ...this.alternatives(record)];
     if (!record.parameters.length || !record.formula.bound) {
       this.sliders = null;
-      const words = record.reason
-        ? ["It cannot be evaluated: ", rich(record.reason)]
-        : [
-            "The library evaluates this bound, this page does not: it takes a special function, or numbers of Python alone.",
-          ];
+      const words = record.reason ? ["It cannot be evaluated: ", rich(record.reason)] : [UNSEEN];
       return [make("p", { className: "notice" }, ...words), ...rest];
     }
     this.sliders = record.parameters.map(parameter =>
@@ -111,11 +109,9 @@ export class View {
 
   // The value, and the plot, in which a hand may move what it is drawn against.
   picture(record) {
-    const chosen = () => this.update({ along: this.choice.value });
-    this.choice = make("select", { onchange: chosen });
-    this.choice.setAttribute("aria-label", "plot against");
-    for (const { name, letters } of record.parameters)
-      this.choice.append(make("option", { value: name }, `${name} (${letters})`));
+    const onchange = () => this.update({ along: this.choice.value });
+    const choices = record.parameters.map(({ name, letters }) => make("option", { value: name }, `${name} (${letters})`));
+    this.choice = make("select", { onchange, ariaLabel: "plot against" }, ...choices);
     this.scales = [null, null]; // across and upward: whether logarithmic, as long as somebody has asked
     this.axes = ["xLog", "yLog"].map((log, axis) =>
       button(() => {
@@ -123,8 +119,7 @@ export class View {
         this.draw();
       }, ""),
     );
-    this.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    this.svg.setAttribute("role", "img");
+    this.svg = Object.assign(document.createElementNS("http://www.w3.org/2000/svg", "svg"), { role: "img" });
     this.svg.onpointerdown = event => {
       this.svg.setPointerCapture(event.pointerId);
       this.state.held = this.drawn.range; // the picture stays while a hand is on it
@@ -200,7 +195,7 @@ export class View {
       return [make("span", { className: "faded" }, `The exact value is of another instance: ${found.far.join("; ")}.`)];
     if (found.value === null) return ["The exact value is known at the dots of the curve."];
     const upper = record.direction === "upper";
-    const broken = (upper ? found.value - bound : bound - found.value) > 1e-9 * Math.abs(bound);
+    const broken = breaks(found.value, bound, record.direction);
     const over = upper === bound > 0; // of two negative numbers the larger one is nearer to 0
     const ratio = over ? found.value / bound : bound / found.value;
     const far = bound > 0 ? `${times(found.value / bound)} times it` : upper ? "above it" : "below it";
@@ -242,14 +237,9 @@ export class View {
     const applies = allowed(record, values);
     const marks = applies ? [{ x: values[along], y: bound, look: record.edition }] : [];
     if (found && !found.far.length && found.value !== null) {
-      const ratio = found.value / bound;
-      const broken = applies && record.direction === "upper" && bound > 0 && ratio > 1 + 1e-9;
-      marks.push({
-        x: values[along],
-        y: found.value,
-        look: broken ? "exact broken" : "exact",
-        words: broken ? `${times(ratio)} times the bound` : "",
-      });
+      const broken = applies && breaks(found.value, bound, record.direction);
+      const words = broken && bound > 0 ? `${times(found.value / bound)} times the bound` : "";
+      marks.push({ x: values[along], y: found.value, look: broken ? "exact broken" : "exact", words });
     }
     const lines = [...curves, ...exact];
     const across = plot(this.svg, {
@@ -276,7 +266,7 @@ export class View {
     if (paths.some(({ look }) => look === "path gone"))
       items.push(item("gone", "what follows, alone: the mean counts it, 1{τ ≥ T} does not"));
     this.legend.replaceChildren(...items);
-    this.svg.setAttribute("aria-label", lines.map(({ name }) => name).join("; ") + ` against ${along}`);
+    this.svg.ariaLabel = lines.map(({ name }) => name).join("; ") + ` against ${along}`;
     this.note.replaceChildren(...this.story(record, found, along));
   }
 
