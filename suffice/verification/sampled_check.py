@@ -208,7 +208,7 @@ def sampled_verdict(
     families = tuple(each.family(theorem) for each in measured)
     pieces = Claim(theorem=theorem, families=families, **cast(Any, options)).explored(spend, root)
     # Looked at only, an instance that draws says nothing: the number that no chance contradicts.
-    nothing = _nothing(theorem)
+    nothing = 0.0 if theorem.direction == "upper" else np.inf
     evidence = [replace(piece, measured=np.where(piece.exact, piece.measured, nothing)) for piece in pieces]
     refuted = any((each.counted(theorem) & (each.ratio(theorem) > 1 + AGREEMENT)).any() for each in evidence)
     by_name = {each.problems.name: each for each in (*measured, *(others.found if others else []))}
@@ -219,10 +219,6 @@ def sampled_verdict(
     )
     count = len(certified)
     return replace(verdict, error_probability=FALSE_ALARMS if count else 0.0), count
-
-
-def _nothing(theorem: Theorem) -> float:
-    return 0.0 if theorem.direction == "upper" else np.inf
 
 
 def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, Evidence]]) -> list[Evidence]:
