@@ -99,6 +99,9 @@ the server control sums
 entries off the diagonal count once
   suffice/simulate/moment_powers.py: (c != d) * products => 0 * products
   tests/simulate/test_moment_powers.py
+sequences are equally likely
+  suffice/simulate/outcome_sequences.py: np.outer(odds, chances) => np.outer(odds, 0 * chances + 1 / len(chances))
+  tests/simulate/test_outcome_sequences.py
 nobody breaks even
   suffice/planning/plan.py: alone - together >= 1 => alone - together >= 0
   tests/planning/test_results.py -k break_even

@@ -13,6 +13,7 @@ from suffice.simulate.gradient_noise import Additive
 from suffice.simulate.kernels import general_refusal
 from suffice.simulate.path_values import path_values
 from suffice.simulate.quadratic_forms import forms
+from suffice.verification.assumptions import listed
 
 from .markdown import escaped
 
@@ -20,7 +21,7 @@ _INTRODUCTION = """# Algorithms by route
 
 How `sf.check` and the library's own claims can evaluate each algorithm of the catalogue, with its default options on
 quadratics of three clients. *Exact*: second moments of a linear step, after any number of iterations. *One step*:
-conditional expectations step by step, at visited states. *Sampled*: paths
+conditional expectations step by step, at visited states or along every sequence of a few outcomes. *Sampled*: paths
 with confidence bounds, for any algorithm and any loss. *Compiled*: `run(kernel="c")`, or why not.
 
 | algorithm | exact | one step | sampled | compiled |
@@ -52,7 +53,11 @@ def _one_step(problem: Quadratics, chosen: Algorithm) -> str:
     quiet = replace(problem, noise=Additive.isotropic(0.0, problem.features, problem.clients))
     _, [exact] = path_values([quiet], chosen, eta=np.array([_ETA]), iterations=np.array([20]), client=0,
                              form=forms()["excess"], seeds=4, root=0)  # fmt: skip
-    return "yes, without noise of gradients: nothing else is drawn" if exact else "no: it tosses coins of its own"
+    if exact:
+        return "yes, without noise of gradients: nothing else is drawn"
+    if listed(problem, chosen):
+        return "yes, without noise of gradients: along every sequence of outcomes"
+    return "no: what it draws has no finite list of outcomes"
 
 
 def _sampled(problem: Quadratics, chosen: Algorithm) -> str:

@@ -86,6 +86,18 @@ def paths_only(problem: Problem, algorithm: Algorithm, eta: Any) -> str:
     return ""
 
 
+def listed(problem: Problem, algorithm: Algorithm) -> tuple[bool, ...]:
+    """Whether iteration t = 1, 2, ... keeps the outcome of the one before; () where nothing is tossed, or where draws
+    are not as `outcomes` lists them."""
+    try:
+        with one_thread():
+            if all(len(algorithm.outcomes(problem, t)) == 1 for t in range(1, APERIODIC + 1)):
+                return ()
+            return tuple(_held(problem, algorithm))
+    except (_Fails, InputError):
+        return ()
+
+
 def _randomness(paths: int) -> Randomness:
     return Randomness(seeds=torch.arange(paths), root=0xA55)
 

@@ -105,7 +105,8 @@ class Sweep:
             most = min(_MOST, max(int(numbers / each), _FEWEST))
             most = most if each * most <= min(10 * numbers, _ALL * numbers - self.spent) else 0
             self.spent += each * most
-        return replace(first, problems=shaped(*given, longest=longest), scan=False, late=0), most
+        rest: dict[str, Any] = {"held": ()} if first.samples else {"scan": False, "late": 0}
+        return replace(first, problems=shaped(*given, longest=longest), **rest), most
 
 
 def _worst(theorem: Theorem, pieces: Sequence[Evidence]) -> list[Values]:

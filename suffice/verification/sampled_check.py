@@ -3,18 +3,18 @@
 Instances are drawn and searched on few paths; those where the bound is nearly or more than attained are certified on
 fresh ones. Only what draws nothing, and what is certified, counts against the bound or its wrong variants.
 
-An instance that draws nothing is followed exactly. Elsewhere, for independent Y >= 0 and any m, log_evidence(Y, m)
-exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m grows: the largest m at which it does
-exceed is a lower confidence bound of E[Y], at any time and whatever the distribution of Y. In place of an expectation
-the quantile: the k-th smallest of n draws exceeds the (1 - delta)-quantile with probability at most
-P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for the measured number: an upper bound below it is
-false but for probability alpha.
+An instance that draws nothing, or nothing but few listed outcomes, is followed exactly. Elsewhere, for independent
+Y >= 0 and any m, log_evidence(Y, m) exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m
+grows: the largest m at which it does exceed is a lower confidence bound of E[Y], at any time and whatever the
+distribution of Y. In place of an expectation the quantile: the k-th smallest of n draws exceeds the
+(1 - delta)-quantile with probability at most P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for
+the measured number: an upper bound below it is false but for probability alpha.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -24,11 +24,13 @@ import torch
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm
 from suffice.simulate.moment_powers import Cycle
-from suffice.simulate.path_values import NUDGE, path_values
+from suffice.simulate.outcome_sequences import MOST_SEQUENCES, expected_by_sequences
+from suffice.simulate.path_values import NUDGE, noiseless, path_values
 from suffice.simulate.problem_batches import instances
+from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.support.errors import InputError
 
-from .assumptions import Assumptions, paths_only
+from .assumptions import Assumptions, listed, paths_only
 from .claim import Claim, Effort
 from .confidence_interval import FALSE_ALARMS, mean_bound, quantile_bound
 from .counterexample import at_worst, described
@@ -66,10 +68,12 @@ _ROUNDING = 16.0
 @dataclass(frozen=True, kw_only=True)
 class PathMeasure(Measure):
     """The quantity of `client` on `paths` paths of each instance: its mean less one standard error, or with `certify`
-    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded."""
+    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded.
+    `held`: see `expected_by_sequences`; empty where something else than listed outcomes is drawn."""
 
     paths: int
     root: int
+    held: tuple[bool, ...] = ()
     certify: bool = False
 
     @property
@@ -96,6 +100,8 @@ class PathMeasure(Measure):
             problems, self.algorithm, eta=eta, iterations=T, client=self.client, form=form, seeds=self.paths,
             root=drawing % 2**32, scalars=given,
         )  # fmt: skip
+        if self.held and self.delta is None:
+            self._replace_few(form, problems, drawn, exact, eta, T, given)
         measured, rounding = np.full((2, len(asked.measured)), np.nan)
         certain = np.zeros(len(asked.measured), dtype=bool)
         for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
@@ -114,6 +120,20 @@ class PathMeasure(Measure):
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), theorem.direction == "upper")
         return measured, rounding, certain
+
+    def _replace_few(
+        self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],
+        eta: np.ndarray, T: np.ndarray, scalars: Mapping[str, np.ndarray],
+    ) -> None:  # fmt: skip
+        """Exact values in the place of paths where coins alone are drawn and their sequences can be counted."""
+        few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
+        if few:
+            expected = expected_by_sequences(
+                [problems[at] for at in few], self.algorithm, self.held, eta=eta[few], iterations=T[few],
+                client=self.client, form=form, scalars={name: value[few] for name, value in scalars.items()},
+            )  # fmt: skip
+            for at, value in expected.items():
+                found[few[at]], exact[few[at]] = value, True
 
     def _floor(self, problem: Any, scalars: Mapping[str, float]) -> float:
         """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no
@@ -175,14 +195,13 @@ def path_measures(
 
     def measure(problems: ProblemFamily) -> PathMeasure:
         problem, _, eta = typical(problems, algorithm)
-        reasons.append(paths_only(problem, algorithm, eta))
-        # paths need none of what exact moments assume
-        given: dict[str, Any] = {
-            "tested": Assumptions(cycle=Cycle(blocks=()), periodic=True),
-            "forms": form_of(theorem),
-        }
-        given |= {"algorithm": algorithm, "client": client, "root": root, "delta": delta, "scan": True}
-        return PathMeasure(problems=problems, paths=LOOKED_AT[effort], reach=reach_on(problems, algorithm), **given)
+        reasons.append(reason := paths_only(problem, algorithm, eta))
+        held = () if reason else listed(problem, algorithm)
+        return PathMeasure(
+            problems=problems, algorithm=algorithm, client=client, forms=form_of(theorem), scan=not held,
+            tested=Assumptions(cycle=Cycle(blocks=()), periodic=True),  # paths need none of what exact moments assume
+            paths=LOOKED_AT[effort], root=root, delta=delta, held=held, reach=reach_on(problems, algorithm),
+        )  # fmt: skip
 
     if family is not None:
         found = [measure(prepared(theorem, algorithm, family, family, delta))]
@@ -278,10 +297,12 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
 
 def left_open(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
     """What a verdict by paths leaves open."""
+    few = f"; with up to {MOST_SEQUENCES:,} sequences of outcomes and no noise all were followed"
+    few = few if measured[0].held and measured[0].delta is None else ""
     if theorem.direction == "lower" and measured[0].delta is None:
-        return "instances with noise or coins: samples cannot refute a lower bound of an expectation"
+        return f"instances with noise or coins: samples cannot refute a lower bound of an expectation{few}"
     kind = "expected values" if measured[0].delta is None else "quantiles"
     return (
         f"exact {kind}: they were sampled, on {LOOKED_AT[effort]} paths where an instance is only looked at and on up "
-        f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen"
+        f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen{few}"
     )

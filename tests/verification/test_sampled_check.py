@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+import torch
 
 from suffice.bounds import InputError
 from suffice.bounds.units import THETA
-from suffice.simulate import Algorithm, Quadratics
+from suffice.simulate import Algorithm, Draw, Quadratics, Stream
 from suffice.verification import Domain, Outcome, check
 from suffice.verification.families import FamilyInstance, ProblemFamily, curves
 
@@ -171,3 +172,49 @@ def test_a_declared_parameter_needs_a_name_and_a_family():
         check(least, algorithm=Clipped())
     with pytest.raises(InputError, match="give names with units or None"):
         replace(FAMILY, parameters={"not a name": None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignOfOne(Algorithm):
+    """One of two entries, drawn with a fair coin, moves by eta against the sign of its slope."""
+
+    name: str = "sign-of-one"
+    linear: bool = False
+
+    def init(self, problem, models):
+        return {"models": models}
+
+    def draw(self, problem, randomness, iteration):
+        u = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=1, features=1)
+        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra={"first": u < 0.5})
+
+    def outcomes(self, problem, iteration):
+        return [(0.5, {"first": torch.full((1, 1, 1), kept)}) for kept in (True, False)]
+
+    def step(self, problem, state, draw, eta):
+        kept = torch.cat((draw.extra["first"], ~draw.extra["first"]), -1)
+        g = problem.stochastic_gradient(state["models"], None, draw.noise)
+        return {"models": state["models"] - eta[..., None] * kept * g.sign()}
+
+
+def test_where_outcomes_are_few_a_lower_bound_off_by_a_thousandth_is_violated():
+    """From (2, 3) with eta T < 2 each entry moves by eta K, K binomial: no sample refutes a lower bound."""
+    family = ProblemFamily(
+        name="two entries",
+        domains={"eta": Domain(low=0.1, high=0.3), "T": Domain(low=1, high=6, integer=True)},
+        build=lambda values: FamilyInstance(
+            problem=Quadratics.of([np.diag([0.5, 1.0])], np.zeros((1, 2)), sigma2=0.0, start=[2.0, 3.0]),
+            eta=float(values["eta"]), iterations=int(values["T"]),
+        ),
+    )  # fmt: skip
+
+    def false(*, eta, T):
+        return (13 - 5 * eta * T + eta**2 * (T + T**2) / 2) * 1.001  # the factor is the fault
+
+    verdict = check(false, direction="lower", algorithm=SignOfOne(), family=family, quantity="last_distance")
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+    assert verdict.worst_ratio == pytest.approx(1.001, rel=1e-10)
+    assert verdict.error_probability == 0
+    assert verdict.counterexample is not None
+    assert verdict.counterexample["digits"] == 15
+    assert "with up to 4,096 sequences of outcomes and no noise all were followed" in verdict.not_tried
