@@ -297,7 +297,6 @@ def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: l
     """The shortest cycle of steps and of draws that are held, seen at least three times and again at large t."""
     _, centre, _ = origin(problem, algorithm)
     seen: list[tuple[int, list[tuple[float, Maps]]]] = []
-    kinds: list[int] = []
 
     def kind(t: int) -> int:
         """The first iteration that takes the same step as t, t itself if none does."""
@@ -309,8 +308,7 @@ def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: l
         seen.append((t, maps))
         return t
 
-    for t in range(1, APERIODIC + 1):
-        kinds.append(kind(t))
+    kinds = [kind(t) for t in range(1, APERIODIC + 1)]
     # where another instance's steps change is not known
     for length in () if getattr(algorithm, "changing", False) else range(1, LONGEST_CYCLE + 1):
         repeated = all(

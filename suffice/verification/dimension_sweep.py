@@ -95,7 +95,6 @@ class Sweep:
         except InputError:
             return None, 0
         longest, most = _PATHS[self.effort]
-        rest: dict[str, Any] = {"held": ()} if first.samples else {"scan": False, "late": 0}
         if not first.samples:
             squared, coins = squares(problem, first.algorithm, first.tested, first.forms)
             longest = 10_000 if squared else max(2 * _STEPS // coins, _PROBED) if first.periodic else _PROBED
@@ -106,6 +105,7 @@ class Sweep:
             most = min(_MOST, max(int(numbers / each), _FEWEST))
             most = most if each * most <= min(10 * numbers, _ALL * numbers - self.spent) else 0
             self.spent += each * most
+        rest: dict[str, Any] = {"held": ()} if first.samples else {"scan": False, "late": 0}
         return replace(first, problems=shaped(*given, longest=longest), **rest), most
 
 

@@ -1,10 +1,10 @@
 """A violation re-evaluated at 50 digits: expected values of a linear algorithm.
 
 The engine of moments runs once more in exact arithmetic (`ExactTensors`), with exact factors of the noise's
-covariances; where there are none, or noise is not additive, 15 digits are reported, for the factors are floats. Where a
-step takes more than sums, products and quotients, what it takes is known as its floats alone: twice they are moved by
-2^8 times their rounding, and no digit is reported that moves by 2^4 times it. Where exact products are too many, the
-engine's floats are reported with as many digits as they keep.
+covariances; where there are none, noise is not additive or weights are not given, 15 digits are reported, for factors
+or constants are floats. Where a step takes more than sums, products and quotients, what it takes is known as its floats
+alone: twice they are moved by 2^8 times their rounding, and no digit is reported that moves by 2^4 times it. Where
+exact products are too many, the engine's floats are reported with as many digits as they keep.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.simulate import Algorithm, Quadratics
+from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
 from suffice.simulate.moment_powers import MOST_ENTRIES, Cycle, MomentPowers, entries
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problem_batches import over_tensors
@@ -50,9 +50,9 @@ def measured(
 ) -> tuple[Any, int]:
     """`form` (E[e_T] unless given) of one client, an mpmath number, and how many of its digits are good.
 
-    `cycle` is that of the algorithm's steps, see `verification.assumptions`. If
-    `rough`, `ENOUGH` digits are: how many floats keep is seen where the engine's maps are nudged, as a mode that
-    neither grows nor decays, beside one that hardly does, makes T^3 of the rounding of a step.
+    `cycle` is that of the algorithm's steps, see `verification.assumptions`. If `rough`, `ENOUGH` digits are: how many
+    floats keep is seen where the engine's maps are nudged, as a mode that neither grows nor decays, beside one that
+    hardly does, makes T^3 of the rounding of a step.
     """
     import mpmath
 
@@ -66,7 +66,8 @@ def measured(
         error = max(error, apart)
     else:
         value, rounded, whole = _exactly(problem, *given, asked)
-        digits = DIGITS if whole and not rounded else PROBED
+        # constants of other algorithms, such as 1/3, may be floats in place of what a bound has exactly
+        digits = DIGITS if whole and not rounded and type(algorithm) in (Local, FixedWeights) else PROBED
         moved = [_exactly(problem, *given, asked, seed)[0] for seed in ((1, 2) if rounded else ())]
         error = _SAFETY * max((abs(each - value) for each in moved), default=0)
     good = min(max(int(mpmath.floor(mpmath.log10(abs(value) / error))), 0), PROBED) if value and error else digits

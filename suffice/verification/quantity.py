@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -44,11 +45,7 @@ class Composed(Quantity):
     growing: frozenset[str] = frozenset()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Composed._of, (vars(self),)  # not one that is known by its name
-
-    @classmethod
-    def _of(cls, fields: dict[str, Any]) -> Composed:
-        return cls(**fields)
+        return partial(Composed, **vars(self)), ()  # not one that is known by its name
 
     @property
     def mean_loss(self) -> bool:

@@ -197,14 +197,11 @@ def path_measures(
         problem, _, eta = typical(problems, algorithm)
         reasons.append(reason := paths_only(problem, algorithm, eta))
         held = () if reason else listed(problem, algorithm)
-        # paths need none of what exact moments assume
-        given: dict[str, Any] = {
-            "tested": Assumptions(cycle=Cycle(blocks=()), periodic=True),
-            "forms": form_of(theorem),
-        }
-        given |= {"algorithm": algorithm, "client": client, "root": root, "delta": delta, "held": held}
-        given["scan"] = not held
-        return PathMeasure(problems=problems, paths=LOOKED_AT[effort], reach=reach_on(problems, algorithm), **given)
+        return PathMeasure(
+            problems=problems, algorithm=algorithm, client=client, forms=form_of(theorem), scan=not held,
+            tested=Assumptions(cycle=Cycle(blocks=()), periodic=True),  # paths need none of what exact moments assume
+            paths=LOOKED_AT[effort], root=root, delta=delta, held=held, reach=reach_on(problems, algorithm),
+        )  # fmt: skip
 
     if family is not None:
         found = [measure(prepared(theorem, algorithm, family, family, delta))]
@@ -229,7 +226,7 @@ def sampled_verdict(
     families = tuple(each.family(theorem) for each in measured)
     pieces = Claim(theorem=theorem, families=families, **cast(Any, options)).explored(spend, root)
     # Looked at only, an instance that draws says nothing: the number that no chance contradicts.
-    nothing = _nothing(theorem)
+    nothing = 0.0 if theorem.direction == "upper" else np.inf
     evidence = [replace(piece, measured=np.where(piece.exact, piece.measured, nothing)) for piece in pieces]
     refuted = any((each.counted(theorem) & (each.ratio(theorem) > 1 + AGREEMENT)).any() for each in evidence)
     by_name = {each.problems.name: each for each in (*measured, *(others.found if others else []))}
@@ -238,10 +235,6 @@ def sampled_verdict(
     verdict = Claim(theorem=theorem, exact=lambda *_: [*evidence, *certified]).verify(effort=spend, root=root)
     count = len(certified)
     return replace(verdict, error_probability=FALSE_ALARMS if count else 0.0), count
-
-
-def _nothing(theorem: Theorem) -> float:
-    return 0.0 if theorem.direction == "upper" else np.inf
 
 
 def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, Evidence]]) -> list[Evidence]:
