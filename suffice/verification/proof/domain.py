@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -55,9 +55,9 @@ def domain_of(
     found = _steps_of(symbolic, box)
     if dimensions is None:
         return found
-    (few, many), sides = dimensions, dict(found.sides)
-    sides["v"] = Fraction(1, many), Fraction(1, few)
-    return Domain(step=found.step, sides=sides, says=f"{found.says}, d from {few} to {many}")
+    few, many = dimensions
+    sides = {**found.sides, "v": (Fraction(1, many), Fraction(1, few))}
+    return replace(found, sides=sides, says=f"{found.says}, d from {few} to {many}")
 
 
 def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:
