@@ -276,7 +276,7 @@ def _said(found: Violation, direction: str, streamed: bool, takes_d: bool) -> st
 def _streamed(family: ProblemFamily) -> tuple[int, int] | None:
     """The least and the largest dimension of a family of streams of least squares, one client, whose features have one
     variance in all directions; None of another family."""
-    every = drawn(family)
+    every = drawn(family, 64)
     problems: list[Any] = [each.problem for each in every]
     if not all(isinstance(each, StreamingLeastSquares) for each in problems):
         return None
