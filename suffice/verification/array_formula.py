@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -42,25 +42,17 @@ class Formulas:
             return self._known[node]
         if node.is_Symbol:
             return self._batch[self._names.index(node.name)]
-        if not node.args:
-            value = _number(node)
+        if not node.args:  # a division by zero that SymPy carried out is no number
+            value = float(node) if node.is_comparable else float("nan")
         else:
-            operation = _OPERATIONS.get(node.func.__name__, _other)
-            value = operation(node, [self._value(argument) for argument in node.args])
+            operation = _OPERATIONS.get(node.func.__name__) or _numpy(node.func, len(node.args))
+            value = operation(*map(self._value, node.args))
         if node in self._shared:
             self._known[node] = value
         return value
 
 
-def _number(node: Any) -> float:
-    try:
-        return float(node)
-    except TypeError:  # a division by zero that SymPy carried out
-        return float("nan")
-
-
-def _power(node: Any, values: list[Any]) -> Any:
-    base, exponent = values
+def _power(base: Any, exponent: Any) -> Any:
     if isinstance(exponent, float):
         if exponent == -1:
             return np.divide(1.0, base)
@@ -69,24 +61,22 @@ def _power(node: Any, values: list[Any]) -> Any:
     return np.power(base, exponent)
 
 
-def _other(node: Any, values: list[Any]) -> Any:
-    """A function that carries its own implementation, or any that SymPy knows in NumPy's terms."""
-    own = getattr(node, "_imp_", None)
-    if own is not None:
-        return own(*values)
+@cache
+def _numpy(function: Any, count: int) -> Callable[..., Any]:
+    """Any function that SymPy knows in NumPy's terms, or that carries its own implementation."""
     import sympy
 
-    places = sympy.symbols(f"x:{len(values)}")
-    return sympy.lambdify(places, node.func(*places), "numpy")(*values)
+    places = sympy.symbols(f"x:{count}")
+    return sympy.lambdify(places, function(*places), "numpy")
 
 
-_OPERATIONS: dict[str, Callable[[Any, list[Any]], Any]] = {
-    "Add": lambda node, values: reduce(operator.add, values),
-    "Mul": lambda node, values: reduce(operator.mul, values),
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "Add": lambda *values: reduce(operator.add, values),
+    "Mul": lambda *values: reduce(operator.mul, values),
     "Pow": _power,
-    "Max": lambda node, values: reduce(np.maximum, values),
-    "Min": lambda node, values: reduce(np.minimum, values),
-    "log": lambda node, values: np.log(values[0]),
-    "exp": lambda node, values: np.exp(values[0]),
-    "Abs": lambda node, values: np.abs(values[0]),
+    "Max": lambda *values: reduce(np.maximum, values),
+    "Min": lambda *values: reduce(np.minimum, values),
+    "log": np.log,
+    "exp": np.exp,
+    "Abs": np.abs,
 }

@@ -23,9 +23,6 @@ from .verdict import Outcome, Variants, Verdict
 from .violation_search import search
 from .widened_conditions import FURTHEST, violates_beyond, widened
 
-_NEAREST = 64
-"""Instances of the largest ratios at which a mutant is tried first."""
-
 
 @dataclass(frozen=True)
 class Effort:
@@ -156,27 +153,18 @@ class Claim:
         made = (numeric_mutants if unread else mutants)(theorem, worst_ratio=worst_ratio)
         if self.true_variants:
             made = [mutant for mutant in made if mutant.id not in self.true_variants]
-        ratio = whole.against(whole.bound(theorem, same), theorem.direction)
-        held = np.flatnonzero(whole.counted(theorem) & (ratio <= 1 + AGREEMENT / 2))
-        count, left = 0, list[Mutant]()
-        # most are refuted where the bound is nearly attained: only the others are asked for everywhere
-        for rows in (held[np.argsort(-ratio[held], kind="stable")[:_NEAREST]], held):
-            piece = whole.rows(rows)
-            bound = piece.bound(theorem, same)
-            standing, left = [], []
-            for mutant in made:
-                variant = piece.bound(theorem, mutant.value)
-                with np.errstate(all="ignore"):
-                    gain = bound - variant if theorem.direction == "upper" else variant - bound
-                    stronger = gain > AGREEMENT * np.abs(bound)
-                if stronger.any() and (piece.against(variant, theorem.direction) > 1 + AGREEMENT / 2).any():
-                    count += 1
-                    continue
-                standing.append(mutant)
-                if stronger.any():
+        own = whole.bound(theorem, same)
+        held = np.flatnonzero(whole.counted(theorem) & (whole.against(own, theorem.direction) <= 1 + AGREEMENT / 2))
+        piece, bound, count, left = whole.rows(held), own[held], 0, list[Mutant]()
+        for mutant in made:
+            variant = piece.bound(theorem, mutant.value)
+            with np.errstate(all="ignore"):
+                gain = bound - variant if theorem.direction == "upper" else variant - bound
+            if (gain > AGREEMENT * np.abs(bound)).any():
+                count += 1
+                if not (piece.against(variant, theorem.direction) > 1 + AGREEMENT / 2).any():
                     left.append(mutant)
-            made = standing
-        return count + len(left), left
+        return count, left
 
 
 def _outcome(seen: EvidenceSummary, survivors: Sequence[str]) -> Outcome:

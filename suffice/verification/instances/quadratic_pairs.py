@@ -15,6 +15,7 @@ from suffice.bounds import QuadraticCertificate
 
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
+from .rows import columns
 
 DIMENSION = 3
 _BLOCK = 8
@@ -64,27 +65,15 @@ def _sharp(d: int) -> Values:
     """Dimension 1 (padded with equal directions): A_i = 1, A_k = a, xi_i - xi_k = 1; M g and v aligned, |M g| = |v|.
 
     In the last five the Hessians are equal: |v| = 2 |xi| against a gradient just large enough to matter for Lemma 2, or
-    so small that nothing but |v| counts.
+    so small that nothing but |v| counts; 1 is the best spread when |M g| = |v|.
     """
-    a = np.array([0.25, 0.5, 0.75, 1.25, 1.5, 2.0, 3.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-    count = len(a)
-    curvature = np.ones((count, 2, d))
-    curvature[:, 1] = a[:, None]
-    xi = np.zeros((count, 2, d))
-    xi[:, 0, 0] = 1.0
-    xi[8:, 0, 0] = [1.0, 0.5, 4.0, 1.0, 1.0]
-    gradient = np.zeros((count, d))
-    gradient[:, 0] = np.where(a == 1, 1.0, 2 * a / np.where(a == 1, 1, 1 - a))
-    gradient[8:, 0] = [2.5, 3.0, 10.0, 1e6, 0.1]
-    return {
-        "curvature": curvature,
-        "turn": np.broadcast_to(np.eye(d), (count, 2, d, d)).copy(),
-        "xi": xi,
-        "gradient": gradient,
-        "size": np.abs(gradient[:, 0]),
-        "spread": np.ones(count),  # the best c when |M g| = |v|
-        "dual": np.ones(count),
-    }
+    apart = [(a, 1.0, 2 * a / (1 - a)) for a in (0.25, 0.5, 0.75, 1.25, 1.5, 2.0, 3.0, 4.0)]
+    alike = [(1.0, xi, gradient) for xi, gradient in ((1.0, 2.5), (0.5, 3.0), (4.0, 10.0), (1.0, 1e6), (1.0, 0.1))]
+    first = np.eye(d)[0]
+    return columns(("curvature", "turn", "xi", "gradient", "size", "spread", "dual"), (
+        ([[1.0] * d, [a] * d], [np.eye(d)] * 2, [xi * first, 0 * first], gradient * first, abs(gradient), 1.0, 1.0)
+        for a, xi, gradient in [*apart, *alike]
+    ))  # fmt: skip
 
 
 class Pairs:

@@ -51,8 +51,8 @@ def check_agreement(theorem: Theorem, symbolic: Symbolic, domain: Domain, number
 
 def check_place(
     theorem: Theorem, symbolic: Symbolic, part: str, at: Mapping[str, Fraction], T: int, numbers: Mapping[str, Fraction]
-) -> bool:
-    """True if the conditions are met there; `NotOfThisKind` unless they and, if so, the bound are what was read."""
+) -> None:
+    """`NotOfThisKind` unless the conditions and, where they are met, the bound are what was read."""
     given = scalars_at(part, at, T, numbers)
     known = {symbols()[name]: sympy.Rational(value) for name, value in at.items()}
     known |= {symbols()[name]: sympy.Rational(given[name]) for name in ("T", "e0", "distance2", "sigma2")}
@@ -78,7 +78,6 @@ def check_place(
         with suppress(NotOfThisKind), mpmath.workdps(50):  # floats may cancel: where they differ 50 digits are asked
             own = own if _alike(own, float(read)) else float(_asked(theorem.bound, "the bound", given, mpmath.mpf))
         _compare("the bound", own, read, given)
-    return met
 
 
 def _asked(function: Any, what: str, given: Mapping[str, Any], kind: Any = float) -> Any:

@@ -19,18 +19,14 @@ from .refute import Part, Violation
 
 def proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
     """The claim with its proof; raises `box_search.Negative` and `Undecided`."""
+    box = {name: (Fraction(low), Fraction(high)) for name, (low, high) in claim["box"].items()}
+    one = claim["kind"] == "box"
     try:
-        return _proved(claim, budget)
+        pairs = [(claim["left"], claim["right"])] if one else inequalities(claim)
+        found = [proof_of(left, right, box, budget) for left, right in pairs]
     except ValueError as error:  # of the checker: a division by 0, too many terms or digits
         raise Undecided(str(error)) from error
-
-
-def _proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    box = {name: (Fraction(low), Fraction(high)) for name, (low, high) in claim["box"].items()}
-    if claim["kind"] == "box":
-        return certificate(proof=proof_of(claim["left"], claim["right"], box, budget), **claim)
-    found = [proof_of(left, right, box, budget) for left, right in inequalities(claim)]
-    return certificate(proof={"inequalities": found}, **claim)
+    return certificate(proof=found[0] if one else {"inequalities": found}, **claim)
 
 
 def claims_of(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise, product
 from typing import Any
 
@@ -14,7 +15,6 @@ from suffice.support.errors import InputError
 
 from ..families import LARGEST_STEP
 from .expression import NotOfThisKind, exact
-from .expression import at as value_at
 from .normalised_bound import Symbolic, symbols
 
 FLATTEST = Fraction(1, 100)
@@ -36,8 +36,14 @@ class Domain:
         found = {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1, max(d, len({k, h, 1})))}
         if self.step.is_Symbol:
             return {"s": low + share * (high - low), **found}
-        known = {"a": share, **found}
-        return {"s": value_at(self.step, {each: known[each.name] for each in self.step.free_symbols}), **found}
+        top, below = (part(share, k, found["w"], found["v"]) for part in self._parts)
+        return {"s": Fraction(top) / below, **found}
+
+    @cached_property
+    def _parts(self) -> list[Any]:
+        """Numerator and denominator of the step, whose coefficients are whole, as functions of fractions."""
+        names = [sympy.Symbol("a"), *(symbols()[name] for name in ("k", "w", "v"))]
+        return [sympy.lambdify(names, part) for part in sympy.fraction(sympy.together(self.step))]
 
     def dimensions(self, otherwise: tuple[int, ...] = (1,)) -> tuple[int, ...]:
         """Some of those that it has, the least first, where they count."""
@@ -55,9 +61,9 @@ def domain_of(
     found = _steps_of(symbolic, box)
     if dimensions is None:
         return found
-    (few, many), sides = dimensions, dict(found.sides)
-    sides["v"] = Fraction(1, many), Fraction(1, few)
-    return Domain(step=found.step, sides=sides, says=f"{found.says}, d from {few} to {many}")
+    few, many = dimensions
+    sides = {**found.sides, "v": (Fraction(1, many), Fraction(1, few))}
+    return replace(found, sides=sides, says=f"{found.says}, d from {few} to {many}")
 
 
 def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:

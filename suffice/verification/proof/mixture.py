@@ -38,7 +38,7 @@ from .expression import NotOfThisKind, as_box, as_list
 from .normalised_bound import BIAS, Symbolic, symbols
 from .refute import Part
 
-_DRAWS, _ITERATIONS, _SAME = 64, (1, 2, 7), 1e-9
+_DRAWS, _ITERATIONS, _SAME = 32, (1, 2, 7), 1e-9
 _PLAIN = {"eta", "mu", "beta", "e0", "distance2", "sigma2", "N", "T", "d"}
 _MOVES = "in a family of your own client 0 is to follow gradients mixed with fixed weights that sum to 1, and does not"
 
@@ -60,9 +60,9 @@ class Mixture:
         return self.differ and self.attained and 1 / at["v"] <= self.features
 
 
-def drawn(family: ProblemFamily) -> list[FamilyInstance]:
+def drawn(family: ProblemFamily, count: int) -> list[FamilyInstance]:
     """Instances of the family, with all their scalars."""
-    values = Family(name=family.name, domains=family.domains).draw(_DRAWS, seed=0)
+    values = Family(name=family.name, domains=family.domains).draw(count, seed=0)
     return [each.complete() for each in family.settings(values)]
 
 
@@ -79,7 +79,7 @@ def mixture_of(
 ) -> Mixture:
     """What client 0 follows on all instances drawn from the family, or `NotOfThisKind`; `read` gives the recursion of
     so many clients that are alike."""
-    every, asked = drawn(family), {entry.name for entry in theorem.parameters}
+    every, asked = drawn(family, _DRAWS), {entry.name for entry in theorem.parameters}
     for each in every:
         _check_clients(each, asked)
     if len(clients := {each.problem.clients for each in every}) > 1:

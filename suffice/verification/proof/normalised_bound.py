@@ -195,7 +195,7 @@ def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: An
     value = value.subs({own[name]: sympy.Rational(c) for name, c in constants.items() if name in own})
     rng = [sympy.Rational(n, 7) for n in (3, 5, 6, 9, 11, 4, 8, 2, 10, 12, 13)]
     at = dict(zip(own, rng)) | {"mu": sympy.Rational(1, 5), "beta": sympy.Rational(3, 7), "T": sympy.Integer(3)}
-    powers = {"eta": -1, "mu": 1, "beta": 1, "sigma2": 1, "distance2": -1}
+    powers: dict[str, Any] = {"eta": -1, "mu": 1, "beta": 1, "sigma2": 1, "distance2": -1}
     powers |= {name: sympy.Rational(1, power) for name, power in BIAS.items()}
     scale = {name: sympy.Integer(2) ** power for name, power in powers.items()}
     one, two = (value.subs({own[n]: at[n] * (scale.get(n, 1) if scaled else 1) for n in own}) for scaled in (0, 1))
