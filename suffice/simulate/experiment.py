@@ -49,15 +49,8 @@ class Experiment:
         what = f"{self.trace.algorithm} on {type(self.problem).__name__}, {len(self.trace.seeds)} seeds"
         return f"Experiment({what}, {self.trace.iterations[-1]} iterations, step {self.eta:.3g})"
 
-    def mean(self) -> np.ndarray:
-        """Mean excess (grid points, N) over seeds [loss]; infinite or nan where a client diverged."""
-        with np.errstate(all="ignore"):
-            return self.trace.mean()
-
-    def standard_error(self) -> np.ndarray:
-        """Of `mean`, (grid points, N)."""
-        with np.errstate(all="ignore"):
-            return self.trace.standard_error()
+    mean = property(lambda self: self.trace.mean)
+    standard_error = property(lambda self: self.trace.standard_error)
 
     @property
     def warnings(self) -> tuple[str, ...]:
