@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,6 +12,7 @@ import torch
 from suffice.bounds import Binary, QuadraticCertificate, named
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
+from suffice.support.parse import nearest
 
 from . import algorithms as rules
 from .algorithms import Algorithm
@@ -187,8 +187,8 @@ def checked_options(name: str, options: Options) -> dict[str, Any]:
 def options_of(name: str) -> dict[str, float | str]:
     """Options of an algorithm with their defaults."""
     if name not in _FACTORIES:
-        near = difflib.get_close_matches(name, _FACTORIES, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}? " if near else ""
+        near = nearest(name, _FACTORIES)
+        hint = f"did you mean {near}? " if near else ""
         raise InputError("algorithm", name, f"{hint}There are {', '.join(_FACTORIES)}")
     made = _FACTORIES[name]
     if isinstance(made, tuple):

@@ -23,12 +23,6 @@ SHOWN = 6
 """A warning names at most so many clients."""
 FAR = 1e3
 """What ends above so many times the largest start, at a step beyond the limit, diverged."""
-_MIXED = "the traced models alpha x_i + (1 - alpha) x_i* have the clients' own optima x_i* mixed in from the beginning"
-_STARTS = {
-    "flix": _MIXED,
-    "scafflix": _MIXED,
-    "ifca": "every client takes the best of several starting models",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +43,8 @@ class Experiment:
         what = f"{self.trace.algorithm} on {type(self.problem).__name__}, {len(self.trace.seeds)} seeds"
         return f"Experiment({what}, {self.trace.iterations[-1]} iterations, step {self.eta:.3g})"
 
-    def mean(self) -> np.ndarray:
-        """Mean excess (grid points, N) over seeds [loss]; infinite or nan where a client diverged."""
-        with np.errstate(all="ignore"):
-            return self.trace.mean()
-
-    def standard_error(self) -> np.ndarray:
-        """Of `mean`, (grid points, N)."""
-        with np.errstate(all="ignore"):
-            return self.trace.standard_error()
+    mean = property(lambda self: self.trace.mean)
+    standard_error = property(lambda self: self.trace.standard_error)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -78,7 +65,7 @@ class Experiment:
         first = self.mean()[0]
         if (np.abs(first - at_start) <= 1e-6 * (first + at_start)).all():
             return remarks
-        why = _STARTS.get(self.trace.algorithm, f"{self.trace.algorithm} does not trace the models of the start")
+        why = f"{self.trace.algorithm} traces other models than those of the start"
         numbers = ", ".join(f"{value:.3g}" for value in at_start[:SHOWN]) + (", ..." if len(at_start) > SHOWN else "")
         return (*remarks, f"iteration 0: {why}; the excess of the start itself is {numbers}")
 

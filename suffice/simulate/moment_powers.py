@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, cycle, islice
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.func import vmap
 
 from .algorithms.algorithm import Algorithm
-from .moment_maps import Maps, origin, possible, probe
+from .moment_maps import Maps, origin, possible, probe, probe_batch
 from .problem import QuadraticProblem
-from .problem_batches import over_tensors
+from .problem_batches import over_tensors, stack, tensors, with_tensors
 from .quadratic_forms import QuadraticForm
 
 
@@ -292,17 +293,26 @@ def operator_powers(
 
 
 class MomentPowers:
-    """Quantities of one problem, algorithm and step size at any T: each distinct step is probed once. What another seed
+    """Quantities of one problem, algorithm and step size at any T, or with `many` of a batch of so many problems, which
+    `torch.func.vmap` has to follow, with steps eta (B,) or (B, N): each distinct step is probed once. What another seed
     than 0 as `nudge` changes of them is about 16 times what rounding does."""
 
     def __init__(
-        self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: Any, cycle: Cycle, nudge: int = 0
+        self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: Any, cycle: Cycle, nudge: int = 0, many: int = 0
     ) -> None:
-        self._problem, self._algorithm, self._cycle, self._nudge = problem, algorithm, cycle, nudge
-        _, centre, z = origin(problem, algorithm)
-        self._centre, self._start = centre, torch.outer(z, z)[None]
-        given = problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype)
-        self._probed = cache(lambda *which: over_tensors(lambda each: each[None], probe(*given, *which)))
+        self._problem, self._algorithm, self._cycle, self._nudge, self._many = problem, algorithm, cycle, nudge, many
+        self._centre, z = self._of_each(lambda one: origin(one, algorithm)[1:])
+        self._start = (z[..., :, None] * z[..., None, :]) if many else torch.outer(z, z)[None]
+        given = problem, stack([algorithm] * many) if many else algorithm, self._centre
+        asked = partial(probe_batch if many else probe, *given, torch.as_tensor(eta, dtype=problem.dtype))
+        self._probed = cache(asked if many else lambda *which: over_tensors(lambda each: each[None], asked(*which)))
+
+    def _of_each(self, function: Callable[..., Any], *own: Any) -> Any:
+        """`function(problem, ...)`; of a batch side by side."""
+        if not self._many:
+            return function(self._problem, *own)
+        whole = self._problem
+        return vmap(lambda given, *own: function(with_tensors(whole, given), *own))(tensors(whole), *own)
 
     @property
     def size(self) -> int:
@@ -310,17 +320,21 @@ class MomentPowers:
         return self._start.shape[-1]
 
     def blocks(self, iterations: int) -> list[Branches]:
-        return branches(self._problem, self._algorithm, self._cycle.until(iterations), self._probed)
+        one = self._problem
+        one = with_tensors(one, [each[0] for each in tensors(one)]) if self._many else one
+        return branches(one, self._algorithm, self._cycle.until(iterations), self._probed)
 
     def found(
-        self, form: QuadraticForm, iterations: int, client: int, scalars: Mapping[str, float]
+        self, form: QuadraticForm, iterations: Any, client: int, scalars: Mapping[str, Any]
     ) -> tuple[Tensor, Tensor]:
-        """A quantity of one client, and an estimate of its absolute rounding error, (1,) each."""
-        blocks = self.blocks(iterations)
-        F, T = form.on_state(self._problem, client, self._centre, scalars)[None], np.array([iterations])
-        given = {name: np.array([value]) for name, value in scalars.items()}
-        weights = torch.from_numpy(form.weights(T, given)) if form.stepped else None
-        return form_value(form, F, blocks, self._start, torch.from_numpy(T), weights, self._nudge)
+        """A quantity of one client, and an estimate of its absolute rounding error, (1,) each; of a batch (B,) each,
+        iterations and scalars (B,)."""
+        T, given = np.atleast_1d(iterations), {name: np.atleast_1d(each) for name, each in scalars.items()}
+        own = {name: torch.from_numpy(each.astype(float)) for name, each in given.items()} if self._many else scalars
+        F = self._of_each(lambda one, *at: form.on_state(one, client, *at), self._centre, own)
+        F, weights = F if self._many else F[None], torch.from_numpy(form.weights(T, given)) if form.stepped else None
+        steps = torch.from_numpy(T.astype(np.int64))
+        return form_value(form, F, self.blocks(int(T.max())), self._start, steps, weights, self._nudge)
 
     def value(
         self, form: QuadraticForm, iterations: int, client: int, scalars: Mapping[str, float] | None = None

@@ -106,15 +106,10 @@ class Randomness:
         pair = torch.stack((radius * torch.cos(angle), radius * torch.sin(angle)), dim=-1)
         return pair.flatten(-2)[..., :features].to(dtype)
 
-    def _pairs(self, *, features: int, **counter: Any) -> tuple[Tensor, Tensor]:
-        """High and low words of 64-bit numbers, (S, clients, features) each."""
-        words = self._words(features=2 * features, **counter)[..., : 2 * features].unflatten(-1, (-1, 2))
-        return words[..., 0], words[..., 1]
-
     def permutation(self, count: int, *, iteration: int, stream: Stream) -> Tensor:
         """A uniform order of 0 .. count - 1 for each seed, (S, count), by sorting keys of 63 bits."""
-        first, second = self._pairs(iteration=iteration, stream=stream, clients=1, features=count)
-        return ((first << 31) + (second >> 1))[:, 0].argsort(dim=-1, stable=True)
+        words = self._words(iteration=iteration, stream=stream, clients=1, features=2 * count)[:, 0, : 2 * count]
+        return ((words[:, ::2] << 31) + (words[:, 1::2] >> 1)).argsort(dim=-1, stable=True)
 
     def dirichlet(self, concentration: float, *, iteration: int, stream: Stream, clients: int, features: int) -> Tensor:
         """Shares (S, clients, features) that sum to 1 over the features, all of the same concentration a > 0.

@@ -25,14 +25,6 @@ SAMPLES = "similarity"
 """The name of the samples among the extra draws of an iteration."""
 
 
-def exact(problem: Oracle, theta: Tensor) -> Tensor:
-    """Ratios from population gradients, [s, i, k] (S, N, N); r_ii = 1.
-
-    Where grad R_i = 0 the ratio is 1 for a peer whose gradient vanishes too and 0 otherwise.
-    """
-    return _ratio(problem.gradient_gap(theta), (problem.gradient(theta) ** 2).sum(-1))
-
-
 def _ratio(gap: Tensor, norm: Tensor) -> Tensor:
     """(1 - gap_ik / norm_i)_+ with r_ii = 1; for norm_i = 0 it is 1 where the gap is 0 too, else 0."""
     norm = norm[..., None]
@@ -73,7 +65,7 @@ class ExactSimilarity(Similarity):
     samples: ClassVar[int] = 0
 
     def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
-        return exact(problem, theta)
+        return _ratio(problem.gradient_gap(theta), (problem.gradient(theta) ** 2).sum(-1))
 
 
 @dataclass(frozen=True, kw_only=True)

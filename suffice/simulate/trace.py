@@ -65,15 +65,16 @@ class Trace:
         return self.values
 
     def mean(self) -> np.ndarray:
-        """Mean over seeds of the excess or loss, (G, N)."""
-        return self.values.mean(0)
+        """Mean over seeds of the excess or loss, (G, N); infinite or NaN where a client diverged."""
+        with np.errstate(all="ignore"):
+            return self.values.mean(0)
 
     def standard_error(self) -> np.ndarray:
         """Standard error of `mean`, (G, N); NaN for a single seed."""
-        seeds = len(self.seeds)
-        if seeds < 2:
+        if len(self.seeds) < 2:
             return np.full(self.values.shape[1:], np.nan)
-        return self.values.std(0, ddof=1) / np.sqrt(seeds)
+        with np.errstate(all="ignore"):
+            return self.values.std(0, ddof=1) / np.sqrt(len(self.seeds))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All that a file keeps, by name."""

@@ -26,14 +26,12 @@ class TwoStageAllForAll(AllForAll):
     """
 
     first: int = checked(as_whole, least=0)
-    kappa: float
+    kappa: float = checked(as_number, least=1)
     offset: float | None = None
     name: str = "all-for-all-two-stage"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not as_number("kappa", self.kappa) >= 1:
-            raise InputError("kappa", self.kappa, "give L smax/(mu smin), which is at least 1")
         if not self._offset >= 2 * self.kappa - 2:
             raise InputError("offset", self.offset, f"give at least 2 kappa - 2 = {2 * self.kappa - 2:g}")
 

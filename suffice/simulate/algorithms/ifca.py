@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
 from ..oracle import Oracle
 from .algorithm import Algorithm, Draw, State
@@ -29,10 +30,7 @@ class IFCA(Algorithm):
     linear: bool = False
 
     def __post_init__(self) -> None:
-        if self.offsets.ndim != 2 or len(self.offsets) == 0:
-            raise InputError("offsets", f"array of shape {tuple(self.offsets.shape)}", "give (M, d) with M at least 1")
-        if not bool(torch.isfinite(self.offsets).all()):
-            raise InputError("offsets", self.offsets.tolist(), "give finite numbers")
+        as_numbers("offsets", self.offsets, ("M", "d"))
 
     def init(self, problem: Oracle, models: Tensor) -> State:
         if self.offsets.shape[1] != problem.features:

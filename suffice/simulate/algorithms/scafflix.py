@@ -37,8 +37,8 @@ class Scaffnew(Algorithm):
     """Scafflix with steps gamma_i = eta_i, personalisation weights alpha_i in (0, 1] and anchors y_i (N, d).
 
     alpha = 1 is i-Scaffnew; with one eta for all, Scaffnew. The models traced are the personalised
-    t_i = alpha_i x_i + (1 - alpha_i) y_i; `shared` gives x_i. Starts are those of x_i; anchors are the clients' own
-    optima unless given. One coin of probability p serves all clients.
+    t_i = alpha_i x_i + (1 - alpha_i) y_i. Starts are those of x_i; anchors are the clients' own optima unless given.
+    One coin of probability p serves all clients.
 
     control     the h_i at the start (N, d), zero unless given. sum_i alpha_i h_i never changes and is 0 at the
                 solution of FLIX: with another value the method converges elsewhere (the paper prints sum_i h_i = 0)
@@ -104,11 +104,6 @@ class Scaffnew(Algorithm):
             "models": torch.where(coin, together, local),
             "control": torch.where(coin, h + (self.p / gamma) * (together - local), h),
         }
-
-    def shared(self, problem: Oracle, state: State) -> Tensor:
-        """x_i (S, N, d), for small alpha_i with a loss of about -log10(alpha_i) digits."""
-        alpha = mixture(self.alpha, problem)
-        return (state["models"] - (1 - alpha) * self.fixed(problem)) / alpha
 
     def fixed(self, problem: Oracle) -> Tensor:
         """The anchors (N, d)."""

@@ -30,12 +30,7 @@ def flix_solution(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def final(problem: Quadratics, rule, eta, iterations: int) -> np.ndarray:
     """The last models (N, d) of one seed."""
-    found = run(problem, rule, iterations=iterations, eta=eta, seeds=1, models=True).models
-    if isinstance(rule, Scaffnew):
-        shared = rule.shared(problem, {"models": torch.from_numpy(found)})[0]
-        alpha, anchors = torch.as_tensor(rule.alpha)[:, None], problem.optimum if rule.anchors is None else rule.anchors
-        np.testing.assert_allclose(alpha * shared + (1 - alpha) * anchors, found[0], rtol=1e-9, atol=1e-11)
-    return found[0]
+    return run(problem, rule, iterations=iterations, eta=eta, seeds=1, models=True).models[0]
 
 
 @pytest.mark.parametrize("anchored", [True, False], ids=["optima", "any anchors"])

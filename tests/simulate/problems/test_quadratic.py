@@ -10,7 +10,7 @@ import torch
 
 from suffice.bounds import InputError
 from suffice.simulate import Additive, Quadratics, Randomness
-from suffice.simulate.similarity_ratio import exact
+from suffice.simulate.similarity_ratio import ExactSimilarity
 
 N, D = 4, 3
 
@@ -60,7 +60,7 @@ def test_no_digits_are_lost_at_distance_1e_minus_7_from_the_own_optimum(shared):
     own = (10 * 2.0**-53) ** 2 * float((problem.gradient(t) ** 2).sum(-1).max())
     np.testing.assert_allclose(problem.gradient_gap(t)[0], gap, rtol=1e-12, atol=own)
     np.testing.assert_allclose(problem.excess(t)[0], excess, rtol=1e-13)
-    np.testing.assert_allclose(exact(problem, t)[0], ratio, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(ExactSimilarity().ratio(problem, t, {})[0], ratio, rtol=1e-12, atol=1e-12)
 
 
 def test_noise_has_the_stated_total_variances_and_given_covariances():
