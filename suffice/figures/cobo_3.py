@@ -9,8 +9,7 @@ import numpy as np
 
 from .figure import Content, Figure, joined
 from .maker import maker
-from .network_curves import KEPT
-from .network_results import columns_of, saved_results
+from .network_curves import KEPT, columns_of, saved_results
 from .style import COLUMN_WIDTH, headline
 
 RULES = {"FC": "FC", "IFCA": "IFCA", "CoBo, constant": "CoBo"}

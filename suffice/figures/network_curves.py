@@ -1,12 +1,16 @@
 """adaptive-3-networks, cobo-2, scafflix-2 and scafflix-3: accuracies of networks on held-back rows, from kept results.
 
-The splits, sizes and what differs from the papers are in docs/networks.md; the runs are `python -m benchmarks
-comparison`, and what is drawn here is their mean over seeds with its standard error.
+The splits, sizes and what differs from the papers are in docs/networks.md; what is drawn here is the mean of the runs
+over seeds with its standard error, kept as CSV in `networks`: `python -m benchmarks comparison --write
+suffice/figures/networks` renews it, which takes much longer than drawing.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -14,7 +18,6 @@ import numpy as np
 from .adaptive_2 import BROWN, LOOKS
 from .figure import SEPARATOR, Content, Figure, joined
 from .maker import maker
-from .network_results import columns_of, rules_of, saved_results
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 UNITS = {
@@ -40,6 +43,24 @@ MORE: Mapping[str, tuple[str, Any]] = {
 SEVERAL = ((BLUE, "-"), (VERMILION, (0, (6, 1))), (GREEN, (0, (3, 1))), (ORANGE, (0, (5, 1, 1, 1))), (BLACK, ":"))
 MARKERS = "os^Dv"
 """Of one rule with several values of its number."""
+
+
+@cache
+def saved_results(name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of ends, curves or weights, as texts."""
+    text = files("suffice.figures").joinpath(f"networks/{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+def columns_of(name: str, wanted: tuple[str, ...], **where: Any) -> dict[str, np.ndarray]:
+    """Columns of the rows whose cells are those of `where`."""
+    rows = [row for row in saved_results(name) if all(row[key] == str(value) for key, value in where.items())]
+    return {column: np.array([float(row[column] or "nan") for row in rows]) for column in wanted}
+
+
+def rules_of(name: str, comparison: str) -> list[str]:
+    """The rules of a comparison, in the order of the file."""
+    return list(dict.fromkeys(row["rule"] for row in saved_results(name) if row["comparison"] == comparison))
 
 
 def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], across: str) -> Content:
