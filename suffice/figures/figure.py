@@ -50,10 +50,13 @@ def check_folder(folder: str | Path, name: str, edition: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Content:
-    """`data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header.
+class Figure:
+    """What was computed, in which edition, in how many seconds where that is counted, and how it is drawn.
 
-    With several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
+    `data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header. With
+    several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
+    `draw(figure, matplotlib figure)` uses only the data and the setup, so that a saved figure can be redrawn. Its maker
+    gives a figure its name, edition, seconds and `draw`.
     """
 
     title: str
@@ -61,19 +64,10 @@ class Content:
     units: Mapping[str, str]
     setup: Mapping[str, Any]
     keys: tuple[str, ...] = ("curve",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figure(Content):
-    """What was computed, in which edition, in how many seconds where that is counted, and how it is drawn.
-
-    `draw(figure, matplotlib figure)` uses only the data and the setup, so that a saved figure can be redrawn.
-    """
-
-    name: str
+    name: str = ""
     edition: str = "stated"
     seconds: float | None = None
-    draw: Callable[[Figure, Any], None]
+    draw: Callable[[Figure, Any], None] | None = None
 
     def __getitem__(self, keys: tuple[Any, ...]) -> Curve:
         """The curve of several keys."""
@@ -122,6 +116,7 @@ class Figure(Content):
         from matplotlib.ticker import NullLocator
 
         canvas = Canvas()
+        assert self.draw is not None
         self.draw(self, canvas)
         for axis in (one for axes in canvas.axes for one in (axes.xaxis, axes.yaxis)):
             low, high = axis.get_view_interval()
