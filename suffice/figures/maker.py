@@ -10,7 +10,6 @@ import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
-from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
@@ -130,11 +129,7 @@ class Maker:
         if "seeds" in defaults:
             seeds = options.get("seeds", defaults["seeds"])
             setup |= {"runs": len(seeds), "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds)}
-        return replace(made, name=self.name, edition=edition, seconds=seconds, setup=setup, draw=self._draw)
-
-    def again(self, folder: str | Path) -> Figure:
-        """The figure saved in `folder`."""
-        return Figure.load(folder, self.name, self._draw)
+        return replace(made, name=self.name, edition=edition, seconds=seconds, setup=setup, draw=self.draw)
 
     @property
     def options(self) -> dict[str, Option]:
@@ -189,7 +184,8 @@ class Maker:
         return taken
 
     @property
-    def _draw(self) -> Callable[[Figure, Any], None]:
+    def draw(self) -> Callable[[Figure, Any], None]:
+        """How its module paints."""
         return cast(FunctionType, self.compute).__globals__["draw"]
 
 
