@@ -8,7 +8,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 
-from suffice.figures.network_results import columns_of, saved_results
+from suffice.figures.network_curves import columns_of, saved_results
 
 from .published_networks import DIFFERENCES, IMPROVED, PLACES, printed
 

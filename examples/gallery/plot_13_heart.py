@@ -16,7 +16,7 @@ from suffice.simulate import LocalSGD
 
 folder = Path(os.environ.get("SUFFICE_DATA", "data")) / "heart_disease"
 if folder.is_dir():
-    problem = sf.heart_disease(folder).problem(regularisation=0.1)
+    problem = sf.read(folder, standardise="client", regularisation=0.1)
 else:
     print("heart disease data not found: the breast cancer data of scikit-learn, four parts, take their place")
     problem = sf.read("sklearn:breast_cancer", loss="logistic", split="contiguous:4", regularisation=0.1)

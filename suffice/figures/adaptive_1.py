@@ -16,7 +16,7 @@ import numpy as np
 from suffice.bounds import QuadraticCertificate, entry_precisions
 from suffice.support.errors import InputError
 
-from .figure import Content, Figure, joined
+from .figure import Figure, joined
 from .maker import maker
 from .setting import option, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
@@ -44,7 +44,7 @@ def sufficient_cluster(
         "standard deviations of optima about their centre, per feature", default=(0.001, 0.01, 0.1, 1.0)
     ),
     seeds: Sequence[int] = runs(1000),
-) -> Content:
+) -> Figure:
     """The figure in one edition; the first seed is the one draw that is shown.
 
     stated     exact certificate, exact mu, threshold lambda -> 0 (the largest sufficient cluster)
@@ -65,7 +65,7 @@ def sufficient_cluster(
         quantiles = np.quantile(v**2 * unit, (0.5, BAND[1], BAND[0]), axis=0, method="inverted_cdf")
         for statistic, jumps in zip((DRAW, MEDIAN, LOW, HIGH), (v**2 * unit[0], *quantiles)):
             data[joined(v, statistic)] = {"epsilon": jumps, "size": sizes}
-    return Content(
+    return Figure(
         title=f"Sufficient cluster of client 1, {RULES[edition]}",
         data=data,
         units={"epsilon": "loss, the size holds from this precision on", "size": "clients"},

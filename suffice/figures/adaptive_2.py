@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Content, Figure
+from .figure import Figure
 from .maker import Progress, maker
 from .setting import UNSTATED, Competitors, RegressionSetting, runs
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
@@ -52,7 +52,7 @@ DIFFERS = (
 )
 
 
-def convergence(standard: RegressionSetting) -> Callable[..., Content]:
+def convergence(standard: RegressionSetting) -> Callable[..., Figure]:
     """Computes excess against iterations, in a setting that stays the standard one where no option changes it."""
 
     def computed(
@@ -62,7 +62,7 @@ def convergence(standard: RegressionSetting) -> Callable[..., Content]:
         competitors: Competitors = UNSTATED,
         seeds: Sequence[int] = SEEDS,
         progress: Progress,
-    ) -> Content:
+    ) -> Figure:
         from .regression import contender_paths
 
         found = contender_paths(_contenders(edition, setting, competitors), edition, setting, seeds, progress)
@@ -71,7 +71,7 @@ def convergence(standard: RegressionSetting) -> Callable[..., Content]:
             mean, sd = path.mean(1), path.std(1, ddof=1)
             data[rule] = {"iteration": at, "mean_log10_excess": mean, "sd": sd, "se": sd / np.sqrt(len(seeds))}
         printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
-        return Content(
+        return Figure(
             title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
             data=data,
             units={

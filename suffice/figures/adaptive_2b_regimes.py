@@ -14,7 +14,7 @@ import numpy as np
 
 from .adaptive_2 import TEN
 from .blocks import in_blocks, part_of
-from .figure import Content, Figure, joined
+from .figure import Figure, joined
 from .maker import Progress, maker
 from .setting import RegressionSetting, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, banded, headline, label_ends
@@ -40,7 +40,7 @@ SHOWN = {
 )
 def regimes(
     edition: str, *, setting: RegressionSetting = TEN, seeds: Sequence[int] = runs(20), progress: Progress
-) -> Content:
+) -> Figure:
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
     data: dict[str, dict[str, np.ndarray]] = {}
     facts = {name: setting.facts(name) for name in SETTINGS}
@@ -50,7 +50,7 @@ def regimes(
             columns = {"iteration": np.arange(len(values), dtype=float), "mean_log10_excess": values.mean(1)}
             columns |= {"se": values.std(1, ddof=1) / np.sqrt(len(seeds)), "collaborators": sizes.mean(1)}
             data[joined(name, setting.features, rule)] = columns
-    return Content(
+    return Figure(
         title="Regimes of All-for-one by similarity ratio, criterion and setting",
         data=data,
         units={

@@ -23,7 +23,7 @@ import numpy as np
 
 from .adaptive_2 import LOOKS
 from .blocks import in_blocks, part_of
-from .figure import SEPARATOR, Content, Figure, joined
+from .figure import SEPARATOR, Figure, joined
 from .maker import Progress, maker
 from .setting import DATA, UNSTATED, Competitors, data_folder, option, runs
 from .style import BLACK, COLUMN_WIDTH, headline
@@ -69,7 +69,7 @@ def heart(
     step: float = option("of the runs in four hospitals; that of Table 2 is a fifth of it", default=STEP),
     competitors: Competitors = UNSTATED,
     progress: Progress,
-) -> Content:
+) -> Figure:
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
     from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
@@ -100,7 +100,7 @@ def heart(
             "fitted": ["hospitals", "step_size"] if run == "Table 2" else [],
             "published": {rule: list(entries[rule]) for rule in found if printed and rule in entries},
         }
-    return Content(
+    return Figure(
         title="Heart disease in the hospitals: test loss of logistic regression",
         data=curves,
         units=_units((*MEASURED, *BESIDE)),

@@ -64,7 +64,7 @@ def figure(
 
 def redraw(name: str, folder: str | Path) -> Figure:
     """A figure from the CSV and JSON that `save` left in `folder`: nothing is computed anew."""
-    return _maker(name).again(folder)
+    return Figure.load(folder, name, _maker(name).draw)
 
 
 def _maker(name: str) -> Maker:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .figure import Content, Figure
+from .figure import Figure
 from .maker import maker
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, SMALL, VERMILION, headline
@@ -45,7 +45,7 @@ UNITS = (
     "The paper's diagram is drawn by hand; this one is computed for two quadratics.",
     unpublished="the paper's diagram is drawn by hand, no code makes it",
 )
-def inner_problem(*, distance: float = option("of the two minimisers", default=2.0)) -> Content:
+def inner_problem(*, distance: float = option("of the two minimisers", default=2.0)) -> Figure:
     minimisers = distance / 2 * MINIMISERS
     data = {}
     for name, models in MODELS.items():
@@ -54,7 +54,7 @@ def inner_problem(*, distance: float = option("of the two minimisers", default=2
         numbers = (models, at_models, at_midpoint)
         columns = [np.array([1.0, 2.0]), *np.concatenate(numbers, axis=1).T]
         data[name] = dict(zip(UNITS, (*columns, np.full(2, agreement), np.full(2, float(agreement > 0)))))
-    return Content(
+    return Figure(
         title="CoBo's inner problem at three points",
         data=data,
         units=UNITS,

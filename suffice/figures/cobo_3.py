@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .figure import Content, Figure, joined
+from .figure import Figure, joined
 from .maker import maker
-from .network_curves import KEPT
-from .network_results import columns_of, saved_results
+from .network_curves import KEPT, columns_of, saved_results
 from .style import COLUMN_WIDTH, headline
 
 RULES = {"FC": "FC", "IFCA": "IFCA", "CoBo, constant": "CoBo"}
@@ -18,14 +17,14 @@ OWN = "cobo-silo"
 
 
 @maker("cobo-3", "Figure 3 of cobo: who listens to whom in networks of 8 clients", **KEPT)
-def matrices() -> Content:
+def matrices() -> Figure:
     rows = [row for row in saved_results("weights") if row["comparison"] == OWN and row["client"] != "all"]
     data = {
         joined(words, i, k): columns_of("weights", ("iteration", "weight"), comparison=OWN, rule=rule, client=i, peer=k)
         for rule, words in RULES.items()
         for i, k in dict.fromkeys((row["client"], row["peer"]) for row in rows)
     }
-    return Content(
+    return Figure(
         title="Collaboration weights of networks of 8 clients",
         data=data,
         units={"iteration": "count", "weight": "1, mean over seeds"},

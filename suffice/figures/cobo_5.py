@@ -19,7 +19,7 @@ import numpy as np
 from suffice.support.errors import InputError
 
 from .cobo_3 import draw_matrices, pair_weights
-from .figure import Content, Figure, joined
+from .figure import Figure, joined
 from .maker import Progress, maker
 from .setting import option, runs
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION, banded, headline
@@ -59,7 +59,7 @@ def selection(
     iterations: int = option("steps of every model", default=1000),
     seeds: Sequence[int] = runs(12),
     progress: Progress,
-) -> Content:
+) -> Figure:
     from suffice.simulate import generators
 
     if clients % clusters or clients == clusters:
@@ -81,7 +81,7 @@ def selection(
         for i, k in zip(*np.nonzero(pairs)):
             values = (times.astype(float), nothing, nothing, nothing, weights[0, at, i, k])
             data[joined(noise, sampling, i, k)] = dict(zip(UNITS, values))
-    return Content(
+    return Figure(
         title="Collaboration weights of CoBo on clustered quadratics",
         data=data,
         units=UNITS,

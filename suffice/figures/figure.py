@@ -10,6 +10,7 @@ import io
 import json
 import platform
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -39,23 +40,23 @@ def joined(*keys: Any) -> str:
 
 def check_folder(folder: str | Path, name: str, edition: str) -> None:
     """Raises `InputError` where `folder` holds the other edition of the figure, which `save` would overwrite."""
-    try:
-        check_regular(Path(folder) / f"{name}.json", "out")
-        there = json.loads((Path(folder) / f"{name}.json").read_bytes())["edition"]
-    except (OSError, ValueError, TypeError, KeyError):
-        return  # nothing there, or nothing of ours
+    path, there = Path(folder) / f"{name}.json", edition
+    with suppress(OSError, ValueError, TypeError, KeyError):  # nothing there, or nothing of ours
+        check_regular(path, "out")
+        there = json.loads(path.read_bytes())["edition"]
     if there != edition:
-        remedy = (
-            f"holds {name} as {there}, and files of both editions have the same names; give {edition} another folder"
-        )
-        raise InputError("out", str(folder), remedy)
+        both = f"holds {name} as {there}, and files of both editions have the same names"
+        raise InputError("out", str(folder), f"{both}; give {edition} another folder")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Content:
-    """`data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header.
+class Figure:
+    """What was computed, in which edition, in how many seconds where that is counted, and how it is drawn.
 
-    With several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
+    `data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header. With
+    several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
+    `draw(figure, matplotlib figure)` uses only the data and the setup, so that a saved figure can be redrawn. Its maker
+    gives a figure its name, edition, seconds and `draw`.
     """
 
     title: str
@@ -63,19 +64,10 @@ class Content:
     units: Mapping[str, str]
     setup: Mapping[str, Any]
     keys: tuple[str, ...] = ("curve",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figure(Content):
-    """What was computed, in which edition, in how many seconds where that is counted, and how it is drawn.
-
-    `draw(figure, matplotlib figure)` uses only the data and the setup, so that a saved figure can be redrawn.
-    """
-
-    name: str
+    name: str = ""
     edition: str = "stated"
     seconds: float | None = None
-    draw: Callable[[Figure, Any], None]
+    draw: Callable[[Figure, Any], None] | None = None
 
     def __getitem__(self, keys: tuple[Any, ...]) -> Curve:
         """The curve of several keys."""
@@ -124,6 +116,7 @@ class Figure(Content):
         from matplotlib.ticker import NullLocator
 
         canvas = Canvas()
+        assert self.draw is not None
         self.draw(self, canvas)
         for axis in (one for axes in canvas.axes for one in (axes.xaxis, axes.yaxis)):
             low, high = axis.get_view_interval()
@@ -170,28 +163,18 @@ class Figure(Content):
             keys = tuple(header[: len(header) - len(units)])
             if header[len(keys) :] != list(units):
                 raise ValueError("columns")
-            columns: dict[str, list[list[float]]] = {}
+            curves: dict[str, list[list[float]]] = {}
             for row in rows:
-                curve = columns.setdefault(SEPARATOR.join(map(unguarded, row[: len(keys)])), [[] for _ in units])
-                for values, text in zip(curve, row[len(keys) :], strict=True):
-                    values.append(float(text))
-            return cls(
-                name=about["name"],
-                edition=about["edition"],
-                title=about["title"],
-                data={name: dict(zip(units, map(np.array, values))) for name, values in columns.items()},
-                units=units,
-                setup=about["setup"],
-                seconds=about["wall_seconds"],
-                draw=draw,
-                keys=keys,
-            )
+                curve = curves.setdefault(SEPARATOR.join(map(unguarded, row[: len(keys)])), [])
+                curve.append([float(text) for text in row[len(keys) :]])
+            data = {name: dict(zip(units, np.array(curve).T, strict=True)) for name, curve in curves.items()}
+            known = {what: about[what] for what in ("name", "edition", "title", "setup")}
+            return cls(data=data, units=units, keys=keys, seconds=about["wall_seconds"], draw=draw, **known)
         except FileNotFoundError as error:
             raise InputError("reuse", str(error.filename), "no such file; draw the figure once without it") from None
         except (ValueError, TypeError, KeyError, csv.Error):
-            raise InputError(
-                "reuse", str(folder / name), "its .csv or .json is damaged; draw the figure anew"
-            ) from None
+            damaged = "its .csv or .json is damaged; draw the figure anew"
+            raise InputError("reuse", str(folder / name), damaged) from None
 
     def _rows(self) -> list[list[Any]]:
         rows: list[list[Any]] = [[*self.keys, *self.units]]

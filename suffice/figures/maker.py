@@ -10,7 +10,6 @@ import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
-from pathlib import Path
 from types import FunctionType
 from typing import Any, cast
 
@@ -20,7 +19,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_numbers, as_whole
 from suffice.support.parse import nearest
 
-from .figure import Content, Figure
+from .figure import Figure
 from .setting import Competitors
 
 EDITIONS = ("stated", "published")
@@ -100,7 +99,7 @@ class Maker:
     name: str
     about: str
     differs: str
-    compute: Callable[..., Content]
+    compute: Callable[..., Figure]
     unpublished: str
     least: Mapping[str, int]
 
@@ -114,7 +113,7 @@ class Maker:
         began = time.perf_counter()
         progress = progress or (lambda done, total: None)
         try:
-            content = self.compute(**self._arguments(options | {"edition": edition, "progress": progress}))
+            made = self.compute(**self._arguments(options | {"edition": edition, "progress": progress}))
         except (MemoryError, RuntimeError) as error:  # torch has no class of its own for this
             if not (isinstance(error, MemoryError) or "allocate" in str(error)):
                 raise
@@ -126,16 +125,11 @@ class Maker:
         unread = {"data", *(COMPETITORS if edition == "published" else ())}
         used = {name: _plain(value) for name, value in (defaults | options).items() if name not in unread}
         changed = {name: used[name] for name in options if name in used and options[name] != defaults[name]}
-        setup = used | dict(content.setup) | {"changed": changed}
+        setup = used | dict(made.setup) | {"changed": changed}
         if "seeds" in defaults:
             seeds = options.get("seeds", defaults["seeds"])
             setup |= {"runs": len(seeds), "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds)}
-        content = replace(content, setup=setup)
-        return Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw)
-
-    def again(self, folder: str | Path) -> Figure:
-        """The figure saved in `folder`."""
-        return Figure.load(folder, self.name, self._draw)
+        return replace(made, name=self.name, edition=edition, seconds=seconds, setup=setup, draw=self.draw)
 
     @property
     def options(self) -> dict[str, Option]:
@@ -190,13 +184,14 @@ class Maker:
         return taken
 
     @property
-    def _draw(self) -> Callable[[Figure, Any], None]:
+    def draw(self) -> Callable[[Figure, Any], None]:
+        """How its module paints."""
         return cast(FunctionType, self.compute).__globals__["draw"]
 
 
 def maker(
     name: str, about: str, differs: str = ALONE, *, unpublished: str = OWN, least: Mapping[str, int] | None = None
-) -> Callable[[Callable[..., Content]], Maker]:
+) -> Callable[[Callable[..., Figure]], Maker]:
     """Makes the decorated function the figure `name`; its module is one of those listed in `suffice.figures`."""
     most_need = {"seeds": 2, "clients": 2}  # two have a spread
     return lambda compute: Maker(name, about, differs, compute, unpublished, most_need | dict(least or {}))

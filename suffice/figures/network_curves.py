@@ -1,20 +1,23 @@
 """adaptive-3-networks, cobo-2, scafflix-2 and scafflix-3: accuracies of networks on held-back rows, from kept results.
 
-The splits, sizes and what differs from the papers are in docs/networks.md; the runs are `python -m benchmarks
-comparison`, and what is drawn here is their mean over seeds with its standard error.
+The splits, sizes and what differs from the papers are in docs/networks.md; what is drawn here is the mean of the runs
+over seeds with its standard error, kept as CSV in `networks`: `python -m benchmarks comparison --write
+suffice/figures/networks` renews it, which takes much longer than drawing.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from .adaptive_2 import BROWN, LOOKS
-from .figure import SEPARATOR, Content, Figure, joined
+from .figure import SEPARATOR, Figure, joined
 from .maker import maker
-from .network_results import columns_of, rules_of, saved_results
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 UNITS = {
@@ -42,12 +45,30 @@ MARKERS = "os^Dv"
 """Of one rule with several values of its number."""
 
 
-def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], across: str) -> Content:
+@cache
+def saved_results(name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of ends, curves or weights, as texts."""
+    text = files("suffice.figures").joinpath(f"networks/{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
+
+
+def columns_of(name: str, wanted: tuple[str, ...], **where: Any) -> dict[str, np.ndarray]:
+    """Columns of the rows whose cells are those of `where`."""
+    rows = [row for row in saved_results(name) if all(row[key] == str(value) for key, value in where.items())]
+    return {column: np.array([float(row[column] or "nan") for row in rows]) for column in wanted}
+
+
+def rules_of(name: str, comparison: str) -> list[str]:
+    """The rules of a comparison, in the order of the file."""
+    return list(dict.fromkeys(row["rule"] for row in saved_results(name) if row["comparison"] == comparison))
+
+
+def _content(title: str, panels: Mapping[str, tuple[str, Mapping[str, str]]], across: str) -> Figure:
     """panels: of each title a comparison, and its rules with their words; those without results are left out."""
     panels = {panel: pair for panel, pair in panels.items() if rules_of("curves", pair[0])}
     comparisons = {panel: comparison for panel, (comparison, _) in panels.items()}
     seeds = min(int(row["seeds"]) for row in saved_results("ends") if row["comparison"] in comparisons.values())
-    return Content(
+    return Figure(
         title=title,
         data={
             joined(panel, words): columns_of("curves", tuple(UNITS), comparison=comparison, rule=rule)
@@ -65,20 +86,20 @@ def _all(comparison: str, *without: str) -> tuple[str, dict[str, str]]:
 
 
 @maker("adaptive-3-networks", "Figure 3 of adaptive, networks: accuracies on MNIST and Fashion-MNIST", **KEPT)
-def adaptive() -> Content:
+def adaptive() -> Figure:
     panels = {"MNIST": _all("adaptive-mnist"), "Fashion-MNIST": _all("adaptive-fashion")}
     return _content("Networks of 20 clients in two clusters of classes: accuracy", panels, "iteration")
 
 
 @maker("cobo-2", "Figures 2b and 6 of cobo: accuracies of networks in clusters", **KEPT)
-def cobo() -> Content:
+def cobo() -> Figure:
     rest = ("CoBo, none", "CoBo, time", "CoBo, mixed")
     panels = {"8 clients": _all("cobo-silo", *rest), "80 clients": _all("cobo-devices", *rest)}
     return _content("Networks of clients in clusters: accuracy", panels, "iteration")
 
 
 @maker("scafflix-2", "Figure 2 of scafflix: Scafflix, FLIX and FedAvg against rounds", **KEPT)
-def scafflix_beside_others() -> Content:
+def scafflix_beside_others() -> Figure:
     def rules(alpha: str) -> dict[str, str]:
         return {"FedAvg": "FedAvg", f"FLIX, alpha={alpha}": "FLIX", f"Scafflix, alpha={alpha} p=0.2": "Scafflix"}
 
@@ -88,7 +109,7 @@ def scafflix_beside_others() -> Content:
 
 
 @maker("scafflix-3", "Figure 3 of scafflix: personalisation, clients in a round, communication", **KEPT)
-def scafflix_numbers() -> Content:
+def scafflix_numbers() -> Figure:
     own = "scafflix-fashion"
     panels = {
         "alpha": (own, {f"Scafflix, alpha={a} p=0.2": f"alpha = {a}" for a in (0.1, 0.3, 0.5, 0.7, 0.9)}),

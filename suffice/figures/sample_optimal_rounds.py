@@ -18,7 +18,7 @@ import numpy as np
 from suffice.bounds.theorems.sample_optimal.lower_bound import best_level, signal
 from suffice.bounds.threshold_weights import precision_weights
 
-from .figure import Content, Figure, joined
+from .figure import Figure, joined
 from .maker import maker
 from .sample_optimal_speedup import BALL, OURS, bound_of
 from .setting import option
@@ -36,7 +36,7 @@ def rounds(
     agents: int = option("how many, agent 0 among them", default=100),
     spread: float = option("largest b, how far gradients are apart", default=1.0),
     precisions: Sequence[float] = option("excess losses", default=PRECISIONS),
-) -> Content:
+) -> Figure:
     eps = np.unique(precisions)
     b = np.linspace(0, spread, agents)
     weights = precision_weights(b=b, mu=1.0, eps=eps)
@@ -58,7 +58,7 @@ def rounds(
             "lower bound": bound_of("theorem-1-optimised", eps=eps, e0=level, signal2=least, ball=BALL),
         }
         data |= {joined(kappa, name): {"epsilon": eps, "rounds": of} for name, of in values.items()}
-    return Content(
+    return Figure(
         title="Rounds of All-for-one to a precision, and how many any method needs",
         data=data,
         units={"epsilon": "loss", "rounds": "1, samples of each agent"},

@@ -24,7 +24,7 @@ import numpy as np
 from suffice.bounds import evaluate, find
 from suffice.support.errors import InputError
 
-from .figure import Content, Figure, joined
+from .figure import Figure, joined
 from .maker import Progress, maker
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION, headline
@@ -56,7 +56,7 @@ def speedup(
     agents: Sequence[int] = option("numbers of agents, multiples of 5", default=AGENTS),
     precision: float = option("excess to which rounds are counted", default=0.001),
     progress: Progress,
-) -> Content:
+) -> Figure:
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
         raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
     data: dict[str, dict[str, np.ndarray]] = {}
@@ -69,7 +69,7 @@ def speedup(
         for method, (excess, bound) in zip(METHODS, found):
             data[joined(setting, n, method)] = {"rounds": ROUNDS, "excess": excess, "bound": bound}
         progress(done, len(SETTINGS) * len(agents))
-    return Content(
+    return Figure(
         title="Rounds and speed-up of All-for-one and All-for-all against the number of agents",
         data=data,
         units={"rounds": "1, samples of each agent", "excess": "loss", "bound": "loss"},

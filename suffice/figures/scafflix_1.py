@@ -25,7 +25,7 @@ import numpy as np
 
 from suffice.support.errors import InputError
 
-from .figure import Content, Figure, joined
+from .figure import Figure, joined
 from .maker import Progress, maker
 from .setting import DATA, data_folder, option, runs
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, banded, headline, label_ends
@@ -76,7 +76,7 @@ def scafflix_rounds(
     rounds: int | None = option("communication rounds; the paper's unless given", default=None),
     seeds: Sequence[int] = runs(200),
     progress: Progress,
-) -> Content:
+) -> Figure:
     """The figure in one edition. Medians over `seeds` runs, which differ in their communication rounds' coins."""
     from .flix_regression import SparseLogistic
 
@@ -105,7 +105,7 @@ def scafflix_rounds(
     for column, unit in COLUMNS.items():
         units |= {column: f"{unit}, {of_seeds}"}
         units |= {f"{column}_low": f"{unit}, 5 % quantile", f"{column}_high": f"{unit}, 95 % quantile"}
-    return Content(
+    return Figure(
         title="Scafflix and gradient descent on FLIX, logistic regression",
         data=curves,
         units=units,

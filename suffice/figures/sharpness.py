@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .figure import Content, Figure
+from .figure import Figure
 from .maker import Progress, maker
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION, headline
@@ -28,7 +28,7 @@ def sharpness(
     *,
     instances: int = option("random draws of each family of a corrected statement", default=100),
     progress: Progress,
-) -> Content:
+) -> Figure:
     from suffice.verification.campaign.cells import sharpness as computed
     from suffice.verification.claims import all_claims
 
@@ -41,7 +41,7 @@ def sharpness(
     return _content(rows, {"instances per family": instances})
 
 
-def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
+def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Figure:
     units = {"instances": "count", "worst_ratio": "measured/bound", "median_ratio": "measured/bound"}
     data = {
         row["key"] + ("" if row["edition"] == "corrected" else f" ({row['edition']})"): {
@@ -50,7 +50,7 @@ def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
         for row in rows
         if row["worst_ratio"] is not None
     }
-    return Content(
+    return Figure(
         title="Worst and median measured/bound per claim", data=data, units=units, setup=setup, keys=("theorem",)
     )
 

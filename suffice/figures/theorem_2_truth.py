@@ -15,7 +15,7 @@ import numpy as np
 
 from suffice.support.tables import times_text
 
-from .figure import Content, Figure
+from .figure import Figure
 from .maker import Progress, maker
 from .setting import option
 from .style import BLACK, BLUE, COLUMN_WIDTH, SMALL, VERMILION, headline, label_ends
@@ -34,7 +34,7 @@ def theorem_2_truth(
     iterations: int = option("steps that are followed", default=8),
     panels: int = option("intervals of the quadrature over models", default=140),
     progress: Progress,
-) -> Content:
+) -> Figure:
     from suffice.bounds import Binary, evaluate, find
     from suffice.verification.instances.quadrature_1d import NODES, counterexample
 
@@ -52,7 +52,7 @@ def theorem_2_truth(
     corrected = evaluate(find("adaptive/theorem-2-constant"), **shared, s2=given["tight"])
     start = given["e0"]
     curves = (truth, running, np.append(start, printed), np.append(start, corrected))
-    return Content(
+    return Figure(
         title="Theorem 2 as printed against the exact excess on its counterexample",
         data={name: {"iteration": t, "excess": of} for name, of in zip((TRUTH, RUNNING, BOUND, STOPPED), curves)},
         units={"iteration": "count", "excess": "loss"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.figures import Figure
 from suffice.figures.sharpness import _content, draw
 from suffice.figures.style import style
 
@@ -19,7 +18,7 @@ ROWS = [
 def drawn(rows):
     from matplotlib.figure import Figure as Canvas
 
-    made, canvas = Figure(**vars(_content(rows, {})), name="some", edition="stated", seconds=0.0, draw=draw), Canvas()
+    made, canvas = _content(rows, {}), Canvas()
     draw(made, canvas)
     return made, canvas
 

@@ -8,7 +8,6 @@ sizes alone, so that a path never depends on the machine's mood.
 from __future__ import annotations
 
 import copy
-import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -109,11 +108,11 @@ class FlatModule:
         return found
 
     def _one(self, model: Tensor, rows: Tensor, weights: Tensor, X: Tensor, y: Tensor) -> Tensor:
-        kept = weights != 0
-        rows, weights = rows[kept], weights[kept]
-        several = [j for _, j in _parts(rows[None], X)]
-        totals = [self.gradient_alone(model, X[rows[j]], y[rows[j]], weights[j]) for j in several]
-        return functools.reduce(torch.add, totals) if totals else torch.zeros_like(model)
+        rows, weights = rows[weights != 0], weights[weights != 0]
+        total = torch.zeros_like(model)
+        for _, j in _parts(rows[None], X):
+            total += self.gradient_alone(model, X[rows[j]], y[rows[j]], weights[j])
+        return total
 
     @cached_property
     def worker(self) -> tuple[nn.Module, list[nn.Parameter]]:

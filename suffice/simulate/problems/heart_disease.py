@@ -1,33 +1,27 @@
-"""UCI heart disease in four hospitals as tables of patients and as a problem."""
+"""UCI heart disease in four hospitals as tables of patients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from suffice.support.numbers import as_choice
 
 from ..data.heart_disease import CENTRES as CENTRES
 from ..data.heart_disease import patients
 from ..data.table import Table
-from . import LeastSquares, Logistic
-from .from_arrays import STANDARDISE, of_tables
+from .from_arrays import STANDARDISE
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeartDisease:
-    """Four hospitals' patients in the order of `CENTRES`, predictors (n, 13): training and test tables."""
+    """Four hospitals' patients in the order of `CENTRES`, predictors (n, 13): training and test tables.
+
+    `read` makes a problem of the training tables.
+    """
 
     train: tuple[Table, ...]
     test: tuple[Table, ...]
-
-    def problem(
-        self, *, regularisation: float, loss: str = "logistic", intercept: bool = True, **more: Any
-    ) -> LeastSquares | Logistic:
-        """The four centres' training data as a problem; arguments as in `from_arrays`."""
-        options: dict[str, Any] = {"regularisation": regularisation, "loss": loss, "intercept": intercept} | more
-        return of_tables(self.train, standardise="none", **options)
 
 
 def heart_disease(path: str | Path, *, standardise: str = "client") -> HeartDisease:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from suffice.bounds import Constants
@@ -19,6 +20,7 @@ from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
 from ..data.standardisation import Coordinates
+from ..gradient_noise import Additive
 from ..moments.by_rows import MOST_FEATURES, GradientRows, passable
 from ..moments.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
 from ..oracle import short
@@ -70,7 +72,9 @@ class LeastSquares(RowModel, QuadraticPopulation):
         found = np.flatnonzero(least <= np.maximum(1e-12 * largest, 1e-60)).tolist()
         refusal = [_undetermined([names[i] for i in found], len(blocks[found[0]][0]), d)] if found else []
         optimum = np.stack([_solve(x, target, regularisation, at) for (x, target), at in zip(blocks, start)])
-        population = Quadratics.of_population(A, optimum, start=start, names=names)
+        tensors = {"A": torch.from_numpy(A), "xi": torch.from_numpy(-optimum), "start": torch.from_numpy(start)}
+        # what is singular has no constants, which `Quadratics.of` would refuse
+        population = Quadratics(**tensors, noise=Additive.isotropic(0.0, d, len(A)), names=names)
         how: dict[str, Any] = {"regularisation": regularisation, "batch": batch}
         return cls(data=data, population=population, undetermined=tuple(refusal), **how)
 

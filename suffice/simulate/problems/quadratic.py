@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -61,20 +60,6 @@ class Quadratics(AdditiveNoise, QuadraticProblem):
             noise=noise,
             start=torch.from_numpy(starting_points(start, n, d)),
             names=labelled(names, n),
-        )
-
-    @classmethod
-    def of_population(
-        cls, A: np.ndarray, optimum: np.ndarray, *, start: np.ndarray, names: tuple[str, ...]
-    ) -> Quadratics:
-        """Without noise, from symmetric positive semidefinite A; what is singular has no constants."""
-        n, d = optimum.shape
-        return cls(
-            A=torch.from_numpy(A),
-            xi=torch.from_numpy(-optimum),
-            noise=Additive.isotropic(0.0, d, n),
-            start=torch.from_numpy(start),
-            names=names,
         )
 
     @cached_property

@@ -25,7 +25,7 @@ def test_heart_disease_has_the_published_sizes_and_smoothness():
         "age", "sex", "trestbps", "chol", "fbs", "thalach", "exang", "oldpeak", "cp_2", "cp_3", "cp_4",
         "restecg_1", "restecg_2",
     )  # fmt: skip
-    problem = centres.problem(regularisation=0.5)
+    problem = sf.read(HEART, standardise="client", regularisation=0.5)
     # lambda_max(X'X) / (4 n) with the intercept and without the regularisation, in float64: a few roundings
     np.testing.assert_allclose(
         problem.smoothness.numpy() - 0.5,
