@@ -25,7 +25,6 @@ from .guaranteed.fixed_weights import all_for_all_of_components
 from .logistic_plan import measured_curves, with_measured
 from .plan_rows import planned_rows
 from .precision import precisions
-from .round_weights import matrices, rounds
 from .simulated import Measured, measure, multiplications
 from .tables.answer import answer
 from .tables.notes import sentence
@@ -89,7 +88,18 @@ class Plan:
         theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i), g_k one stochastic gradient of client k at the
         model of client i. Rates are 0 from the round on in which a client has arrived. Raises `InputError`.
         """
-        return rounds(self._at(precision), planned_for(self.problem, "federated").features)
+        rows, identity = self._at(precision), np.eye(planned_for(self.problem, "federated").features)
+        plans = [row.to_follow() for row in rows]
+        each = np.stack([identity if plan.matrix is None else plan.matrix for plan in plans])
+        stages = [plan.stages or (plan,) for plan in plans]
+        ends = [np.cumsum([stage.iterations for stage in parts]) for parts in stages]
+        done = np.zeros(len(rows))
+
+        def rates(t: int) -> np.ndarray:
+            at = [int(np.searchsorted(end, t)) for end in ends]
+            return np.stack([parts[k].rates if k < len(parts) else done for k, parts in zip(at, stages)])
+
+        return ((t, rates(t), each) for t in range(1, 1 + max(int(end[-1]) for end in ends)))
 
     def export(self, folder: str | Path, precision: float | str | None = None, *, rows: bool = True) -> list[Path]:
         """Write plan.json, weights.csv, train.py, a trainer that needs NumPy alone, and with `rows` the rows that it
@@ -184,7 +194,12 @@ class Plan:
         }
         if self.problem is None:
             return answer
-        names = self.problem.names
+        names, matrices = self.problem.names, {}
+        for row in self.rows:
+            for plan in (row.exact, row.exact_local, row.measured, row.measured_local):
+                name = plan and plan.matrix_name(row.name)
+                if name and name not in matrices:  # once; rows and columns in the order of the coordinates
+                    matrices[name] = plan.matrix
         return answer | {
             "gradients": self.gradients,
             "loss": {"LeastSquares": "least-squares", "Logistic": "logistic"}.get(type(self.problem).__name__),
@@ -192,7 +207,7 @@ class Plan:
             "batch": self.batch,
             "coordinates": None if self.coordinates is None else self.coordinates.to_dict(),
             "start": dict(zip(names, self.start.tolist())),
-            "matrices": plain(matrices(self.rows)),
+            "matrices": plain(matrices),
         }
 
     def to_frame(self) -> Any:
