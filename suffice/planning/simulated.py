@@ -174,14 +174,6 @@ def _ends(problem: Problem, rows: Sequence[ClientPlan], at: int, *, seeds: int, 
     return found
 
 
-def multiplications(problem: Problem, rows: Sequence[ClientPlan], *, seeds: int) -> float:
-    """Of `measure` on all `rows`, at most and by a rough count: gradients of all clients at all models."""
-    from suffice.simulate import padded_seeds
-
-    each = problem.clients**2 * (problem.gradient_cost + problem.features)
-    return padded_seeds(problem, seeds) * each * sum(map(_longest, rows)) / problem.clients
-
-
 def _lonely(problem: Problem, rows: Sequence[ClientPlan]) -> bool:
     """Whether All-for-one is local steps, which are faster: it would follow peers of its gradient, and has none."""
     gap = problem.gradient_gap(problem.start[None])[0]
@@ -198,13 +190,6 @@ def _joint(problem: Problem, rows: Sequence[ClientPlan]) -> Criterion:
         thresholds = torch.tensor([getattr(rule, "threshold") for rule in rules], dtype=problem.dtype)  # noqa: B009
         return Binary(threshold=thresholds[:, None])
     return rules[0]
-
-
-def _longest(row: ClientPlan) -> int:
-    """Iterations that are followed for a client."""
-    if row.schedules is not None:
-        return _limit([plan.iterations or 1 for plan in row.both("guaranteed")])
-    return min(LONGEST_SIMULATION, max((plan and plan.iterations) or 1 for plan in row.constant()))
 
 
 def _limit(expected: Iterable[float]) -> int:
