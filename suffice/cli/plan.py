@@ -207,9 +207,8 @@ def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> di
 def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Table]:
     """The plan as tables, with schedules where a horizon or a confidence is given, and what was asked for beside it."""
     from suffice.planning.tables import plans
-    from suffice.planning.tables.notes import sentence
 
-    tables = [*sentence(result.answer), *result.tables()]
+    tables = [*plans.sentence(result.answer), *result.tables()]
     if "measured" in beside:
         tables += plans.measured_tables(beside["measured"])
     if not result.starts_meet_precision:

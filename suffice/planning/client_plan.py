@@ -98,6 +98,12 @@ class ClientPlan:
         """The plans of constant rates that are to be followed: measured ones, or exact ones."""
         return self.both("exact" if self.measured is None else "measured")
 
+    @property
+    def starts_there(self) -> bool:
+        """Whether the start is enough."""
+        plan, _ = self.constant()
+        return plan is not None and plan.iterations == 0
+
     def to_follow(self) -> ConstantPlan:
         """The plan of constant rates, with peers. `InputError` where there is none that arrives."""
         plan, _ = self.constant()

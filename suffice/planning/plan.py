@@ -19,7 +19,7 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .client_plan import ClientPlan
+from .client_plan import ClientPlan, Kind
 from .constant_prediction import constant_excess, started
 from .guaranteed.fixed_weights import all_for_all_of_components
 from .logistic_plan import measured_curves, with_measured
@@ -27,7 +27,7 @@ from .plan_rows import planned_rows
 from .precision import precisions
 from .simulated import Measured, measure
 from .tables.answer import answer
-from .tables.notes import sentence
+from .tables.plans import constant_table, noted_table, plan_table, sentence, stages_table
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
@@ -159,15 +159,11 @@ class Plan:
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
-        from .tables.notes import noted_table
-        from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
-
         if self.starts_meet_precision:
             return sentence(THERE)
         row = self.rows[0]
-        found = [exact_table(self.precisions)] if row.exact is not None else []
-        if row.measured is not None:
-            found.append(measured_plan_table(self.precisions))
+        kinds: tuple[Kind, ...] = ("exact", "measured")
+        found = [constant_table(self.precisions, kind) for kind in kinds if row.both(kind)[0] is not None]
         if any(row.exact is not None and row.exact.stages for row in self):
             found.append(stages_table(self.rows))
         if row.schedules is not None:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_width, shortened
+from suffice.support.tables import GAP, WIDE, Column, Table, gathered, number, screen_width, shortened
 
 from ..client_plan import ClientPlan, Kind
 from ..step_size_schedules import Schedules
-from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import MATRIX, WITHOUT, few, first_rows, sentence, to_be_planned, with_matrix
+from .columns import NOTHING, ON_SCREEN, PEERS, STAGES, columns
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..simulated import Measured, SimulatedPlan
 
+NOTES, LONGEST = 3, 320
+"""A table has at most so many notes, of so many characters each; all are in --json."""
+MOST_ROWS = 20
+"""Clients up to which each has its line."""
+WITHOUT = "Iterations are exact means with gradients as they are, without any matrix."
+MATRIX = "Multiply the averaged gradient by the client's matrix, which is in `matrices` of --json and in --out DIR."
+MORE = ". More notes are in --json."
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
 WHERE = "Who learns from whom, by name and weight, is in weights.csv of --out DIR and in --json."
@@ -63,25 +70,60 @@ BREAK_EVEN = (
 )
 
 
-def exact_table(precisions: Precisions) -> Table:
-    """One line per client and precision, all with exact plans; of many clients the first."""
-    rows = [row for there in precisions.values() for row in there]
-    lines = [f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT, *_said(rows, "exact")]
-    title = "Exact plan: iterations until the mean excess is at most eps"
-    return first_rows(_shown("exact"), rows, len(rows[0].names), title=title, lines=lines)
+def sentence(text: str) -> list[Table]:
+    """A table of nothing but a line of text; none without it."""
+    return [Table(columns=(), rows=(), lines=[text])] if text else []
 
 
-def measured_plan_table(precisions: Precisions) -> Table:
-    """One line per client and precision; of many clients the first."""
+def first_rows(
+    columns: Sequence[Column], rows: Sequence[Any], clients: int, *, title: str, lines: Sequence[str]
+) -> Table:
+    """All rows, or the first ones where there are many clients."""
+    shown = rows[:MOST_ROWS] if clients > MOST_ROWS else rows
+    more = [f"{len(rows) - len(shown)} more rows are in --csv FILE and --json."] if len(shown) < len(rows) else []
+    return Table.of(columns, shown, title=title, lines=[*lines, *more], width=80)
+
+
+def noted_table(table: Table, notes: Sequence[str]) -> Table:
+    """With what a plan has to say, the decisive first: where nothing is to be planned, the table's first line, what was
+    made of the data, and the other lines as far as there is room."""
+    first = [note for note in notes if NOTHING in note]
+    others = " ".join(gathered([note for note in notes if note not in first]))
+    head, *rest = table.lines or [""]
+    lines = [*first, head, others, *rest]
+    return replace(table, lines=few([str(line) for line in lines if line]))
+
+
+def few(lines: Sequence[str]) -> list[str]:
+    """The first `NOTES`, and that there are more."""
+    cut = [line if len(line) <= LONGEST else f"{line[: line.rindex(' ', 0, LONGEST)]} ..." for line in lines[:NOTES]]
+    whole = len(lines) <= NOTES and all(len(line) <= LONGEST for line in lines)
+    return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
+
+
+def with_matrix(rows: Sequence[ClientPlan]) -> bool:
+    """Whether some client that has something to do has a matrix."""
+    return any(plan.matrix is not None for row in to_be_planned(rows) for plan in row.constant())
+
+
+def to_be_planned(rows: Sequence[ClientPlan]) -> list[ClientPlan]:
+    return [row for row in rows if not row.starts_there]
+
+
+def constant_table(precisions: Precisions, kind: Kind) -> Table:
+    """One line per client and precision, all with exact or measured plans; of many clients the first."""
     rows = [row for there in precisions.values() for row in there]
-    lines = [
-        f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
-        "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps.",
-        *_said(rows, "measured"),
-        *([MATRIX] if with_matrix(rows) else ()),
-    ]
-    title = "Measured: iterations until the mean excess is at most eps"
-    return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)
+    if kind == "exact":
+        title = "Exact plan: iterations until the mean excess is at most eps"
+        lines = [f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT, *_said(rows, kind)]
+    else:
+        title = "Measured: iterations until the mean excess is at most eps"
+        what = (
+            f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
+        )
+        what += "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps."
+        lines = [what, *_said(rows, kind), *([MATRIX] if with_matrix(rows) else ())]
+    return first_rows(_shown(kind), rows, len(rows[0].names), title=title, lines=lines)
 
 
 def plan_table(rows: Sequence[ClientPlan], *, everybody: Sequence[dict] = (), said: Sequence[str] = ()) -> Table:
