@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from .figures import Figure as Figure
     from .figures.catalogue import figure as figure
     from .fitting.fit import fit as fit
+    from .fitting.fit import summarise as summarise
     from .fitting.fitted import Fit as Fit
     from .fitting.fitted import load as load
     from .fitting.sklearn_estimators import CollaborativeClassifier as CollaborativeClassifier
     from .fitting.sklearn_estimators import CollaborativeRegressor as CollaborativeRegressor
-    from .fitting.summarise import summarise as summarise
     from .planning.client_statistics import statistics as statistics
     from .planning.method_comparison import compare_methods as compare_methods
     from .planning.plan import Plan as Plan

@@ -206,18 +206,17 @@ def _beside(result: Plan, planning: PlanningOptions, runs: dict[str, Any]) -> di
 
 def _tables(result: Plan, beside: dict[str, Any], *, scheduled: bool) -> list[Table]:
     """The plan as tables, with schedules where a horizon or a confidence is given, and what was asked for beside it."""
-    from suffice.planning.tables import plans, trials
-    from suffice.planning.tables.notes import sentence
+    from suffice.planning.tables import plans
 
-    tables = [*sentence(result.answer), *result.tables()]
+    tables = [*plans.sentence(result.answer), *result.tables()]
     if "measured" in beside:
-        tables += trials.measured_tables(beside["measured"])
+        tables += plans.measured_tables(beside["measured"])
     if not result.starts_meet_precision:
         tables += plans.weights_tables(result.precisions)
     if scheduled:
         tables.append(plans.schedules_table(result.rows))
     if not result.starts_meet_precision:
-        tables += trials.break_even_tables(result.break_even())
+        tables += plans.break_even_tables(result.break_even())
     if "methods" in beside:
         tables += beside["methods"].tables()
     return tables

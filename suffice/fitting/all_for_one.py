@@ -18,10 +18,11 @@ PRECISIONS = (0.1, 0.3, 1.0)
 HALF_A_ROW = 0.5
 
 
-def gaps(
+def all_for_one(
     fits: Messages, metric: np.ndarray, precision: np.ndarray, dispersion: float | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Debiased squared distances (B, N, N), 0 on the diagonal, and the mean squared distance (B,) before debiasing."""
+) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """For each multiple of the mean squared distance before debiasing: models (B, N, d) and shares (N, N)."""
+    count, sites, size = fits.cross.shape
     everything = fits.second.sum(1) + precision
     pooled = np.linalg.solve(everything, fits.cross.sum(1)[..., None])[..., 0][:, None]
     spread = np.linalg.inv(fits.second + HALF_A_ROW * metric)
@@ -35,19 +36,9 @@ def gaps(
     placed = models @ np.linalg.cholesky(metric)
     square = (placed**2).sum(-1)
     raw = np.maximum(square[:, :, None] + square[:, None] - 2 * placed @ placed.swapaxes(1, 2), 0.0)
-    sites = raw.shape[1]
     typical = raw.sum((1, 2)) / max(sites * (sites - 1), 1)
     gap = np.maximum(raw - variance[:, :, None] - variance[:, None], 0.0)
     gap[:, np.arange(sites), np.arange(sites)] = 0.0
-    return gap, typical
-
-
-def all_for_one(
-    fits: Messages, metric: np.ndarray, precision: np.ndarray, dispersion: float | None = None
-) -> list[tuple[float, np.ndarray, np.ndarray]]:
-    """For each multiple of the mean squared distance: models (B, N, d) and shares (N, N)."""
-    gap, typical = gaps(fits, metric, precision, dispersion)
-    count, sites, size = fits.cross.shape
     flat = fits.second.reshape(count, sites, -1)
     answer = []
     for multiple in PRECISIONS:

@@ -1,4 +1,4 @@
-"""`fit`: one model per site for the rows that nobody has seen yet, from rows or from messages."""
+"""`fit`: one model per site for the rows that nobody has seen yet, from rows or from the messages of `summarise`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from suffice.simulate.data.folds import FOLDS, Sums
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
+from suffice.support.numbers import as_flag
 from suffice.support.parse import nearest
 
 from .assembly import assemble, encode, named, typically_filled
@@ -73,21 +74,46 @@ def fit(
         messages = [entry if isinstance(entry, Message) else _read(entry, read_message) for entry in given]
         sites, loss, sent = sites_of_messages(messages), "least-squares", [message.numbers for message in messages]
     else:
-        sites, loss = read_sites(
-            given,
-            client=client,
-            target=target,
-            drop=drop,
-            loss=loss,
-            split=split,
-            seed=seed,
-            max_memory=max_memory,
-        )
+        how: dict[str, Any] = {"client": client, "target": target, "drop": drop, "max_memory": max_memory}
+        sites, loss = read_sites(given, loss=loss, split=split, seed=seed, **how)
     if loss != "least-squares":
         from .classifiers import classified
 
         return classified(sites, loss, client, progress)
     return _least_squares(sites, client, keep, progress, sent)
+
+
+def summarise(
+    source: Any,
+    *,
+    site: str,
+    target: str = "target",
+    drop: Sequence[str] = (),
+    client: str = "client",
+    reveal: bool = False,
+    max_memory: float = MAX_MEMORY,
+) -> Message:
+    """Sum up a site's rows in the message that it sends instead of them; `.write("lyon.json")` writes it to a file.
+
+    source   a table of this site's rows, read as `fit` does
+    site     the name of the site
+    target, drop, client  columns to predict, to leave out, and of sites, which is ignored
+    reveal   whether a message may tell single rows
+    max_memory  bytes that the table may take
+
+    `fit` of all messages gives the models of `fit` of all rows, to rounding, if every site sends five folds. If a site
+    has fewer rows in a fold than a model has coefficients, it sends one message for all of them, unless `reveal`: a
+    fold of one row is that row. Raises `InputError`.
+    """
+    from suffice.simulate.data.message import message_of
+    from suffice.simulate.data.site_source import read_sites
+
+    as_flag("reveal", reveal)
+    if not isinstance(site, str) or not site.strip():
+        raise InputError("site", site, "give the site's name")
+    how: dict[str, Any] = {"client": client, "target": target, "drop": drop, "max_memory": max_memory}
+    sites, _ = read_sites(source, loss="least-squares", site=site, **how)
+    return message_of(sites, reveal=reveal)
 
 
 def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:

@@ -38,7 +38,7 @@ from .all_for_one import PRECISIONS, all_for_one
 from .local_quadratics import LocalQuadratics
 from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
-from .ridge import alone_models, best_penalty, best_shared, ridge_of, shared_models
+from .ridge import alone_models, best_penalty, ridge_of, shared_models
 from .soft_clusters import clusters
 
 Pair = tuple[float, float]
@@ -137,14 +137,18 @@ def _scattered(fits: Messages, pair: Pair, slopes: np.ndarray, precision: np.nda
 def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Iterator[Candidate]:
     """*Same slopes*, of numbers, and *alone*."""
     for levels in (False, True) if dispersion is None else ():
-        penalty = best_shared(fits, held_out, levels)
+
+        def shared(fits: Messages, penalty: float, levels: bool = levels) -> np.ndarray:
+            return shared_models(fits, ridge_of(fits.size, penalty), levels / penalty)
+
+        penalty = best_penalty(fits, held_out, shared)
         precision = ridge_of(fits.size, penalty)
         root = np.diag([np.sqrt(levels / penalty), *[0.0] * (fits.size - 1)])
         yield Candidate(
             family="same slopes",
             setting=f"{'levels apart' if levels else 'one level'}, ridge {penalty:.2g}",
             mass=MASSES["same slopes"] / 2,
-            models=shared_models(fits, precision, levels / penalty),
+            models=shared(fits, penalty),
             shares=partial(_shares, fits, root, precision[None]),
         )
     penalties = PENALTIES_OF_CLASSES if dispersion is not None else (best_penalty(fits, held_out),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from suffice.simulate.data.csv_file import csv_source
-from suffice.simulate.data.design import Design
 from suffice.simulate.data.frame import Frame, frame_of
 from suffice.simulate.data.memory import as_path
 from suffice.support.errors import InputError
@@ -52,19 +50,22 @@ class NewRows:
         return lines
 
 
-def frames(models: Any, table: Any) -> Iterator[Frame]:
-    """A table in pieces: a data frame, a mapping of columns, or the path of a CSV."""
-    if isinstance(table, str | Path):
-        return csv_source(as_path("file", table), models.needed.__contains__, (models.client,))()
-    return iter((frame_of(table, models.needed.__contains__, [models.client, *models.design.categories[0]]),))
-
-
 def new_rows(models: Any, table: Any, site: str | None) -> NewRows:
-    """All rows of a table, which are of one `site` or name theirs in a column."""
+    """All rows of a table: a data frame, a mapping of columns, or the path of a CSV, read in pieces. They are of one
+    `site`, or name theirs in a column."""
+    known: dict[str, set[str | None]] = {}  # levels of categories when the models were fitted
+    for column in models.design.columns:
+        if column.level is not None:
+            known.setdefault(column.source, {None}).add(column.level)
+    if isinstance(table, str | Path):
+        pieces = csv_source(as_path("file", table), models.needed.__contains__, (models.client,))()
+    else:
+        pieces = (frame_of(table, models.needed.__contains__, [models.client, *models.design.categories[0]]),)
     rows, scores = NewRows(scores=np.empty((0, 1))), []
-    for frame in frames(models, table):
-        for name, levels in new_levels(models.design, frame).items():
-            rows.levels.setdefault(name, {}).update(dict.fromkeys(levels))
+    for frame in pieces:
+        for name in known.keys() & frame.columns:
+            new = [text for text in frame.texts(name).unique(maintain_order=True).to_list() if text not in known[name]]
+            rows.levels.setdefault(name, {}).update(dict.fromkeys(new))
         X = models.design.apply(frame)
         for name, (least, most) in models.design.ranges.items():
             values = frame.numbers(name)
@@ -77,6 +78,7 @@ def new_rows(models: Any, table: Any, site: str | None) -> NewRows:
         scores.append(models.scores(X, sites))
         rows.sites += ["" if name is None else name for name in sites.tolist()]
         rows.lines += frame.lines.tolist()
+    rows.levels = {name: rows.levels[name] for name in known if rows.levels.get(name)}
     rows.far = {name: values for name, values in rows.far.items() if values}
     rows.scores = np.concatenate(scores)
     return rows
@@ -93,13 +95,3 @@ def sites_of(models: Any, frame: Frame, site: str | None) -> np.ndarray:
         remedy = "the table has no such column; name the column of sites by client, or the site of all rows by site"
         raise InputError("client", models.client, remedy)
     return frame.texts(models.client).to_numpy()
-
-
-def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
-    """The levels of each category that no row had when the models were fitted."""
-    known: dict[str, list[str | None]] = {}
-    for column in design.columns:
-        if column.level is not None and column.source in frame.columns:
-            known.setdefault(column.source, [None]).append(column.level)
-    found = {name: frame.texts(name).unique(maintain_order=True).to_list() for name in known}
-    return {name: new for name, texts in found.items() if (new := [text for text in texts if text not in known[name]])}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from suffice.simulate.data.folds import Messages
@@ -19,9 +21,11 @@ def alone_models(fits: Messages, penalty: float) -> np.ndarray:
     return np.linalg.solve(fits.second + ridge_of(fits.size, penalty), fits.cross[..., None])[..., 0]
 
 
-def best_penalty(fits: Messages, held_out: Messages) -> float:
-    """The penalty of `alone_models` with the least held-out loss of all sites together."""
-    return float(min(PENALTIES, key=lambda penalty: held_out.loss(alone_models(fits, penalty)[1:]).sum()))
+def best_penalty(
+    fits: Messages, held_out: Messages, made: Callable[[Messages, float], np.ndarray] = alone_models
+) -> float:
+    """The penalty with the least held-out loss, of all sites together, of the models that are `made` by it."""
+    return float(min(PENALTIES, key=lambda penalty: held_out.loss(made(fits, penalty)[1:]).sum()))
 
 
 def shared_models(fits: Messages, precision: np.ndarray, scatter: float) -> np.ndarray:
@@ -38,13 +42,3 @@ def shared_models(fits: Messages, precision: np.ndarray, scatter: float) -> np.n
     models = np.repeat(centre[:, None], fits.sites, axis=1)
     models[..., 0] += kept * (c[..., 0] - (first @ centre[..., None])[..., 0])
     return models
-
-
-def best_shared(fits: Messages, held_out: Messages, levels: bool) -> float:
-    """The penalty of `shared_models` with the least held-out loss; `levels` are drawn to a common one by it, too."""
-
-    def loss(penalty: float) -> float:
-        models = shared_models(fits, ridge_of(fits.size, penalty), levels / penalty)
-        return held_out.loss(models[1:]).sum()
-
-    return float(min(PENALTIES, key=loss))

@@ -9,9 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from suffice.bounds.collaboration_criteria import Criterion
+from suffice.support.errors import InputError
 from suffice.support.numbers import plain
 from suffice.support.text import printable
 
+from .constant_plan import ConstantPlan
 from .step_size_schedules import Schedules
 
 SHOWN = 6
@@ -95,6 +97,22 @@ class ClientPlan:
     def constant(self) -> tuple[Any, Any]:
         """The plans of constant rates that are to be followed: measured ones, or exact ones."""
         return self.both("exact" if self.measured is None else "measured")
+
+    @property
+    def starts_there(self) -> bool:
+        """Whether the start is enough."""
+        plan, _ = self.constant()
+        return plan is not None and plan.iterations == 0
+
+    def to_follow(self) -> ConstantPlan:
+        """The plan of constant rates, with peers. `InputError` where there is none that arrives."""
+        plan, _ = self.constant()
+        if plan is None:
+            why = self.refusal if self.schedules is None else "there are only guarantees of the papers' schedules"
+            raise InputError("federated", self.name, f"no plan with weights and a step to follow: {why}")
+        if plan.iterations is None:
+            raise InputError("federated", self.name, f"its plan does not arrive: {plan.note}; take a larger epsilon")
+        return plan
 
     @property
     def followed(self) -> np.ndarray:

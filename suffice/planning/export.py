@@ -15,7 +15,6 @@ from suffice.support.numbers import plain
 from suffice.support.text import csv_text
 
 from .client_plan import ClientPlan
-from .round_weights import plan_to_follow
 
 if TYPE_CHECKING:
     from suffice.simulate.data.standardisation import Coordinates
@@ -114,7 +113,7 @@ def export(
         raise InputError("out", str(folder), "a trainer reads rows, and this plan has none behind it; use --json")
     lines: list[list[Any]] = [["client", "stage", "iterations", "step", "matrix", *plan[0].names]]
     for row in plan:
-        rule = plan_to_follow(row)
+        rule = row.to_follow()
         for at, stage in enumerate(rule.stages or (rule,), start=1):
             known = [at, stage.iterations, stage.eta, rule.matrix_name(row.name) or ""]
             lines.append([row.name, *known, *stage.weights.tolist()])

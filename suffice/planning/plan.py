@@ -19,16 +19,15 @@ from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 from suffice.support.tables import Table
 
-from .client_plan import ClientPlan
+from .client_plan import ClientPlan, Kind
 from .constant_prediction import constant_excess, started
 from .guaranteed.fixed_weights import all_for_all_of_components
 from .logistic_plan import measured_curves, with_measured
 from .plan_rows import planned_rows
 from .precision import precisions
-from .round_weights import matrices, rounds
-from .simulated import Measured, measure, multiplications
+from .simulated import Measured, measure
 from .tables.answer import answer
-from .tables.notes import sentence
+from .tables.plans import constant_table, noted_table, plan_table, sentence, stages_table
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
@@ -41,8 +40,6 @@ OF_ROWS = "A plan counts iterations to the optimum of the given rows; suffice fi
 NO_ROUNDS = "Least squares needs no rounds: one message of sums from each client gives every model (suffice fit)."
 SERVED = "At {} of {} clients a constant model reaches eps: there is nothing to plan."
 THERE = "Nothing to plan: every start is there already (0 iterations)."
-MOST_WORK = 1e12
-"""Multiplications of a simulation, by a rough count: most of an hour on one core."""
 
 
 def planned_for(problem: Problem | None, field: str) -> Any:
@@ -91,7 +88,18 @@ class Plan:
         theta_i <- theta_i - matrices[i] sum_k rates[i, k] g_k(theta_i), g_k one stochastic gradient of client k at the
         model of client i. Rates are 0 from the round on in which a client has arrived. Raises `InputError`.
         """
-        return rounds(self._at(precision), planned_for(self.problem, "federated").features)
+        rows, identity = self._at(precision), np.eye(planned_for(self.problem, "federated").features)
+        plans = [row.to_follow() for row in rows]
+        each = np.stack([identity if plan.matrix is None else plan.matrix for plan in plans])
+        stages = [plan.stages or (plan,) for plan in plans]
+        ends = [np.cumsum([stage.iterations for stage in parts]) for parts in stages]
+        done = np.zeros(len(rows))
+
+        def rates(t: int) -> np.ndarray:
+            at = [int(np.searchsorted(end, t)) for end in ends]
+            return np.stack([parts[k].rates if k < len(parts) else done for k, parts in zip(at, stages)])
+
+        return ((t, rates(t), each) for t in range(1, 1 + max(int(end[-1]) for end in ends)))
 
     def export(self, folder: str | Path, precision: float | str | None = None, *, rows: bool = True) -> list[Path]:
         """Write plan.json, weights.csv, train.py, a trainer that needs NumPy alone, and with `rows` the rows that it
@@ -153,15 +161,11 @@ class Plan:
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
-        from .tables.notes import noted_table
-        from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
-
         if self.starts_meet_precision:
             return sentence(THERE)
         row = self.rows[0]
-        found = [exact_table(self.precisions)] if row.exact is not None else []
-        if row.measured is not None:
-            found.append(measured_plan_table(self.precisions))
+        kinds: tuple[Kind, ...] = ("exact", "measured")
+        found = [constant_table(self.precisions, kind) for kind in kinds if row.both(kind)[0] is not None]
         if any(row.exact is not None and row.exact.stages for row in self):
             found.append(stages_table(self.rows))
         if row.schedules is not None:
@@ -186,7 +190,12 @@ class Plan:
         }
         if self.problem is None:
             return answer
-        names = self.problem.names
+        names, matrices = self.problem.names, {}
+        for row in self.rows:
+            for plan in (row.exact, row.exact_local, row.measured, row.measured_local):
+                name = plan and plan.matrix_name(row.name)
+                if name and name not in matrices:  # once; rows and columns in the order of the coordinates
+                    matrices[name] = plan.matrix
         return answer | {
             "gradients": self.gradients,
             "loss": {"LeastSquares": "least-squares", "Logistic": "logistic"}.get(type(self.problem).__name__),
@@ -194,7 +203,7 @@ class Plan:
             "batch": self.batch,
             "coordinates": None if self.coordinates is None else self.coordinates.to_dict(),
             "start": dict(zip(names, self.start.tolist())),
-            "matrices": plain(matrices(self.rows)),
+            "matrices": plain(matrices),
         }
 
     def to_frame(self) -> Any:
@@ -251,15 +260,10 @@ class Plan:
         """Run the exact or measured plans on the same problem, with peers and alone; one entry per row.
 
         Where theorems bound the hitting time, All-for-one runs at the steps of that schedule too, with exact
-        similarities (from population gradients), and so does every client alone. Raises `InputError`, also where that
-        would take hours.
+        similarities (from population gradients), and so does every client alone. Raises `InputError`.
         """
         as_whole("seeds", seeds)
         problem = planned_for(self.problem, "problem")
-        work = multiplications(problem, self.rows, seeds=seeds)
-        if work > MOST_WORK:
-            remedy = "give fewer seeds, larger precisions or fewer rows"
-            raise InputError("simulate", f"about {work:.0e} multiplications", remedy)
         results = []
         for done, rows in enumerate(self.precisions.values()):
             results.extend(measure(problem, rows, seeds=seeds, root=root))

@@ -18,7 +18,6 @@ from .constant_plan import ConstantPlan
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
-    from suffice.simulate.algorithms.algorithm import Algorithm
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
@@ -120,20 +119,6 @@ def measure(problem: Problem, rows: Sequence[ClientPlan], *, seeds: int, root: i
     ]
 
 
-def weights_of(problem: Problem, plans: Sequence[ConstantPlan]) -> Algorithm:
-    """The rule that all the plans follow, each client with its weights and its preconditioner."""
-    import torch
-
-    from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
-
-    identity, own = np.eye(problem.features), np.eye(problem.clients)
-    alpha = [plan.weights if plan.eta else alone for plan, alone in zip(plans, own)]
-    matrices = [identity if plan.matrix is None else plan.matrix for plan in plans]
-    return PreconditionedWeights(
-        alpha=torch.from_numpy(np.stack(alpha)), preconditioners=torch.from_numpy(np.stack(matrices))
-    )
-
-
 def positive_steps(etas: Sequence[float] | np.ndarray) -> np.ndarray:
     """Steps (N,); a client that takes none does not move visibly."""
     return np.maximum(np.array(etas, dtype=float), 1e-300)
@@ -144,10 +129,17 @@ def mean_excess(
     problem: Problem, plans: Sequence[ConstantPlan], times: Sequence[int], seeds: range, root: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean excess of every client at the times over simulated paths and its standard error, (len(times), N)."""
-    from suffice.simulate import run
+    import torch
 
+    from suffice.simulate import run
+    from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
+
+    identity, own = np.eye(problem.features), np.eye(problem.clients)
+    alpha = np.stack([plan.weights if plan.eta else alone for plan, alone in zip(plans, own)])
+    matrices = np.stack([identity if plan.matrix is None else plan.matrix for plan in plans])
+    rule = PreconditionedWeights(alpha=torch.from_numpy(alpha), preconditioners=torch.from_numpy(matrices))
     part, many = max(1, int(KEPT / (len(times) * problem.clients))), len(seeds)
-    rule, eta = weights_of(problem, plans), positive_steps([plan.eta for plan in plans])
+    eta = positive_steps([plan.eta for plan in plans])
     origin = total = squares = np.zeros(())
     for first in range(0, many, part):
         paths: dict[str, Any] = {"seeds": seeds[first : first + part], "root": root, "grid": times}
@@ -182,14 +174,6 @@ def _ends(problem: Problem, rows: Sequence[ClientPlan], at: int, *, seeds: int, 
     return found
 
 
-def multiplications(problem: Problem, rows: Sequence[ClientPlan], *, seeds: int) -> float:
-    """Of `measure` on all `rows`, at most and by a rough count: gradients of all clients at all models."""
-    from suffice.simulate import padded_seeds
-
-    each = problem.clients**2 * (problem.gradient_cost + problem.features)
-    return padded_seeds(problem, seeds) * each * sum(map(_longest, rows)) / problem.clients
-
-
 def _lonely(problem: Problem, rows: Sequence[ClientPlan]) -> bool:
     """Whether All-for-one is local steps, which are faster: it would follow peers of its gradient, and has none."""
     gap = problem.gradient_gap(problem.start[None])[0]
@@ -206,13 +190,6 @@ def _joint(problem: Problem, rows: Sequence[ClientPlan]) -> Criterion:
         thresholds = torch.tensor([getattr(rule, "threshold") for rule in rules], dtype=problem.dtype)  # noqa: B009
         return Binary(threshold=thresholds[:, None])
     return rules[0]
-
-
-def _longest(row: ClientPlan) -> int:
-    """Iterations that are followed for a client."""
-    if row.schedules is not None:
-        return _limit([plan.iterations or 1 for plan in row.both("guaranteed")])
-    return min(LONGEST_SIMULATION, max((plan and plan.iterations) or 1 for plan in row.constant()))
 
 
 def _limit(expected: Iterable[float]) -> int:

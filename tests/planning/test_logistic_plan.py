@@ -11,7 +11,7 @@ from suffice.figures.figure import SEPARATOR
 from suffice.planning.logistic_plan import NO_MODEL
 from suffice.planning.simulated import mean_excess
 from suffice.planning.tables.columns import write_csv
-from suffice.planning.tables.trials import measured_tables
+from suffice.planning.tables.plans import measured_tables
 
 SEEDS, PATHS = 512, 4_000
 

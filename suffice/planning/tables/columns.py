@@ -12,11 +12,11 @@ from suffice.support.text import csv_text
 
 from ..client_plan import KINDS, ClientPlan, Kind
 from ..constant_plan import ConstantPlan
-from .notes import NOTHING, starts_there
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..simulated import Measured
 
+NOTHING = "nothing to plan"
 PEERS = 12
 """Characters up to which a list of peers is shown; a longer one is counted."""
 STAGES = ("no step", "one step", "two stages")
@@ -98,12 +98,12 @@ def write_csv(path: Path, rows: Sequence[ClientPlan], *, measured: Sequence[Meas
 
 
 def _gain(row: ClientPlan, kind: Kind, screen: bool) -> float | None:
-    return None if screen and kind != "guaranteed" and starts_there(row) else row.gain(kind)
+    return None if screen and kind != "guaranteed" and row.starts_there else row.gain(kind)
 
 
 def _with(row: ClientPlan, kind: Kind) -> str:
     peers = row.peers(kind)
-    names = ", ".join(peers) or (NOTHING if kind != "guaranteed" and starts_there(row) else "nobody")
+    names = ", ".join(peers) or (NOTHING if kind != "guaranteed" and row.starts_there else "nobody")
     return names if len(names) <= PEERS or not peers else f"{len(peers)} of {len(row.names) - 1}"
 
 

@@ -1,19 +1,29 @@
-"""Tables of plans: exact, measured, guaranteed, in stages; collaboration matrices and schedules."""
+"""Tables of plans: exact, measured, guaranteed, in stages; matrices, schedules, and what plans were tried by."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_width, shortened
+from suffice.support.tables import GAP, WIDE, Column, Table, gathered, number, screen_width, shortened
 
 from ..client_plan import ClientPlan, Kind
 from ..step_size_schedules import Schedules
-from .columns import ON_SCREEN, PEERS, STAGES, columns
-from .notes import MATRIX, WITHOUT, few, first_rows, sentence, to_be_planned, with_matrix
+from .columns import NOTHING, ON_SCREEN, PEERS, STAGES, columns
 
+if TYPE_CHECKING:  # a plan of constants is shown without torch
+    from ..simulated import Measured, SimulatedPlan
+
+NOTES, LONGEST = 3, 320
+"""A table has at most so many notes, of so many characters each; all are in --json."""
+MOST_ROWS = 20
+"""Clients up to which each has its line."""
+WITHOUT = "Iterations are exact means with gradients as they are, without any matrix."
+MATRIX = "Multiply the averaged gradient by the client's matrix, which is in `matrices` of --json and in --out DIR."
+MORE = ". More notes are in --json."
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
 WHERE = "Who learns from whom, by name and weight, is in weights.csv of --out DIR and in --json."
@@ -25,9 +35,11 @@ TAU_BOUND = (
 )
 Precisions = Mapping[float | str, Sequence[ClientPlan]]
 
+CLIENT = Column("client", lambda entry: entry.name, numeric=False)
+EPSILON = Column("eps", lambda entry: entry.epsilon)
 STAGED = (
-    Column("client", lambda row: row.name, numeric=False),
-    Column("eps", lambda row: row.epsilon),
+    CLIENT,
+    EPSILON,
     Column("constant", lambda row: row.exact.iterations),
     Column(
         "stages",
@@ -42,27 +54,76 @@ STAGED = (
     ),
     Column("drop out", lambda row: _gone(row), numeric=False),
 )
+HITTING = (
+    CLIENT,
+    EPSILON,
+    Column("alone", lambda entry: _hitting(entry.alone)),
+    Column("/bound", lambda entry: entry.alone.ratio, digits=2, optional=True),
+    Column("together", lambda entry: _hitting(entry.together)),
+    Column("/bound ", lambda entry: entry.together.ratio, digits=2, optional=True),
+    Column("speed-up", lambda entry: entry.alone.time / entry.together.time if entry.together.time else None),
+)
+BREAK_EVEN = (
+    Column("client", lambda one: one["name"], numeric=False),
+    Column("help at eps", lambda one: one["helped"]),
+    Column("no longer at", lambda one: one["stopped"]),
+)
 
 
-def exact_table(precisions: Precisions) -> Table:
-    """One line per client and precision, all with exact plans; of many clients the first."""
+def sentence(text: str) -> list[Table]:
+    """A table of nothing but a line of text; none without it."""
+    return [Table(columns=(), rows=(), lines=[text])] if text else []
+
+
+def first_rows(
+    columns: Sequence[Column], rows: Sequence[Any], clients: int, *, title: str, lines: Sequence[str]
+) -> Table:
+    """All rows, or the first ones where there are many clients."""
+    shown = rows[:MOST_ROWS] if clients > MOST_ROWS else rows
+    more = [f"{len(rows) - len(shown)} more rows are in --csv FILE and --json."] if len(shown) < len(rows) else []
+    return Table.from_columns(columns, shown, title=title, lines=[*lines, *more], width=80)
+
+
+def noted_table(table: Table, notes: Sequence[str]) -> Table:
+    """With what a plan has to say, the decisive first: where nothing is to be planned, the table's first line, what was
+    made of the data, and the other lines as far as there is room."""
+    first = [note for note in notes if NOTHING in note]
+    others = " ".join(gathered([note for note in notes if note not in first]))
+    head, *rest = table.lines or [""]
+    lines = [*first, head, others, *rest]
+    return replace(table, lines=few([str(line) for line in lines if line]))
+
+
+def few(lines: Sequence[str]) -> list[str]:
+    """The first `NOTES`, and that there are more."""
+    cut = [line if len(line) <= LONGEST else f"{line[: line.rindex(' ', 0, LONGEST)]} ..." for line in lines[:NOTES]]
+    whole = len(lines) <= NOTES and all(len(line) <= LONGEST for line in lines)
+    return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
+
+
+def with_matrix(rows: Sequence[ClientPlan]) -> bool:
+    """Whether some client that has something to do has a matrix."""
+    return any(plan.matrix is not None for row in to_be_planned(rows) for plan in row.constant())
+
+
+def to_be_planned(rows: Sequence[ClientPlan]) -> list[ClientPlan]:
+    return [row for row in rows if not row.starts_there]
+
+
+def constant_table(precisions: Precisions, kind: Kind) -> Table:
+    """One line per client and precision, all with exact or measured plans; of many clients the first."""
     rows = [row for there in precisions.values() for row in there]
-    lines = [f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT, *_said(rows, "exact")]
-    title = "Exact plan: iterations until the mean excess is at most eps"
-    return first_rows(_shown("exact"), rows, len(rows[0].names), title=title, lines=lines)
-
-
-def measured_plan_table(precisions: Precisions) -> Table:
-    """One line per client and precision; of many clients the first."""
-    rows = [row for there in precisions.values() for row in there]
-    lines = [
-        f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
-        "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps.",
-        *_said(rows, "measured"),
-        *([MATRIX] if with_matrix(rows) else ()),
-    ]
-    title = "Measured: iterations until the mean excess is at most eps"
-    return first_rows(_shown("measured"), rows, len(rows[0].names), title=title, lines=lines)
+    if kind == "exact":
+        title = "Exact plan: iterations until the mean excess is at most eps"
+        lines = [f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT, *_said(rows, kind)]
+    else:
+        title = "Measured: iterations until the mean excess is at most eps"
+        what = (
+            f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
+        )
+        what += "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps."
+        lines = [what, *_said(rows, kind), *([MATRIX] if with_matrix(rows) else ())]
+    return first_rows(_shown(kind), rows, len(rows[0].names), title=title, lines=lines)
 
 
 def plan_table(rows: Sequence[ClientPlan], *, everybody: Sequence[dict] = (), said: Sequence[str] = ()) -> Table:
@@ -191,3 +252,50 @@ def _promised(rows: Sequence[ClientPlan]) -> list[str]:
     stopped = [TAU_BOUND] if len(fixed) < len(plans) else []
     keys = dict.fromkeys((one["promise"], STAGES[len(one["stages"])], one["theorem"]) for one in fixed if one["stages"])
     return [*stopped, *(f"Fixed weights in {stages} promise at that T: {said} ({key})." for said, stages, key in keys)]
+
+
+def measured_tables(measured: Sequence[Measured]) -> list[Table]:
+    """Excesses at the end of constant plans, and hitting times beside the predicted ones, where there are some."""
+    seeds, clients = measured[0].seeds, len({entry.client for entry in measured})
+    plans, tables = [plan for entry in measured for plan in (entry.alone, entry.together)], []
+    if any(plan.iterations is not None for plan in plans):
+        exact = any(plan.exact is not None for plan in plans)
+        over = f"measured/{'exact' if exact else 'eps'}"
+        columns = (
+            CLIENT,
+            EPSILON,
+            Column("T alone", lambda entry: entry.alone.iterations),
+            Column(over, lambda entry: _over(entry.alone, entry.alone.exact if exact else entry.epsilon)),
+            Column("T together", lambda entry: entry.together.iterations),
+            Column(f"{over} ", lambda entry: _over(entry.together, entry.together.exact if exact else entry.epsilon)),
+        )
+        title = f"Mean excess at the plan's T over {seeds} seeds (standard error)"
+        lines = [] if exact else ["The plans ran on other paths than those that told their T."]
+        tables.append(first_rows(columns, measured, clients, title=title, lines=lines))
+    if any(plan.predicted is not None for plan in plans):
+        lines = ["A time is measured at the step for which its bound is guaranteed, often below the plan's step."]
+        partial = any(plan.arrived is not None and plan.arrived < 1 for plan in plans)
+        lines += ["Where a share in % stands, the mean is over the paths that arrived."] if partial else []
+        title = f"Measured over {seeds} seeds: mean hitting time (standard error), over its bound"
+        tables.append(first_rows(HITTING, measured, clients, title=title, lines=lines))
+    return tables
+
+
+def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
+    """At which of the plan's precisions peers help each client last; nothing of a plan at one precision."""
+    if all(entry["helped"] is None for entry in entries):
+        return sentence("Peers save no client an iteration at any of these precisions." if entries else "")
+    title = "Break-even: the smallest of these precisions at which peers save an iteration"
+    return [first_rows(BREAK_EVEN, entries, len(entries), title=title, lines=())]
+
+
+def _hitting(plan: SimulatedPlan) -> str:
+    text = f"{number(plan.time)} ({number(plan.time_se, 2)})"
+    return text if plan.arrived == 1 else f"{text} {100 * (plan.arrived or 0):.0f} %"
+
+
+def _over(plan: SimulatedPlan, whole: float | None) -> str:
+    """The mean excess at the end of a plan, and its standard error, over another number."""
+    if not whole or plan.excess is None or plan.excess_se is None:
+        return "-"
+    return f"{plan.excess / whole:.3f} ({number(plan.excess_se / whole, 2)})"
