@@ -112,7 +112,7 @@ def memory_limit(data: DataOptions) -> dict[str, Any]:
 def read_table(setup: str, data: DataOptions) -> Any:
     """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
     from suffice.simulate.data.memory import as_path
-    from suffice.simulate.data.source import PREFIX
+    from suffice.simulate.data.table import PREFIX
     from suffice.simulate.problems.read import read
     from suffice.support.errors import InputError
     from suffice.support.parse import as_label, parse_number
@@ -132,7 +132,7 @@ def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
     from suffice.simulate.data.client_partition import parse_split
     from suffice.simulate.data.csv_file import is_csv
-    from suffice.simulate.data.source import PREFIX
+    from suffice.simulate.data.table import PREFIX
     from suffice.support.errors import InputError
 
     path = Path(setup)

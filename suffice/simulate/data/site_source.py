@@ -15,7 +15,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
 from .cells import NUMBER
-from .design import MOST_LEVELS, ColumnFacts, Design, check_roles, counted
+from .column_facts import MOST_LEVELS, ColumnFacts, check_roles, counted, design_of
+from .design import Design
 from .folds import FOLDS, Sums
 from .frame import Frame, place_of
 from .memory import MAX_MEMORY, Memory
@@ -63,7 +64,7 @@ def read_sites(
     roles = {"client": client, "target": target}
     check_roles(facts, roles, drop)
     loss, classes, guessed = _loss(target, facts[target], loss, problem=problem, sent=site is not None)
-    design = Design.of(facts, roles=roles.values(), drop=drop)
+    design = design_of(facts, roles.values(), drop)
     if keep := keep or bool(classes):
         rows, p = facts[target].rows, len(design.columns)  # in place of what was read
         Memory(max_memory).take(f"{rows} rows of {p} columns", 8.0 * rows * p)

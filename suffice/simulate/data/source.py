@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from polars import lit
 
 from suffice.support.errors import InputError
 
 from .cells import series_of
 from .client_partition import Split, parse_split, parts_of
 from .csv_file import csv_source, is_csv, is_named_csv
-from .frame import Frame, Replayed, frame_of, is_frame, joined
+from .frame import Frame, Replayed, frame_of, frame_of_table, is_frame, joined
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
 from .mnist import mnist, mnist_part
 from .npz import read_npz
 from .suspicion import alike, named
-from .table import Table, free_name, no_column
+from .table import PREFIX, Table, free_name, no_column
 
 EMBEDDED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
-PREFIX = "sklearn:"
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
 UNDIVIDED = "one undivided table: say how to divide it, as contiguous:8"
@@ -106,7 +106,7 @@ def _of_arrays(name: str, path: Path, client: str, target: str, memory: Memory) 
         (whole,) = read_libsvm([path], memory)
     else:
         raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
-    frame, target = whole.frame(target)
+    frame, target = frame_of_table(whole, target)
     if owners is not None:
         client = free_name(client, whole.columns)
         frame = replace(frame, cells=frame.cells.with_columns(series_of(client, owners, names=True)))
@@ -192,8 +192,6 @@ def _together(
     ]
 
     def frames() -> Iterator[Frame]:
-        from polars import lit
-
         for name, source in zip(names, sources):
             for frame in source():
                 absent = [lit(np.nan).alias(column) for column in every if column not in frame.columns]
@@ -216,6 +214,6 @@ def source_of_tables(tables: Sequence[Table], client: str, target: str) -> Sourc
     client = free_name(client, tables[0].columns)
     starts = np.cumsum([0, *(len(table.y) for table in tables)]).tolist()
     frames = lambda: (  # noqa: E731
-        table.frame(target, start)[0].of_client(client, table.name) for table, start in zip(tables, starts)
+        frame_of_table(table, target, start)[0].of_client(client, table.name) for table, start in zip(tables, starts)
     )
     return Source(frames=frames, client=client, target=free_name(target, tables[0].columns))
