@@ -14,7 +14,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.tables import some
 
-from .cells import DATE, NUMBER, as_text, date, is_word, rest_without_numbers
+from .cells import DATE, NUMBER, as_text, date, is_word, rest_without_numbers, strays_of
 from .csv_file import INDEXES
 from .design import GAP, Column, Design, check_finite, short
 from .frame import Frame
@@ -58,7 +58,14 @@ class ColumnFacts:
         values, self.rows = frame.numbers(name), self.rows + frame.rows
         most = MOST_CLIENTS if name == client else MOST_LEVELS
         if values is None:
-            gone = self._see_texts(name, frame, client, most)
+            texts, self.numeric = frame.texts(name), False
+            stray, gone = strays_of(texts.fill_null("")), texts.is_null().to_numpy()
+            if stray.any() and not self.text:
+                row = int(stray.arg_max() or 0)
+                self.text, self.place = texts[row], frame.place(row, client)
+            self.strays += int(stray.sum())
+            odd, every = (some.unique().sort().to_list() for some in (texts.filter(stray), texts.drop_nulls()))
+            self._keep_texts((*odd[: most // 2], *every), most)  # one among many numbers is not lost
         else:
             gone = np.isnan(values)
             present = values[~gone] if gone.any() else values
@@ -72,18 +79,6 @@ class ColumnFacts:
             elif len(self.texts) <= most:
                 self._keep_texts(map(as_text, np.unique(present)[: most + 1].tolist()), most)
         self.gaps += frame.gaps(name, gone)
-
-    def _see_texts(self, name: str, frame: Frame, client: str | None, most: int) -> np.ndarray:
-        texts, self.numeric = frame.texts(name), False
-        counts = dict(texts.drop_nulls().value_counts().iter_rows())
-        numbers = (text for text in counts if "," not in text and NUMBER.fullmatch(text))
-        strays = {text: counts[text] for text in counts.keys() - set(numbers) if not is_word(text)}
-        if strays and not self.text:
-            row = int(texts.is_in([*strays]).arg_max() or 0)
-            self.text, self.place = texts[row], frame.place(row, client)
-        self.strays += sum(strays.values())
-        self._keep_texts((*sorted(strays)[: most // 2], *sorted(counts)), most)  # one among many numbers is not lost
-        return texts.is_null().to_numpy()
 
     def _keep_texts(self, texts: Iterable[str], most: int) -> None:
         if len(self.texts) <= most:
@@ -139,11 +134,9 @@ def check_roles(facts: Mapping[str, ColumnFacts], roles: Mapping[str, str], drop
         if name not in facts:
             more = ", or how to divide the table, as split = contiguous:8" if role == "client" else ""
             raise no_column(role, name, list(facts), more)
-    if len(set(roles.values())) != len(roles):
-        said = list(roles.values())
-        twice = next(name for name in said if said.count(name) > 1)
-        raise InputError("target", twice, "one column cannot be both client and target; name another")
-    refuse_strays({name: seen for name, seen in facts.items() if name != roles.get("client") and name not in drop})
+    if roles["client"] == roles["target"]:
+        raise InputError("target", roles["target"], "one column cannot be both client and target; name another")
+    refuse_strays({name: seen for name, seen in facts.items() if name != roles["client"] and name not in drop})
 
 
 def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
@@ -176,10 +169,8 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
             place, text = (f"{name} in {seen.place}", seen.text) if known else (f"column {name}", disguised[0])
             found.append((place, text, f"{remedy}, or leave the column out by drop"))
     if found:
-        field, text, remedy = found[0]
-        raise InputError(
-            field, text, "; ".join([remedy, *(f"{field} = {text!r}: {why}" for field, text, why in found[1:])])
-        )
+        (field, text, remedy), *more = found
+        raise InputError(field, text, "; ".join([remedy, *(f"{name} = {one!r}: {why}" for name, one, why in more)]))
 
 
 def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
@@ -217,10 +208,9 @@ def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
 
 def _levels(name: str, seen: ColumnFacts, left_out: list[tuple[str, str]]) -> list[Column]:
     levels, rows = seen.levels, seen.rows - seen.gaps.total()
-    if len(levels) > MOST_LEVELS:
-        left_out.append((name, f"over {MOST_LEVELS} texts, as names have: merge some to keep it"))
-        return []
-    if len(levels) > 2 and (len(levels) == rows or (len(levels) > FEW_LEVELS and 2 * len(levels) > rows)):
-        left_out.append((name, f"{len(levels)} texts in {rows} rows, as names have: merge some to keep it"))
+    many = len(levels) > MOST_LEVELS
+    if many or (len(levels) > 2 and (len(levels) == rows or (len(levels) > FEW_LEVELS and 2 * len(levels) > rows))):
+        what = f"over {MOST_LEVELS} texts" if many else f"{len(levels)} texts in {rows} rows"
+        left_out.append((name, f"{what}, as names have: merge some to keep it"))
         return []
     return [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]
