@@ -105,10 +105,11 @@ def _collected(
         raise InputError(client, f"over {MOST_CLIENTS} values", FEWER)
     names, counts, sums = dict[str, int](), np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
     parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(most)]
-    left, sample = [0, 0], (np.empty((0, 0)), np.empty(0))
+    left, head = [0, 0], list[tuple[np.ndarray, np.ndarray]]()
     for frame in frames():
         owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, labels)
-        sample = sample if len(sample[1]) else (X[:SAMPLE].copy(), y[:SAMPLE])
+        if sum(len(own) for _, own in head) < SAMPLE:
+            head.append((X[:SAMPLE].copy(), y[:SAMPLE]))
         for name in owners.drop_nulls().unique(maintain_order=True):
             names.setdefault(name, len(names))
         at = owners.replace_strict(names, default=-1).to_numpy() if names else np.full(len(y), -1)
@@ -133,7 +134,8 @@ def _collected(
     X, y = [rows for rows, _ in kept], [own for _, own in kept]
     shared: dict[str, Any] = {"design": design, "client": client, "target": target, "classes": classes}
     found = Sites(names=tuple(names), counts=counts[: len(names)], sums=sums[: len(names)], X=X, y=y, **shared)
-    return found, left, sample
+    first, own = (np.concatenate(part)[:SAMPLE] for part in zip(*head))
+    return found, left, (first, own)
 
 
 def _facts(frames: Frames, client: str) -> tuple[dict[str, ColumnFacts], Copies]:
