@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import re
-from array import array
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -205,7 +204,7 @@ class TextFile:
         return (frame, range(line + 1, line + rows + 1)) if whole else None
 
     def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
-        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], array("q")
+        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], []
         try:
             for row in reader:
                 if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
