@@ -7,7 +7,7 @@ What is made of the columns is decided in `design`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from tempfile import SpooledTemporaryFile
@@ -15,7 +15,7 @@ from typing import Any
 from weakref import finalize
 
 import numpy as np
-from polars import Categorical, DataFrame, Float64, Series, String, concat, lit, read_ipc
+from polars import Categorical, DataFrame, Float64, Series, String, lit, read_ipc
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import check_whole
@@ -86,20 +86,6 @@ class Frame:
 def place_of(file: str, line: int) -> str:
     """Of a row."""
     return f"line {line} of {file}" if file else f"row {line}"
-
-
-def joined(frames: Sequence[Frame]) -> Frame:
-    """The rows of all pieces of a table. What is texts in one of them is texts in all."""
-    names = {name for frame in frames for name, kind in frame.cells.schema.items() if kind == String}
-    parts = [
-        frame.cells.with_columns(
-            texts_of(frame.columns[name]).fill_null("").alias(name)
-            for name in names
-            if frame.columns[name].dtype == Float64
-        )
-        for frame in frames
-    ]
-    return Frame(cells=concat(parts), file=frames[0].file, lines=np.concatenate([frame.lines for frame in frames]))
 
 
 class Replayed:

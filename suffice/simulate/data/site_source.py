@@ -68,7 +68,7 @@ def read_sites(
     if keep := keep or bool(classes):
         rows, p = facts[target].rows, len(design.columns)  # in place of what was read
         Memory(max_memory).take(f"{rows} rows of {p} columns", 8.0 * rows * p)
-    sites, left, sample = _collected(frames, design, classes, facts, roles, keep=keep)
+    sites, left, sample = _collected(frames, design, classes, facts, roles, names=given.names, keep=keep)
     notes = [
         f"{count} rows without a {what} are left out{_written(facts[name].gaps)}"
         for count, what, name in zip(left, (f"site ({client})", "target"), (client, target))
@@ -95,6 +95,7 @@ def _collected(
     facts: Mapping[str, ColumnFacts],
     roles: Mapping[str, str],
     *,
+    names: Sequence[str],
     keep: bool,
 ) -> tuple[Sites, list[int], tuple[np.ndarray, np.ndarray]]:
     """The rows of all sites; how many have no site, and how many others no target; X and y of the first ones."""
@@ -103,7 +104,7 @@ def _collected(
     most, p = len(facts[client].texts), 0 if keep else len(design.columns) + 1
     if most > MOST_CLIENTS:  # more than matrices of all pairs are made for
         raise InputError(client, f"over {MOST_CLIENTS} values", FEWER)
-    names, counts, sums = dict[str, int](), np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
+    order, counts, sums = {name: k for k, name in enumerate(names)}, np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
     parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(most)]
     left, head = [0, 0], list[tuple[np.ndarray, np.ndarray]]()
     for frame in frames():
@@ -111,8 +112,8 @@ def _collected(
         if sum(len(own) for _, own in head) < SAMPLE:
             head.append((X[:SAMPLE].copy(), y[:SAMPLE]))
         for name in owners.drop_nulls().unique(maintain_order=True):
-            names.setdefault(name, len(names))
-        at = owners.replace_strict(names, default=-1).to_numpy() if names else np.full(len(y), -1)
+            order.setdefault(name, len(order))
+        at = owners.replace_strict(order, default=-1).to_numpy() if order else np.full(len(y), -1)
         left[0] += int((at < 0).sum())
         left[1] += int((np.isnan(y) & (at >= 0)).sum())
         rows = np.flatnonzero(~np.isnan(y) & (at >= 0))
@@ -123,9 +124,9 @@ def _collected(
                 parts[k].append((X[part], y[part]))
         elif len(rows):
             fold = (np.arange(len(rows)) + np.repeat(counts[own] - first, size)) % FOLDS  # in turn, from a site's first
-            order = np.lexsort((fold, at[rows]))
-            slot, starts = np.unique(at[rows][order] * FOLDS + fold[order], return_index=True)
-            sums.add(np.divmod(slot, FOLDS), Sums.of_parts(X[rows[order]], y[rows[order]], starts))
+            turn = np.lexsort((fold, at[rows]))
+            slot, starts = np.unique(at[rows][turn] * FOLDS + fold[turn], return_index=True)
+            sums.add(np.divmod(slot, FOLDS), Sums.of_parts(X[rows[turn]], y[rows[turn]], starts))
         counts[own] += size
     kept: list[tuple[np.ndarray, ...]] = []
     for part in filter(None, parts):
@@ -133,7 +134,7 @@ def _collected(
         part.clear()  # its memory serves for the next
     X, y = [rows for rows, _ in kept], [own for _, own in kept]
     shared: dict[str, Any] = {"design": design, "client": client, "target": target, "classes": classes}
-    found = Sites(names=tuple(names), counts=counts[: len(names)], sums=sums[: len(names)], X=X, y=y, **shared)
+    found = Sites(names=tuple(order), counts=counts[: len(order)], sums=sums[: len(order)], X=X, y=y, **shared)
     first, own = (np.concatenate(part)[:SAMPLE] for part in zip(*head))
     return found, left, (first, own)
 
