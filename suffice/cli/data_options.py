@@ -12,6 +12,9 @@ from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
+from suffice.support.errors import InputError
+from suffice.support.parse import as_label, parse_number
+
 
 def option(help: str, *names: str) -> Any:
     """One of a group."""
@@ -95,8 +98,6 @@ def has_sites(setup: str, split: str | None) -> bool:
 
 def refuse_options(setup: str, data: DataOptions) -> None:
     """A setup file says how its data are read: options that say so beside it are refused."""
-    from suffice.support.errors import InputError
-
     given = [name.replace("_", "-") for name in data.given() if name != "max_memory"]
     if given:
         raise InputError(f"--{given[0]}", setup, "a setup file says this in its [data] table; drop the option")
@@ -104,18 +105,14 @@ def refuse_options(setup: str, data: DataOptions) -> None:
 
 def memory_limit(data: DataOptions) -> dict[str, Any]:
     """`max_memory` as a number, where it is given."""
-    from suffice.support.parse import parse_number
-
     return {} if data.max_memory is None else {"max_memory": parse_number("max_memory", data.max_memory)}
 
 
 def read_table(setup: str, data: DataOptions) -> Any:
     """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
     from suffice.simulate.data.memory import as_path
-    from suffice.simulate.data.source import PREFIX
+    from suffice.simulate.data.table import PREFIX
     from suffice.simulate.problems.read import read
-    from suffice.support.errors import InputError
-    from suffice.support.parse import as_label, parse_number
 
     if not (setup.startswith(PREFIX) or as_path("setup", setup).exists()):
         raise InputError("setup", setup, "no such file or folder")
@@ -132,8 +129,7 @@ def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
     from suffice.simulate.data.client_partition import parse_split
     from suffice.simulate.data.csv_file import is_csv
-    from suffice.simulate.data.source import PREFIX
-    from suffice.support.errors import InputError
+    from suffice.simulate.data.table import PREFIX
 
     path = Path(setup)
     tables = list(path.iterdir()) if path.is_dir() else [path]

@@ -18,7 +18,7 @@ from suffice.support.parse import nearest
 
 from .data.memory import MAX_MEMORY, Memory, as_path
 from .data.npz import read_arrays
-from .data.source import PREFIX
+from .data.table import PREFIX
 from .data.toml_file import read_toml
 
 if TYPE_CHECKING:

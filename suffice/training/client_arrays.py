@@ -17,7 +17,8 @@ from suffice.simulate.data.memory import as_path
 from suffice.simulate.data.mnist import mnist, mnist_part
 from suffice.simulate.data.npz import read_arrays
 from suffice.simulate.data.site_source import read_sites
-from suffice.simulate.data.source import PREFIX, UNDIVIDED
+from suffice.simulate.data.source import UNDIVIDED
+from suffice.simulate.data.table import PREFIX
 from suffice.simulate.problems.network_input import held_out
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from polars import Boolean, Categorical, Float64, Null, Object, Series, String
 
 from suffice.support.errors import InputError
-
-if TYPE_CHECKING:
-    from polars import Series
 
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "missing", "?", "#n/a", "<na>", "(null)"))
 """Cells, in small letters, that say that a value is missing."""
@@ -39,8 +37,6 @@ def series_of(name: str, column: Any, *, names: bool = False) -> Series:
     """A column of a data frame or a mapping, in which None or NaN stands for what is missing: numbers, or texts, which
     may be numbers as cells of a file may. Levels of a category, and `names`, are texts as they stand (Categorical),
     also whole numbers of more digits than a float has."""
-    from polars import Boolean, Categorical, Float64, Null, Object, Series, String
-
     if hasattr(column, "to_list"):
         import narwhals
 
@@ -102,8 +98,6 @@ def rest_without_numbers(cell: str) -> str | None:
 def numbers_of(cells: Series) -> np.ndarray | None:
     """(n,) with NaN where a cell is missing; None where one is neither that nor a plain decimal number. `WORDS` are
     gaps, which `ColumnFacts` makes levels again where there are texts."""
-    from polars import Categorical, Float64, String
-
     if cells.dtype == Categorical:
         return None if texts_of(cells).count() else np.full(len(cells), np.nan)
     if cells.dtype != String:
@@ -120,15 +114,11 @@ def numbers_of(cells: Series) -> np.ndarray | None:
 
 def strays_of(texts: Series) -> Series:
     """Whether cells, without blanks around them, are neither numbers nor missing among numbers."""
-    from polars import Float64
-
     return texts.cast(Float64, strict=False).is_null() & ~texts.str.to_lowercase().is_in([*MISSING, *WORDS])
 
 
 def texts_of(cells: Series) -> Series:
     """Texts with None where one is missing; `WORDS` are texts, and whole numbers have no decimal point."""
-    from polars import Float64, Series, String
-
     if cells.dtype == Float64:
         return Series([as_text(value + 0) if value == value else None for value in cells.to_list()], dtype=String)
     found = cells.cast(String).str.strip_chars()

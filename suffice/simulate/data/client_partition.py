@@ -79,16 +79,14 @@ def _dirichlet(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
     owner, classes = _classes(y, split)
     order = _order(y, seed)
     members = [order[owner[order] == j] for j in range(classes)]
-    sizes = np.array([len(rows) for rows in members])
+    sizes = np.array([[len(rows)] for rows in members])
     for draw in range(1, DRAWS + 1):
-        shares = single(seed).dirichlet(
-            split.concentration, iteration=draw, stream=Stream.SPLIT, clients=classes, features=split.clients
-        )
-        ends = (np.cumsum(shares[0].numpy(), axis=1) * sizes[:, None]).round().astype(int)
-        ends[:, -1] = sizes
-        if np.diff(ends, axis=1, prepend=0).sum(0).min() >= FEWEST_ROWS:
-            parts = zip(*(np.split(rows, last[:-1]) for rows, last in zip(members, ends)))
-            return [np.sort(np.concatenate(part)) for part in parts]
+        how = {"iteration": draw, "stream": Stream.SPLIT, "clients": classes, "features": split.clients}
+        shares = single(seed).dirichlet(split.concentration, **how)[0].numpy()
+        ends = (np.cumsum(shares[:, :-1], axis=1) * sizes).round().astype(int)
+        parts = [np.sort(np.concatenate(part)) for part in zip(*map(np.split, members, ends))]
+        if min(map(len, parts)) >= FEWEST_ROWS:
+            return parts
     text = f"dirichlet:{split.clients}:{split.concentration:g}"
     remedy = f"no draw of {DRAWS} leaves every client {FEWEST_ROWS} rows; use fewer clients or a larger concentration"
     raise InputError("split", text, remedy)
@@ -100,14 +98,10 @@ def _labels(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
     if classes <= first:
         remedy = f"Definition S1 puts all {classes} classes into its first cluster; use dirichlet or column:NAME"
         raise InputError("split", f"labels:{split.clients}", remedy)
-    order = _order(y, seed)
-    parts: list[np.ndarray] = [np.empty(0, int)] * split.clients
-    for parity in (0, 1):
-        owners = range(parity, split.clients, 2)
-        members = order[(owner[order] >= first) == parity]
-        for i, part in zip(owners, np.array_split(members, len(owners))):
-            parts[i] = np.sort(part)
-    return parts
+    order, n = _order(y, seed), split.clients
+    later = owner[order] >= first
+    halves = [np.array_split(order[later == parity], (n + 1 - parity) // 2) for parity in (0, 1)]
+    return [np.sort(halves[i % 2][i // 2]) for i in range(n)]
 
 
 def _order(y: np.ndarray, seed: int) -> np.ndarray:

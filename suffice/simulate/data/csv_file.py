@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import re
-from array import array
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,18 +12,17 @@ from functools import partial
 from io import StringIO, TextIOWrapper
 from itertools import islice, product
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
+import polars
+from polars import Categorical, DataFrame, Float64, Series, zeros
 
 from suffice.support.errors import InputError
 
 from .cells import MISSING, NUMBER
 from .frame import Frame
 from .memory import LONGEST_LINE, opened
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Series
 
 SUFFIXES, OPEN = (".csv", ".tsv"), (".txt", ".dat", ".tab")
 """Names of tables, and of files that are tables unless their first line begins with a number, as LIBSVM's do."""
@@ -191,10 +189,8 @@ class TextFile:
     def _fast(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]] | None:
         """The rows of a text where each is a line of its own: a mark at the end of every line is in the last column
         just where all rows have as many cells as the header."""
-        import polars
-
-        rows, empty = text.count("\n") + (not text.endswith("\n")), f"\n{self.mark * (len(self.header) - 1)}\n"
-        if empty in f"\n{text}":
+        rows, empty = text.count("\n") + (not text.endswith("\n")), f"{self.mark * (len(self.header) - 1)}\n"
+        if text.startswith(empty) or f"\n{empty}" in text:
             return None
         marked = text.removesuffix("\n").replace("\n", f"{self.mark}{END}\n") + self.mark + END
         schema = dict.fromkeys((*self.header, END), polars.String)
@@ -208,9 +204,7 @@ class TextFile:
         return (frame, range(line + 1, line + rows + 1)) if whole else None
 
     def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
-        import polars
-
-        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], array("q")
+        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], []
         try:
             for row in reader:
                 if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
@@ -234,8 +228,6 @@ class TextFile:
     def frames(self, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()) -> Iterator[Frame]:
         """The rows in pieces. Columns that are not to be `read` hold zeros, those of `names` texts as they stand, but
         for the decimal point of a whole number. Raises `InputError`."""
-        from polars import Categorical, zeros
-
         empty = True
         for frame, lines in self.pieces():
             empty, cells = False, []
@@ -269,8 +261,6 @@ def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) 
 def _plainly(cells: Series) -> Series:
     """As numbers, where all cells are, or are empty: others may be names of gaps, which are counted, or, in other
     pieces, codes such as 01."""
-    from polars import Float64, Series
-
     values = cells.cast(Float64, strict=False).to_numpy()
     rows = np.flatnonzero(np.isnan(values))
     codes = not (np.floor(values[:100]) < values[:100]).any() and cells.str.contains(r"^\s*0\d").any()

@@ -9,10 +9,8 @@ agree on either beforehand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,24 +18,14 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
-from suffice.support.tables import some
 
-from .cells import DATE, NUMBER, as_text, date, is_word, rest_without_numbers, strays_of
-from .csv_file import INDEXES
 from .encoding import Encoding
-from .frame import Frame
-from .table import MOST_CLIENTS, no_column
 
 if TYPE_CHECKING:
     from polars import Series
 
-MOST_LEVELS = 100
-"""A category has at most so many levels; texts with more values are names or remarks."""
-PLAINLY = "a number? write thousands without a mark, decimals with a point, and - for minus"
-NEARLY = 0.8
-"""The share of a column's entries that are numbers with a unit where the column is one of numbers."""
-FEW_LEVELS = 10
-"""Fewer different entries may be codes, some of them digits."""
+    from .frame import Frame
+
 GAP = "missing"
 CONSTANT = "{}: the same in all rows to {} digits, so its coefficient is 0"
 CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
@@ -52,81 +40,6 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str
     level: str | None = None
     gap: bool = False
-
-
-@dataclass
-class ColumnFacts:
-    """A summary of a column in all pieces of a table."""
-
-    numeric: bool = True
-    gaps: Counter[str] = field(default_factory=Counter)
-    """Texts that were read as missing, with the number of cells of each."""
-    values: np.ndarray = field(default_factory=lambda: np.empty(0))
-    """Different numbers, of which a few more than may be levels are kept."""
-    texts: dict[str, None] = field(default_factory=dict)
-    """Different entries, likewise, numbers as they are written."""
-    rows: int = 0
-    text: str = ""
-    """The first entry that is no number, in `place`."""
-    place: str = ""
-    strays: int = 0
-    """Cells that hold no number."""
-    low: float = np.inf
-    high: float = -np.inf
-
-    @cached_property
-    def levels(self) -> list[str]:
-        """After all pieces: different entries as texts."""
-        return [*map(as_text, self.values.tolist())] if self.numeric else [*self.texts]
-
-    def see(self, name: str, frame: Frame, client: str | None = None) -> None:
-        values, self.rows = frame.numbers(name), self.rows + frame.rows
-        most = MOST_CLIENTS if name == client else MOST_LEVELS
-        if values is None:
-            gone = self._see_texts(name, frame, client, most)
-        else:
-            gone = np.isnan(values)
-            present = values[~gone] if gone.any() else values
-            if len(present):
-                self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
-                check_finite(name, values, frame, client)
-            if len(self.values) <= most:
-                self.values = np.union1d(self.values, present)[: most + 1]
-            if not frame.columns[name].dtype.is_float():
-                self._keep_texts(frame.texts(name).drop_nulls().unique().to_list(), most)
-            elif len(self.texts) <= most:
-                self._keep_texts(map(as_text, np.unique(present)[: most + 1].tolist()), most)
-        self.gaps += frame.gaps(name, gone)
-
-    def _see_texts(self, name: str, frame: Frame, client: str | None, most: int) -> np.ndarray:
-        texts, self.numeric = frame.texts(name), False
-        counts = dict(texts.drop_nulls().value_counts().iter_rows())
-        numbers = (text for text in counts if "," not in text and NUMBER.fullmatch(text))
-        strays = {text: counts[text] for text in counts.keys() - set(numbers) if not is_word(text)}
-        if strays and not self.text:
-            row = int(texts.is_in([*strays]).arg_max() or 0)
-            self.text, self.place = texts[row], frame.place(row, client)
-        self.strays += sum(strays.values())
-        self._keep_texts((*sorted(strays)[: most // 2], *sorted(counts)), most)  # one among many numbers is not lost
-        return texts.is_null().to_numpy()
-
-    def _keep_texts(self, texts: Iterable[str], most: int) -> None:
-        if len(self.texts) <= most:
-            self.texts.update(islice(((text, None) for text in dict.fromkeys(texts)), most + 1))
-
-    def settle(self) -> None:
-        """After all pieces: `WORDS` are levels, unless all others are numbers."""
-        words = [text for text in self.gaps if is_word(text)]
-        if words and not (self.numeric and len(self.values)):
-            self.numeric = False
-            for word in words:
-                self.texts.setdefault(word)
-                del self.gaps[word]
-
-
-def counted(gaps: Counter[str]) -> str:
-    """Texts with how often they occur."""
-    return ", ".join(f"{text} {count}" for text, count in gaps.most_common())
 
 
 def short(template: str, *texts: str) -> str:
@@ -156,37 +69,6 @@ class Design:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
-
-    @classmethod
-    def of(cls, facts: Mapping[str, ColumnFacts], *, roles: Iterable[str], drop: Sequence[str] = ()) -> Design:
-        """The design of all columns but those with `roles` (site, target) and those to `drop`."""
-        columns: list[Column] = []
-        left_out: list[tuple[str, str]] = []
-        said: dict[str, str] = {}
-        roles, gaps = set(roles), {text.lower() for seen in facts.values() if seen.numeric for text in seen.gaps}
-        for name, seen in facts.items():
-            if name in roles:
-                continue
-            before = len(columns)
-            if name in drop:
-                left_out.append((name, "dropped, as asked"))
-            elif name in INDEXES:
-                left_out.append((name, "a column without a name is taken as an index"))
-            elif seen.numeric:
-                columns.append(Column(name=name, source=name))
-            else:
-                columns += _levels(name, seen, left_out)
-            if len(columns) > before:
-                columns += [Column(name=f"{name}={GAP}", source=name, gap=True)] if seen.gaps else []
-                if notes := _said(name, seen, gaps):
-                    said[name] = "\n".join(notes)
-        if not columns:
-            raise InputError(
-                "columns", [name for name, _ in left_out], "no predictor is left; give at least one predictor"
-            )
-        seen_of = {c.source: facts[c.source] for c in columns if c.level is None and not c.gap}
-        ranges = {name: (seen.low, seen.high) for name, seen in seen_of.items() if seen.high > seen.low}
-        return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said, ranges=ranges)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
         """Notes on columns that were left out or changed; `constant` marks those of the encoding."""
@@ -228,9 +110,9 @@ class Design:
                 continue
             values = frame.numbers(name)
             if values is None:
-                cells = frame.texts(name).fill_null("")
-                row = int(strays_of(cells).arg_max() or 0)
-                raise InputError(f"{name} in {frame.place(row)}", cells[row], "give a number, or leave the cell empty")
+                row = frame.stray(name)
+                text = frame.texts(name)[row]
+                raise InputError(f"{name} in {frame.place(row)}", text, "give a number, or leave the cell empty")
             check_finite(name, values, frame)
             gone = np.isnan(values)
             X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
@@ -245,96 +127,3 @@ def check_finite(name: str, values: np.ndarray, frame: Frame, client: str | None
         where, value = f"{name} in {frame.place(row, client)}", float(values[row])
         finite = f"give numbers up to {LARGEST:g}; change units"
         raise InputError(where, value, "give a finite number, or leave the cell empty" if np.isinf(value) else finite)
-
-
-def check_roles(facts: Mapping[str, ColumnFacts], roles: Mapping[str, str], drop: Sequence[str]) -> None:
-    """`InputError` where a column with a role (client, target) or one to drop is not there, or cannot be it."""
-    for role, name in (*roles.items(), *(("drop", name) for name in drop)):
-        if name not in facts:
-            more = ", or how to divide the table, as split = contiguous:8" if role == "client" else ""
-            raise no_column(role, name, list(facts), more)
-    if len(set(roles.values())) != len(roles):
-        said = list(roles.values())
-        twice = next(name for name in said if said.count(name) > 1)
-        raise InputError("target", twice, "one column cannot be both client and target; name another")
-    refuse_strays({name: seen for name, seen in facts.items() if name != roles.get("client") and name not in drop})
-
-
-def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
-    """`InputError` for columns of numbers that a few other entries, decimal commas, units or signs have made ones of
-    texts."""
-    found: list[tuple[str, str, str]] = []
-    for name, seen in facts.items():
-        if seen.numeric:
-            continue
-        levels = seen.levels[: MOST_LEVELS + 1]
-        days = [level for level in levels if not is_word(level)][:20]
-        if days and all(map(DATE.fullmatch, days)):
-            raise date(name, days[0])
-        texts = [level for level in levels if not NUMBER.fullmatch(level)]
-        if seen.text and not (texts or NUMBER.fullmatch(seen.text)):
-            texts = [seen.text]  # behind more numbers than are kept
-        disguised, remedy = disguised_levels(levels)
-        few = len(levels) < FEW_LEVELS
-        if few and len(disguised) < max(3, len(levels) / 2):
-            continue
-        rare = seen.strays <= (seen.rows - seen.gaps.total()) / 5 and len(levels) > MOST_LEVELS
-        if texts and (rare or len(texts) <= len(levels) / 5) and not few:
-            usual = next(level for level in levels if level not in texts)
-            cells = f"{seen.strays} cells, the first" if seen.strays > 1 else "1 cell,"
-            where = f" ({cells} in {seen.place})" if seen.place else ""
-            remedy = f"other entries are numbers, such as {usual}: correct it, leave it empty, or drop the column"
-            found.append((f"column {name}", seen.text or texts[0], remedy + where))
-        elif disguised:
-            known = seen.text in disguised
-            place, text = (f"{name} in {seen.place}", seen.text) if known else (f"column {name}", disguised[0])
-            found.append((place, text, f"{remedy}, or leave the column out by drop"))
-    if found:
-        field, text, remedy = found[0]
-        raise InputError(
-            field, text, "; ".join([remedy, *(f"{field} = {text!r}: {why}" for field, text, why in found[1:])])
-        )
-
-
-def disguised_levels(levels: Sequence[str]) -> tuple[list[str], str]:
-    """The levels that are numbers with a unit or a sign, and a remedy, where nearly all levels are, with few units;
-    else none."""
-    units = {level: rest_without_numbers(level) for level in levels if not is_word(level)}
-    plain = sum(unit is None and NUMBER.fullmatch(level) is not None for level, unit in units.items())
-    usual = [unit for unit, _ in Counter(unit for unit in units.values() if unit).most_common(3)]
-    found = [level for level, own in units.items() if own is not None and own in ("", *usual)]
-    if not found or len(found) + plain < NEARLY * len(units):
-        return [], ""
-    if usual and ":" in usual[0]:
-        return found, "a time: write a number, such as hours or minutes"
-    return found, f"numbers with {some(usual)}: write each as one plain number" if usual else PLAINLY
-
-
-def _said(name: str, seen: ColumnFacts, gaps: set[str]) -> list[str]:
-    """Notes on a column that is kept; `gaps` are read as missing among numbers."""
-    cells = f"{seen.gaps.total()} cell{'s' if seen.gaps.total() > 1 else ''}"
-    notes = [short(f"{{}}: {cells} read as missing ({{}})", name, counted(seen.gaps))] if seen.gaps else []
-    if seen.numeric:
-        return notes
-    alike = Counter(map(str.casefold, seen.levels))
-    twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
-    words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
-    units, _ = disguised_levels(seen.levels)
-    for found, why in (
-        (some(twice, 4), "differ only in capitals: write one"),
-        (", ".join(words), "is a level, though missing among numbers"),
-        (units[0] if units else "", "is a level: for numbers, write them plainly"),
-    ):
-        notes += [short(f"{{}}: {{}} {why}", name, found)] if found else []
-    return notes
-
-
-def _levels(name: str, seen: ColumnFacts, left_out: list[tuple[str, str]]) -> list[Column]:
-    levels, rows = seen.levels, seen.rows - seen.gaps.total()
-    if len(levels) > MOST_LEVELS:
-        left_out.append((name, f"over {MOST_LEVELS} texts, as names have: merge some to keep it"))
-        return []
-    if len(levels) > 2 and (len(levels) == rows or (len(levels) > FEW_LEVELS and 2 * len(levels) > rows)):
-        left_out.append((name, f"{len(levels)} texts in {rows} rows, as names have: merge some to keep it"))
-        return []
-    return [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]

@@ -43,18 +43,14 @@ class Encoding:
             for source, columns in categories.items()
         }
         kept = [name for name in names if name not in references.values()]
-        if len(kept) == len(names) and not gaps:
-            means = dict(zip(kept, mean.tolist()))
-            return cls(columns=tuple(kept), matrix=None, gaps={}, references=references, means=means)
-        matrix = np.zeros((len(names), len(kept)))
-        for j, name in enumerate(kept):
-            matrix[at[name], j] = 1.0
-        filled = {}
-        for name, gap in gaps.items():
-            there = 1 - mean[at[gap]]
-            filled[name] = float(mean[at[name]] / there) if there > 0 else 0.0
-            matrix[at[gap], kept.index(name)] = filled[name]
-        means = dict(zip(kept, (mean @ matrix).tolist()))
+        there = {name: 1 - mean[at[gap]] for name, gap in gaps.items()}
+        filled = {name: float(mean[at[name]] / share) if share > 0 else 0.0 for name, share in there.items()}
+        matrix = None
+        if len(kept) < len(names) or gaps:
+            matrix = np.zeros((len(names), len(kept)))
+            matrix[[at[name] for name in kept], range(len(kept))] = 1.0
+            matrix[[at[gap] for gap in gaps.values()], [kept.index(name) for name in gaps]] = [*filled.values()]
+        means = dict(zip(kept, (mean if matrix is None else mean @ matrix).tolist()))
         return cls(columns=tuple(kept), matrix=matrix, gaps=filled, references=references, means=means)
 
     def encoded(self, X: np.ndarray) -> np.ndarray:

@@ -7,22 +7,21 @@ What is made of the columns is decided in `design`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import finalize
 
 import numpy as np
+from polars import Categorical, DataFrame, Float64, Series, String, lit, read_ipc
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import check_whole
 
-from .cells import numbers_of, series_of, texts_of
-
-if TYPE_CHECKING:
-    from polars import DataFrame, Series
+from .cells import numbers_of, series_of, strays_of, texts_of
+from .table import Table, free_name
 
 FEW = 1 << 24
 """Pieces of so many bytes stay in memory."""
@@ -56,6 +55,10 @@ class Frame:
         """A column with None for what is missing, where `WORDS` are texts; whole numbers without a decimal point."""
         return texts_of(self.columns[name])
 
+    def stray(self, name: str) -> int:
+        """The first row with a text in a column that has one."""
+        return int(strays_of(self.texts(name).fill_null("")).arg_max() or 0)
+
     def place(self, row: int, client: str | None = None) -> str:
         """Where a row is, with its site: line 7 of a.csv (site Lyon)."""
         where = place_of(self.file, self.lines[row])
@@ -64,8 +67,6 @@ class Frame:
 
     def gaps(self, name: str, gone: np.ndarray) -> Counter[str]:
         """The texts of a column's cells that are `gone` (n,), with the number of cells of each."""
-        from polars import Float64, String
-
         if not gone.any() or self.columns[name].dtype == Float64:
             return Counter({"empty": int(gone.sum())} if gone.any() else {})
         texts = self.columns[name].filter(gone).cast(String).str.strip_chars()
@@ -77,8 +78,6 @@ class Frame:
 
     def of_client(self, column: str, name: str) -> Frame:
         """All rows as those of one client."""
-        from polars import Categorical, lit
-
         check_whole("site", [name])
         check_whole("client", [column])
         return replace(self, cells=self.cells.with_columns(lit(name, Categorical).alias(column)))
@@ -87,22 +86,6 @@ class Frame:
 def place_of(file: str, line: int) -> str:
     """Of a row."""
     return f"line {line} of {file}" if file else f"row {line}"
-
-
-def joined(frames: Sequence[Frame]) -> Frame:
-    """The rows of all pieces of a table. What is texts in one of them is texts in all."""
-    from polars import Float64, String, concat
-
-    names = {name for frame in frames for name, kind in frame.cells.schema.items() if kind == String}
-    parts = [
-        frame.cells.with_columns(
-            texts_of(frame.columns[name]).fill_null("").alias(name)
-            for name in names
-            if frame.columns[name].dtype == Float64
-        )
-        for frame in frames
-    ]
-    return Frame(cells=concat(parts), file=frames[0].file, lines=np.concatenate([frame.lines for frame in frames]))
 
 
 class Replayed:
@@ -115,8 +98,6 @@ class Replayed:
         finalize(self, self.file.close)
 
     def __call__(self) -> Iterator[Frame]:
-        from polars import Series, read_ipc
-
         self.file.seek(0)
         for name, end in self.pieces:
             cells = read_ipc(self.file.read(end - self.file.tell()))
@@ -143,8 +124,6 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
     """A `Frame` of a data frame (any that narwhals knows) or of a mapping of columns; `InputError`. Columns that are
     not to be `read`, which may be dates or of any kind, hold zeros. Texts are read as cells of a CSV are, but
     categories, and the columns `texts` (names of sites, say), as they stand."""
-    from polars import DataFrame, Series
-
     given = source if isinstance(source, Mapping) else _columns(source)
     names = list(map(str, given))
     if len(set(names)) != len(names):
@@ -161,6 +140,15 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
     if len(lengths) != 1 or 0 in lengths:
         raise InputError("table", f"columns of {sorted(lengths)} rows", "give columns of one length, at least one row")
     return Frame(cells=DataFrame(cells), lines=np.arange(1, 1 + lengths.pop()))
+
+
+def frame_of_table(table: Table, target: str, start: int = 0) -> tuple[Frame, str]:
+    """The rows, of which the first has the number `start` + 1, and what their target is called."""
+    target = free_name(target, table.columns)
+    check_whole("column", [*table.columns, target])
+    y = series_of(target, table.y, names=table.y.dtype.kind == "U")
+    cells = DataFrame(dict(zip(table.columns, table.X.T))).with_columns(y)
+    return Frame(cells=cells, lines=np.arange(start + 1, start + len(table.y) + 1)), target
 
 
 def _columns(source: Any) -> Mapping[Any, Any]:

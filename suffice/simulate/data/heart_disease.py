@@ -44,13 +44,8 @@ def patients(path: str | Path, *, standardise: str = "none") -> tuple[tuple[Tabl
         indicators = [patients[:, [FIELDS.index(category)]] == levels[category] for category in levels]
         X, y = np.column_stack((patients[:, numeric], *indicators)).astype(float), (patients[:, -1] != 0).astype(float)
         both = min((y == 0).sum(), (y == 1).sum()) > 2
-        chosen = train_test_split(
-            np.arange(len(y)),
-            train_size=0.66,
-            test_size=1 - 0.66,
-            random_state=SPLIT_SEED,
-            stratify=y if both else None,
-        )
+        how = {"train_size": 0.66, "test_size": 1 - 0.66, "random_state": SPLIT_SEED}
+        chosen = train_test_split(np.arange(len(y)), stratify=y if both else None, **how)
         parts.append([Table(name=name, X=X[part], y=y[part], columns=columns) for part in map(np.asarray, chosen)])
     if standardise != "none":
         pooled = np.concatenate([train.X for train, _ in parts])

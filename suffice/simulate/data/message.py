@@ -155,9 +155,14 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
     for column in (column for message in messages for column in message.columns):
         if known.setdefault(column.name, column) != column:
             raise InputError(f"column {column.name}", "different kinds", "give it the same kind at all sites")
-    for column in known.values():
-        if column.level is None and not column.gap:
-            _check_everywhere(column.name, messages)
+    for number in (column.name for column in known.values() if column.level is None and not column.gap):
+        lacking = [message.site for message in messages if number not in message.design.names]
+        if lacking:
+            having = [name for name in names if name not in lacking]
+            fewer = len(having) <= len(lacking)
+            who = f"only {some(having)} sent it" if fewer else f"{some(lacking)} did not send it"
+            remedy = f"{who}; either all sites send it, or none does (summarise(..., drop=[{number!r}]))"
+            raise InputError(f"column {number}", f"{len(having)} of {len(messages)} sites", remedy)
     folds, order = [], {name: at for at, name in enumerate(known)}
     for message in messages:
         matrix = np.zeros((len(message.columns) + 1, len(known) + 1))
@@ -169,13 +174,3 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
     design = Design(columns=tuple(known.values()), left_out=tuple(left_out.items()))
     counts = np.array([message.count for message in messages])
     return Sites(names=tuple(names), counts=counts, sums=Sums.of(folds), design=design, target=targets[0])
-
-
-def _check_everywhere(number: str, messages: Sequence[Message]) -> None:
-    """Refuse a number that some sites do not have, naming the fewer of those that have it and those that do not."""
-    having = [message.site for message in messages if number in message.design.names]
-    lacking = [message.site for message in messages if number not in message.design.names]
-    if lacking:
-        who = f"only {some(having)} sent it" if len(having) <= len(lacking) else f"{some(lacking)} did not send it"
-        remedy = f"{who}; either all sites send it, or none does (summarise(..., drop=[{number!r}]))"
-        raise InputError(f"column {number}", f"{len(having)} of {len(messages)} sites", remedy)

@@ -53,25 +53,19 @@ def read_npz(path: Path, memory: Memory) -> tuple[Table, list[str] | None]:
         remedy = f"the arrays of {path.name} are X, y and, optionally, client and columns"
         raise InputError("unknown arrays" if unknown else "missing arrays", unknown or missing, remedy)
     X, y = arrays["X"], arrays["y"]
-    if X.ndim != 2 or y.shape != X.shape[:1]:
-        raise InputError(f"X and y of {path.name}", [X.shape, y.shape], "give shapes (n, d) and (n,)")
-    if not len(X):
-        raise InputError(f"rows of {path.name}", 0, "give at least one row")
+    if X.ndim != 2 or y.shape != X.shape[:1] or not len(X):
+        raise InputError(f"X and y of {path.name}", [X.shape, y.shape], "give shapes (n, d) and (n,), of a row or more")
     memory.check(f"the {X.shape[1]} names of columns", PER_TEXT * X.shape[1])
-    columns = tuple(f"x{j + 1}" for j in range(X.shape[1]))
-    if "columns" in arrays:
-        columns = tuple(map(str, arrays["columns"].tolist())) if arrays["columns"].ndim == 1 else ()
-        if len(columns) != X.shape[1] or len(set(columns)) != len(columns):
-            raise InputError(f"columns of {path.name}", list(columns), f"give {X.shape[1]} distinct names")
+    named = arrays.get("columns", np.array([f"x{j + 1}" for j in range(X.shape[1])]))
+    columns = tuple(map(str, named.ravel().tolist()))
+    if named.shape != X.shape[1:] or len(set(columns)) != len(columns):
+        raise InputError(f"columns of {path.name}", list(columns), f"give {X.shape[1]} distinct names")
     table = Table(name="", X=X, y=y, columns=columns)
     if "client" not in arrays:
         return table, None
     client = arrays["client"]
-    if client.shape != y.shape or client.dtype.kind not in "iuU":
-        raise InputError(
-            f"client of {path.name}", f"{client.dtype} {client.shape}", "give one whole number or text a row"
-        )
-    names = [str(name).strip() for name in client.tolist()]
-    if "" in names:
-        raise InputError(f"client of {path.name}", "", "name the client of every row")
+    names = [str(name).strip() for name in client.ravel().tolist()]
+    if client.shape != y.shape or client.dtype.kind not in "iuU" or "" in names:
+        given = f"{client.dtype} {client.shape}"
+        raise InputError(f"client of {path.name}", given, "give one whole number or text a row, and none empty")
     return table, names

@@ -15,7 +15,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
 from .cells import NUMBER
-from .design import MOST_LEVELS, ColumnFacts, Design, check_roles, counted
+from .column_facts import MOST_LEVELS, ColumnFacts, check_roles, counted, design_of
+from .design import Design
 from .folds import FOLDS, Sums
 from .frame import Frame, place_of
 from .memory import MAX_MEMORY, Memory
@@ -63,11 +64,11 @@ def read_sites(
     roles = {"client": client, "target": target}
     check_roles(facts, roles, drop)
     loss, classes, guessed = _loss(target, facts[target], loss, problem=problem, sent=site is not None)
-    design = Design.of(facts, roles=roles.values(), drop=drop)
+    design = design_of(facts, roles.values(), drop)
     if keep := keep or bool(classes):
         rows, p = facts[target].rows, len(design.columns)  # in place of what was read
         Memory(max_memory).take(f"{rows} rows of {p} columns", 8.0 * rows * p)
-    sites, left, sample = _collected(frames, design, classes, facts, roles, keep=keep)
+    sites, left, sample = _collected(frames, design, classes, facts, roles, names=given.names, keep=keep)
     notes = [
         f"{count} rows without a {what} are left out{_written(facts[name].gaps)}"
         for count, what, name in zip(left, (f"site ({client})", "target"), (client, target))
@@ -94,6 +95,7 @@ def _collected(
     facts: Mapping[str, ColumnFacts],
     roles: Mapping[str, str],
     *,
+    names: Sequence[str],
     keep: bool,
 ) -> tuple[Sites, list[int], tuple[np.ndarray, np.ndarray]]:
     """The rows of all sites; how many have no site, and how many others no target; X and y of the first ones."""
@@ -102,15 +104,16 @@ def _collected(
     most, p = len(facts[client].texts), 0 if keep else len(design.columns) + 1
     if most > MOST_CLIENTS:  # more than matrices of all pairs are made for
         raise InputError(client, f"over {MOST_CLIENTS} values", FEWER)
-    names, counts, sums = dict[str, int](), np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
+    order, counts, sums = {name: k for k, name in enumerate(names)}, np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
     parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(most)]
-    left, sample = [0, 0], (np.empty((0, 0)), np.empty(0))
+    left, head = [0, 0], list[tuple[np.ndarray, np.ndarray]]()
     for frame in frames():
         owners, X, y = frame.texts(client), design.apply(frame), _targets(frame, target, labels)
-        sample = sample if len(sample[1]) else (X[:SAMPLE].copy(), y[:SAMPLE])
+        if sum(len(own) for _, own in head) < SAMPLE:
+            head.append((X[:SAMPLE].copy(), y[:SAMPLE]))
         for name in owners.drop_nulls().unique(maintain_order=True):
-            names.setdefault(name, len(names))
-        at = owners.replace_strict(names, default=-1).to_numpy() if names else np.full(len(y), -1)
+            order.setdefault(name, len(order))
+        at = owners.replace_strict(order, default=-1).to_numpy() if order else np.full(len(y), -1)
         left[0] += int((at < 0).sum())
         left[1] += int((np.isnan(y) & (at >= 0)).sum())
         rows = np.flatnonzero(~np.isnan(y) & (at >= 0))
@@ -121,9 +124,9 @@ def _collected(
                 parts[k].append((X[part], y[part]))
         elif len(rows):
             fold = (np.arange(len(rows)) + np.repeat(counts[own] - first, size)) % FOLDS  # in turn, from a site's first
-            order = np.lexsort((fold, at[rows]))
-            slot, starts = np.unique(at[rows][order] * FOLDS + fold[order], return_index=True)
-            sums.add(np.divmod(slot, FOLDS), Sums.of_parts(X[rows[order]], y[rows[order]], starts))
+            turn = np.lexsort((fold, at[rows]))
+            slot, starts = np.unique(at[rows][turn] * FOLDS + fold[turn], return_index=True)
+            sums.add(np.divmod(slot, FOLDS), Sums.of_parts(X[rows[turn]], y[rows[turn]], starts))
         counts[own] += size
     kept: list[tuple[np.ndarray, ...]] = []
     for part in filter(None, parts):
@@ -131,8 +134,9 @@ def _collected(
         part.clear()  # its memory serves for the next
     X, y = [rows for rows, _ in kept], [own for _, own in kept]
     shared: dict[str, Any] = {"design": design, "client": client, "target": target, "classes": classes}
-    found = Sites(names=tuple(names), counts=counts[: len(names)], sums=sums[: len(names)], X=X, y=y, **shared)
-    return found, left, sample
+    found = Sites(names=tuple(order), counts=counts[: len(order)], sums=sums[: len(order)], X=X, y=y, **shared)
+    first, own = (np.concatenate(part)[:SAMPLE] for part in zip(*head))
+    return found, left, (first, own)
 
 
 def _facts(frames: Frames, client: str) -> tuple[dict[str, ColumnFacts], Copies]:

@@ -10,23 +10,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from polars import Categorical, Series, String, lit
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import check_whole
 
 from .cells import series_of
 from .client_partition import Split, parse_split, parts_of
 from .csv_file import csv_source, is_csv, is_named_csv
-from .frame import Frame, Replayed, frame_of, is_frame, joined
+from .frame import Frame, Replayed, frame_of, frame_of_table, is_frame
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
 from .mnist import mnist, mnist_part
 from .npz import read_npz
 from .suspicion import alike, named
-from .table import Table, free_name, no_column
+from .table import PREFIX, Table, free_name, no_column
 
 EMBEDDED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
-PREFIX = "sklearn:"
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
 UNDIVIDED = "one undivided table: say how to divide it, as contiguous:8"
@@ -43,6 +44,8 @@ class Source:
     target: str
     notes: tuple[str, ...] = ()
     """On columns that files of a folder lack."""
+    names: tuple[str, ...] = ()
+    """Of clients, where a table is divided: their order."""
 
 
 def source_of(
@@ -80,16 +83,17 @@ def source_of(
     if framed or (not embeds and is_csv(path)):
         unread = {*drop} - {target} - ({client} if rule is None else set())
         read = lambda name: name not in unread  # noqa: E731
-        frames = partial(iter, (frame_of(given, read, [client]),)) if framed else csv_source(path, read, (client,))
-        frames = frames if framed or rule is not None else Replayed(frames)
+        table = partial(iter, (frame_of(given, read, [client]),)) if framed else None
+        frames = table or Replayed(csv_source(path, read, (client,)))
     else:
         frame, client, target = _of_arrays(str(given), path, client, target, memory)
         frames = partial(iter, (frame,))
         if split is None and client not in frame.columns:
             raise InputError("split", "missing", UNDIVIDED)
+    names = ()
     if rule is not None:
-        frames = _divided(frames, client, target, unread, rule, seed, Memory(memory.limit))
-    return Source(frames=frames, client=client, target=target)
+        frames, names = _divided(frames, client, target, unread, rule, seed)
+    return Source(frames=frames, client=client, target=target, names=names)
 
 
 def _of_arrays(name: str, path: Path, client: str, target: str, memory: Memory) -> tuple[Frame, str, str]:
@@ -106,7 +110,7 @@ def _of_arrays(name: str, path: Path, client: str, target: str, memory: Memory) 
         (whole,) = read_libsvm([path], memory)
     else:
         raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
-    frame, target = whole.frame(target)
+    frame, target = frame_of_table(whole, target)
     if owners is not None:
         client = free_name(client, whole.columns)
         frame = replace(frame, cells=frame.cells.with_columns(series_of(client, owners, names=True)))
@@ -125,27 +129,35 @@ def embedded(name: str) -> Table:
 
 
 def _divided(
-    frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int, memory: Memory
-) -> Frames:
-    """One piece per client, named by its number. Rows without a target, which are left out later, are with the
-    first."""
-    parts = []
+    frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int
+) -> tuple[Frames, tuple[str, ...]]:
+    """The rows with a column of clients, and these, which are named by numbers. Rows without a target, which are left
+    out later, are the first one's."""
+    check_whole("client", [client])
+    values: list[Any] = []
     for frame in frames():
-        memory.take("the table that is divided", 8.0 * frame.rows * frame.cells.width)
-        parts.append(frame)
-    whole = joined(parts)
-    if client in whole.columns and client not in unread:
-        remedy = f"{whole.file or 'the table'} has a column {client} that names clients; drop one of them"
-        raise InputError("split", "given", remedy)
-    if target not in whole.columns:
-        raise no_column("target", target, list(whole.columns))
-    values, texts = whole.numbers(target), whole.texts(target)
-    gone = texts.is_null().to_numpy() if values is None else np.isnan(values)
-    known = np.flatnonzero(~gone)
-    y = texts.gather(known).to_numpy().astype(str) if values is None else values[known]
-    rows = [known[part] for part in parts_of(y, rule, seed)]
-    rows[0] = np.concatenate((rows[0], np.flatnonzero(gone)))
-    return lambda: (whole.part(own).of_client(client, str(at)) for at, own in enumerate(rows))
+        if client in frame.columns and client not in unread:
+            remedy = f"{frame.file or 'the table'} has a column {client} that names clients; drop one of them"
+            raise InputError("split", "given", remedy)
+        if target not in frame.columns:
+            raise no_column("target", target, list(frame.columns))
+        values.append(frame.numbers(target))
+    if any(part is None for part in values):  # classes
+        values = [frame.texts(target).fill_null("").to_numpy().astype(str) for frame in frames()]
+    y = np.concatenate(values)
+    known = np.flatnonzero((y != "") if y.dtype.kind == "U" else ~np.isnan(y))
+    owner, parts = np.zeros(len(y), int), parts_of(y[known], rule, seed)
+    for at, part in enumerate(parts):
+        owner[known[part]] = at
+
+    def divided() -> Iterator[Frame]:
+        start = 0
+        for frame in frames():
+            own = Series(client, owner[start : start + frame.rows]).cast(String).cast(Categorical)
+            start += frame.rows
+            yield replace(frame, cells=frame.cells.with_columns(own))
+
+    return divided, tuple(map(str, range(len(parts))))
 
 
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
@@ -192,8 +204,6 @@ def _together(
     ]
 
     def frames() -> Iterator[Frame]:
-        from polars import lit
-
         for name, source in zip(names, sources):
             for frame in source():
                 absent = [lit(np.nan).alias(column) for column in every if column not in frame.columns]
@@ -216,6 +226,6 @@ def source_of_tables(tables: Sequence[Table], client: str, target: str) -> Sourc
     client = free_name(client, tables[0].columns)
     starts = np.cumsum([0, *(len(table.y) for table in tables)]).tolist()
     frames = lambda: (  # noqa: E731
-        table.frame(target, start)[0].of_client(client, table.name) for table, start in zip(tables, starts)
+        frame_of_table(table, target, start)[0].of_client(client, table.name) for table, start in zip(tables, starts)
     )
     return Source(frames=frames, client=client, target=free_name(target, tables[0].columns))

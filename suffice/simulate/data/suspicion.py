@@ -11,8 +11,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from polars import DataFrame
 
-from .design import FEW_LEVELS, MOST_LEVELS, Column, ColumnFacts, Design
+from .column_facts import FEW_LEVELS, MOST_LEVELS, ColumnFacts
+from .design import Column, Design
 from .frame import Frame, place_of
 
 if TYPE_CHECKING:
@@ -76,8 +78,6 @@ class Copies:
         self.rows = 0
 
     def see(self, frame: Frame, client: str | None) -> None:
-        from polars import DataFrame
-
         if self.rows >= MOST_ROWS:
             return
         columns = {}

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers, check_whole
+from suffice.support.numbers import as_numbers
 from suffice.support.parse import nearest
 
-from .cells import series_of
-from .frame import Frame
-
 MOST_CLIENTS = 4000
+PREFIX = "sklearn:"
+"""What stands before the name of a set of scikit-learn."""
 PER_TEXT = 200
 """One more name takes so many bytes where names are told apart."""
 
@@ -34,16 +33,6 @@ class Table:
         if self.y.dtype.kind != "U":
             field = f"y of client {self.name}" if self.name else "y"
             object.__setattr__(self, "y", as_numbers(field, self.y, (len(X),)))
-
-    def frame(self, target: str, start: int = 0) -> tuple[Frame, str]:
-        """The rows, of which the first has the number `start` + 1, and what their target is called."""
-        from polars import DataFrame
-
-        target = free_name(target, self.columns)
-        check_whole("column", [*self.columns, target])
-        cells = DataFrame(dict(zip(self.columns, self.X.T)))
-        y = series_of(target, self.y, names=self.y.dtype.kind == "U")
-        return Frame(cells=cells.with_columns(y), lines=np.arange(start + 1, start + len(self.y) + 1)), target
 
 
 def free_name(role: str, columns: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from suffice.support.tables import some
 from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, two_classes
 from ..data.memory import MAX_MEMORY, Memory
-from ..data.standardisation import INTERCEPT, Coordinates, standardised
+from ..data.standardisation import INTERCEPT, Coordinates
 from ..data.table import Table
 from . import LeastSquares, Logistic
 from .rows import client_labels, client_rows
@@ -98,20 +98,31 @@ def _scaled(
     of_target: bool,
     intercept: bool,
 ) -> tuple[list[np.ndarray], list[np.ndarray], Coordinates]:
-    """Rows and targets in the coordinates of the problem, with a column of ones where there is an intercept."""
-    p = blocks[0].shape[1]
-    means, scales = np.zeros(p), np.ones(p)
+    """Rows and targets in the coordinates of the problem, with a column of ones where there is an intercept; of columns
+    the means are 0 and the deviations 1 over all clients' rows or each client's own. `InputError` for a column that
+    does not vary."""
+    n, p = len(blocks), blocks[0].shape[1]
+    heads = tuple(columns) if len(columns) == p else tuple(f"x{j}" for j in range(p))
+    pooled, means, scales = standardise == "pooled", np.zeros((1, p)), np.ones((1, p))
     if standardise != "none":
-        blocks, means, scales = standardised(blocks, labels, columns, pooled=standardise == "pooled")
+        references = {"all clients": np.concatenate(blocks)} if pooled else dict(zip(labels, blocks))
+        means, scales = (np.array([of(rows, axis=0) for rows in references.values()]) for of in (np.mean, np.std))
+        for (owner, rows), scale in zip(references.items(), scales):
+            for at in np.flatnonzero(scale <= 1e-12 * np.abs(rows).max(0)):
+                remedy = "the same in every row: drop it, or use standardise = none" + ("" if pooled else " or pooled")
+                raise InputError(f"{heads[at]} of {owner if pooled else f'client {owner}'}", rows[0, at], remedy)
+        each = zip(blocks, np.broadcast_to(means, (n, p)), np.broadcast_to(scales, (n, p)))
+        blocks = [(block - mean) / scale for block, mean, scale in each]
+    if standardise != "client":
+        means, scales = means[0], scales[0]
     shift, scale = 0.0, 1.0
     if of_target:
-        pooled = np.concatenate(targets)
-        if pooled.std() <= 1e-12 * np.abs(pooled).max():
+        together = np.concatenate(targets)
+        if together.std() <= 1e-12 * np.abs(together).max():
             remedy = "the same in every row: nothing to learn; give a target that varies"
-            raise InputError("target", pooled[0], remedy)
-        shift, scale = float(pooled.mean()), float(pooled.std())
+            raise InputError("target", together[0], remedy)
+        shift, scale = float(together.mean()), float(together.std())
         targets = [(values - shift) / scale for values in targets]
-    heads = tuple(columns) if len(columns) == p else tuple(f"x{j}" for j in range(p))
     if intercept:
         blocks = [np.column_stack((np.ones(len(block)), block)) for block in blocks]
         edge = [(0, 0)] * (means.ndim - 1) + [(1, 0)]

@@ -191,6 +191,16 @@ def test_files_of_a_folder_whose_headers_differ(tmp_path):
     assert "b.csv has no column z: it is missing in all their rows" in sf.fit(tmp_path, target="y").notes
 
 
+def test_a_short_file_is_no_sample_of_a_folder(tmp_path):
+    """Its three rows rise by one."""
+    table = columns()
+    table["x"][:3], table["site"] = [1, 2, 3], [*["a"] * 3, *["b"] * 40, *["c"] * 47]
+    for site in "abc":
+        rows = [row[1:] for row in zip(*table.values()) if row[0] == site]
+        (tmp_path / f"{site}.csv").write_text("\n".join(["x,z,y", *(",".join(map(str, row)) for row in rows)]))
+    assert not any("counts the rows" in note or "rises" in note for note in sf.fit(tmp_path, target="y").notes)
+
+
 def test_classes_that_look_alike():
     fit = sf.fit(columns() | {"y": [*["yes", "no"] * 44, "Yes", "no"]}, **ROLES)
     assert "classes Yes, yes look alike: if they are one, write one name" in fit.notes
