@@ -26,7 +26,7 @@ def real_array(name: str, value: Any) -> np.ndarray:
     try:
         raw = np.asarray(value)
         entries = raw.flat if raw.dtype.kind == "O" else ()  # whole numbers of any size, fractions, mpmath's
-        if raw.dtype.kind in "iufO" and not any(isinstance(entry, bool | str | bytes) for entry in entries):
+        if raw.dtype.kind in "iufO" and not any(isinstance(entry, bool | str | bytes | None) for entry in entries):
             return np.array(raw, dtype=float)
     except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is torch's, of a tensor with a gradient
         pass
