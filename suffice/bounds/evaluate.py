@@ -201,8 +201,6 @@ def _exact(parameter: Parameter, value: Any) -> Any:
     """A number as mpmath's, without rounding; `InputError` where `evaluate` refuses its size or takes it for 0."""
     import mpmath
 
-    if isinstance(value, (str, bytes, bool)):
-        raise InputError(parameter.name, value, "give one number")
     if not (type(value) is float and LEAST <= value <= LARGEST):  # nearly all are, a hundred times as fast
         size = real_array(parameter.name, value)
         if parameter.extreme(size).any():

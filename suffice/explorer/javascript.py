@@ -13,10 +13,6 @@ from suffice.bounds import SufficeError, Theorem
 from suffice.bounds.elementary import KEEP_NAMES
 from suffice.bounds.symbolic import as_expression, on_symbols
 
-_ROUNDED = (
-    *("survive", "fall", "spare", "decay", "log1p", "last_over_mean"),
-    *("log_ratio", "up", "down", "difference", "quotient", "times_log_ratio"),
-)
 NOTHING = "{ bound: null, conditions: [] }"
 
 
@@ -48,7 +44,9 @@ def _traced(function: Callable[..., Any]) -> Any:
 
 def _arrow(value: Any) -> str:
     import sympy
+    from sympy.core.function import AppliedUndef
 
-    names = {name: name for name in _ROUNDED}
     with sympy.evaluate(False):
-        return f"v => {sympy.jscode(as_expression(value), user_functions=names)}"
+        expression = as_expression(value)
+        names = {str(call.func): str(call.func) for call in expression.atoms(AppliedUndef)}
+        return f"v => {sympy.jscode(expression, user_functions=names)}"

@@ -26,7 +26,7 @@ def real_array(name: str, value: Any) -> np.ndarray:
     try:
         raw = np.asarray(value)
         entries = raw.flat if raw.dtype.kind == "O" else ()  # whole numbers of any size, fractions, mpmath's
-        if raw.dtype.kind in "iufO" and not any(isinstance(entry, bool | str | bytes) for entry in entries):
+        if raw.dtype.kind in "iufO" and not any(isinstance(entry, bool | str | bytes | None) for entry in entries):
             return np.array(raw, dtype=float)
     except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is torch's, of a tensor with a gradient
         pass
@@ -67,14 +67,13 @@ def as_numbers(
 
 def _refuse_extremes(name: str, array: np.ndarray, *, infinite: bool) -> None:
     """`InputError` for NaN, for what is too large and, unless `infinite`, for infinity."""
-    if np.isnan(array).any():
-        raise InputError(name, float("nan"), "replace NaN by numbers")
-    if not infinite and np.isinf(array).any():
-        raise InputError(name, array[np.isinf(array)][0].item(), "infinity has no meaning here; give finite numbers")
-    large = array[np.isfinite(array) & (np.abs(array) > LARGEST)]
-    if large.size:
-        worst = large[np.argmax(np.abs(large))].item()
-        raise InputError(name, worst, f"give numbers up to {LARGEST:g}; change units")
+    left = np.where(np.isinf(array), 0, array) if infinite else array
+    worst = left.flat[np.abs(left).argmax()].item()  # NaN is the largest there
+    if not abs(worst) <= LARGEST:
+        remedy = "infinity has no meaning here; give finite numbers" if math.isinf(worst) else "replace NaN by numbers"
+        raise InputError(
+            name, worst, f"give numbers up to {LARGEST:g}; change units" if math.isfinite(worst) else remedy
+        )
 
 
 def as_number(name: str, value: Any, *, least: float = -LARGEST, most: float = LARGEST) -> float:

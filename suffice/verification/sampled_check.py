@@ -14,7 +14,7 @@ the measured number: an upper bound below it is false but for probability alpha.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -27,7 +27,6 @@ from suffice.simulate.moment_powers import Cycle
 from suffice.simulate.outcome_sequences import MOST_SEQUENCES, expected_by_sequences
 from suffice.simulate.path_values import NUDGE, noiseless, path_values
 from suffice.simulate.problem_batches import instances
-from suffice.simulate.quadratic_forms import QuadraticForm
 from suffice.support.errors import InputError
 
 from .assumptions import Assumptions, listed, paths_only
@@ -101,7 +100,13 @@ class PathMeasure(Measure):
             root=drawing % 2**32, scalars=given,
         )  # fmt: skip
         if self.held and self.delta is None:
-            self._replace_few(form, problems, drawn, exact, eta, T, given)
+            # exact values where coins alone are drawn and their sequences can be counted
+            few = [at for at, one in enumerate(problems) if len(drawn[at]) and not exact[at] and noiseless(one)]
+            rest, some = {name: value[few] for name, value in given.items()}, [problems[at] for at in few]
+            asked_of = {"eta": eta[few], "iterations": T[few], "client": self.client, "form": form, "scalars": rest}
+            known = expected_by_sequences(some, self.algorithm, self.held, **asked_of) if few else {}
+            for at, value in known.items():
+                drawn[few[at]], exact[few[at]] = value, True
         measured, rounding = np.full((2, len(asked.measured)), np.nan)
         certain = np.zeros(len(asked.measured), dtype=bool)
         for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
@@ -120,20 +125,6 @@ class PathMeasure(Measure):
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), theorem.direction == "upper")
         return measured, rounding, certain
-
-    def _replace_few(
-        self, form: QuadraticForm, problems: Sequence[Any], found: list[np.ndarray], exact: list[bool],
-        eta: np.ndarray, T: np.ndarray, scalars: Mapping[str, np.ndarray],
-    ) -> None:  # fmt: skip
-        """Exact values in the place of paths where coins alone are drawn and their sequences can be counted."""
-        few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
-        if few:
-            expected = expected_by_sequences(
-                [problems[at] for at in few], self.algorithm, self.held, eta=eta[few], iterations=T[few],
-                client=self.client, form=form, scalars={name: value[few] for name, value in scalars.items()},
-            )  # fmt: skip
-            for at, value in expected.items():
-                found[few[at]], exact[few[at]] = value, True
 
     def _floor(self, problem: Any, scalars: Mapping[str, float]) -> float:
         """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -121,3 +122,12 @@ def test_the_least_number_that_a_refusal_names_is_taken():
     for call in (sf.PARAMETERS["p"].check, lambda x: as_numbers("x", [x], ("n",), positive=True)):
         with pytest.raises(sf.InputError, match=r"1e-60"):
             call(np.nextafter(1e-60, 0))
+
+
+@pytest.mark.parametrize("wrong", [None, [1.0, None], "0.5", True, [2**70, True], 1j, [[1.0], [1.0, 2.0]]])
+def test_what_is_no_number_is_refused_also_among_objects(wrong):
+    with pytest.raises(sf.InputError, match=r"^b = .*: give real numbers"):
+        sf.evaluate("adaptive/lemma-2", b=wrong, c=0.0, mu=1.0, eps=1.0)
+    assert sf.evaluate("adaptive/lemma-2", b=Fraction(1, 2), c=0.0, mu=1.0, eps=1.0) == sf.evaluate(
+        "adaptive/lemma-2", b=0.5, c=0.0, mu=1.0, eps=1.0
+    )

@@ -202,12 +202,8 @@ export class View {
     const word = broken
       ? ` The ${record.edition} bound is broken: the truth is ${far}.`
       : ` The bound holds; ${over ? "exact/bound" : "bound/exact"} is ${found.value ? times(ratio) : "0"}.`;
-    return [
-      "Exactly ",
-      make("b", {}, shown(found.value)),
-      ":",
-      make("span", { className: broken ? "broken" : "kept" }, word),
-    ];
+    const judged = make("span", { className: broken ? "broken" : "kept" }, word);
+    return ["Exactly ", make("b", {}, shown(found.value)), ":", judged];
   }
 
   conditions(record, values) {
@@ -219,20 +215,15 @@ export class View {
       const both = make("span", { className: "sides" }, `${left} ${good ? "≤" : ">"} ${right}`);
       return make("li", { className: good ? "good" : "bad" }, sign, rich(name), ": ", both);
     });
-    this.limits.replaceChildren(
-      ...(items.length ? items : [make("li", { className: "good" }, "None beyond the domains of the parameters.")]),
-    );
+    const none = make("li", { className: "good" }, "None beyond the domains of the parameters.");
+    this.limits.replaceChildren(...(items.length ? items : [none]));
   }
 
   draw() {
     const { record, values, along } = this.state;
     if (!record || !this.sliders) return;
-    const { curves, exact, paths, range, xLog, found, parameter } = linesOf(
-      this.state,
-      this.editions(record),
-      this.data.paths,
-      this.scales[0],
-    );
+    this.drawn = linesOf(this.state, this.editions(record), this.data.paths, this.scales[0]);
+    const { curves, exact, paths, range, xLog, found, parameter } = this.drawn;
     const bound = claimed(record, values);
     const applies = allowed(record, values);
     const marks = applies ? [{ x: values[along], y: bound, look: record.edition }] : [];
@@ -253,7 +244,7 @@ export class View {
       here: values[along],
       xNames: [parameter.meaning, parameter.meaning.split(/[:;,(]/)[0], ""].map(words => `${parameter.letters}: ${words}`),
     });
-    this.drawn = { exact, range, xLog, yLog: across.yLog, parameter, across };
+    Object.assign(this.drawn, { yLog: across.yLog, across });
     for (const [axis, name] of ["horizontal", "vertical"].entries()) {
       const log = axis ? this.drawn.yLog : xLog;
       this.axes[axis].textContent = `${name}: ${log ? "log" : "linear"}`;
@@ -299,10 +290,8 @@ export class View {
 
   // The values at hand, and numbers of the erratum's instance that the record itself does not take.
   known() {
-    const told = this.state.erratum
-      ? this.state.erratum.inputs.filter(([, text]) => Number.isFinite(Number(text)))
-      : [];
-    return { ...Object.fromEntries(told.map(([name, text]) => [name, Number(text)])), ...this.state.values };
+    const told = (this.state.erratum?.inputs ?? []).map(([name, text]) => [name, Number(text)]);
+    return { ...Object.fromEntries(told.filter(([, number]) => Number.isFinite(number))), ...this.state.values };
   }
 
   // What people take away.
