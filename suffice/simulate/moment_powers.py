@@ -5,7 +5,7 @@ coin is tossed, and in any case a linear map of the m = s (s + 1)/2 entries of t
 compose, so that a cycle of iterations is again one such map, and its power takes log2(T) products. Rounding grows like
 T 2^-53 relative to the largest moment met, not to the last one: `scale` says how large that was.
 
-All is of a batch of B instances side by side; `MomentPowers` is of one.
+All is of a batch of B instances side by side, which may be one.
 """
 
 from __future__ import annotations

@@ -73,22 +73,6 @@ def share_of_step(before: np.ndarray | float, after: np.ndarray | float) -> np.n
     return np.log(before) / np.log(before / np.maximum(after, 1e-300))
 
 
-def arrival(M: np.ndarray, start: np.ndarray, loss: np.ndarray, most: int) -> float:
-    """When loss . M^t start is at most 1 first, to a fraction of a step: 0 if it starts there, inf beyond `most`."""
-    z, t, first = start, 0, float(loss @ start)
-    with np.errstate(over="ignore", invalid="ignore"):
-        while first > 1 and t < most:
-            Z = orbit(M, z, min(most - t, max(t, BLOCK), BLOCK**2))
-            e, z, done = loss @ Z, Z[:, -1], t + Z.shape[1] - 1
-            if (e[1:] <= 1).any():
-                at = int(np.argmax(e[1:] <= 1))
-                return t + at + float(share_of_step(e[at], e[at + 1]))
-            if not (e[-1] < DIVERGED * first and _arriving(e[0], e[-1], done - t, most - done, done)):
-                break
-            t = done
-    return np.inf if first > 1 else 0.0
-
-
 def _arriving(before: np.ndarray, after: np.ndarray, steps: int, left: int, t: int) -> np.ndarray:
     """Of sums of decaying exponentials, whether ten times the present pace would get them to 1 in the steps left."""
     return (t < SETTLED) | (10 * np.abs(after - before) * left / steps >= after - 1)

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from .gradient_moments import RANK, GradientMoments, moments_at
-from .orbits import arrival, orbit, orbit_sum
+from .orbits import arrivals, orbit, orbit_sum
 from .packed import affine, pack, sandwich, sandwich_derivative, unpack
 
 FEW = 8
@@ -68,7 +68,10 @@ class LinearRecursion(ABC):
 
     def arrival(self, v: np.ndarray, most: int) -> float:
         """When E e_t first is at most 1, to a fraction of a step: 0 if the start is enough, inf beyond `most`."""
-        return arrival(self.matrix(v), self.start, self.loss, most)
+        if self.excess <= 1:
+            return 0.0
+        move = (self.matrix(v) - np.eye(len(self.start)))[None]
+        return float(arrivals(move, np.zeros_like(move), self.start, self.loss, np.ones(1), most)[0].item())
 
     def derivatives(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
         """E e_t after so many steps and its derivatives by the rates (N,)."""
