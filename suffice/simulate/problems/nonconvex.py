@@ -34,13 +34,8 @@ LARGEST_RIPPLE = 4.6
 class Profile(ABC):
     """A function phi of one variable, with its smoothness and PL constants (mu = 0: not PL)."""
 
-    @property
-    @abstractmethod
-    def smoothness(self) -> float: ...
-
-    @property
-    @abstractmethod
-    def mu(self) -> float: ...
+    smoothness: Any
+    mu: Any
 
     @abstractmethod
     def value(self, u: Tensor) -> Tensor: ...
