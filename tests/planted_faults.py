@@ -112,7 +112,7 @@ gains of all sites are judged as one
   suffice/fitting/gain.py: 0.025 / max(sites, 1) => 0.025
   tests/fitting/test_gain.py -k by_chance
 own rows have no share
-  suffice/fitting/posterior.py: shares[np.diag_indices(sites)] += => shares[np.diag_indices(sites)] -=
+  suffice/fitting/random_coefficients.py: shares[np.diag_indices(sites)] += => shares[np.diag_indices(sites)] -=
   tests/fitting/test_posterior.py -k shares
 an argument given twice counts once
   suffice/cli/arguments.py: if name in pairs: => if False:

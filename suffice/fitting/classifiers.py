@@ -72,19 +72,11 @@ def fit_classes(
     """Models (K, N, d) of all sites from their rows, what sites gain, and the number of rounds."""
     models, ridge, rounds = pooled(rows)
     fitted = None
-    for step in range(PASSES):
-
-        def report(done: int, total: int, step: int = step) -> None:
-            if progress is not None:
-                progress(step * total + done, PASSES * total)
-
-        fitted = average(
-            local_quadratics(rows, models),
-            lambda found: 2 * held_out_loss(rows, found),
-            dispersion=1.0,
-            ridge=ridge,
-            progress=report,
-        )
+    for done in range(PASSES):
+        parts = local_quadratics(rows, models)
+        fitted = average(parts, lambda found: 2 * held_out_loss(rows, found), dispersion=1.0, ridge=ridge)
+        if progress is not None:
+            progress(done + 1, PASSES)
         models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     assert fitted is not None
     return fitted, gains_of_rows(rows, fitted), rounds + 2 * PASSES

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +70,7 @@ def fit(
     if isinstance(given, Sequence) and not isinstance(given, str) and given:
         if loss not in ("auto", "least-squares"):
             raise InputError("loss", loss, "a fit of classes needs the rows of all sites; messages are for numbers")
-        messages = [entry if isinstance(entry, Message) else _read(entry, read_message) for entry in given]
+        messages = [entry if isinstance(entry, Message) else read_message(entry) for entry in given]
         sites, loss, sent = sites_of_messages(messages), "least-squares", [message.numbers for message in messages]
     else:
         how: dict[str, Any] = {"client": client, "target": target, "drop": drop, "max_memory": max_memory}
@@ -114,12 +113,6 @@ def summarise(
     how: dict[str, Any] = {"client": client, "target": target, "drop": drop, "max_memory": max_memory}
     sites, _ = read_sites(source, loss="least-squares", site=site, **how)
     return message_of(sites, reveal=reveal)
-
-
-def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
-    if not isinstance(entry, str | Path):
-        raise InputError("messages", entry, "give messages (suffice.summarise) or paths of their files")
-    return reader(entry)
 
 
 def _least_squares(

@@ -36,8 +36,7 @@ from suffice.simulate.data.folds import Messages
 
 from .all_for_one import PRECISIONS, all_for_one
 from .local_quadratics import LocalQuadratics
-from .posterior import posterior, root_of, with_centre
-from .random_coefficients import random_coefficients
+from .random_coefficients import posterior, random_coefficients, root_of, with_centre
 from .ridge import alone_models, best_penalty, ridge_of, shared_models
 from .soft_clusters import clusters
 

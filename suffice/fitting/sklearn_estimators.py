@@ -36,31 +36,33 @@ class _Collaborative(BaseEstimator):
     def __init__(self, client_column: str | int | None = None) -> None:
         self.client_column = client_column
 
-    def _divided(self, X: Any, client: Any, *, reset: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Predictors (n, d) and sites (n,)."""
+    def _divided(self, X: Any, client: Any, y: Any = None, **checks: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Predictors (n, d), sites (n,) and the target (n,), where one is given to learn from, by scikit-learn's own
+        checks; `InputError` for predictors that hold categories."""
         if self.client_column is not None:
             if client is not None:
                 raise InputError("client", "given twice", "sites are a column of X already; drop one of them")
             X, client = _without(X, self.client_column)
-        X = self._valid(X, reset=reset)
-        if client is None:
-            return X, np.full(len(X), ONLY, dtype=object)
-        sites = np.asarray(client)
-        if sites.shape != (len(X),):
-            raise InputError("client", f"array of shape {sites.shape}", f"give one site per row, {len(X)}")
-        return X, np.array([str(site) for site in sites.tolist()], dtype=object)
-
-    def _valid(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **checks: Any) -> Any:
-        """X (n, d), and y where there is one, by scikit-learn's own checks; `InputError` for what holds categories."""
-        rows: Any = X
         try:
-            return validate_data(self, rows, y, reset=reset, dtype=np.float64, **checks)
+            if y is None and checks:
+                validate_data(self, X, y)  # says that y is missing
+            if y is None:
+                X = validate_data(self, X, reset=False, dtype=np.float64)
+            else:
+                X, y = validate_data(self, X, y, dtype=np.float64, **checks)
         except ValueError as error:
             found = re.match("could not convert string to float: '(.*)'", str(error))
             if found is None:
                 raise
-        remedy = "make numbers of categories first, as by OneHotEncoder in a pipeline; suffice.fit does so itself"
-        raise InputError("X", found[1], f"{remedy}. If this names a site, say which column it is by client_column")
+            remedy = "make numbers of categories first, as by OneHotEncoder in a pipeline; suffice.fit does so itself"
+            remedy += ". If this names a site, say which column it is by client_column"
+            raise InputError("X", found[1], remedy) from None
+        if client is None:
+            return X, np.full(len(X), ONLY, dtype=object), y
+        sites = np.asarray(client)
+        if sites.shape != (len(X),):
+            raise InputError("client", f"array of shape {sites.shape}", f"give one site per row, {len(X)}")
+        return X, np.array([str(site) for site in sites.tolist()], dtype=object), y
 
     def _fitted(self, X: np.ndarray, y: np.ndarray, sites: np.ndarray, loss: str) -> Fit:
         columns: dict[str, Any] = {f"x{j}": X[:, j] for j in range(X.shape[1])}
@@ -68,7 +70,7 @@ class _Collaborative(BaseEstimator):
 
     def _scores(self, X: Any, client: Any) -> np.ndarray:
         check_is_fitted(self, "fit_")
-        X, sites = self._divided(X, client, reset=False)
+        X, sites, _ = self._divided(X, client)
         if client is None and self.client_column is None and len(self.fit_) > 1:
             sites[:] = POPULATION
         return self.fit_.scores(self.fit_.encoding.encoded(X), sites)
@@ -79,12 +81,7 @@ class CollaborativeRegressor(RegressorMixin, _Collaborative):
     without a site, get the population's model."""
 
     def fit(self, X: Any, y: Any, client: Any = None) -> CollaborativeRegressor:
-        if self.client_column is None:
-            X, y = self._valid(X, y, y_numeric=True, multi_output=False)
-        X, sites = self._divided(X, client, reset=True)
-        y = np.asarray(y, dtype=float)
-        if y.shape != (len(X),):
-            raise InputError("y", f"array of shape {y.shape}", f"give one number per row, {len(X)}")
+        X, sites, y = self._divided(X, client, y, y_numeric=True)
         self.constant_ = float(y[0]) if (y == y[0]).all() else None
         self.fit_ = self._fitted(X, y, sites, "least-squares") if self.constant_ is None else None
         return self
@@ -92,8 +89,7 @@ class CollaborativeRegressor(RegressorMixin, _Collaborative):
     def predict(self, X: Any, client: Any = None) -> np.ndarray:
         check_is_fitted(self, "constant_")
         if self.constant_ is not None:
-            X, _ = self._divided(X, client, reset=False)
-            return np.full(len(X), self.constant_)
+            return np.full(len(self._divided(X, client)[0]), self.constant_)
         return self._scores(X, client)[:, 0]
 
 
@@ -101,13 +97,9 @@ class CollaborativeClassifier(ClassifierMixin, _Collaborative):
     """Logistic regression has one model per site, multinomial for three classes or more; it sets `classes_`, `fit_`."""
 
     def fit(self, X: Any, y: Any, client: Any = None) -> CollaborativeClassifier:
-        if self.client_column is None:
-            X, y = self._valid(X, y)
+        X, sites, y = self._divided(X, client, y, multi_output=False)
         check_classification_targets(y)
-        X, sites = self._divided(X, client, reset=True)
-        self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
-        if codes.shape != (len(X),):
-            raise InputError("y", f"array of shape {codes.shape}", f"give one class per row, {len(X)}")
+        self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("y", f"{len(self.classes_)} class", "a classifier needs at least two classes")
         loss = "logistic" if len(self.classes_) == 2 else "multinomial"

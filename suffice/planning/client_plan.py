@@ -135,8 +135,6 @@ class ClientPlan:
         return None if together is None else quotient(alone.iterations, together.iterations)
 
     exact_speedup = property(lambda row: row.gain("exact"))
-    measured_speedup = property(lambda row: row.gain("measured"))
-    guaranteed_speedup = property(lambda row: row.gain("guaranteed"))
 
     @property
     def recommended(self) -> Kind:
@@ -148,7 +146,7 @@ class ClientPlan:
     @property
     def speedup(self) -> float | None:
         """Of the guaranteed times, or of the exact ones where nothing is guaranteed."""
-        return self.exact_speedup if self.schedules is None else self.guaranteed_speedup
+        return self.gain("exact" if self.schedules is None else "guaranteed")
 
     def __repr__(self) -> str:
         peers = ", ".join(self.collaborators[:SHOWN]) + ", ..." * (len(self.collaborators) > SHOWN)
@@ -174,7 +172,7 @@ class ClientPlan:
             "local": (dict.fromkeys(Schedules._fields) if local is None else local._asdict())
             | {"exact": exact_local, "measured": measured_local},
             "exact": exact and exact | {"speedup": self.exact_speedup},
-            "measured": measured and measured | {"speedup": self.measured_speedup},
+            "measured": measured and measured | {"speedup": self.gain("measured")},
             "guaranteed": {"holds": not self.refusal, "reason": self.refusal},
             "speedup": self.speedup,
             "labels": LABELS,

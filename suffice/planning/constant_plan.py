@@ -81,11 +81,6 @@ class ConstantPlan:
         """Iterations of the stages, or of the constant plan where there are none."""
         return sum(stage.iterations or 0 for stage in self.stages) if self.stages else self.iterations
 
-    @property
-    def last(self) -> ConstantPlan:
-        """The last of its stages, or the plan itself."""
-        return self.stages[-1] if self.stages else self
-
     def curve(self, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps with these rates throughout [loss]; `InputError` where it is not known exactly."""
         if not self.eta:
@@ -114,6 +109,6 @@ class ConstantPlan:
         }
         if self.model is None:
             known = {name: getattr(self, name) for name in ("step_limit", "floor", "holds")}
-            return answer | known | {"schedule_excess": self.last.excess}
+            return answer | known | {"schedule_excess": (self.stages or (self,))[-1].excess}
         model = {"iterations": self.model.iterations, "step_limit": self.model.step_limit}
         return answer | {name: getattr(self, name) for name in ("between", "excess_se", "seeds")} | {"model": model}

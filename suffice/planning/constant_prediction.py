@@ -12,13 +12,13 @@ from scipy.special import expit
 from suffice.bounds import Constants
 from suffice.simulate.moments.gradient_moments import RANK
 from suffice.support.errors import InputError
+from suffice.support.numbers import as_choice
 
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic, Problem
 
 HALVINGS, FARTHEST = 60, 50.0
 """Of the interval [-50, 50] of the best intercept: to rounding, and far enough for e^50 rows."""
-STARTS = ("constant", "zero")
 ROUNDING = 1e-20
 """Of the loss of the model 0: an excess below is rounding."""
 
@@ -34,8 +34,8 @@ def _with_intercept(problem: Any) -> LeastSquares | Logistic | None:
 def started(problem: Any, start: str | None) -> Any:
     """The problem with every client's start at its own best constant, or at 0; None: at the constant where there is an
     intercept, unless the problem has a start of its own. Raises `InputError`."""
-    if start is not None and start not in STARTS:
-        raise InputError("start", start, f"give {' or '.join(STARTS)}")
+    if start is not None:
+        as_choice("start", start, ("constant", "zero"))
     if start == "zero":
         return problem.with_start(None) if hasattr(problem, "with_start") else problem
     found = _with_intercept(problem)

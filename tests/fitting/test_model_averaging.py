@@ -9,7 +9,7 @@ import pytest
 from populations import collaborating, draw, messages
 
 from suffice.fitting.model_averaging import collaborate, noise_of
-from suffice.fitting.posterior import posterior
+from suffice.fitting.random_coefficients import posterior
 from suffice.fitting.ridge import shared_models
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from populations import draw, messages
 
-from suffice.fitting.posterior import posterior, with_centre
-from suffice.fitting.random_coefficients import random_coefficients
+from suffice.fitting.random_coefficients import posterior, random_coefficients, with_centre
 
 
 def dense(fits, omega, precision, noise):
