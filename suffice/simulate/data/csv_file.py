@@ -307,9 +307,8 @@ def _lines(path: Path, text: IO[str]) -> Iterator[tuple[str, int]]:
 def _check_begin(path: Path, lines: Sequence[tuple[str, int]]) -> None:
     """`InputError` for text before the header, which has names only, as many as the last line has cells, of which some
     are numbers."""
-    parts = [
-        [[cell.strip() for cell in _cells(line.replace("\n", " "), mark)] for line, _ in lines] for mark in ",;\t|"
-    ]
+    flat = [line.replace("\n", " ") for line, _ in lines]
+    parts = [[[cell.strip() for cell in _cells(line, mark)] for line in flat] for mark in ",;\t|"]
     if any(len(rows[0]) == len(rows[-1]) > 1 and all(rows[0][1:]) for rows in parts):
         return
     for *rows, last in parts:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,8 +23,6 @@ from suffice.support.numbers import LARGEST
 from .encoding import Encoding
 
 if TYPE_CHECKING:
-    from polars import Series
-
     from .frame import Frame
 
 GAP = "missing"
@@ -95,24 +94,22 @@ class Design:
         """(n, p) numbers of the rows of a table, NaN for a gap in a column that no column marks the gaps of;
         `InputError` where a column is not there or a text where numbers were."""
         X = np.zeros((frame.rows, len(self.columns)))
-        texts: dict[str, Series] = {}
-        categories, _ = self.categories
+        texts, (categories, _) = cache(frame.texts), self.categories
         marked = {column.source for column in self.columns if column.gap}
         for at, column in enumerate(self.columns):
             name = column.source
             if name not in frame.columns:
                 raise InputError("columns", name, "the models need this column; give it, with gaps if need be")
             if column.level is not None or name in categories:
-                cells = texts[name] = texts[name] if name in texts else frame.texts(name)
+                cells = texts(name)
                 X[:, at] = (cells.is_null() if column.gap else cells.eq_missing(column.level)).to_numpy()
                 if name not in marked:
                     X[cells.is_null().to_numpy(), at] = np.nan
                 continue
             values = frame.numbers(name)
             if values is None:
-                row = frame.stray(name)
-                text = frame.texts(name)[row]
-                raise InputError(f"{name} in {frame.place(row)}", text, "give a number, or leave the cell empty")
+                row, remedy = frame.stray(name), "give a number, or leave the cell empty"
+                raise InputError(f"{name} in {frame.place(row)}", texts(name)[row], remedy)
             check_finite(name, values, frame)
             gone = np.isnan(values)
             X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
