@@ -1,4 +1,4 @@
-"""Numbers from theorems: a float rounded outward, or any number of digits."""
+"""Numbers from theorems, whose formulas are in `theorems`: a float rounded outward, or any number of digits."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The rule of `candidates` for all sites such that none is hurt by another's mistake.
+"""A fit of all sites (`model_averaging`) such that none is hurt by another's mistake.
 
-The suspects of `groups` are left out. They change nothing of the others: units, centre, folds and weights are those of
-a fit without them. A site that is left out has the model of its own rows, or below three rows per coefficient the
-others' common one, if that loses less on its held-out rows. Of two sites that do not fit each other nobody can tell
+The suspects of `similar_sites` are left out. They change nothing of the others: units, centre, folds and weights are
+those of a fit without them. A site that is left out has the model of its own rows, or below three rows per coefficient
+the others' common one, if that loses less on its held-out rows. Of two sites that do not fit each other nobody can tell
 which is wrong: each is fitted by itself.
 """
 

@@ -1,4 +1,4 @@
-"""A `Trace` has the values that a run recorded."""
+"""A `Trace` has the values that a run recorded; `Algorithm` counts what is sent."""
 
 from __future__ import annotations
 

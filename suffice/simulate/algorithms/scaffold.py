@@ -1,4 +1,4 @@
-"""SCAFFOLD: local steps corrected by control variates. Karimireddy et al. (2020), Algorithm 1, Option II."""
+"""SCAFFOLD: control variates correct local steps for client drift. Karimireddy et al. (2020), Alg. 1, Option II."""
 
 from __future__ import annotations
 
