@@ -1,4 +1,4 @@
-"""A verdict on anybody's own bound, `check(bound, algorithm=..., family=...)`; `claims` has the library's own theorems."""
+"""A verdict on anybody's own bound, `check(bound, algorithm=...)`; `claims` has the library's own theorems."""
 
 from __future__ import annotations
 
