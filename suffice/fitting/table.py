@@ -1,10 +1,10 @@
-"""The table that `suffice fit` shows."""
+"""The table that `suffice fit` shows of a `Fit`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.simulate.data.folds import FOLDS
@@ -12,9 +12,6 @@ from suffice.support.tables import WIDE, Table, gathered, number, some
 
 from .gain import LEAST_ROWS, PER_COEFFICIENT, beyond_chance
 from .site_models import LEFT_OUT
-
-if TYPE_CHECKING:
-    from .fitted import Fit
 
 MOST = 40
 """So many sites are shown; all are in the JSON."""
@@ -29,7 +26,7 @@ MEASURES = {"least-squares": "mean squared error"}
 NOT_HELD = "their rows came in one part, so none was held out"
 
 
-def fit_table(fit: Fit, width: int = WIDE) -> Table:
+def fit_table(fit: Any, width: int = WIDE) -> Table:
     """The answer, sites with what they gain, and three notes at most. More sites that one learns from are named where
     there is room for more than `WIDE` characters."""
     rows = []
@@ -46,7 +43,7 @@ def fit_table(fit: Fit, width: int = WIDE) -> Table:
     return Table(title=answer(fit), columns=COLUMNS, numeric=numeric, optional=optional, rows=rows, lines=_notes(fit))
 
 
-def answer(fit: Fit) -> str:
+def answer(fit: Any) -> str:
     """A sentence on the gain of all sites, and of which loss; means over sites are weighted by rows."""
     measure = MEASURES.get(fit.loss, "log-loss")
     among = [model for model in fit if model.rows >= LEAST_ROWS and LEFT_OUT not in model.notes]
@@ -107,7 +104,7 @@ def listed(names: Sequence[str], others: int, widest: int = WIDEST) -> str:
     return f"{len(names)} others" if names else "nobody"
 
 
-def _notes(fit: Fit) -> list[str]:
+def _notes(fit: Any) -> list[str]:
     """Three: what the sites' data show, what is known of their gains, how the columns were read and what is sent."""
     said, more = findings(fit), []
     if len(fit.classes) == 2:
@@ -123,7 +120,7 @@ def _notes(fit: Fit) -> list[str]:
     return [" ".join(lines) for lines in (said, _gains(fit), more) if lines]
 
 
-def findings(fit: Fit) -> list[str]:
+def findings(fit: Any) -> list[str]:
     """Sentences on the sites' data: who is alone or wrong, who is alike, whether a logarithm would do better."""
     power, said = fit.rule["spread_power"], []
     if power is not None:
@@ -132,7 +129,7 @@ def findings(fit: Fit) -> list[str]:
     return [*_suspects(fit, grows=power is not None), *_groups(fit), *said]
 
 
-def _suspects(fit: Fit, *, grows: bool) -> list[str]:
+def _suspects(fit: Any, *, grows: bool) -> list[str]:
     """A site that is only apart is not said to be wrong, nor any where the target `grows` noisier with its size, or
     fewer than two sites have rows enough to judge."""
     lines, enough = [], PER_COEFFICIENT * (len(fit.encoding.columns) + 1)
@@ -169,7 +166,7 @@ def _values(entry: Mapping[str, Any]) -> str:
     return f"{entry['column']} has {entry['own']:.3g} against {entry['others']:.3g}"
 
 
-def _gains(fit: Fit) -> list[str]:
+def _gains(fit: Any) -> list[str]:
     """Which sites decide the gain, why some have none, and whose is beyond chance."""
     if len(fit) == 1:
         return []
@@ -215,7 +212,7 @@ def _gains(fit: Fit) -> list[str]:
     return lines
 
 
-def _groups(fit: Fit) -> list[str]:
+def _groups(fit: Any) -> list[str]:
     """Sentences on groups, and on sites that are like no other but not left out: their slopes and gains; the largest
     come first."""
     lines: list[str] = []
