@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -41,17 +41,14 @@ class Mutant:
 
     @property
     def change(self) -> str:
-        """To word a change takes as long as to make and evaluate it, and only survivors are named."""
-        import sympy
-
-        with sympy.evaluate(False):
-            return self.id if self.worded is None else self.worded()
+        return self.id if self.worded is None else self.worded()
 
 
 def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
     import sympy
 
+    found: list[tuple[str, Callable[[], str] | None, Callable[..., Any]]] = []
     whole = theorem.expression()
     formulas = Formulas(whole, theorem.bound_keywords)
     # Nothing is simplified, which took half the time of a check; variants that are one function have one value.
@@ -61,14 +58,29 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     taken, same = sorted(symbol.name for symbol in whole.free_symbols), formulas.function(whole)
     values += [(name, None, _changed(same, change)) for name, change in _rearranged(theorem, taken)]
     points = _points(theorem)
-    found, seen = list[Mutant](), set[tuple[str, ...]]()
+    seen: set[tuple[str, ...]] = set()
     for name, words, value in values:
         numbers = np.broadcast_to(value(**points), POINTS)
         key = tuple(f"{number:.12g}" for number in numbers)
-        if key not in seen or np.isnan(numbers).all():
-            seen.add(key)
-            found.append(Mutant(id=name, worded=words, value=value))
-    return [*found, _scaled(theorem, worst_ratio)]
+        if key in seen and not np.isnan(numbers).all():
+            continue
+        seen.add(key)
+        found.append((name, words, value))
+
+    @cache
+    def names() -> list[str]:
+        """To word a change takes as long as to make and evaluate it, and only survivors are named."""
+        given: list[str] = []
+        with sympy.evaluate(False):
+            for name, words, _ in found:
+                change = name if words is None else words()
+                # two places of the formula may read alike: each is tried
+                again = f"{change}, place {sum(other.startswith(change) for other in given) + 1}"
+                given.append(again if change in given else change)
+        return given
+
+    made = [Mutant(id=name, worded=lambda at=at: names()[at], value=value) for at, (name, _, value) in enumerate(found)]
+    return [*made, _scaled(theorem, worst_ratio)]
 
 
 def _points(theorem: Theorem) -> dict[str, np.ndarray]:
