@@ -28,7 +28,7 @@ from .problems.module_requirements import as_bytes
 from .randomness import Randomness
 from .recorder import Recorder
 from .threads import one_thread
-from .trace import Trace
+from .trace import arrays_of, of_arrays
 
 _STATE = "state "
 DAMAGED = "damaged, or not of this program: remove it, and the run begins anew"
@@ -103,7 +103,7 @@ class Checkpoint:
 
     def save(self, done: int, iteration: int, state: State | None, recorder: Recorder) -> None:
         arrays: dict[str, Any] = {_STATE + name: value.cpu().numpy() for name, value in (state or {}).items()}
-        arrays |= recorder.trace.arrays() | {"spent": recorder.spent}
+        arrays |= arrays_of(recorder.trace) | {"spent": recorder.spent}
         arrays |= {"run": self.run, "done": done, "iteration": iteration}
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
@@ -123,5 +123,5 @@ class Checkpoint:
         done, iteration = int(arrays.pop("done")), int(arrays.pop("iteration"))
         kept = [name for name in arrays if name.startswith(_STATE)]
         state = {name.removeprefix(_STATE): torch.from_numpy(arrays.pop(name)).to(problem.device) for name in kept}
-        recorder.spent, recorder.trace = arrays.pop("spent"), Trace.of_arrays(arrays)
+        recorder.spent, recorder.trace = arrays.pop("spent"), of_arrays(arrays)
         return done, iteration, state

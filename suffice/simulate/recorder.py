@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -84,7 +84,7 @@ class Recorder:
         if draw is not None and t <= self.grid[-1]:
             for spent, cost in zip(self.spent, (self.algorithm.oracle_calls, self.algorithm.vectors_sent)):
                 spent += torch.as_tensor(cost(self.problem, draw), dtype=torch.float64).cpu().numpy()
-        found = self.trace
+        found, metrics = self.trace, cast(dict[str, np.ndarray], self.trace.metrics)
         if found.models is not None and t == self.last:
             found.models[self.rows] = after["models"][self.kept].double().cpu().numpy()
         at = self.column.get(t)
@@ -98,7 +98,7 @@ class Recorder:
             return now
         found.values[self.rows, at] = now
         for name, value in self.problem.metrics(after["models"]).items():
-            kept = found.metrics.setdefault(name, np.empty_like(found.values))
+            kept = metrics.setdefault(name, np.empty_like(found.values))
             kept[self.rows, at] = value[self.kept].double().cpu().numpy()
         found.oracle_calls[at] += self.spent[0, self.kept].sum()
         found.vectors_sent[at] += self.spent[1, self.kept].sum()

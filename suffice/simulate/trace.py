@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ class Trace:
     models: np.ndarray | None = None
     kernel: str = "reference"
     measure: Measure = "excess"
-    metrics: dict[str, np.ndarray] = field(default_factory=dict)
+    metrics: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def excess(self) -> np.ndarray:
@@ -76,25 +77,10 @@ class Trace:
         with np.errstate(all="ignore"):
             return self.values.std(0, ddof=1) / np.sqrt(len(self.seeds))
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All that a file keeps, by name."""
-        own = {name: value for name, value in vars(self).items() if name not in ("values", "metrics", "measure")}
-        own |= {self.measure: self.values} | {_METRIC + name: value for name, value in self.metrics.items()}
-        return {name: np.asarray(value) for name, value in own.items() if value is not None}
-
-    @classmethod
-    def of_arrays(cls, arrays: dict[str, np.ndarray]) -> Trace:
-        """From what `arrays` gave."""
-        own: dict[str, Any] = dict(arrays)
-        metrics = {name.removeprefix(_METRIC): own.pop(name) for name in arrays if name.startswith(_METRIC)}
-        words: dict[str, Any] = {name: str(own.pop(name)) for name in ("algorithm", "kernel") if name in own}
-        measure: Measure = "loss" if "loss" in own else "excess"
-        return cls(**words, measure=measure, values=own.pop(measure), metrics=metrics, **own)
-
     def save(self, path: str | Path) -> None:
         """Write as .npz (arrays only), whole and then renamed."""
         buffer = io.BytesIO()
-        arrays: dict[str, Any] = dict(self.arrays())
+        arrays: dict[str, Any] = dict(arrays_of(self))
         np.savez(buffer, **arrays)
         write_whole(path, buffer.getvalue())
 
@@ -103,4 +89,20 @@ class Trace:
         """Read what `save` wrote; object arrays are refused."""
         check_regular(path, "path")
         with np.load(path, allow_pickle=False) as stored:
-            return cls.of_arrays({name: stored[name] for name in stored.files})
+            return of_arrays({name: stored[name] for name in stored.files})
+
+
+def arrays_of(trace: Trace) -> dict[str, np.ndarray]:
+    """All that a file keeps, by name."""
+    own = {name: value for name, value in vars(trace).items() if name not in ("values", "metrics", "measure")}
+    own |= {trace.measure: trace.values} | {_METRIC + name: value for name, value in trace.metrics.items()}
+    return {name: np.asarray(value) for name, value in own.items() if value is not None}
+
+
+def of_arrays(arrays: dict[str, np.ndarray]) -> Trace:
+    """From what `arrays_of` gave."""
+    own: dict[str, Any] = dict(arrays)
+    metrics = {name.removeprefix(_METRIC): own.pop(name) for name in arrays if name.startswith(_METRIC)}
+    words: dict[str, Any] = {name: str(own.pop(name)) for name in ("algorithm", "kernel") if name in own}
+    measure: Measure = "loss" if "loss" in own else "excess"
+    return Trace(**words, measure=measure, values=own.pop(measure), metrics=metrics, **own)
