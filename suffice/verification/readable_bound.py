@@ -281,6 +281,6 @@ def opaque(bound: Any) -> str:
     """Say why the bound gives no expression of SymPy symbols; "" where it gives one."""
     try:
         as_expression(on_symbols(bound))
-    except InputError as error:
+    except (InputError, TypeError) as error:  # SymPy's own, of a truth value
         return str(error).rpartition(_UNREADABLE)[2]
     return ""

@@ -89,7 +89,7 @@ def test_an_algorithm_of_two_clients_is_tried_on_as_many():
 def test_a_counterexample_of_several_clients_is_printed_whole():
     found = {"arguments": {"e0": 1.0}, "measured": 2.0, "bound": 1.0, "clients": 2, "digits": 15,
              "values": {"minimiser": [[0.0], [1 / 3]], "T": 2.0}}  # fmt: skip
-    seen = EvidenceSummary(met={"a": 3}, violations=1, worst_ratio=2.0, worst_instance={"e0": 1.0})
+    seen = EvidenceSummary(met={"a": 3}, violations=1, worst_ratio=2.0, worst_instance={"e0": 1.0, "measured": 2.0})
     options = {"theorem": record(right), "outcome": Outcome.VIOLATED, "evidence": seen}
     options["tried"] = "local on quadratics"
     text = str(Verdict(counterexample=found, **options)).splitlines()

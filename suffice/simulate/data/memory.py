@@ -25,10 +25,10 @@ LONGEST_LINE = 1 << 24
 """A line of a table may have so many characters."""
 
 
-def as_path(field: str, value: Any) -> Path:
+def as_path(field: str, value: Any, remedy: str = "give a path as text") -> Path:
     """`value` as a path that the system can look up, or `InputError`."""
     if not isinstance(value, str | os.PathLike):
-        raise InputError(field, value, "give a path as text")
+        raise InputError(field, value, remedy)
     path = Path(value)
     try:
         path.stat()

@@ -122,7 +122,7 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
 
 def read_message(path: str | Path) -> Message:
     """A message from its file, or `InputError`."""
-    path = as_path("message", path)
+    path = as_path("message", path, "give messages (suffice.summarise) or paths of their files")
     content = whole(path, field="message", most=LARGEST)
     try:
         return msgspec.json.decode(content, type=Message, dec_hook=_array)
