@@ -69,7 +69,7 @@ def sufficient_cluster(
         title=f"Sufficient cluster of client 1, {RULES[edition]}",
         data=data,
         units={"epsilon": "loss, the size holds from this precision on", "size": "clients"},
-        setup={"seeded_draw": seeds[0], "rule": RULES[edition], "bands": list(BAND)},
+        setup={"draws": len(seeds), "seeded_draw": seeds[0], "rule": RULES[edition], "bands": list(BAND)},
         keys=("spread", "statistic"),
     )
 
@@ -130,7 +130,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     headline(
         canvas,
         "The finer the precision, the fewer clients help",
-        f"Thick lines are medians of {setup['runs']} draws, bands hold 90 % of them, and thin lines are one draw\n"
+        f"Thick lines are medians of {setup['draws']} draws, bands hold 90 % of them, and thin lines are one draw\n"
         f"v is the spread of the optima in $d = {setup['features']}$; {RULES[figure.edition]}",
     )
     canvas.legend(loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0)
