@@ -141,9 +141,18 @@ OWN: Mapping[str, Paper] = {
 
 def _all() -> Iterator[Paper]:
     yield from OWN.values()
+    keys = set(OWN)
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        loaded = entry.load()
-        yield loaded if isinstance(loaded, Paper) else loaded()
+        try:
+            loaded = entry.load()
+            paper = loaded if isinstance(loaded, Paper) else loaded()
+            if paper.key in keys:
+                raise ValueError(f"the key {paper.key} is another paper's")
+        except Exception as error:  # of a package that others wrote
+            remedy = f"this entry point gives no paper: {error}; mend or uninstall its package"
+            raise InputError(GROUP, entry.value, remedy) from error
+        keys.add(paper.key)
+        yield paper
 
 
 PAPERS: Sequence[Paper] = LazyTuple(_all)
