@@ -106,7 +106,7 @@ def test_a_library_key_is_found_without_a_look_at_other_papers(installed):
 
 
 @pytest.mark.parametrize(
-    "entry, why",
+    ("entry", "why"),
     [
         ("broken = tiny.nowhere:PAPER", "No module named 'tiny.nowhere'"),
         ("again = tiny.paper:PAPER", "another paper's"),
@@ -116,4 +116,5 @@ def test_a_package_whose_paper_cannot_be_loaded_is_named_in_one_line(installed, 
     entries = ("tiny = tiny.paper:PAPER", entry)
     done = installed("-m", "suffice", "theorem", "nothing", entries=entries, expected=2)
     assert "Traceback" not in done.stderr
-    assert why in " ".join(done.stderr.split()) and entry.partition(" = ")[2] in done.stderr
+    assert why in " ".join(done.stderr.split())
+    assert entry.partition(" = ")[2] in done.stderr
