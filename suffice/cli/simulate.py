@@ -11,14 +11,15 @@ import typer
 from suffice.support.progress import progress
 
 from .app import Json, app
-from .arguments import words
+from .arguments import Parameters, words
 from .console import print_json, run_next
-from .data_options import DataOptions, grouped, is_setup, memory_limit, read_table, refuse_options
+from .data_options import DataOptions, grouped, is_setup, memory_limit, option, read_table, refuse_options
 
 if TYPE_CHECKING:
     from suffice.simulate.experiment import Experiment
     from suffice.support.tables import Table
 
+ALGORITHM = "Algorithm to run: local, all-for-one, cobo, scafflix, ... An unknown name lists all of them."
 MOST_CLIENTS, PER_TABLE = 10, 3
 """So many clients are shown at most, and so many of them stand side by side."""
 LONGEST = 14
@@ -31,24 +32,14 @@ def simulate(
     setup: Annotated[
         str, typer.Argument(help=r"A setup file with \[problem] or \[data], a table, a folder, or sklearn:NAME.")
     ],
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            help="Algorithm to run: local, all-for-one, cobo, scafflix, ... An unknown name lists all of them.",
-        ),
-    ],
-    iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 100,
-    seeds: Annotated[int, typer.Option(help="Number of independent runs.")] = 64,
-    eta: Annotated[
-        str | None, typer.Option(help="Step size (default: half of the step limit, which is printed).")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="Parameter of the algorithm as NAME=VALUE. Repeat it for several."),
-    ] = None,
-    points: Annotated[int, typer.Option(help="Number of evenly spaced iterations to report.")] = 11,
-    root: Annotated[int, typer.Option(help="Root from which all random numbers are derived.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Save every path to this .npz file.")] = None,
+    algorithm: Annotated[str, option(ALGORITHM)],
+    iterations: Annotated[int, option("Number of iterations.")] = 100,
+    seeds: Annotated[int, option("Number of independent runs.")] = 64,
+    eta: Annotated[str | None, option("Step size (default: half of the step limit, which is printed).")] = None,
+    parameters: Parameters = None,
+    points: Annotated[int, option("Number of evenly spaced iterations to report.")] = 11,
+    root: Annotated[int, option("Root from which all random numbers are derived.")] = 0,
+    out: Annotated[Path | None, option("Save every path to this .npz file.")] = None,
     as_json: Json = False,
     *,
     data: DataOptions,
@@ -72,7 +63,7 @@ def simulate(
     step = None if eta is None else parse_number("eta", eta)
     how: dict[str, Any] = {"iterations": iterations, "seeds": seeds, "eta": step, "points": points, "root": root}
     with progress("simulating") as report:
-        run = simulated(source, algorithm, **how, options=words(option or []), progress=report)
+        run = simulated(source, algorithm, **how, options=words(parameters or []), progress=report)
     if out is not None:
         run.trace.save(out)
     if as_json:
@@ -82,7 +73,7 @@ def simulate(
         table.show()
     remarks = [f"The step is {run.eta:.3g}: {run.step_from}.", *(f"Note: {note}" for note in run.notes)]
     Table(columns=(), rows=(), lines=[*remarks, *(f"warning: {warning}" for warning in run.warnings)]).show()
-    if algorithm == "local" or option or eta:
+    if algorithm == "local" or parameters or eta:
         run_next("half of the standard errors", *sys.argv[1:], "--seeds", 4 * seeds)
     else:
         run_next("each client alone, to compare", *sys.argv[1:], "--algorithm", "local")
