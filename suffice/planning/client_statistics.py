@@ -140,13 +140,8 @@ def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
         name: Estimate(value=value, trust=trust if name in certified else "exact", region=certified.get(name, ""))
         for name, value in values.items()
     }
-    return ClientStatistics(
-        names=problem.names,
-        rows=problem.row_counts,
-        unknown=unknown,
-        notes=problem.remarks,
-        **estimates,
-    )
+    said: dict[str, Any] = {"names": problem.names, "rows": problem.row_counts, "notes": problem.remarks}
+    return ClientStatistics(unknown=unknown, **said, **estimates)
 
 
 def _of_constants(constants: Constants) -> dict[str, np.ndarray]:
