@@ -42,12 +42,10 @@ def fit(
 
     if out is not None and out.suffix.lower() != ".json":
         raise InputError("out", str(out), "name a .json file")
-    given: dict[str, Any] = {
-        "client": client, "target": target, "loss": loss, "drop": drop, "split": split, "seed": seed,
-        "keep": keep,
-        "max_memory": None if max_memory is None else parse_number("max_memory", max_memory),
-    }  # fmt: skip
-    options = {name: value for name, value in given.items() if value is not None}
+    given = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split, "seed": seed, "keep": keep}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if max_memory is not None:
+        options["max_memory"] = parse_number("max_memory", max_memory)
     source: Any = setup
     if more or setup.lower().endswith(".json"):
         source = [setup, *(more or ())]

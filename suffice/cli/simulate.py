@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice.support.errors import InputError
+from suffice.support.parse import parse_number
 from suffice.support.progress import progress
+from suffice.support.tables import Table, number, shortened
+from suffice.support.text import printable
 
 from .app import Json, app
 from .arguments import Parameters, words
@@ -17,7 +21,6 @@ from .data_options import DataOptions, grouped, is_setup, memory_limit, option, 
 
 if TYPE_CHECKING:
     from suffice.simulate.experiment import Experiment
-    from suffice.support.tables import Table
 
 ALGORITHM = "Algorithm to run: local, all-for-one, cobo, scafflix, ... An unknown name lists all of them."
 MOST_CLIENTS, PER_TABLE = 10, 3
@@ -47,9 +50,6 @@ def simulate(
     """Simulate an algorithm with many seeds at once."""
     from suffice.simulate.experiment import simulated
     from suffice.simulate.setup_file import read_setup
-    from suffice.support.errors import InputError
-    from suffice.support.parse import parse_number
-    from suffice.support.tables import Table
 
     if points < 2:
         raise InputError("points", points, "give at least 2")
@@ -81,8 +81,6 @@ def simulate(
 
 def answer(run: Experiment) -> str:
     """What the algorithm did in the mean of the clients, and what the table below shows."""
-    from suffice.support.tables import number
-
     mean, trace = run.mean(), run.trace
     first, last = (float(mean[at].mean()) for at in (0, -1))
     way = "lowers" if last < first else "raises" if last > first else "leaves"
@@ -96,9 +94,6 @@ def answer(run: Experiment) -> str:
 def simulation_tables(run: Experiment) -> list[Table]:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
     import numpy as np
-
-    from suffice.support.tables import Table, number, shortened
-    from suffice.support.text import printable
 
     trace, names = run.trace, run.problem.names
     mean, error = run.mean(), run.standard_error()

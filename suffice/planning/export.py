@@ -66,9 +66,7 @@ with open(here / "models.csv", "w", newline="", encoding="utf-8") as file:
     csv.writer(file).writerow([of["client"], "(intercept)", *(name for name in of["names"] if name != "(intercept)")])
     for at, row in enumerate(plan["clients"]):
         rule, theta, said = row["measured"] or row["exact"], np.array(plan["start"][row["name"]]), time.monotonic()
-        matrix, before = np.eye(len(theta)), loss(at, theta)
-        if rule["matrix"]:
-            matrix = np.array(plan["matrices"][rule["matrix"]])
+        matrix, before = np.array(plan["matrices"].get(rule["matrix"], np.eye(len(theta)))), loss(at, theta)
         whole, done = sum(stage["iterations"] for stage in rule["schedule"]), 0
         for stage in rule["schedule"]:  # one, unless the plan was asked for stages
             for _ in range(stage["iterations"]):

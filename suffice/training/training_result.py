@@ -81,10 +81,6 @@ class Training:
     def names(self) -> tuple[str, ...]:
         return self.problem.names
 
-    @property
-    def standardised(self) -> Mapping[str, tuple[float, float]]:
-        return {} if self.reading is None else self.reading.standardised
-
     def module_of(self, client: str) -> nn.Module:
         """The module with the last parameters of a client."""
         assert self.trace.models is not None
@@ -109,9 +105,10 @@ class Training:
         ]  # fmt: skip
         means = {of: {name: dict(zip(("mean", "se"), self.mean(name, of))) for name in self.metrics}
                  for of in ("", *self.baselines)}  # fmt: skip
+        standardised = {} if self.reading is None else self.reading.standardised
         shown = {
             "setting": dict(self.setting), "parameters": self.problem.features, "classes": self.classes,
-            "standardised": {name: {"mean": m, "deviation": s} for name, (m, s) in self.standardised.items()},
+            "standardised": {name: {"mean": m, "deviation": s} for name, (m, s) in standardised.items()},
             "means": means.pop(""), "clients": clients,
             "baselines": {of: {"means": means[of], "clients": dict(zip(self.names, tests))}
                           for of, tests in self.baselines.items()},
