@@ -108,9 +108,7 @@ def simulation_tables(run: Experiment) -> list[Table]:
         ]
         tables.append(Table(title="" if begin else answer(run), columns=columns, numeric=columns, rows=rows))
     columns = ("iteration", "oracle calls", "vectors sent")
-    rows = [
-        (str(t), f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")
-        for at, t in enumerate(trace.iterations)
-    ]
+    costs = zip(trace.iterations, trace.oracle_calls, trace.vectors_sent)
+    rows = [(str(t), f"{calls:,.0f}", f"{sent:,.0f}") for t, calls, sent in costs]
     more = [f"{len(names) - shown} more clients are in --json."] if shown < len(names) else []
     return [*tables, Table(columns=columns, numeric=columns, rows=rows, lines=more)]

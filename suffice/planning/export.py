@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,10 +95,7 @@ def trainer(of: Coordinates, loss: str) -> str:
         each, note = "(x @ theta - target) ** 2", "their sum is the prediction"
     names = {"TARGET": target, "SLOPE": slope, "LOSS": each, "NOTE": note}
     names |= {"MEANS": f'of["means"]{of_site}', "SCALES": f'of["scales"]{of_site}'}
-    text = TRAINER
-    for name, code in names.items():
-        text = text.replace(name, code)
-    return text
+    return re.sub("|".join(names), lambda found: names[found[0]], TRAINER)
 
 
 def export(

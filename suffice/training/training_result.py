@@ -77,9 +77,8 @@ class Training:
     setting: Mapping[str, Any]
     remarks: tuple[str, ...]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.problem.names
+    names = property(lambda self: self.problem.names)
+    metrics = property(lambda self: ("test_loss", "test_accuracy") if self.classes else ("test_loss",))
 
     def module_of(self, client: str) -> nn.Module:
         """The module with the last parameters of a client."""
@@ -91,10 +90,6 @@ class Training:
         tests = self.baselines[of] if of else self.tests
         values, errors = (np.array([entry[key] for entry in tests]) for key in (name, f"{name}_se"))
         return float(values.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        return ("test_loss", "test_accuracy") if self.classes else ("test_loss",)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, as JSON has them."""
