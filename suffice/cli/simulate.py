@@ -93,11 +93,9 @@ def answer(run: Experiment) -> str:
 
 def simulation_tables(run: Experiment) -> list[Table]:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
-    import numpy as np
-
     trace, names = run.trace, run.problem.names
     mean, error = run.mean(), run.standard_error()
-    error = np.where(error < 1e-12 * mean, 0, error)  # rounding of equal numbers
+    error[error < 1e-12 * mean] = 0  # rounding of equal numbers
     tables, shown = [], min(len(names), MOST_CLIENTS)
     for begin in range(0, shown, PER_TABLE):
         some = range(begin, min(begin + PER_TABLE, shown))

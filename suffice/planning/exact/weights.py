@@ -99,9 +99,7 @@ class Rates:
     note: str = ""
     merged: ExactRecursion | None = None
 
-    @property
-    def steps(self) -> int | None:
-        return None if not np.isfinite(self.time) else int(np.ceil(self.time))
+    steps = property(lambda self: int(np.ceil(self.time)) if np.isfinite(self.time) else None)
 
     @property
     def rank(self) -> tuple[float, float]:
