@@ -64,7 +64,7 @@ def main(*, plain: bool = False) -> NoReturn:
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")  # a client's name may not fit the terminal's encoding
     # a line for the user, without the file and the line of the library
-    warnings.formatwarning = _note  # ty: ignore[invalid-assignment]
+    vars(warnings)["formatwarning"] = lambda message, *_: f"suffice: note: {' '.join(str(message).split())}\n"
     try:
         command: Any = typer.main.get_command(app)
         for option in (option for each in command.commands.values() for option in each.params):
@@ -96,10 +96,6 @@ def main(*, plain: bool = False) -> NoReturn:
             raise
         _refuse(" ".join(complaint().split()) + " (suffice --help)")
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _note(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
-    return f"suffice: note: {' '.join(str(message).split())}\n"
 
 
 NAMES = "client|target|drop|split|site|positive|loss|standardise|regularisation"

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
+
+OPTION = "Parameter of the algorithm as NAME=VALUE. Repeat it for several."
+Parameters = Annotated[list[str] | None, typer.Option("--option", help=OPTION)]
 
 
 def words(values: list[str]) -> dict[str, Any]:

@@ -12,31 +12,26 @@ from suffice.support.progress import progress
 
 from .app import Json, app
 from .console import echo, print_json, run_next
-from .data_options import Client, Drop, Split, Target, has_sites
+from .data_options import Client, Drop, Split, Target, has_sites, option
+
+SETUP = r"A table, a folder, sklearn:NAME, a setup file with \[data], or messages from clients."
+LOSS = "Loss: auto (from the target, default), least-squares, logistic or multinomial."
 
 
 @app.command()
 def fit(
-    setup: Annotated[
-        str,
-        typer.Argument(help="A table, a folder, sklearn:NAME, a setup file with \\[data], or messages from clients."),
-    ],
+    setup: Annotated[str, typer.Argument(help=SETUP)],
     more: Annotated[list[str] | None, typer.Argument(help="More messages from clients (suffice.summarise).")] = None,
     client: Client = None,
     target: Target = None,
-    loss: Annotated[
-        str | None,
-        typer.Option(help="Loss: auto (from the target, default), least-squares, logistic or multinomial."),
-    ] = None,
+    loss: Annotated[str | None, option(LOSS)] = None,
     drop: Drop = None,
     split: Split = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="Client not to leave out. Repeat it for several.")] = None,
-    max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the table (default 2e9).")] = None,
-    out: Annotated[Path | None, typer.Option(help="Save the models to this .json file.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Plot influence and gains: a .pdf, .png or .svg file, or a folder.")
-    ] = None,
+    seed: Annotated[int | None, option("Seed of a random split (default 0).")] = None,
+    keep: Annotated[list[str] | None, option("Client not to leave out. Repeat it for several.")] = None,
+    max_memory: Annotated[str | None, option("Memory limit in bytes for the table (default 2e9).")] = None,
+    out: Annotated[Path | None, option("Save the models to this .json file.")] = None,
+    plot: Annotated[Path | None, option("Plot influence and gains: a .pdf, .png or .svg file, or a folder.")] = None,
     as_json: Json = False,
 ) -> None:
     """Fit a model for each client, a site for example, that borrows from the others where that improves predictions."""
@@ -47,12 +42,10 @@ def fit(
 
     if out is not None and out.suffix.lower() != ".json":
         raise InputError("out", str(out), "name a .json file")
-    given: dict[str, Any] = {
-        "client": client, "target": target, "loss": loss, "drop": drop, "split": split, "seed": seed,
-        "keep": keep,
-        "max_memory": None if max_memory is None else parse_number("max_memory", max_memory),
-    }  # fmt: skip
-    options = {name: value for name, value in given.items() if value is not None}
+    given = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split, "seed": seed, "keep": keep}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if max_memory is not None:
+        options["max_memory"] = parse_number("max_memory", max_memory)
     source: Any = setup
     if more or setup.lower().endswith(".json"):
         source = [setup, *(more or ())]

@@ -12,26 +12,23 @@ from suffice.support.tables import some
 
 from .app import Json, app
 from .console import echo, print_json
+from .data_options import option
+
+MODEL = "Models saved by `suffice fit --out`, or models.npz of `suffice train`."
+NETWORK = "The package.module:Factory of a network of one's own, which is imported."
+PROBABILITIES = "For a classifier, write the probability of each class as a column."
 
 
 @app.command()
 def predict(
-    model: Annotated[
-        str, typer.Argument(help="Models saved by `suffice fit --out`, or models.npz of `suffice train`.")
-    ],
+    model: Annotated[str, typer.Argument(help=MODEL)],
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
-    client: Annotated[str | None, typer.Option(help="Column that names the client (default: as in the fit).")] = None,
-    site: Annotated[str | None, typer.Option(help="The client of all rows, where no column names it.")] = None,
-    network: Annotated[
-        str | None, typer.Option(help="The package.module:Factory of a network of one's own, which is imported.")
-    ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Write the predictions beside the file's own columns.")] = False,
-    as_probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="For a classifier, write the probability of each class as a column.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the predictions to this CSV file (default: print them).")
-    ] = None,
+    client: Annotated[str | None, option("Column that names the client (default: as in the fit).")] = None,
+    site: Annotated[str | None, option("The client of all rows, where no column names it.")] = None,
+    network: Annotated[str | None, option(NETWORK)] = None,
+    keep: Annotated[bool, option("Write the predictions beside the file's own columns.", "--keep")] = False,
+    as_probabilities: Annotated[bool, option(PROBABILITIES, "--probabilities")] = False,
+    out: Annotated[Path | None, option("Write the predictions to this CSV file (default: print them).")] = None,
     as_json: Json = False,
 ) -> None:
     """Predict new rows with their clients' models; unknown clients get the population's model, or the mean of all

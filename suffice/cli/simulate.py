@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from suffice.support.errors import InputError
+from suffice.support.parse import parse_number
 from suffice.support.progress import progress
+from suffice.support.tables import Table, number, shortened
+from suffice.support.text import printable
 
 from .app import Json, app
-from .arguments import words
+from .arguments import Parameters, words
 from .console import print_json, run_next
-from .data_options import DataOptions, grouped, is_setup, memory_limit, read_table, refuse_options
+from .data_options import DataOptions, grouped, is_setup, memory_limit, option, read_table, refuse_options
 
 if TYPE_CHECKING:
     from suffice.simulate.experiment import Experiment
-    from suffice.support.tables import Table
 
+ALGORITHM = "Algorithm to run: local, all-for-one, cobo, scafflix, ... An unknown name lists all of them."
 MOST_CLIENTS, PER_TABLE = 10, 3
 """So many clients are shown at most, and so many of them stand side by side."""
 LONGEST = 14
@@ -31,24 +35,14 @@ def simulate(
     setup: Annotated[
         str, typer.Argument(help=r"A setup file with \[problem] or \[data], a table, a folder, or sklearn:NAME.")
     ],
-    algorithm: Annotated[
-        str,
-        typer.Option(
-            help="Algorithm to run: local, all-for-one, cobo, scafflix, ... An unknown name lists all of them.",
-        ),
-    ],
-    iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 100,
-    seeds: Annotated[int, typer.Option(help="Number of independent runs.")] = 64,
-    eta: Annotated[
-        str | None, typer.Option(help="Step size (default: half of the step limit, which is printed).")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="Parameter of the algorithm as NAME=VALUE. Repeat it for several."),
-    ] = None,
-    points: Annotated[int, typer.Option(help="Number of evenly spaced iterations to report.")] = 11,
-    root: Annotated[int, typer.Option(help="Root from which all random numbers are derived.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Save every path to this .npz file.")] = None,
+    algorithm: Annotated[str, option(ALGORITHM)],
+    iterations: Annotated[int, option("Number of iterations.")] = 100,
+    seeds: Annotated[int, option("Number of independent runs.")] = 64,
+    eta: Annotated[str | None, option("Step size (default: half of the step limit, which is printed).")] = None,
+    parameters: Parameters = None,
+    points: Annotated[int, option("Number of evenly spaced iterations to report.")] = 11,
+    root: Annotated[int, option("Root from which all random numbers are derived.")] = 0,
+    out: Annotated[Path | None, option("Save every path to this .npz file.")] = None,
     as_json: Json = False,
     *,
     data: DataOptions,
@@ -56,9 +50,6 @@ def simulate(
     """Simulate an algorithm with many seeds at once."""
     from suffice.simulate.experiment import simulated
     from suffice.simulate.setup_file import read_setup
-    from suffice.support.errors import InputError
-    from suffice.support.parse import parse_number
-    from suffice.support.tables import Table
 
     if points < 2:
         raise InputError("points", points, "give at least 2")
@@ -72,7 +63,7 @@ def simulate(
     step = None if eta is None else parse_number("eta", eta)
     how: dict[str, Any] = {"iterations": iterations, "seeds": seeds, "eta": step, "points": points, "root": root}
     with progress("simulating") as report:
-        run = simulated(source, algorithm, **how, options=words(option or []), progress=report)
+        run = simulated(source, algorithm, **how, options=words(parameters or []), progress=report)
     if out is not None:
         run.trace.save(out)
     if as_json:
@@ -82,7 +73,7 @@ def simulate(
         table.show()
     remarks = [f"The step is {run.eta:.3g}: {run.step_from}.", *(f"Note: {note}" for note in run.notes)]
     Table(columns=(), rows=(), lines=[*remarks, *(f"warning: {warning}" for warning in run.warnings)]).show()
-    if algorithm == "local" or option or eta:
+    if algorithm == "local" or parameters or eta:
         run_next("half of the standard errors", *sys.argv[1:], "--seeds", 4 * seeds)
     else:
         run_next("each client alone, to compare", *sys.argv[1:], "--algorithm", "local")
@@ -90,8 +81,6 @@ def simulate(
 
 def answer(run: Experiment) -> str:
     """What the algorithm did in the mean of the clients, and what the table below shows."""
-    from suffice.support.tables import number
-
     mean, trace = run.mean(), run.trace
     first, last = (float(mean[at].mean()) for at in (0, -1))
     way = "lowers" if last < first else "raises" if last > first else "leaves"
@@ -104,14 +93,9 @@ def answer(run: Experiment) -> str:
 
 def simulation_tables(run: Experiment) -> list[Table]:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
-    import numpy as np
-
-    from suffice.support.tables import Table, number, shortened
-    from suffice.support.text import printable
-
     trace, names = run.trace, run.problem.names
     mean, error = run.mean(), run.standard_error()
-    error = np.where(error < 1e-12 * mean, 0, error)  # rounding of equal numbers
+    error[error < 1e-12 * mean] = 0  # rounding of equal numbers
     tables, shown = [], min(len(names), MOST_CLIENTS)
     for begin in range(0, shown, PER_TABLE):
         some = range(begin, min(begin + PER_TABLE, shown))
@@ -122,9 +106,7 @@ def simulation_tables(run: Experiment) -> list[Table]:
         ]
         tables.append(Table(title="" if begin else answer(run), columns=columns, numeric=columns, rows=rows))
     columns = ("iteration", "oracle calls", "vectors sent")
-    rows = [
-        (str(t), f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")
-        for at, t in enumerate(trace.iterations)
-    ]
+    costs = zip(trace.iterations, trace.oracle_calls, trace.vectors_sent)
+    rows = [(str(t), f"{calls:,.0f}", f"{sent:,.0f}") for t, calls, sent in costs]
     more = [f"{len(names) - shown} more clients are in --json."] if shown < len(names) else []
     return [*tables, Table(columns=columns, numeric=columns, rows=rows, lines=more)]

@@ -12,9 +12,11 @@ import typer
 from suffice.support.progress import progress
 
 from .app import Json, app
-from .arguments import words
+from .arguments import Parameters, words
 from .console import echo, print_json, replaced, run_next
-from .data_options import Client, Drop, Split, Target, has_sites
+from .data_options import Client, Drop, Split, Target, has_sites, option
+
+BASELINES = "Train alone, and one model of everybody, beside: on the same rows and iterations."
 
 
 @app.command()
@@ -22,32 +24,24 @@ def train(
     setup: Annotated[
         str, typer.Argument(help="A table, a folder of .npz files (X, y), MNIST's folder of images, or sklearn:NAME.")
     ],
-    model: Annotated[
-        str, typer.Option(help="Network: mlp, cnn, lenet, or package.module:Factory, which is imported.")
-    ] = "mlp",
-    algorithm: Annotated[str, typer.Option(help="Algorithm to train by: scouts, local, fedavg, ...")] = "scouts",
-    option: Annotated[
-        list[str] | None, typer.Option(help="Parameter of the algorithm as NAME=VALUE. Repeat it for several.")
-    ] = None,
-    iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 400,
-    eta: Annotated[str, typer.Option(help="Step size.")] = "0.1",
-    batch: Annotated[int, typer.Option(help="Rows of each stochastic gradient.")] = 16,
-    momentum: Annotated[str, typer.Option(help="Momentum, in [0, 1).")] = "0",
-    weight_decay: Annotated[str, typer.Option(help="Weight decay.")] = "0",
+    model: Annotated[str, option("Network: mlp, cnn, lenet, or package.module:Factory, which is imported.")] = "mlp",
+    algorithm: Annotated[str, option("Algorithm to train by: scouts, local, fedavg, ...")] = "scouts",
+    parameters: Parameters = None,
+    iterations: Annotated[int, option("Number of iterations.")] = 400,
+    eta: Annotated[str, option("Step size.")] = "0.1",
+    batch: Annotated[int, option("Rows of each stochastic gradient.")] = 16,
+    momentum: Annotated[str, option("Momentum, in [0, 1).")] = "0",
+    weight_decay: Annotated[str, option("Weight decay.")] = "0",
     client: Client = None,
     target: Target = None,
-    loss: Annotated[
-        str | None, typer.Option(help="Loss of a table's rows: auto, least-squares, logistic or multinomial.")
-    ] = None,
+    loss: Annotated[str | None, option("Loss of a table's rows: auto, least-squares, logistic or multinomial.")] = None,
     drop: Drop = None,
     split: Split = None,
-    test: Annotated[str, typer.Option(help="Share of each client's rows held out for tests.")] = "0.2",
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes: rows, models (default 2e9).")] = None,
-    baselines: Annotated[
-        bool, typer.Option(help="Train alone, and one model of everybody, beside: on the same rows and iterations.")
-    ] = True,
-    out: Annotated[Path, typer.Option(help="Folder for curves, models, tests and the picture.")] = Path("trained"),
+    test: Annotated[str, option("Share of each client's rows held out for tests.")] = "0.2",
+    seed: Annotated[int, option("Seed of everything random.")] = 0,
+    max_memory: Annotated[str | None, option("Memory limit in bytes: rows, models (default 2e9).")] = None,
+    baselines: Annotated[bool, option(BASELINES)] = True,
+    out: Annotated[Path, option("Folder for curves, models, tests and the picture.")] = Path("trained"),
     as_json: Json = False,
 ) -> None:
     """Train a network for each client; by default scouts find who learns with whom."""
@@ -59,7 +53,7 @@ def train(
     given: dict[str, Any] = {"client": client, "target": target, "loss": loss, "drop": drop, "split": split}
     given |= {name: parse_number(name, text) for name, text in numbers.items() if text is not None}
     how: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    how |= {"model": model, "algorithm": algorithm, "options": words(option or [])}
+    how |= {"model": model, "algorithm": algorithm, "options": words(parameters or [])}
     how |= {"iterations": iterations, "batch": batch, "seed": seed, "out": out, "baselines": baselines}
     try:
         with progress("training", after=2) as report:
@@ -86,8 +80,6 @@ def _next(found: Any, setup: str, split: str | None, client: str | None, out: Pa
         folder = f"{str(out).removesuffix(f'-{iterations}')}-{2 * iterations}"
         why = f"more iterations{', as the loss still falls' * falls}"
         return run_next(why, *replaced(sys.argv[1:], {"--iterations": 2 * iterations, "--out": folder}))
-    options = [
-        *(["--client", client] if client else []),
-        *(["--network", found.setting["model"]] if ":" in found.setting["model"] else []),
-    ]
+    model = found.setting["model"]
+    options = ["--client", client] * bool(client) + ["--network", model] * (":" in model)
     run_next("predictions of these rows, or of new ones", "predict", out / "models.npz", setup, *options)

@@ -88,13 +88,10 @@ def local_quadratics(
                     square[part, j, b, k] = 2 * losses[mine].sum() + 2 * g @ theta[j] + theta[j] @ H @ theta[j]
     even = 1 / max(outputs, 2)
     metric = sum(X.T @ X for X, _, _ in rows) / count[0, 0].sum() * even * (1 - even)
-    return [
-        LocalQuadratics(
-            metric=metric + 1e-6 * np.eye(size),
-            fits=Messages(second=second[0, j], cross=cross[0, j], square=square[0, j], rows=count[0]),
-            held_out=Messages(
-                second=second[1, j, 1:], cross=cross[1, j, 1:], square=square[1, j, 1:], rows=count[1, 1:]
-            ),
-        )
-        for j in range(outputs)
-    ]
+    metric += 1e-6 * np.eye(size)
+
+    def messages(part: int, j: int) -> Messages:
+        sums = {"second": second[part, j], "cross": cross[part, j], "square": square[part, j], "rows": count[part]}
+        return Messages(**{name: of[part:] for name, of in sums.items()})  # nothing is held out from the first fit
+
+    return [LocalQuadratics(metric=metric, fits=messages(0, j), held_out=messages(1, j)) for j in range(outputs)]

@@ -56,10 +56,8 @@ def clusters(
     for step in range(STEPS):
         # rss_k(m_g) for all pairs by one product of (N, d^2) and (G, d^2)
         outer = (centre[..., None] * centre[..., None, :]).reshape(*centre.shape[:2], -1)
-        rss = np.maximum(
-            fits.square[:, None] - 2 * centre @ fits.cross.swapaxes(1, 2) + outer @ flat.swapaxes(1, 2), 0.0
-        )
-        expected = rss + penalty
+        rss = fits.square[:, None] - 2 * centre @ fits.cross.swapaxes(1, 2) + outer @ flat.swapaxes(1, 2)
+        expected = np.maximum(rss, 0.0) + penalty
         if dispersion is not None:
             noise = np.full(len(total), dispersion)
         elif step == 0:

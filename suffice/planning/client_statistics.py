@@ -115,38 +115,27 @@ def statistics(problem: LeastSquares | Logistic) -> ClientStatistics:
     """
     if getattr(problem, "row_counts", None) is None:
         raise InputError("numbers", type(problem).__name__, "they are those of rows; give client data")
-    from suffice.simulate.problems.population import QuadraticPopulation
-
     unknown = ""
     try:
         known = _of_constants(problem.constants())
     except InputError as error:
-        if not isinstance(problem, QuadraticPopulation):
+        if not hasattr(problem, "A"):
             raise
         known, unknown = _of_rows(problem), str(error)
-    floor, factor = problem.noise_growth()
     trust, region, sigma_region = problem.certainty()
     certified = {"sigma2": sigma_region, "floor": "all models", "factor": "all models"}
     certified |= dict.fromkeys(("mu", *PAIRS), region)
-    values = known | {
-        "optimum": problem.optimum.double().cpu().numpy(),
-        "excess": problem.excess(problem.start[None])[0].double().cpu().numpy(),
-        "variance_start": np.diagonal(problem.variance(problem.start).double().cpu().numpy()),
-        "variance_optimum": np.diagonal(problem.variance(problem.optimum).double().cpu().numpy()),
-        "floor": floor,
-        "factor": factor,
-    }
+    models = {"variance_start": problem.start, "variance_optimum": problem.optimum}
+    seen = {"optimum": problem.optimum, "excess": problem.excess(problem.start[None])[0]}
+    seen |= {name: problem.variance(at).diagonal() for name, at in models.items()}
+    values = known | {name: one.double().cpu().numpy() for name, one in seen.items()}
+    values |= dict(zip(("floor", "factor"), problem.noise_growth()))
     estimates: dict[str, Any] = {
         name: Estimate(value=value, trust=trust if name in certified else "exact", region=certified.get(name, ""))
         for name, value in values.items()
     }
-    return ClientStatistics(
-        names=problem.names,
-        rows=problem.row_counts,
-        unknown=unknown,
-        notes=problem.remarks,
-        **estimates,
-    )
+    said: dict[str, Any] = {"names": problem.names, "rows": problem.row_counts, "notes": problem.remarks}
+    return ClientStatistics(unknown=unknown, **said, **estimates)
 
 
 def _of_constants(constants: Constants) -> dict[str, np.ndarray]:

@@ -72,9 +72,7 @@ class ConstantPlan:
     def noted(self, note: str) -> ConstantPlan:
         return replace(self, note=note)
 
-    @property
-    def rates(self) -> np.ndarray:
-        return self.eta * self.weights
+    rates = property(lambda self: self.eta * self.weights)
 
     @property
     def scheduled(self) -> int | None:

@@ -57,22 +57,24 @@ def reference(source: Any) -> dict[str, Any]:
         return {"clients": source.clients, "excess": source.excess}
     from suffice.simulate import LeastSquares, Logistic
 
-    excess = source.excess(source.start[None])[0].double().cpu().numpy()
+    known = {"clients": source.clients, "excess": source.excess(source.start[None])[0].double().cpu().numpy()}
     if not isinstance(source, LeastSquares | Logistic):
-        return {"clients": source.clients, "excess": excess}
-    of, found = "start", _with_intercept(source)
-    if found is not None:
-        excess = _at(found, best_constants(found))
-        of = "constant" if isinstance(found, LeastSquares) else "base rate"
+        return known
+    if _with_intercept(source) is not None:
+        known |= {"excess": constant_excess(source)}
+        known |= {"of": "constant" if isinstance(source, LeastSquares) else "base rate"}
     least = np.maximum(ROUNDING * _losses_of_zero(source), 1e-300)
-    told = partial(statistical_precision, source)
-    return {"clients": source.clients, "excess": excess, "of": of, "noise": told, "least": least}
+    return known | {"noise": partial(statistical_precision, source), "least": least}
 
 
 def constant_excess(problem: Problem) -> np.ndarray:
-    """The excess of every client's best constant, (N,); inf without an intercept."""
+    """The excess of every client's best constant, the model (t_i, 0, ..., 0), (N,); inf without an intercept."""
     found = _with_intercept(problem)
-    return np.full(problem.clients, np.inf) if found is None else _at(found, best_constants(found))
+    if found is None:
+        return np.full(problem.clients, np.inf)
+    models = found.start.new_zeros(found.start.shape)
+    models[:, 0] = models.new_tensor(best_constants(found))
+    return found.excess(models[None])[0].double().cpu().numpy()
 
 
 def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:
@@ -91,13 +93,6 @@ def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:
         rises = expit(t) - share + r * t > 0
         low, high = np.where(rises, low, t), np.where(rises, t, high)
     return (low + high) / 2
-
-
-def _at(problem: LeastSquares | Logistic, intercepts: np.ndarray) -> np.ndarray:
-    """The excess of the models (t_i, 0, ..., 0), (N,)."""
-    models = problem.start.new_zeros(problem.start.shape)
-    models[:, 0] = models.new_tensor(intercepts)
-    return problem.excess(models[None])[0].double().cpu().numpy()
 
 
 def _losses_of_zero(problem: LeastSquares | Logistic) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,9 +67,7 @@ with open(here / "models.csv", "w", newline="", encoding="utf-8") as file:
     csv.writer(file).writerow([of["client"], "(intercept)", *(name for name in of["names"] if name != "(intercept)")])
     for at, row in enumerate(plan["clients"]):
         rule, theta, said = row["measured"] or row["exact"], np.array(plan["start"][row["name"]]), time.monotonic()
-        matrix, before = np.eye(len(theta)), loss(at, theta)
-        if rule["matrix"]:
-            matrix = np.array(plan["matrices"][rule["matrix"]])
+        matrix, before = np.array(plan["matrices"].get(rule["matrix"], np.eye(len(theta)))), loss(at, theta)
         whole, done = sum(stage["iterations"] for stage in rule["schedule"]), 0
         for stage in rule["schedule"]:  # one, unless the plan was asked for stages
             for _ in range(stage["iterations"]):
@@ -96,10 +95,7 @@ def trainer(of: Coordinates, loss: str) -> str:
         each, note = "(x @ theta - target) ** 2", "their sum is the prediction"
     names = {"TARGET": target, "SLOPE": slope, "LOSS": each, "NOTE": note}
     names |= {"MEANS": f'of["means"]{of_site}', "SCALES": f'of["scales"]{of_site}'}
-    text = TRAINER
-    for name, code in names.items():
-        text = text.replace(name, code)
-    return text
+    return re.sub("|".join(names), lambda found: names[found[0]], TRAINER)
 
 
 def export(

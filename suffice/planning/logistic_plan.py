@@ -86,7 +86,6 @@ def _measured(
 ) -> list[ConstantPlan]:
     """Of all clients' plans at once, (N,)."""
     T = np.array([plan.iterations or 0 for plan in plans])
-    ends = np.zeros(len(plans), dtype=int)
     found = []  # the weights and the step of its model; nothing is known of its time
     for plan, level, begun in zip(plans, epsilon.tolist(), start.tolist()):
         taken = {name: getattr(plan, name) for name in ("weights", "eta", "note", "preconditioner", "matrix")}
@@ -95,7 +94,7 @@ def _measured(
         todo = [i for i, one in enumerate(found) if one.iterations is None and plans[i].iterations is not None]
         if not todo:
             break
-        ends[todo] = np.minimum(np.ceil(factor * T[todo]), LONGEST_SIMULATION)
+        ends = np.minimum(np.ceil(factor * T), LONGEST_SIMULATION).astype(int)
         longest = max(1, int(ends[todo].max()))
         each = float(longest) * problem.clients**2 * problem.batch * problem.features
         many = min(SEEDS, int(WORK / each))

@@ -94,26 +94,14 @@ def planned_rows(
         pairs: Sequence[tuple[Any, Any]] = [(None, None)] * len(one.each)
         if moments is not None:
             pairs = exact_plans(moments, one.each, schedule=schedule, progress=progress, precondition=precondition)
-        found[one.key] = _rows(source.names, one, refusal, fields[one.key], pairs)
+        found[one.key] = ()
+        for i, (epsilon, own, (together, alone)) in enumerate(zip(one.each.tolist(), fields[one.key], pairs)):
+            given = {"names": tuple(source.names), "epsilon_given": one.given, "epsilon_of": one.of}
+            known: dict[str, Any] = own | given | {"client": i, "name": source.names[i], "epsilon": epsilon}
+            if together is not None and together.note:
+                known["warnings"] = tuple(dict.fromkeys((*own.get("warnings", ()), together.note)))
+            found[one.key] += (ClientPlan(exact=together, exact_local=alone, refusal=refusal, **known),)
     return found, constants
-
-
-def _rows(
-    names: Sequence[str],
-    precision: Precision,
-    refusal: str,
-    fields: Sequence[dict[str, Any]],
-    pairs: Sequence[tuple[Any, Any]],
-) -> tuple[ClientPlan, ...]:
-    """Of all clients at one precision, each with fields of its own and its exact plans, together and alone."""
-    asked: dict[str, Any] = {"epsilon_given": precision.given, "epsilon_of": precision.of, "refusal": refusal}
-    rows = []
-    for i, (epsilon, own, (together, alone)) in enumerate(zip(precision.each.tolist(), fields, pairs)):
-        known = own | {"client": i, "name": names[i], "epsilon": epsilon, "exact": together, "exact_local": alone}
-        if together is not None and together.note:
-            known["warnings"] = tuple(dict.fromkeys((*own.get("warnings", ()), together.note)))
-        rows.append(ClientPlan(names=tuple(names), **asked, **known))
-    return tuple(rows)
 
 
 def unknown(clients: int) -> list[dict[str, Any]]:

@@ -39,23 +39,18 @@ class Schedules(NamedTuple):
         return fixed if fixed and fixed["rounds"] < self.hitting["expected_iterations"] else None
 
     @property
-    def theorem(self) -> str:
-        return HITTING if self.fixed is None else self.fixed["theorem"]
+    def best(self) -> tuple[str, str, float, float | None]:
+        """Of what promises fewest iterations the theorem, the promise, the step (of two stages that of the first), and
+        the iterations."""
+        fixed = self.fixed
+        if fixed is None:
+            return HITTING, "E[tau], stopped", self.hitting["eta"], self.hitting["expected_iterations"]
+        return fixed["theorem"], fixed["promise"], next((one["eta"] for one in fixed["stages"]), 0.0), fixed["rounds"]
 
-    @property
-    def promise(self) -> str:
-        return "E[tau], stopped" if self.fixed is None else self.fixed["promise"]
-
-    @property
-    def eta(self) -> float:
-        """Of what promises fewest iterations, as `iterations` are; of two stages that of the first."""
-        if self.fixed is None:
-            return self.hitting["eta"]
-        return self.fixed["stages"][0]["eta"] if self.fixed["stages"] else 0.0
-
-    @property
-    def iterations(self) -> float | None:
-        return self.hitting["expected_iterations"] if self.fixed is None else self.fixed["rounds"]
+    theorem = property(lambda one: one.best[0])
+    promise = property(lambda one: one.best[1])
+    eta = property(lambda one: one.best[2])
+    iterations = property(lambda one: one.best[3])
 
 
 def schedules(
@@ -84,18 +79,14 @@ def schedules(
             drift = eta * mu - eta**2 * beta * s2 / (2 * epsilon)
             steps = np.ceil((np.log(e0 / epsilon) - np.log(confidence)) / drift)
             at_confidence = np.array([max(int(T), 1) if runs else 0 for T, runs in zip(steps, above)], dtype=object)
-    columns = limit, constant, horizon_eta, horizon_bound, gamma, decreasing, eta, expected, at_confidence
-    return [
-        Schedules(
-            constant={"eta": limit, "bound": constant},
-            horizon={"eta": horizon_eta, "bound": horizon_bound},
-            decreasing={"C": DECREASING_FACTOR, "gamma": gamma, "bound": decreasing},
-            hitting={"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence},
-        )
-        for limit, constant, horizon_eta, horizon_bound, gamma, decreasing, eta, expected, at_confidence in zip(
-            *(column.tolist() for column in columns)
-        )
-    ]
+    parts = (
+        {"eta": limit, "bound": constant},
+        {"eta": horizon_eta, "bound": horizon_bound},
+        {"C": np.full(len(mu), DECREASING_FACTOR), "gamma": gamma, "bound": decreasing},
+        {"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence},
+    )
+    rows = ([dict(zip(part, row)) for row in zip(*(column.tolist() for column in part.values()))] for part in parts)
+    return [Schedules(*each) for each in zip(*rows)]
 
 
 def _horizon(limit: np.ndarray, given: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:

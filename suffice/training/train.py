@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from suffice.simulate.checkpoint import DAMAGED, fingerprint
 from suffice.simulate.problems import Neural
 from suffice.simulate.randomness import Randomness
 from suffice.simulate.runner import run
-from suffice.simulate.scouts import Collaborators, collaborators
+from suffice.simulate.scouts import Collaborators, Progress, collaborators
 from suffice.support.errors import InputError
 from suffice.support.files import check_regular, make_folder, write_whole
 from suffice.support.memory import MAX_MEMORY
@@ -60,7 +60,7 @@ def train(
     out: str | Path | None = None,
     baselines: bool = True,
     max_memory: float = MAX_MEMORY,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Training:
     """Train a network for each client, by default with the collaborators that scouts find.
 
@@ -107,7 +107,7 @@ def _trained(
     setting: dict[str, Any],
     remarks: tuple[str, ...],
     folder: Path | None,
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> Training:
     """The algorithm and, by name, the baselines beside it."""
     traces: dict[str, Trace] = {}
@@ -171,11 +171,7 @@ def _weighs(rule: Algorithm, problem: Neural) -> bool:
 
 
 def _rule(
-    problem: Neural,
-    chosen: dict[str, Any],
-    setting: Mapping[str, Any],
-    folder: Path | None,
-    progress: Callable[[int, int], None] | None,
+    problem: Neural, chosen: dict[str, Any], setting: Mapping[str, Any], folder: Path | None, progress: Progress | None
 ) -> tuple[Algorithm, tuple[str, ...]]:
     """The algorithm; of scouts with what they find, or have found when the same run was stopped, and remark on."""
     if setting["algorithm"] != "scouts":

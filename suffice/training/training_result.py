@@ -77,13 +77,8 @@ class Training:
     setting: Mapping[str, Any]
     remarks: tuple[str, ...]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.problem.names
-
-    @property
-    def standardised(self) -> Mapping[str, tuple[float, float]]:
-        return {} if self.reading is None else self.reading.standardised
+    names = property(lambda self: self.problem.names)
+    metrics = property(lambda self: ("test_loss", "test_accuracy") if self.classes else ("test_loss",))
 
     def module_of(self, client: str) -> nn.Module:
         """The module with the last parameters of a client."""
@@ -96,10 +91,6 @@ class Training:
         values, errors = (np.array([entry[key] for entry in tests]) for key in (name, f"{name}_se"))
         return float(values.mean()), float(np.sqrt((errors**2).sum()) / len(errors))
 
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        return ("test_loss", "test_accuracy") if self.classes else ("test_loss",)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and texts, as JSON has them."""
         clients = [
@@ -109,9 +100,10 @@ class Training:
         ]  # fmt: skip
         means = {of: {name: dict(zip(("mean", "se"), self.mean(name, of))) for name in self.metrics}
                  for of in ("", *self.baselines)}  # fmt: skip
+        standardised = {} if self.reading is None else self.reading.standardised
         shown = {
             "setting": dict(self.setting), "parameters": self.problem.features, "classes": self.classes,
-            "standardised": {name: {"mean": m, "deviation": s} for name, (m, s) in self.standardised.items()},
+            "standardised": {name: {"mean": m, "deviation": s} for name, (m, s) in standardised.items()},
             "means": means.pop(""), "clients": clients,
             "baselines": {of: {"means": means[of], "clients": dict(zip(self.names, tests))}
                           for of, tests in self.baselines.items()},

@@ -99,9 +99,7 @@ class Rates:
     note: str = ""
     merged: ExactRecursion | None = None
 
-    @property
-    def steps(self) -> int | None:
-        return None if not np.isfinite(self.time) else int(np.ceil(self.time))
+    steps = property(lambda self: int(np.ceil(self.time)) if np.isfinite(self.time) else None)
 
     @property
     def rank(self) -> tuple[float, float]:
@@ -241,9 +239,8 @@ def lowered(curve: Any, v: np.ndarray, goal: int, rounds: int) -> tuple[np.ndarr
 
     def watch(intermediate_result: Any) -> None:
         history.append(intermediate_result.fun)
-        if len(history) > 4 and (history[-5] - history[-1]) / 4 < (
-            history[-1] / PATIENCE if history[-1] > 0 else STALLED
-        ):
+        pace = history[-1] / PATIENCE if history[-1] > 0 else STALLED
+        if len(history) > 4 and (history[-5] - history[-1]) / 4 < pace:
             raise StopIteration
 
     options = {"maxiter": rounds, "ftol": 1e-9, "gtol": 1e-6}

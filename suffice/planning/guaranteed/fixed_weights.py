@@ -55,25 +55,21 @@ def _promise(key: str, weights: np.ndarray, *stages: dict[str, Any]) -> Promise:
 def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[Promise, Promise]]:
     """Of every client together with peers and alone, at precisions (N,) of its own; the starting excess is known."""
     assert constants.excess is not None
-    b2, c = affine_pairs(constants, levels)
-    uniform = uniform_dissimilarity(constants)
-    alone = np.where(np.eye(constants.clients, dtype=bool), 0.0, np.inf)
-    found = []
+    found, apart = [], np.where(np.eye(constants.clients, dtype=bool), 0.0, np.inf)
+    nobody = apart, np.zeros_like(apart), apart
+    anybody = *affine_pairs(constants, levels), uniform_dissimilarity(constants)
     for i, (epsilon, e0) in enumerate(zip(levels.tolist(), constants.excess.tolist())):
-        by_itself = _fewest(constants, i, epsilon, e0, alone[i], np.zeros_like(alone[i]), alone[i])
-        with_peers = _fewest(constants, i, epsilon, e0, b2[i], c[i], uniform[i])
-        found.append((min(by_itself, with_peers, key=itemgetter("rounds")), by_itself))
+        alone, joint = (_fewest(constants, i, epsilon, e0, *(one[i] for one in peers)) for peers in (nobody, anybody))
+        found.append((min(alone, joint, key=itemgetter("rounds")), alone))
     return found
 
 
 def uniform_dissimilarity(constants: Constants) -> np.ndarray:
     """b (N, N) with |grad R_i - grad R_k| <= b_ik at all models, inf where there is none."""
-    pairs = constants.heterogeneity
-    if isinstance(pairs, QuadraticCertificate):
-        return pairs.uniform
-    if isinstance(pairs, GradientDissimilarity):
-        return np.where(pairs.c == 0, np.sqrt(pairs.b2), np.inf)
-    return np.where(np.eye(constants.clients, dtype=bool), 0.0, np.inf)
+    if isinstance(constants.heterogeneity, QuadraticCertificate):
+        return constants.heterogeneity.uniform
+    b2, c = affine_pairs(constants, np.ones(constants.clients))
+    return np.where(c == 0, np.sqrt(b2), np.inf)
 
 
 def strongly_convex(constants: Constants) -> bool:
@@ -131,14 +127,13 @@ def one_stage(constants: Constants, i: int, epsilon: float, e0: float, b2: np.nd
     at, last = np.unravel_index(int(np.argmin(T)), T.shape)
     weights, rounds, step = np.zeros(constants.clients), int(max(T[at, last], 1)), float(eta[at, last])
     weights[order[: last + 1]] = share[: last + 1] / total[last]
-    given: dict[str, Any] = {"eta": step, "mu": mu, "beta": beta, "e0": e0}
+    given: dict[str, Any] = {"eta": step, "mu": mu, "beta": beta, "e0": e0, "T": rounds}
     if flat[last]:
-        key = UNIFORM
-        given |= {"sigma2": 1 / total[last], "lambda2": 1.0, "bias": np.sqrt(bias2[last])}
+        own = {"sigma2": 1 / total[last], "lambda2": 1.0, "bias": np.sqrt(bias2[last])}
     else:
-        key = AFFINE
-        given |= {"V": 1 / total[last], "Q": 0.0, "split": 0.0, "bias2": bias2[last], "c": mean_c[last]}
-    rounds += int(evaluate(key, T=rounds, **given) > epsilon)  # outward rounding
+        own = {"V": 1 / total[last], "Q": 0.0, "split": 0.0, "bias2": bias2[last], "c": mean_c[last]}
+    key = UNIFORM if flat[last] else AFFINE
+    rounds += int(evaluate(key, **given, **own) > epsilon)  # outward rounding
     return _promise(key, weights, {"rounds": rounds, "eta": step})
 
 

@@ -80,11 +80,9 @@ def promised(
     s2, q = (np.array([one[name] for one in found]) for name in ("sufficient_variance", "step_ratio"))
     both = schedules(constants, s2, q, levels, horizon, confidence)
     own = schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
-    if constants.excess is not None:
-        fixed = fixed_rounds(constants, levels)
-        both = [one._replace(fixed_weights=best) for one, (best, _) in zip(both, fixed)]
-        own = [one._replace(fixed_weights=best) for one, (_, best) in zip(own, fixed)]
-    for one, together, alone in zip(found, both, own):
+    fixed = [(None, None)] * constants.clients if constants.excess is None else fixed_rounds(constants, levels)
+    for one, *plans, promises in zip(found, both, own, fixed):
+        together, alone = (plan._replace(fixed_weights=best) for plan, best in zip(plans, promises))
         one |= {"schedules": together, "local": alone, "notes": constants.notes}
         one["warnings"] = _warnings(constants, **one)
     return found
