@@ -45,8 +45,8 @@ class Evidence:
             at = ", ".join(f"{one.name} = {first[one.name][0]:.6g}" for one in theorem.parameters)
             what = self.label or self.engine
             raise InputError("measured", float("nan"), f"{what} measured no number for {theorem.key} at {at}; mend it")
-        valid = within(theorem.parameters, self.arguments, self.measured.shape)
-        valid &= met(theorem, self.arguments, self.measured.shape)
+        asked = self.arguments, self.measured.shape
+        valid = within(theorem.parameters, *asked) & met(theorem, *asked)
         return valid if self.hypothesis is None else valid & self.hypothesis
 
     def unmet(self, theorem: Theorem) -> str:
@@ -122,8 +122,7 @@ def within(parameters: Sequence[Parameter], arguments: Mapping[str, np.ndarray],
     for parameter in parameters:
         x = arguments[parameter.name]
         valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
-        if parameter.upper < np.inf:
-            valid &= x <= parameter.upper
+        valid &= x <= parameter.upper
     return valid
 
 
