@@ -79,8 +79,7 @@ class Evidence:
         function = function or theorem.bound
         assert function is not None
         with np.errstate(all="ignore"):
-            value = function(**given)
-        return np.broadcast_to(value, self.measured.shape)
+            return np.broadcast_to(function(**given), self.measured.shape)
 
     def ratio(self, theorem: Theorem) -> np.ndarray:
         """measured / bound for upper bounds, bound / measured for lower ones, (n,); above 1 is a violation.

@@ -133,12 +133,11 @@ class Family:
 
     def whole(self) -> Values | None:
         """Every instance, where all domains are whole numbers, few together; None elsewhere."""
-        ranges = []
-        for domain in self.domains.values():
-            if domain.shape or domain.zero or not domain.integer:
-                return None
-            ranges.append(np.arange(int(np.ceil(domain.low)), int(np.floor(domain.high)) + 1.0))
-        if np.prod([float(len(each)) for each in ranges]) > _WHOLE:
+        every = self.domains.values()
+        if any(domain.shape or domain.zero or not domain.integer for domain in every):
+            return None
+        ranges = [np.arange(int(np.ceil(domain.low)), int(np.floor(domain.high)) + 1.0) for domain in every]
+        if math.prod(map(len, ranges)) > _WHOLE:
             return None
         return dict(zip(self.domains, (each.ravel() for each in np.meshgrid(*ranges, indexing="ij"))))
 

@@ -40,7 +40,6 @@ class Negative(Exception):
 
     def __init__(self, point: Mapping[str, Fraction]) -> None:
         super().__init__(", ".join(f"{name} = {value}" for name, value in point.items()))
-        self.point = point
 
 
 @dataclass
@@ -50,11 +49,6 @@ class Budget:
     seconds: float
     halvings: int = 20_000
     began: float = field(default_factory=time.process_time)
-
-    def spend(self, part: Box) -> None:
-        self.halvings -= 1
-        if self.halvings < 0 or self.left() <= 0:
-            raise Undecided(f"after {time.process_time() - self.began:.1f} s", part)
 
     def left(self) -> float:
         return self.seconds - (time.process_time() - self.began)
@@ -76,11 +70,9 @@ def tree_of(polynomial: Polynomial, box: Box, budget: Budget, least: int = 0) ->
     size = np.prod([max((dict(term).get(name, 0) for term in polynomial), default=0) + 1 for name in box])
     if size > TERMS:
         raise Undecided(f"{int(size):,} Bernstein coefficients are too many", box)
-    given = polynomial.bernstein(dict(box))
-    shape = tuple(max(index[axis] for index in given) + 1 for axis in range(len(box)))
-    start = np.empty(shape, dtype=object)
-    for index, value in given.items():
-        start[index] = value
+    indices, given = zip(*sorted(polynomial.bernstein(dict(box)).items()))
+    shape = tuple(n + 1 for n in indices[-1])
+    start = np.array(given, dtype=object).reshape(shape)
     names, rules = list(box), [_halves(n - 1) for n in shape]
     waiting, tree = [(start, dict(box))], ""
     while waiting:
@@ -91,7 +83,9 @@ def tree_of(polynomial: Polynomial, box: Box, budget: Budget, least: int = 0) ->
         if values.min() >= least:
             tree += "."
             continue
-        budget.spend(part)
+        budget.halvings -= 1
+        if budget.halvings < 0 or budget.left() <= 0:
+            raise Undecided(f"after {budget.seconds - budget.left():.1f} s", part)
         axis = _widest(values, part)
         tree += chr(ord("a") + axis)
         low, high = part[names[axis]]
