@@ -98,7 +98,6 @@ class _InstanceTable:
         kappa = given["beta"] / given["mu"] if {"beta", "mu"} <= {*given} else np.full(len(needed), np.nan)
         for key, column in {"C": needed, "kappa": kappa, "N": given["N"], "T": given["T"]}.items():
             self.table[key] = np.append(self.table[key], column[rows])
-        assert piece.values is not None
         self.values += [{name: value[[row]] for name, value in piece.values.items()} for row in rows]
 
     def scales(self, key: str) -> list[tuple[float, float]]:
