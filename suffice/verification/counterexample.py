@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from suffice.bounds import Theorem
 
 from .evidence import AGREEMENT
 from .family import Values
-from .problem_measure import Measure
+from .problem_measure import M, Measure
 from .rounding_violations import at_digits
 from .verdict import Verdict, unused
 from .violation_search import shrink
-
-M = TypeVar("M", bound=Measure)
 
 
 def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:

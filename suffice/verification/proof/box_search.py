@@ -101,13 +101,11 @@ def _widest(values: np.ndarray, part: Box) -> int:
     """The side along which the coefficients bend or change most: halving it moves them most."""
     numbers = (values / max(abs(values.max()), abs(values.min()))).astype(float)
     numbers = np.where(numbers < 0, numbers, np.minimum(numbers, -numbers.min() * 1e3))
-
-    def change(axis: int) -> float:
-        if values.shape[axis] == 1 or part[list(part)[axis]][0] == part[list(part)[axis]][1]:
-            return -1.0
-        return float(np.abs(np.diff(numbers, axis=axis)).sum())
-
-    return max(range(values.ndim), key=change)
+    changes = [
+        np.abs(np.diff(numbers, axis=axis)).sum() if numbers.shape[axis] > 1 and low < high else -1.0
+        for axis, (low, high) in enumerate(part.values())
+    ]
+    return int(np.argmax(changes))
 
 
 def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
@@ -116,13 +114,11 @@ def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
     Raises `Negative` with a point where it fails, and `Undecided`: also where a divisor has a zero on the box.
     """
     top, below = quotient(["+", right, ["*", -1, left]])
-    divisors = []
-    for base in below:
-        one = Polynomial(base)
-        try:
-            divisors.append([as_list(polynomial_of(one)), tree_of(one, box, budget, least=1)])
-        except Negative as pole:
-            raise Undecided(f"a divisor is 0 or below at {pole}: the bound has a pole there", box) from pole
+    try:
+        every = [Polynomial(base) for base in below]
+        divisors = [[as_list(polynomial_of(one)), tree_of(one, box, budget, least=1)] for one in every]
+    except Negative as pole:
+        raise Undecided(f"a divisor is 0 or below at {pole}: the bound has a pole there", box) from pole
     if not top:
         return {"divisors": divisors, "factors": [["0", 1, "."]]}
     number, factors = sympy.factor_list(polynomial_of(top))
