@@ -104,7 +104,7 @@ def _candidates(claim: Claim) -> Iterator[tuple[Family | None, Evidence, int]]:
             batches += [{**one, "e0": np.full_like(one["e0"], family.domains["e0"].high)} for one in batches]
         for values in batches:
             found = family.evidence(values)
-            if found.measured.shape == (len(next(iter(values.values()))),) and found.values is not None:
+            if found.measured.shape == (len(next(iter(values.values()))),) and found.values:
                 yield from ((family, found, row) for row in _tightest(theorem, found))
     if not claim.families and claim.exact is not None:
         for found in claim.exact(EFFORTS["quick"], 0):
@@ -145,7 +145,6 @@ def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int
     truth = Truth(at=at, value=float(found.measured[row]), words=words)
     if family is None:
         return replace(truth, curves=_followed(theorem, found, truth, [np.arange(len(found.measured))]))
-    assert found.values is not None
     values = {name: value[[row]] for name, value in found.values.items()}
     truth = replace(truth, values=values)
     scalars = [name for name, one in family.domains.items() if name in values and not one.shape and one.low < one.high]

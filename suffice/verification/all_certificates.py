@@ -58,7 +58,7 @@ def proof_of(record: Theorem) -> str:
 def main(path: str) -> None:
     make_folder(Path(path).parent, "FILE")  # before seconds are spent
     every = certificates()
-    write_whole(Path(path), json.dumps(every, indent=1).encode())
+    write_whole(Path(path), json.dumps(every, indent=1).encode(), "FILE")
     print(f"{len(every)} certificates: python -I {Path(__file__).with_name('recheck.py')} {path}")
 
 
@@ -69,5 +69,3 @@ if __name__ == "__main__":
         main(sys.argv[1])
     except InputError as error:
         sys.exit(str(error))
-    except OSError as error:
-        sys.exit(f"{sys.argv[1]}: {error.strerror}; name another file")

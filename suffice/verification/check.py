@@ -151,7 +151,7 @@ def check(
             raise InputError("quantity", asked.name.lower(), remedy)
 
         def judged(chosen: Algorithm) -> Verdict:
-            chosen = chosen if step is None else Scheduled.by(chosen, step)
+            chosen = chosen if step is None else Scheduled(of=chosen, given=step)
             theorem = record(bound, conditions, asked, direction, own, chosen)
             theorem = theorem if delta is None else replace(theorem, mode="probability")
             judge = _Check(

@@ -35,15 +35,13 @@ class ClosedForm:
 
         z, x, after = sympy.symbols("z x x_next", real=True)
         sign, name = (1, "at most") if self.upper else (-1, "at least")
+        start = sign * (self.start - x)
         before, step = sign * (self.bound - x), sign * (self.rho * x + self.add - after)
-        begin = sign * (self.start - x)
+        begins, goes_on = (self.bound.subs(z, now) for now in (1, z * self.rho))
+        says = f"if x_T is {name} the bound at T, x_(T+1) is {name} the bound at T + 1, for every T"
         return [
-            self._step(f"x_0 is {name} the bound at T = 0", x, self.bound.subs(z, 1), [(1, begin)]),
-            self._step(
-                f"if x_T is {name} the bound at T, x_(T+1) is {name} the bound at T + 1, for every T",
-                *(after, self.bound.subs(z, z * self.rho), [(self.rho, before), (1, step)]),
-                atoms=[self.rho],
-            ),
+            self._step(f"x_0 is {name} the bound at T = 0", x, begins, [(1, start)]),
+            self._step(says, after, goes_on, [(self.rho, before), (1, step)], atoms=[self.rho]),
         ]
 
     def _step(self, says: str, of: Any, bound: Any, terms: Any, atoms: Any = ()) -> dict[str, Any]:
@@ -53,8 +51,8 @@ class ClosedForm:
         facts = [fact for _, fact in terms]
         every: list[Any] = [node for one in (bound, *facts, *atoms) for node in sympy.preorder_traversal(one)]
         divided = (node.base for node in every if node.is_Pow and node.exp.is_negative and not node.is_number)
-        below = dict.fromkeys(sympy.fraction(sympy.together(base))[0] for base in divided)
-        step = Step(left=left, right=right, terms=terms, positive=[*below], atoms=atoms, facts=facts)
+        below = [*dict.fromkeys(sympy.fraction(sympy.together(base))[0] for base in divided)]
+        step = Step(left=left, right=right, terms=terms, positive=below, atoms=atoms, facts=facts)
         return step.certificate(f"{self.key}: {says}{self.constants}")
 
 

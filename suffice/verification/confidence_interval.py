@@ -51,11 +51,10 @@ def mean_bound(paths: np.ndarray, alpha: float) -> float:
 def quantile_bound(paths: np.ndarray, delta: float, alpha: float, *, upper: bool = True) -> float:
     """A number that exceeds the smallest q with P(Y <= q) >= 1 - delta with probability at most alpha; of a lower
     bound, one that the largest q with P(Y >= q) >= 1 - delta exceeds with such a probability."""
-    ordered = np.sort(paths if upper else -paths)
-    k = _rank(len(paths), delta, alpha)
-    if upper:
-        return float(ordered[k - 1]) if k else 0.0
-    return float(-ordered[k - 1]) if k else np.inf
+    k, sign = _rank(len(paths), delta, alpha), 1 if upper else -1
+    if not k:
+        return 0.0 if upper else np.inf
+    return sign * float(np.sort(sign * paths)[k - 1])
 
 
 @lru_cache(maxsize=256)

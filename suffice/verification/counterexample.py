@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,10 @@ from suffice.bounds import Theorem
 
 from .evidence import AGREEMENT
 from .family import Values
-from .problem_measure import Measure
+from .problem_measure import M, Measure
 from .rounding_violations import at_digits
 from .verdict import Verdict, unused
 from .violation_search import shrink
-
-M = TypeVar("M", bound=Measure)
 
 
 def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
@@ -29,14 +27,11 @@ def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[M
     if found["bound"] != found["bound"]:  # not a number
         seen = replace(verdict.evidence, undefined_at=found["arguments"])
         return replace(verdict, counterexample=found, evidence=seen)
-    if found["margin"] <= max(AGREEMENT / 2, 10.0 ** -found["digits"]) * max(
-        abs(found["measured"]), abs(found["bound"])
-    ):
-        return Verdict.inconclusive(
-            theorem,
-            f"measured/bound = 1 + {verdict.worst_ratio - 1:.2g} in float64 is not confirmed by "
-            f"{found['digits']} digits: rounding decides",
-        )
+    most = max(abs(found["measured"]), abs(found["bound"]))
+    if found["margin"] <= max(AGREEMENT / 2, 10.0 ** -found["digits"]) * most:
+        ratio, digits = f"1 + {verdict.worst_ratio - 1:.2g}", found["digits"]
+        reason = f"measured/bound = {ratio} in float64 is not confirmed by {digits} digits: rounding decides"
+        return Verdict.inconclusive(theorem, reason)
     return replace(verdict, counterexample=found)
 
 
@@ -53,12 +48,11 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
     except ValueError:  # it is violated by less
         simple = worst
     setting = measure.settings(theorem, simple)[0]
+    scalars, clients = setting.arguments, setting.problem.clients
     measured, good = measure.exactly(setting)
-    value, exact = at_digits(theorem, {entry.name: setting.arguments[entry.name] for entry in theorem.parameters})
+    value, exact = at_digits(theorem, {entry.name: scalars[entry.name] for entry in theorem.parameters})
     given = {name: entry[0].tolist() for name, entry in simple.items()}
-    return described(
-        theorem, given, setting.arguments, measured, value, setting.problem.clients, digits=min(good, exact)
-    )
+    return described(theorem, given, scalars, measured, value, clients, digits=min(good, exact))
 
 
 def described(

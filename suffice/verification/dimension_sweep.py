@@ -63,7 +63,7 @@ class Sweep:
 
     def evidence(self, known: Sequence[Evidence], root: int) -> Iterator[Evidence]:
         """The instances of each pair, after `known` those of the shapes tried."""
-        worst = _worst(self.theorem, [piece for piece in known if piece.values is not None])
+        worst = _worst(self.theorem, [piece for piece in known if piece.values])
         tried = [shape_of(each.problems) for each in self.measured]
         for turn, pair in enumerate(pair for pair in PAIRS if pair not in tried):
             measure, most = self._measure(pair)
@@ -113,7 +113,6 @@ def _worst(theorem: Theorem, pieces: Sequence[Evidence]) -> list[Values]:
     """One instance of each regime, that of the largest ratio: those of larger ratios first."""
     best: dict[tuple[bool, ...], tuple[float, Values]] = {}
     for piece in pieces:
-        assert piece.values is not None
         ratio = np.where(piece.counted(theorem), piece.ratio(theorem), -np.inf)
         regimes = _regimes(piece)
         for at in np.argsort(-ratio, kind="stable"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
@@ -31,10 +31,10 @@ class Evidence:
     engine: str
     measured: np.ndarray
     arguments: Mapping[str, np.ndarray]
-    hypothesis: np.ndarray | None = None
+    hypothesis: bool | np.ndarray = True
     rounding: float | np.ndarray = 0.0
     label: str = ""
-    values: Mapping[str, np.ndarray] | None = None
+    values: Mapping[str, np.ndarray] = field(default_factory=dict)
     dropped: bool | np.ndarray = False
     exact: bool | np.ndarray = True
 
@@ -45,9 +45,8 @@ class Evidence:
             at = ", ".join(f"{one.name} = {first[one.name][0]:.6g}" for one in theorem.parameters)
             what = self.label or self.engine
             raise InputError("measured", float("nan"), f"{what} measured no number for {theorem.key} at {at}; mend it")
-        valid = within(theorem.parameters, self.arguments, self.measured.shape)
-        valid &= met(theorem, self.arguments, self.measured.shape)
-        return valid if self.hypothesis is None else valid & self.hypothesis
+        asked = self.arguments, self.measured.shape
+        return within(theorem.parameters, *asked) & met(theorem, *asked) & self.hypothesis
 
     def unmet(self, theorem: Theorem) -> str:
         """Which condition no instance meets, with both sides where they come nearest; or the one that the fewest meet.
@@ -79,8 +78,7 @@ class Evidence:
         function = function or theorem.bound
         assert function is not None
         with np.errstate(all="ignore"):
-            value = function(**given)
-        return np.broadcast_to(value, self.measured.shape)
+            return np.broadcast_to(function(**given), self.measured.shape)
 
     def ratio(self, theorem: Theorem) -> np.ndarray:
         """measured / bound for upper bounds, bound / measured for lower ones, (n,); above 1 is a violation.
@@ -112,7 +110,7 @@ class Evidence:
     def instance(self, index: int) -> dict[str, Any]:
         """A readable description of one instance."""
         values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
-        given = {} if self.values is None else {"values": {n: v[index].tolist() for n, v in self.values.items()}}
+        given = {"values": {n: v[index].tolist() for n, v in self.values.items()}} if self.values else {}
         return {"label": self.label, **values, "measured": float(self.measured[index]), **given}
 
 
@@ -122,8 +120,7 @@ def within(parameters: Sequence[Parameter], arguments: Mapping[str, np.ndarray],
     for parameter in parameters:
         x = arguments[parameter.name]
         valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
-        if parameter.upper < np.inf:
-            valid &= x <= parameter.upper
+        valid &= x <= parameter.upper
     return valid
 
 
@@ -148,17 +145,12 @@ def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
     def whole(part: Callable[[Evidence], Any]) -> np.ndarray:
         return np.concatenate([np.broadcast_to(part(piece), piece.measured.shape) for piece in pieces])
 
-    return Evidence(
-        engine=" + ".join(dict.fromkeys(piece.engine for piece in pieces)),
-        measured=whole(lambda piece: piece.measured),
-        arguments={
-            parameter.name: whole(lambda piece, name=parameter.name: piece.arguments[name])
-            for parameter in theorem.parameters
-        },
-        hypothesis=whole(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
-        rounding=whole(lambda piece: piece.rounding),
-        dropped=whole(lambda piece: piece.dropped),
-    )
+    names = [parameter.name for parameter in theorem.parameters]
+    arguments = {name: whole(lambda piece, name=name: piece.arguments[name]) for name in names}
+    kept = ("measured", "hypothesis", "rounding", "dropped")
+    parts: dict[str, Any] = {name: whole(lambda piece, name=name: getattr(piece, name)) for name in kept}
+    engine = " + ".join(dict.fromkeys(piece.engine for piece in pieces))
+    return Evidence(engine=engine, arguments=arguments, **parts)
 
 
 Measured = tuple[np.ndarray, Mapping[str, np.ndarray]] | tuple[np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -68,13 +68,15 @@ class EvidenceSummary:
         dropped = np.broadcast_to(whole.dropped, counted.shape)
         useless = np.inf if theorem.direction == "upper" else -np.inf
         met, ranges = _of_pieces(pieces, counted, {*PARAMETERS, *theorem.own})
+        ends = np.cumsum([len(piece.measured) for piece in pieces])
+        owner = int(np.searchsorted(ends, at, side="right"))
         first = {each.name: whole.arguments[each.name][undefined][:1] for each in theorem.parameters}
-        return cls(
+        found = cls(
             examined=len(counted),
             met=met,
             violations=int(against.sum()),
             worst_ratio=float(ratio[at]),
-            worst_instance=_instance(pieces, at) if counted.any() else {},
+            worst_instance=pieces[owner].instance(at - ends[owner]) if counted.any() else {},
             worst_bound=float(bound[at]),
             ranges=ranges,
             positive=bool((counted & (bound > 0)).any()),
@@ -83,8 +85,8 @@ class EvidenceSummary:
             unbounded=int((counted & (bound == useless)).sum()),
             dropped=int(dropped.sum()),
             dropped_ratio=float(every[dropped].max(initial=0.0)),
-            unmet=whole.unmet(theorem) if _few(int(counted.sum()), len(counted)) else "",
         )
+        return replace(found, unmet=whole.unmet(theorem) if found.few else "")
 
     @property
     def instances(self) -> int:
@@ -94,20 +96,7 @@ class EvidenceSummary:
     @property
     def few(self) -> bool:
         """True where so few instances met the hypotheses that a reader has to know."""
-        return _few(self.instances, self.examined)
-
-
-def _few(instances: int, examined: int) -> bool:
-    return instances < examined and (instances < FEW or instances < FEW_OF * examined)
-
-
-def _instance(pieces: Sequence[Evidence], at: int) -> dict[str, Any]:
-    """The readable description of the instance `at` of all."""
-    for piece in pieces:
-        if at < len(piece.measured):
-            return piece.instance(at)
-        at -= len(piece.measured)
-    raise IndexError(at)
+        return self.instances < min(self.examined, max(FEW, FEW_OF * self.examined))
 
 
 def _of_pieces(

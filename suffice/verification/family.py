@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -77,12 +76,10 @@ class Domain:
             for candidate in sorted({each for each in few if self.low <= each < most}):
                 yield np.minimum(value, candidate)
             return
-        if self.log and self.low <= 1 <= self.high:
-            yield np.where((value == 0) & (self.zero > 0), 0.0, np.ones_like(value))
-        for bits in (1, 2, 4, 8, 16):
-            mantissa, exponent = np.frexp(value)
-            short = np.clip(np.ldexp(np.round(mantissa * 2**bits) / 2**bits, exponent), self.low, self.high)
-            yield np.where((value == 0) & (self.zero > 0), 0.0, short)
+        mantissa, exponent = np.frexp(value)
+        short = [np.ldexp(np.round(mantissa * 2**bits) / 2**bits, exponent) for bits in (1, 2, 4, 8, 16)]
+        for each in [np.ones_like(value), *short] if self.log and self.low <= 1 <= self.high else short:
+            yield np.where((value == 0) & (self.zero > 0), 0.0, np.clip(each, self.low, self.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +113,8 @@ class Family:
     @cached_property
     def _scales(self) -> np.ndarray:
         """`Domain.scale` of every column, (6, k)."""
-        columns = [[domain.scale] * math.prod(domain.shape) for domain in self.domains.values()]
-        return np.array(list(chain(*columns))).reshape(-1, 6).T
+        columns = [domain.scale for domain, at in self.places.values() for _ in range(at.start, at.stop)]
+        return np.array(columns).reshape(-1, 6).T
 
     def at(self, u: np.ndarray) -> Values:
         """Values at points of the unit cube, u (count, k)."""
@@ -136,18 +133,17 @@ class Family:
 
     def whole(self) -> Values | None:
         """Every instance, where all domains are whole numbers, few together; None elsewhere."""
-        ranges = []
-        for domain in self.domains.values():
-            if domain.shape or domain.zero or not domain.integer:
-                return None
-            ranges.append(np.arange(int(np.ceil(domain.low)), int(np.floor(domain.high)) + 1.0))
-        if np.prod([float(len(each)) for each in ranges]) > _WHOLE:
+        every = self.domains.values()
+        if any(domain.shape or domain.zero or not domain.integer for domain in every):
+            return None
+        ranges = [np.arange(int(np.ceil(domain.low)), int(np.floor(domain.high)) + 1.0) for domain in every]
+        if math.prod(map(len, ranges)) > _WHOLE:
             return None
         return dict(zip(self.domains, (each.ravel() for each in np.meshgrid(*ranges, indexing="ij"))))
 
     def quantiles(self, count: int, *, seed: int) -> np.ndarray:
         """Random points of the unit cube, (count, k), a pure function of the seed; not to be written to."""
-        return _quantiles(tuple(math.prod(domain.shape) for domain in self.domains.values()), count, seed)
+        return _quantiles(tuple(at.stop - at.start for _, at in self.places.values()), count, seed)
 
     def corners(self, count: int, *, seed: int) -> np.ndarray:
         """`count` random points of the unit cube (count, k) where simple things happen: each number is at an end of its

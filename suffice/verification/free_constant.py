@@ -50,10 +50,8 @@ def with_constant(
         seen.add(piece)
     if not len(seen.table["C"]):
         return judged(one)  # it says which condition fails
-    most, larger = (
-        float(seen.table["C"].max()),
-        [float(shape_of(each.problems)[0]) for each in measured[len(families) :]],
-    )
+    most = float(seen.table["C"].max())
+    larger = [float(shape_of(each.problems)[0]) for each in measured[len(families) :]]
     scales = [("N", clients, clients * most) for clients in larger]
     if not 2.0**-_WIDEST < most < 2.0**_WIDEST:
         raise InputError("free", name, "no constant makes the bound hold, or any does: let the bound grow with it")
@@ -100,7 +98,6 @@ class _InstanceTable:
         kappa = given["beta"] / given["mu"] if {"beta", "mu"} <= {*given} else np.full(len(needed), np.nan)
         for key, column in {"C": needed, "kappa": kappa, "N": given["N"], "T": given["T"]}.items():
             self.table[key] = np.append(self.table[key], column[rows])
-        assert piece.values is not None
         self.values += [{name: value[[row]] for name, value in piece.values.items()} for row in rows]
 
     def scales(self, key: str) -> list[tuple[float, float]]:
@@ -140,12 +137,11 @@ def _brought(
         if pair[0] != size if key == "N" else pair != ((1, 2) if alike(theorem) else (3, 2)):
             continue
         longest = problems.domains["T"].high  # of many clients powers take long
-        longest = longest if key == "N" else max([longest, *(each.late for each in measured)])
+        if key != "N":
+            longest = max(int(size), 1) if key == "T" else max([longest, *(each.late for each in measured)])
         domains = {**problems.domains, "T": replace(problems.domains["T"], high=longest)}
         if key == "kappa":
             domains["curvature"] = replace(domains["curvature"], low=domains["curvature"].high / size)
-        if key == "T":
-            domains["T"] = replace(domains["T"], high=max(int(size), 1))
         family = replace(measure, problems=replace(problems, domains=domains), scan=False, late=0).family(theorem)
         parts = [embedded(each, family, pair, turn) for turn, each in enumerate(worst)]
         if key == "T" and problems.sharp is not None:

@@ -84,8 +84,7 @@ def without_rounding(
             kept[row], dropped[row] = bool(found), found is None
             if found:
                 break
-    hypothesis = kept if evidence.hypothesis is None else evidence.hypothesis & kept
-    return replace(evidence, hypothesis=hypothesis, dropped=dropped)
+    return replace(evidence, hypothesis=kept & evidence.hypothesis, dropped=dropped)
 
 
 def _violates(theorem: Theorem, evidence: Evidence, row: int, bound: float) -> bool | None:

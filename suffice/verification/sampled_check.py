@@ -90,7 +90,7 @@ class PathMeasure(Measure):
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
         drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
         # paths cost, and outside of the conditions they tell nothing
-        rows = np.flatnonzero(cast(np.ndarray, asked.hypothesis))
+        rows = np.flatnonzero(asked.hypothesis)
         problems = problems if isinstance(problems, list) else instances(problems, len(T))
         problems, eta, T = [problems[at] for at in rows], eta[rows], T[rows]
         form = self.forms.form
@@ -242,7 +242,6 @@ def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, Evidence]]) -> 
     known = set()
     for _, index, row in sorted(ranked):
         measure, piece = pieces[index]
-        assert piece.values is not None
         values = {name: value[row : row + 1] for name, value in piece.values.items()}
         key = measure.problems.name, *(value.tobytes() for value in values.values())
         if len(found) == _CHOSEN or key in known:  # an instance has the same paths each time

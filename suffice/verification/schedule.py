@@ -55,22 +55,15 @@ _STEP = "give a function of t = 0, 1, ... (the step from theta_t), T and scalars
 
 @dataclass(kw_only=True)
 class Scheduled(Wrapper):
-    """An algorithm whose step from theta_t is `sizes` at t, T and scalars of the instance. It is given all of them in
+    """An algorithm whose step from theta_t is `given` at t, T and scalars of the instance. It is given all of them in
     the place of eta, the last one for whatever comes later."""
 
     of: Algorithm
-    name: str
-    linear: bool
-    sizes: Callable[..., np.ndarray]
-    changing: bool
-    """Whether it depends on t."""
+    given: Callable[..., Any]
 
-    @classmethod
-    def by(cls, algorithm: Algorithm, step: Callable[..., Any]) -> Scheduled:
-        return cls(
-            of=algorithm, name=f"{algorithm.name} with its steps given", linear=algorithm.linear,
-            sizes=series("step", step, _STEP), changing="t" in inspect.signature(step).parameters,
-        )  # fmt: skip
+    def __post_init__(self) -> None:
+        self.name, self.linear = f"{self.of.name} with its steps given", self.of.linear
+        self.sizes, self.changing = series("step", self.given, _STEP), "t" in inspect.signature(self.given).parameters
 
     @property
     def scalars(self) -> list[str]:

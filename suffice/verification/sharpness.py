@@ -33,8 +33,7 @@ def sharpness(claim: Claim, known: Sharpness | None = None, *, root: int = 0) ->
     best, at = -1.0, None
     asked = () if claim.in_regime is None or not parts else (*claim.families, *claim.in_regime)
     for family in asked:
-        narrow = _narrowed(theorem, family)
-        if narrow is None:
+        if (narrow := _narrowed(theorem, family)) is None:
             continue
         *_, found = search(theorem, narrow, root=root, **_SPENT)
         ratio = np.where(found.counted(theorem) & (outside(theorem, found) == 0), found.ratio(theorem), -1.0)

@@ -282,8 +282,8 @@ def _solved(theorem: Theorem, piece: Evidence, name: str, grid: np.ndarray) -> I
         return
     ends = ({name: grid[at, row]} for at in (step, step + 1))
     wide = {key: np.broadcast_to(value, piece.measured.shape)[row] for key, value in piece.arguments.items()}
-    hypothesis = None if piece.hypothesis is None else np.broadcast_to(piece.hypothesis, piece.measured.shape)[row]
+    hypothesis = np.broadcast_to(piece.hypothesis, piece.measured.shape)[row]
     rounding = np.broadcast_to(piece.rounding, piece.measured.shape)[row]
     for values in _bisected(lambda at: holds(row, at[name]), *ends, condition, fits[step, condition, row]):
         yield replace(piece, measured=piece.measured[row], arguments=wide | values, hypothesis=hypothesis,
-                      rounding=rounding, values=None)  # fmt: skip
+                      rounding=rounding, values={})  # fmt: skip

@@ -306,7 +306,7 @@ def family(
     @measured_by("all paths", f"three clients in dimension 1, R_i = {loss.name} up to a factor, adaptive weights")
     def evidence(values: Values) -> Measured:
         paths = _walked(values, loss, steps)
-        return measure(paths), arguments(paths), {"hypothesis": None if hypothesis is None else hypothesis(paths)}
+        return measure(paths), arguments(paths), {"hypothesis": True if hypothesis is None else hypothesis(paths)}
 
     sharp = {QUADRATIC.name: _alone, RIPPLED.name: _slow}.get(loss.name) if set(change) <= set(domains()) else None
     return Family(name=f"paths of {loss.name}", domains=domains(**change), measure=evidence, sharp=sharp)

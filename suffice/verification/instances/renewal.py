@@ -9,6 +9,8 @@ With the precision at e_0 every step stops with probability 1 - S, so tau is geo
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from ..family import Domain, Values
@@ -100,23 +102,15 @@ def fading(values: Values, *, longest: bool) -> tuple[np.ndarray, dict[str, np.n
 
 def sharp_fading() -> Values:
     """Steps of small eta mu and as much noise as the start allows, from certainty to rare paths."""
-    rows = [
-        (beta, low, 0.003, 1.0, e0, C, 0.0, T, delta)
-        for beta, e0 in ((1.0, 1.0), (3.0, 0.2))
-        for low in (1.0, 1.1)
-        for C in (1.01, 1.5, 2.0, 3.0)
-        for T, delta in ((1.0, 0.99), (50.0, 0.9), (200.0, 0.6), (400.0, 0.1))
-    ]
+    lasts = (1.0, 0.99), (50.0, 0.9), (200.0, 0.6), (400.0, 0.1)
+    every = product(((1.0, 1.0), (3.0, 0.2)), (1.0, 1.1), (1.01, 1.5, 2.0, 3.0), lasts)
+    rows = ((beta, low, 0.003, 1.0, e0, C, 0.0, T, delta) for (beta, e0), low, C, (T, delta) in every)
     return columns(FADING, rows)
 
 
 def sharp() -> Values:
     """At the limit of the step and below it, with little noise and with as much as the theorems allow."""
-    rows = [
-        (beta, r, ratio, drop, e0, T, delta)
-        for beta, e0 in ((1.0, 1.0), (3.0, 0.2))
-        for r, ratio in ((1.0, 1.0), (0.5, 1.0), (0.1, 1.0), (0.01, 1.0), (0.002, 0.5), (0.001, 0.7), (0.0005, 0.9))
-        for drop in (1.0, 0.7, 0.3, 0.21)
-        for T, delta in ((1.0, 0.5), (10.0, 0.01))
-    ]
+    steps = (1.0, 1.0), (0.5, 1.0), (0.1, 1.0), (0.01, 1.0), (0.002, 0.5), (0.001, 0.7), (0.0005, 0.9)
+    every = product(((1.0, 1.0), (3.0, 0.2)), steps, (1.0, 0.7, 0.3, 0.21), ((1.0, 0.5), (10.0, 0.01)))
+    rows = ((beta, r, ratio, drop, e0, T, delta) for (beta, e0), (r, ratio), drop, (T, delta) in every)
     return columns(DOMAINS, rows)

@@ -18,14 +18,9 @@ _ROUNDING = 1e-14
 _DOMAINS = DOMAINS | {"apart": Domain(low=-0.5, high=0.5, shape=(2, 2))}
 
 
-def _factors(similarity: np.ndarray) -> np.ndarray:
-    """p_k = 1 - sqrt(1 - r_k)."""
-    return 1 - np.sqrt(1 - similarity)
-
-
 def _measured(batch: OneStep) -> Measured:
-    """E[e_t] - e_{t-1} + |grad R_i|^2/(2 beta), and the arguments of one-step and sharp-step."""
-    given, p, sigma2 = batch.arguments(), _factors(batch.similarity), batch.values["sigma2"]
+    """E[e_t] - e_{t-1} + |grad R_i|^2/(2 beta), the arguments of one-step and sharp-step. p_k = 1 - sqrt(1 - r_k)."""
+    given, p, sigma2 = batch.arguments(), 1 - np.sqrt(1 - batch.similarity), batch.values["sigma2"]
     given |= {"pull": (batch.alpha * p).sum(-1), "agreement": (p**2 / sigma2).sum(-1)}
     given["sharp_mass"] = (p / sigma2).sum(-1)
     measured = batch.expected_excess() - given["e0"] + given["gradient"] ** 2 / (2 * given["beta"])
@@ -65,7 +60,7 @@ def sharp_weights() -> Family:
     @measured_by("all outcomes", "one step with the sharp weights in the plane", rounding=_ROUNDING)
     def measure(values: Values) -> Measured:
         given, beta = OneStep(values, QUADRATIC), values["beta"]
-        p, G = _factors(given.similarity), (given.gradients[:, 0] ** 2).sum(-1)
+        p, G = 1 - np.sqrt(1 - given.similarity), (given.gradients[:, 0] ** 2).sum(-1)
         Y, Z = ((p**power / values["sigma2"]).sum(-1) for power in (2, 1))
         scale = G * np.maximum(Z - Y, 0.05 * Z) / values["ratio"]
         sigma2 = scale[:, None] * values["sigma2"]

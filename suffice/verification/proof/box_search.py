@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -39,7 +40,6 @@ class Negative(Exception):
 
     def __init__(self, point: Mapping[str, Fraction]) -> None:
         super().__init__(", ".join(f"{name} = {value}" for name, value in point.items()))
-        self.point = point
 
 
 @dataclass
@@ -50,21 +50,16 @@ class Budget:
     halvings: int = 20_000
     began: float = field(default_factory=time.process_time)
 
-    def spend(self, part: Box) -> None:
-        self.halvings -= 1
-        if self.halvings < 0 or self.left() <= 0:
-            raise Undecided(f"after {time.process_time() - self.began:.1f} s", part)
-
     def left(self) -> float:
         return self.seconds - (time.process_time() - self.began)
 
 
 def _halves(degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """De Casteljau's rule at 1/2, times 2^n, in the checker's order."""
+    """De Casteljau's rule at 1/2, times 2^n: for the half above, and for the one below."""
     size = range(degree + 1)
-    low = [[comb(degree - i, degree - j) << i for j in size] for i in size]
-    high = [[comb(i, j) << (degree - i) for j in size] for i in size]
-    return np.array(low, dtype=object), np.array(high, dtype=object)
+    above = [[comb(degree - i, degree - j) << i for j in size] for i in size]
+    below = [[comb(i, j) << (degree - i) for j in size] for i in size]
+    return np.array(above, dtype=object), np.array(below, dtype=object)
 
 
 def tree_of(polynomial: Polynomial, box: Box, budget: Budget, least: int = 0) -> str:
@@ -75,50 +70,42 @@ def tree_of(polynomial: Polynomial, box: Box, budget: Budget, least: int = 0) ->
     size = np.prod([max((dict(term).get(name, 0) for term in polynomial), default=0) + 1 for name in box])
     if size > TERMS:
         raise Undecided(f"{int(size):,} Bernstein coefficients are too many", box)
-    given = polynomial.bernstein(dict(box))
-    shape = tuple(max(index[axis] for index in given) + 1 for axis in range(len(box)))
-    start = np.empty(shape, dtype=object)
-    for index, value in given.items():
-        start[index] = value
+    indices, given = zip(*sorted(polynomial.bernstein(dict(box)).items()))
+    shape = tuple(n + 1 for n in indices[-1])
+    start = np.array(given, dtype=object).reshape(shape)
     names, rules = list(box), [_halves(n - 1) for n in shape]
-    # the checker takes the part that was put on its stack last
     waiting, tree = [(start, dict(box))], ""
     while waiting:
         values, part = waiting.pop()
-        _check_corners(values, part, least)
+        for ends in product(*((0, -1) if n > 1 else (0,) for n in shape)):
+            if values[ends] < least:
+                raise Negative({name: part[name][end] for name, end in zip(part, ends)})
         if values.min() >= least:
             tree += "."
             continue
-        budget.spend(part)
+        budget.halvings -= 1
+        if budget.halvings < 0 or budget.left() <= 0:
+            raise Undecided(f"after {budget.seconds - budget.left():.1f} s", part)
         axis = _widest(values, part)
         tree += chr(ord("a") + axis)
         low, high = part[names[axis]]
         middle = (low + high) / 2
-        # the rule of the checker that keeps coefficient 0 is that of the half below 1/2 if it is lower triangular
-        for rule in rules[axis]:
-            below = rule[0][0] == rule[0].sum()
+        # the checker takes the half that was put on its stack last, which is the one below
+        for rule, side in zip(rules[axis], ((middle, high), (low, middle))):
             half = np.moveaxis(np.tensordot(rule, values, axes=(1, axis)), 0, axis)
-            waiting.append((half, {**part, names[axis]: (low, middle) if below else (middle, high)}))
+            waiting.append((half, {**part, names[axis]: side}))
     return tree
-
-
-def _check_corners(values: np.ndarray, part: Box, least: int) -> None:
-    for ends in product(*((0, -1) if n > 1 else (0,) for n in values.shape)):
-        if values[ends] < least:
-            raise Negative({name: part[name][end] for name, end in zip(part, ends)})
 
 
 def _widest(values: np.ndarray, part: Box) -> int:
     """The side along which the coefficients bend or change most: halving it moves them most."""
     numbers = (values / max(abs(values.max()), abs(values.min()))).astype(float)
     numbers = np.where(numbers < 0, numbers, np.minimum(numbers, -numbers.min() * 1e3))
-
-    def change(axis: int) -> float:
-        if values.shape[axis] == 1 or part[list(part)[axis]][0] == part[list(part)[axis]][1]:
-            return -1.0
-        return float(np.abs(np.diff(numbers, axis=axis)).sum())
-
-    return max(range(values.ndim), key=change)
+    changes = [
+        np.abs(np.diff(numbers, axis=axis)).sum() if numbers.shape[axis] > 1 and low < high else -1.0
+        for axis, (low, high) in enumerate(part.values())
+    ]
+    return int(np.argmax(changes))
 
 
 def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
@@ -127,42 +114,36 @@ def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
     Raises `Negative` with a point where it fails, and `Undecided`: also where a divisor has a zero on the box.
     """
     top, below = quotient(["+", right, ["*", -1, left]])
-    divisors = []
-    for base in below:
-        one = Polynomial(base)
-        try:
-            divisors.append([as_list(polynomial_of(one)), tree_of(one, box, budget, least=1)])
-        except Negative as pole:
-            raise Undecided(f"a divisor is 0 or below at {pole}: the bound has a pole there", box) from pole
+    try:
+        every = [Polynomial(base) for base in below]
+        divisors = [[as_list(polynomial_of(one)), tree_of(one, box, budget, least=1)] for one in every]
+    except Negative as pole:
+        raise Undecided(f"a divisor is 0 or below at {pole}: the bound has a pole there", box) from pole
     if not top:
         return {"divisors": divisors, "factors": [["0", 1, "."]]}
     number, factors = sympy.factor_list(polynomial_of(top))
-    found: list[list[Any]] = []
+    found, sought = list[list[Any]](), list[Any]()
     sign = 1 if number > 0 else -1
-    sought: list[Any] = []
     for base, n in factors:
         if n % 2 == 0:
             found.append([as_list(base), int(n), ""])
             continue
-        one, own = quotient(as_list(base))[0], 1
-        try:
-            found.append([as_list(base), int(n), tree_of(one, box, budget)])
-            continue
-        except Negative:
-            opposite = one * Polynomial({(): Fraction(-1)})
-        try:
-            found.append([as_list(-base), int(n), tree_of(opposite, box, budget)])
-            own = -1
-        except Negative:
+        for own in (1, -1):
+            with suppress(Negative):
+                listed = as_list(own * base)
+                found.append([listed, int(n), tree_of(quotient(listed)[0], box, budget)])
+                sign *= own
+                break
+        else:
             sought.append((base, n))
-        sign *= own
     if sought:  # factors that change sign may do so together
-        whole = sympy.expand(sign * abs(number) * sympy.prod(base**n for base, n in sought))
-        found.append([as_list(whole), 1, tree_of(quotient(as_list(whole))[0], box, budget)])
-        return {"divisors": divisors, "factors": found}
-    if sign < 0:
+        whole = as_list(sympy.expand(sign * abs(number) * sympy.prod(base**n for base, n in sought)))
+        found.append([whole, 1, tree_of(quotient(whole)[0], box, budget)])
+    elif sign < 0:
         raise Negative(_inside(top, box))
-    return {"divisors": divisors, "factors": [*([[as_list(abs(number)), 1, "."]] if abs(number) != 1 else []), *found]}
+    elif abs(number) != 1:
+        found.insert(0, [as_list(abs(number)), 1, "."])
+    return {"divisors": divisors, "factors": found}
 
 
 def _inside(top: Polynomial, box: Box) -> dict[str, Fraction]:

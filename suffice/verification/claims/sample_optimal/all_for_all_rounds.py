@@ -120,7 +120,7 @@ def _threshold(clusters: bool) -> Callable[[Values], Evidence]:
         )
         Lambda = linked / linked.sum(-1, keepdims=True)
         cliques = np.abs(Lambda @ Lambda - Lambda).max((1, 2)) < 1e-12
-        return measured, arguments, {"hypothesis": cliques if clusters else None}
+        return measured, arguments, {"hypothesis": cliques if clusters else True}
 
     return measure
 

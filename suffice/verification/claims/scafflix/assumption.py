@@ -78,7 +78,7 @@ def sampled(values: Values, *, batch: bool, one_constant: bool = False) -> Evide
             "batch": m,
         },
         label=f"{a.shape[1]} samples in R^{a.shape[2]}",
-        values=values if a.size < 1000 else None,  # the orthonormal ones are described by their label
+        values=values if a.size < 1000 else {},  # the orthonormal ones are described by their label
     )
 
 
