@@ -77,7 +77,7 @@ def rows_of(X: Any, y: Any, labels: Sequence[str], network: nn.Module, field: st
             remedy = f"give targets of one kind and shape, one for each of the {len(block)} rows"
             raise InputError(f"{field}y of client {name}", f"{target.dtype} of shape {tuple(target.shape)}", remedy)
     counts = torch.tensor([len(block) for block in blocks])
-    return Rows(X=torch.cat(blocks), y=torch.cat(targets), first=counts.cumsum(0) - counts, counts=counts)
+    return Rows(X=torch.cat(blocks), y=torch.cat(targets), counts=counts)
 
 
 def _tensor(field: str, value: Any, kind: torch.dtype, *, whole: bool) -> Tensor:
