@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.support.numbers import as_numbers, quotient
+from suffice.support.numbers import as_numbers
 
+from .elementary import quotient
 from .quadratics import gradient_difference, positive_definite
 
 BLOCK = 2**18

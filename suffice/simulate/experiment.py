@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.bounds import Constants
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers, plain
+from suffice.support.numbers import as_number, plain
 from suffice.support.tables import some
 
 from .step_limit import step_limit
@@ -113,18 +113,16 @@ def simulated(
         raise InputError("setup", "constants", "constants cannot be simulated: give a [problem] or [data]")
     if not 1 <= iterations <= 10**7:
         raise InputError("iterations", iterations, "give a whole number from 1 to 10^7")
+    if eta is not None and not as_number("eta", eta) > 0:
+        raise InputError("eta", eta, "give a positive step size")
     limit = step_limit(problem)
     why = "the largest at which every client alone contracts in the mean"
-    chosen = named(algorithm, problem, eta=limit / 2, **(options or {}))
+    chosen = named(algorithm, problem, eta=limit / 2 if eta is None else eta, **(options or {}))
     if isinstance(chosen, AllForOne):  # its theorems ask for eta <= q/beta; it is built without the step
         ratio = float(np.min(chosen.criterion.step_ratio(problem.constants().shares)))
         limit *= ratio
         why += f", times All-for-one's ratio q = {ratio:.3g}"
-    step = limit / 2 if eta is None else as_numbers("eta", eta, ()).item()
-    if not step > 0:
-        raise InputError("eta", step, "give a positive step size")
-    if eta is not None:
-        chosen = named(algorithm, problem, eta=step, **(options or {}))
+    step = limit / 2 if eta is None else float(eta)
     grid = np.unique(np.linspace(0, iterations, min(points, iterations + 1)).round().astype(int)).tolist()
     trace = run(problem, chosen, iterations=iterations, eta=step, seeds=seeds, root=root, grid=grid, progress=progress)
     source = f"half of the limit {limit:.3g}" if eta is None else f"as given; the limit is {limit:.3g}"
