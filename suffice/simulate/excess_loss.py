@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from suffice.support.numbers import as_whole
 
 from .algorithms.algorithm import Algorithm, State, check_algorithm
 from .moment_maps import Maps, origin, probe, probe_batch
-from .moment_powers import Block, Probed, branches, moments_of_steps
+from .moment_powers import Block, branches, moments_of_steps
 from .oracle import check_problem
 from .problem import QuadraticProblem
 from .problem_batches import instances
@@ -83,10 +84,7 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
     if not algorithm.linear:
         raise InputError("algorithm", algorithm.name, NOT_LINEAR)
     template, centre, z = origin(problem, algorithm)
-
-    def probed(t: int, outcome: int | None) -> Maps:
-        return probe(problem, algorithm, centre, step_size_at(t), t, outcome)
-
+    probed = partial(probe, problem, algorithm, centre)
     return _moments(z, template, problem, algorithm, probed, step_size_at, iterations)
 
 
@@ -105,13 +103,7 @@ def expected_moments_batch(
     template = starts[0][0]
     centre = {name: torch.stack([each[1][name] for each in starts]) for name in template}
     z, step_size = torch.stack([each[2] for each in starts]), torch.from_numpy(eta)
-
-    def probed(t: int, outcome: int | None) -> Maps:
-        if outcome is not None:
-            remedy = "it keeps what it draws for several iterations: ask for the moments of one instance at a time"
-            raise InputError("algorithm", algorithms.name, remedy)
-        return probe_batch(problems, algorithms, centre, step_size, t)
-
+    probed = partial(probe_batch, problems, algorithms, centre)
     return _moments(z, template, *every[0], probed, lambda t: step_size, iterations)
 
 
@@ -120,7 +112,7 @@ def _moments(
     template: State,
     problem: QuadraticProblem,
     algorithm: Algorithm,
-    probed: Probed,
+    probed: Callable[..., Maps],
     step_size_at: Callable[[int], Tensor],
     iterations: int,
 ) -> Moments:
@@ -129,11 +121,14 @@ def _moments(
     known: dict[tuple[int, int | None, tuple[float, ...]], Maps] = {}
 
     def maps(t: int, outcome: int | None) -> Maps:
+        if outcome is not None and z.ndim > 1:
+            remedy = "it keeps what it draws for several iterations: ask for the moments of one instance at a time"
+            raise InputError("algorithm", algorithm.name, remedy)
         key = algorithm.phase(t), outcome, tuple(step_size_at(t).flatten().tolist())
         if key not in known:
             if len(known) > max(64, 4 * algorithm.phase(t)) and outcome is None:  # decreasing steps never come back
                 known.clear()
-            known[key] = probed(t, outcome)
+            known[key] = probed(step_size_at(t), t, outcome)
         return known[key]
 
     while (t := len(result)) <= iterations:
