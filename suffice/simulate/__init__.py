@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from .catalogue import algorithm as algorithm
     from .excess_loss import Moments as Moments
     from .excess_loss import expected_excess as expected_excess
-    from .excess_loss import expected_excesses as expected_excesses
     from .excess_loss import expected_moments as expected_moments
     from .excess_loss import expected_moments_batch as expected_moments_batch
     from .oracle import Oracle as Oracle

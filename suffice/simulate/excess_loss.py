@@ -44,9 +44,15 @@ class Moments:
         """E[x - centre], (T + 1, |x|)."""
         return self.moments[..., self.layout[name][0], -1]
 
+    def excess(self, problem: QuadraticProblem) -> Tensor:
+        """E[e_i] = tr(A_i E[delta_i delta_i^T]) [loss], (T + 1, N), of the problem or the batch that this is of."""
+        second, (n, d) = self.of("models"), self.layout["models"][1]
+        own = second.unflatten(-1, (n, d)).unflatten(-3, (n, d)).diagonal(dim1=-4, dim2=-2)  # (..., T + 1, d, d, N)
+        return torch.einsum("...ide,...tdei->...ti", problem.A, own)
+
 
 def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> np.ndarray:
-    """Compute E[e_t], t = 0..T, exactly, (T + 1, N) [loss], by second moments: E[e_i] = tr(A_i E[delta_i delta_i^T]).
+    """Compute E[e_t], t = 0..T, exactly, (T + 1, N) [loss], by second moments.
 
     problem     N quadratics, or least squares on data
     algorithm   a linear one: its models after a step are affine in those before
@@ -54,21 +60,7 @@ def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iteratio
     eta         step size: one number, one per client (N,), or a function of t = 1..T returning either
     Raises `InputError`, also for an algorithm that is not linear.
     """
-    moments = expected_moments(problem, algorithm, iterations=iterations, eta=eta)
-    return _excess(problem, moments).numpy()
-
-
-def expected_excesses(
-    problems: QuadraticProblem, algorithms: Algorithm, *, iterations: int, eta: np.ndarray
-) -> np.ndarray:
-    """The same of a batch, (B, T + 1, N): see `expected_moments_batch`."""
-    return _excess(problems, expected_moments_batch(problems, algorithms, iterations=iterations, eta=eta)).numpy()
-
-
-def _excess(problem: QuadraticProblem, moments: Moments) -> Tensor:
-    second, (n, d) = moments.of("models"), moments.layout["models"][1]
-    own = second.unflatten(-1, (n, d)).unflatten(-3, (n, d)).diagonal(dim1=-4, dim2=-2)  # (..., T + 1, d, d, N)
-    return torch.einsum("...ide,...tdei->...ti", problem.A, own)
+    return expected_moments(problem, algorithm, iterations=iterations, eta=eta).excess(problem).numpy()
 
 
 def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> Moments:

@@ -130,9 +130,7 @@ def chosen_loss(loss: Any, data: Rows) -> RowLoss:
     labelled = not data.y.is_floating_point()
     if loss is None:
         loss = "cross-entropy" if labelled else "squared"
-    if isinstance(loss, str):
-        if loss not in _LOSSES:
-            raise InputError("loss", loss, f"use {', '.join(_LOSSES)}, or a function with one loss per row")
+    if isinstance(loss, str) and loss in _LOSSES:
         if (loss == "cross-entropy") != labelled:
             raise InputError("loss", loss, "cross-entropy takes whole numbers as targets, squared takes others")
         return _LOSSES[loss]
