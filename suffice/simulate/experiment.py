@@ -43,13 +43,10 @@ class Experiment:
         what = f"{self.trace.algorithm} on {type(self.problem).__name__}, {len(self.trace.seeds)} seeds"
         return f"Experiment({what}, {self.trace.iterations[-1]} iterations, step {self.eta:.3g})"
 
-    mean = property(lambda self: self.trace.mean)
-    standard_error = property(lambda self: self.trace.standard_error)
-
     @property
     def warnings(self) -> tuple[str, ...]:
         """Clients that diverged, and others whose mean excess ends above its start, if there are any."""
-        mean, names = self.mean(), np.array(self.problem.names)
+        mean, names = self.trace.mean(), np.array(self.problem.names)
         above = ~(mean[-1] <= mean[0])
         gone = above & (~np.isfinite(mean[-1]) | ((mean[-1] > FAR * mean[0].max()) & (self.eta > self.step_limit)))
         step = f"the step is {self.eta:.3g}, its limit {self.step_limit:.3g}"
@@ -62,7 +59,7 @@ class Experiment:
         """What the problem's builder remarked, and why the first excess is not that of the start, where it is not."""
         remarks = self.problem.remarks
         at_start = self.problem.excess(self.problem.start[None])[0].double().cpu().numpy()
-        first = self.mean()[0]
+        first = self.trace.mean()[0]
         if (np.abs(first - at_start) <= 1e-6 * (first + at_start)).all():
             return remarks
         why = f"{self.trace.algorithm} traces other models than those of the start"
@@ -82,8 +79,8 @@ class Experiment:
             "notes": list(self.notes),
             "seeds": len(self.trace.seeds),
             "iterations": self.trace.iterations.tolist(),
-            "excess_mean": self.mean().tolist(),
-            "excess_se": self.standard_error().tolist(),
+            "excess_mean": self.trace.mean().tolist(),
+            "excess_se": self.trace.standard_error().tolist(),
             "oracle_calls": self.trace.oracle_calls.tolist(),
             "vectors_sent": self.trace.vectors_sent.tolist(),
         }

@@ -47,14 +47,10 @@ class Additive:
         return cls(covariance=scale[:, None, None] * identity, factor=scale.sqrt()[:, None, None] * identity)
 
     @classmethod
-    def given(cls, covariance: Any) -> Additive:
+    def given(cls, covariance: Any, features: int, clients: int) -> Additive:
         """Any covariances (N, d, d); `InputError` unless symmetric and positive semidefinite."""
-        array = as_numbers("covariance", covariance, ("N", "d", "d"))
-        if (
-            0 in array.shape
-            or array.shape[1] != array.shape[2]
-            or np.abs(array - array.transpose(0, 2, 1)).max() > 1e-12 * np.abs(array).max()
-        ):
+        array = as_numbers("covariance", covariance, (clients, features, features))
+        if np.abs(array - array.transpose(0, 2, 1)).max() > 1e-12 * np.abs(array).max():
             raise InputError("covariance", f"array of shape {array.shape}", "give symmetric (d, d) matrices")
         values, vectors = np.linalg.eigh(array)
         if values.min() < -1e-12 * max(values.max(), 0):
@@ -93,11 +89,8 @@ def additive_noise(sigma2: Any, covariance: Any, *, clients: int, features: int)
     """Noise from exactly one of total variances and covariances, checked."""
     if (sigma2 is None) == (covariance is None):
         raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
-    noise = Additive.given(covariance) if sigma2 is None else Additive.isotropic(sigma2, features, clients)
-    shape = (clients, features, features)
-    if noise.covariance.shape != shape:
-        raise InputError("covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {shape}")
-    return noise
+    size = features, clients
+    return Additive.given(covariance, *size) if sigma2 is None else Additive.isotropic(sigma2, *size)
 
 
 class AdditiveNoise(Problem):
