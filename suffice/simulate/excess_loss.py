@@ -73,8 +73,6 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
     check_algorithm(algorithm)
     as_whole("iterations", iterations, least=0)
     step_size_at = step_sizes(eta, problem)
-    if not algorithm.linear:
-        raise InputError("algorithm", algorithm.name, NOT_LINEAR)
     template, centre, z = origin(problem, algorithm)
     probed = partial(probe, problem, algorithm, centre)
     return _moments(z, template, problem, algorithm, probed, step_size_at, iterations)
@@ -87,8 +85,6 @@ def expected_moments_batch(
 
     Each instance's start is checked as if it were alone; the step has to be one that `torch.func.vmap` can follow.
     """
-    if not algorithms.linear:
-        raise InputError("algorithm", algorithms.name, NOT_LINEAR)
     count = len(eta)
     every = list(zip(instances(problems, count), instances(algorithms, count)))
     starts = [origin(*each) for each in every]
@@ -109,6 +105,8 @@ def _moments(
     iterations: int,
 ) -> Moments:
     """From round to round: within one what was drawn stays, and the moments given each outcome go on apart."""
+    if not algorithm.linear:
+        raise InputError("algorithm", algorithm.name, NOT_LINEAR)
     result = [z[..., :, None] * z[..., None, :]]
     known: dict[tuple[int, int | None, tuple[float, ...]], Maps] = {}
 
