@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import as_choice, real_array
 
 from .step_size_condition import binary_step_ratio, continuous_step_ratio, largest_root, sharp_step_ratio
 
@@ -48,10 +49,7 @@ class Binary(Criterion):
     threshold: Any
 
     def __post_init__(self) -> None:
-        try:
-            values = np.asarray(self.threshold, dtype=float)
-        except (TypeError, ValueError):
-            raise InputError("threshold", self.threshold, "give lambda in (0, 1]") from None
+        values = real_array("threshold", self.threshold)
         outside = ~((values > 0) & (values <= 1))
         if outside.any():
             raise InputError("threshold", values[outside].flat[0].item(), "give lambda in (0, 1]")
@@ -134,6 +132,4 @@ class Custom(Criterion):
 def named(kind: str) -> Criterion | None:
     """The criterion of a name; None for "binary", whose threshold is then chosen for each client and precision."""
     choices: dict[str, Criterion | None] = {"binary": None, "continuous": Continuous(), "sharp": Sharp()}
-    if kind not in choices:
-        raise InputError("criterion", kind, f"use {', '.join(choices)}")
-    return choices[kind]
+    return choices[as_choice("criterion", kind, tuple(choices))]

@@ -77,35 +77,32 @@ def spare(*terms):
 
 def sqrt(x):
     """Square root."""
-    library = library_of(x)
-    return np.sqrt(x) if library is None else library.sqrt(x)
+    return (library_of(x) or np).sqrt(x)
 
 
 def log(x):
     """Natural logarithm."""
-    library = library_of(x)
-    return np.log(x) if library is None else library.log(x)
+    return (library_of(x) or np).log(x)
 
 
 def maximum(x, y):
     """The larger of two numbers, entry by entry."""
-    library = library_of(x, y)
-    if library is None:
-        return np.maximum(x, y)
-    return library.Max(*_strict(library, x, y)) if library.__name__ == "sympy" else max(x, y)
+    return _extreme(x, y, np.maximum, "Max", max)
 
 
 def minimum(x, y):
     """The smaller of two numbers, entry by entry."""
+    return _extreme(x, y, np.minimum, "Min", min)
+
+
+def _extreme(x, y, of_floats, of_expressions: str, of_numbers):
+    """Texts are refused, which SymPy would evaluate as Python."""
     library = library_of(x, y)
     if library is None:
-        return np.minimum(x, y)
-    return library.Min(*_strict(library, x, y)) if library.__name__ == "sympy" else min(x, y)
-
-
-def _strict(sympy, *values) -> list[Any]:
-    """The values as expressions; texts are refused, which SymPy would evaluate as Python."""
-    return [sympy.sympify(value, strict=True) for value in values]
+        return of_floats(x, y)
+    if library.__name__ == "mpmath":
+        return of_numbers(x, y)
+    return getattr(library, of_expressions)(*(library.sympify(value, strict=True) for value in (x, y)))
 
 
 def decay(x):

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.support.numbers import as_numbers, quotient
+from suffice.support.numbers import as_numbers
 
+from .elementary import quotient
 from .quadratics import gradient_difference, positive_definite
 
 BLOCK = 2**18
@@ -63,11 +64,9 @@ class QuadraticCertificate:
         return 12 * n * n * d + 5 * min(n * n, max(BLOCK // d**2, n)) * d**2
 
     @cached_property
-    def _spectrum(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _spectrum(self) -> tuple[np.ndarray, ...]:
         """l_max (N, N), gaps l_max - l_j >= 0 (N, N, d) and w_j^2 (N, N, d)."""
-        parts = [_decomposed(M, v) for _, M, v in self._differences()]
-        top, gap, w2 = map(np.concatenate, zip(*parts))
-        return top, gap, w2
+        return tuple(map(np.concatenate, zip(*(_decomposed(M, v) for _, M, v in self._differences()))))
 
     @cached_property
     def _near(self) -> tuple[np.ndarray, ...]:

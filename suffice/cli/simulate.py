@@ -81,7 +81,7 @@ def simulate(
 
 def answer(run: Experiment) -> str:
     """What the algorithm did in the mean of the clients, and what the table below shows."""
-    mean, trace = run.mean(), run.trace
+    mean, trace = run.trace.mean(), run.trace
     first, last = (float(mean[at].mean()) for at in (0, -1))
     way = "lowers" if last < first else "raises" if last > first else "leaves"
     moved = f"from {number(first, 4)} to {number(last, 4)}" if last != first else f"at {number(first, 4)}"
@@ -94,7 +94,7 @@ def answer(run: Experiment) -> str:
 def simulation_tables(run: Experiment) -> list[Table]:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
     trace, names = run.trace, run.problem.names
-    mean, error = run.mean(), run.standard_error()
+    mean, error = run.trace.mean(), run.trace.standard_error()
     error[error < 1e-12 * mean] = 0  # rounding of equal numbers
     tables, shown = [], min(len(names), MOST_CLIENTS)
     for begin in range(0, shown, PER_TABLE):

@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from .catalogue import algorithm as algorithm
     from .excess_loss import Moments as Moments
     from .excess_loss import expected_excess as expected_excess
-    from .excess_loss import expected_excesses as expected_excesses
     from .excess_loss import expected_moments as expected_moments
     from .excess_loss import expected_moments_batch as expected_moments_batch
-    from .gradient_noise import Additive as Additive
     from .oracle import Oracle as Oracle
     from .problem import Problem as Problem
     from .problem_batches import split as split
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
     from .problems import StreamingLeastSquares as StreamingLeastSquares
     from .problems import Well as Well
     from .problems import generators as generators
+    from .problems.additive_noise import Additive as Additive
     from .randomness import Randomness as Randomness
     from .randomness import Stream as Stream
     from .randomness import philox as philox

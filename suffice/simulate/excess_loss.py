@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from suffice.support.numbers import as_whole
 
 from .algorithms.algorithm import Algorithm, State, check_algorithm
 from .moment_maps import Maps, origin, probe, probe_batch
-from .moment_powers import Block, Probed, branches, moments_of_steps
+from .moment_powers import Block, branches, moments_of_steps
 from .oracle import check_problem
 from .problem import QuadraticProblem
 from .problem_batches import instances
@@ -43,9 +44,15 @@ class Moments:
         """E[x - centre], (T + 1, |x|)."""
         return self.moments[..., self.layout[name][0], -1]
 
+    def excess(self, problem: QuadraticProblem) -> Tensor:
+        """E[e_i] = tr(A_i E[delta_i delta_i^T]) [loss], (T + 1, N), of the problem or the batch that this is of."""
+        second, (n, d) = self.of("models"), self.layout["models"][1]
+        own = second.unflatten(-1, (n, d)).unflatten(-3, (n, d)).diagonal(dim1=-4, dim2=-2)  # (..., T + 1, d, d, N)
+        return torch.einsum("...ide,...tdei->...ti", problem.A, own)
+
 
 def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> np.ndarray:
-    """Compute E[e_t], t = 0..T, exactly, (T + 1, N) [loss], by second moments: E[e_i] = tr(A_i E[delta_i delta_i^T]).
+    """Compute E[e_t], t = 0..T, exactly, (T + 1, N) [loss], by second moments.
 
     problem     N quadratics, or least squares on data
     algorithm   a linear one: its models after a step are affine in those before
@@ -53,21 +60,7 @@ def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iteratio
     eta         step size: one number, one per client (N,), or a function of t = 1..T returning either
     Raises `InputError`, also for an algorithm that is not linear.
     """
-    moments = expected_moments(problem, algorithm, iterations=iterations, eta=eta)
-    return _excess(problem, moments).numpy()
-
-
-def expected_excesses(
-    problems: QuadraticProblem, algorithms: Algorithm, *, iterations: int, eta: np.ndarray
-) -> np.ndarray:
-    """The same of a batch, (B, T + 1, N): see `expected_moments_batch`."""
-    return _excess(problems, expected_moments_batch(problems, algorithms, iterations=iterations, eta=eta)).numpy()
-
-
-def _excess(problem: QuadraticProblem, moments: Moments) -> Tensor:
-    second, (n, d) = moments.of("models"), moments.layout["models"][1]
-    own = second.unflatten(-1, (n, d)).unflatten(-3, (n, d)).diagonal(dim1=-4, dim2=-2)  # (..., T + 1, d, d, N)
-    return torch.einsum("...ide,...tdei->...ti", problem.A, own)
+    return expected_moments(problem, algorithm, iterations=iterations, eta=eta).excess(problem).numpy()
 
 
 def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> Moments:
@@ -80,13 +73,8 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
     check_algorithm(algorithm)
     as_whole("iterations", iterations, least=0)
     step_size_at = step_sizes(eta, problem)
-    if not algorithm.linear:
-        raise InputError("algorithm", algorithm.name, NOT_LINEAR)
     template, centre, z = origin(problem, algorithm)
-
-    def probed(t: int, outcome: int | None) -> Maps:
-        return probe(problem, algorithm, centre, step_size_at(t), t, outcome)
-
+    probed = partial(probe, problem, algorithm, centre)
     return _moments(z, template, problem, algorithm, probed, step_size_at, iterations)
 
 
@@ -97,21 +85,13 @@ def expected_moments_batch(
 
     Each instance's start is checked as if it were alone; the step has to be one that `torch.func.vmap` can follow.
     """
-    if not algorithms.linear:
-        raise InputError("algorithm", algorithms.name, NOT_LINEAR)
     count = len(eta)
     every = list(zip(instances(problems, count), instances(algorithms, count)))
     starts = [origin(*each) for each in every]
     template = starts[0][0]
     centre = {name: torch.stack([each[1][name] for each in starts]) for name in template}
     z, step_size = torch.stack([each[2] for each in starts]), torch.from_numpy(eta)
-
-    def probed(t: int, outcome: int | None) -> Maps:
-        if outcome is not None:
-            remedy = "it keeps what it draws for several iterations: ask for the moments of one instance at a time"
-            raise InputError("algorithm", algorithms.name, remedy)
-        return probe_batch(problems, algorithms, centre, step_size, t)
-
+    probed = partial(probe_batch, problems, algorithms, centre)
     return _moments(z, template, *every[0], probed, lambda t: step_size, iterations)
 
 
@@ -120,20 +100,25 @@ def _moments(
     template: State,
     problem: QuadraticProblem,
     algorithm: Algorithm,
-    probed: Probed,
+    probed: Callable[..., Maps],
     step_size_at: Callable[[int], Tensor],
     iterations: int,
 ) -> Moments:
     """From round to round: within one what was drawn stays, and the moments given each outcome go on apart."""
+    if not algorithm.linear:
+        raise InputError("algorithm", algorithm.name, NOT_LINEAR)
     result = [z[..., :, None] * z[..., None, :]]
     known: dict[tuple[int, int | None, tuple[float, ...]], Maps] = {}
 
     def maps(t: int, outcome: int | None) -> Maps:
+        if outcome is not None and z.ndim > 1:
+            remedy = "it keeps what it draws for several iterations: ask for the moments of one instance at a time"
+            raise InputError("algorithm", algorithm.name, remedy)
         key = algorithm.phase(t), outcome, tuple(step_size_at(t).flatten().tolist())
         if key not in known:
             if len(known) > max(64, 4 * algorithm.phase(t)) and outcome is None:  # decreasing steps never come back
                 known.clear()
-            known[key] = probed(t, outcome)
+            known[key] = probed(step_size_at(t), t, outcome)
         return known[key]
 
     while (t := len(result)) <= iterations:

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.bounds import Constants
 from suffice.support.errors import InputError
-from suffice.support.numbers import as_numbers, plain
+from suffice.support.numbers import as_number, plain
 from suffice.support.tables import some
 
 from .step_limit import step_limit
@@ -43,13 +43,10 @@ class Experiment:
         what = f"{self.trace.algorithm} on {type(self.problem).__name__}, {len(self.trace.seeds)} seeds"
         return f"Experiment({what}, {self.trace.iterations[-1]} iterations, step {self.eta:.3g})"
 
-    mean = property(lambda self: self.trace.mean)
-    standard_error = property(lambda self: self.trace.standard_error)
-
     @property
     def warnings(self) -> tuple[str, ...]:
         """Clients that diverged, and others whose mean excess ends above its start, if there are any."""
-        mean, names = self.mean(), np.array(self.problem.names)
+        mean, names = self.trace.mean(), np.array(self.problem.names)
         above = ~(mean[-1] <= mean[0])
         gone = above & (~np.isfinite(mean[-1]) | ((mean[-1] > FAR * mean[0].max()) & (self.eta > self.step_limit)))
         step = f"the step is {self.eta:.3g}, its limit {self.step_limit:.3g}"
@@ -62,7 +59,7 @@ class Experiment:
         """What the problem's builder remarked, and why the first excess is not that of the start, where it is not."""
         remarks = self.problem.remarks
         at_start = self.problem.excess(self.problem.start[None])[0].double().cpu().numpy()
-        first = self.mean()[0]
+        first = self.trace.mean()[0]
         if (np.abs(first - at_start) <= 1e-6 * (first + at_start)).all():
             return remarks
         why = f"{self.trace.algorithm} traces other models than those of the start"
@@ -82,8 +79,8 @@ class Experiment:
             "notes": list(self.notes),
             "seeds": len(self.trace.seeds),
             "iterations": self.trace.iterations.tolist(),
-            "excess_mean": self.mean().tolist(),
-            "excess_se": self.standard_error().tolist(),
+            "excess_mean": self.trace.mean().tolist(),
+            "excess_se": self.trace.standard_error().tolist(),
             "oracle_calls": self.trace.oracle_calls.tolist(),
             "vectors_sent": self.trace.vectors_sent.tolist(),
         }
@@ -113,18 +110,16 @@ def simulated(
         raise InputError("setup", "constants", "constants cannot be simulated: give a [problem] or [data]")
     if not 1 <= iterations <= 10**7:
         raise InputError("iterations", iterations, "give a whole number from 1 to 10^7")
+    if eta is not None and not as_number("eta", eta) > 0:
+        raise InputError("eta", eta, "give a positive step size")
     limit = step_limit(problem)
     why = "the largest at which every client alone contracts in the mean"
-    chosen = named(algorithm, problem, eta=limit / 2, **(options or {}))
+    chosen = named(algorithm, problem, eta=limit / 2 if eta is None else eta, **(options or {}))
     if isinstance(chosen, AllForOne):  # its theorems ask for eta <= q/beta; it is built without the step
         ratio = float(np.min(chosen.criterion.step_ratio(problem.constants().shares)))
         limit *= ratio
         why += f", times All-for-one's ratio q = {ratio:.3g}"
-    step = limit / 2 if eta is None else as_numbers("eta", eta, ()).item()
-    if not step > 0:
-        raise InputError("eta", step, "give a positive step size")
-    if eta is not None:
-        chosen = named(algorithm, problem, eta=step, **(options or {}))
+    step = limit / 2 if eta is None else float(eta)
     grid = np.unique(np.linspace(0, iterations, min(points, iterations + 1)).round().astype(int)).tolist()
     trace = run(problem, chosen, iterations=iterations, eta=step, seeds=seeds, root=root, grid=grid, progress=progress)
     source = f"half of the limit {limit:.3g}" if eta is None else f"as given; the limit is {limit:.3g}"

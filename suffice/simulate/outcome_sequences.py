@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.algorithm import Algorithm, Draw, State, Wrapper
+from .algorithms.algorithm import Algorithm, Draw, Wrapper
 from .oracle import Oracle
-from .path_values import nudged, path_values
-from .problem import Problem, known
+from .path_values import path_values
+from .problem import Problem
 from .quadratic_forms import QuadraticForm
 from .randomness import Randomness
 
@@ -25,12 +25,13 @@ MOST_SEQUENCES = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmOnOutcomes(Wrapper):
-    """The algorithm, path by path along the sequences `index`, T of (2 P,); the last P paths are disturbed."""
+    """The algorithm, path by path along the sequences `index`, T of (2 P,)."""
 
     of: Algorithm
     index: Sequence[Tensor]
     name: str = "followed"
     linear: bool = False
+    step = property(lambda self: self.of.step)
 
     def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         drawn, listed = self.of.draw(problem, randomness, iteration), self.of.outcomes(problem, iteration)
@@ -38,12 +39,6 @@ class AlgorithmOnOutcomes(Wrapper):
             name: torch.cat([extra[name] for _, extra in listed])[self.index[iteration - 1]] for name in drawn.extra
         }
         return replace(drawn, extra=chosen)
-
-    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
-        after = self.of.step(problem, state, draw, eta)
-        models, half = after["models"], len(after["models"]) // 2
-        moved = nudged(known(problem, "a path"), models[half:], draw.iteration)
-        return {**after, "models": torch.cat((models[:half], moved))}
 
 
 def expected_by_sequences(
@@ -78,7 +73,7 @@ def expected_by_sequences(
         followed = AlgorithmOnOutcomes(of=algorithm, index=[each.repeat(2) for each in index])
         paths, _ = path_values(
             [problems[at] for at in rows], followed, eta=eta[rows], iterations=iterations[rows], client=client,
-            form=form, seeds=2 * len(odds), root=0, coins=True,
+            form=form, seeds=2 * len(odds), root=0, calm=len(odds),
             scalars={name: value[rows] for name, value in (scalars or {}).items()},
         )  # fmt: skip
         for at, values in zip(rows, paths):

@@ -52,18 +52,18 @@ def path_values(
     form: QuadraticForm,
     seeds: int,
     root: int,
-    coins: bool = False,
+    calm: int | None = None,
     scalars: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[list[np.ndarray], list[bool]]:
     """Of B instances: the quantity on every path, (S,) each, and whether an instance draws nothing at all.
 
     Such an instance has three entries: its value twice, and that of a path which is disturbed in every iteration by
-    `NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random. `scalars`
-    (B,) are those that the form takes.
+    `NUDGE`. An instance on which the algorithm refuses to start has none. With `calm` all count as random, and all
+    paths but the first `calm` are disturbed. `scalars` (B,) are those that the form takes.
     """
     given = {name: np.asarray(value, dtype=float) for name, value in (scalars or {}).items()}
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
-    fixed = [not coins and noiseless(problem) for problem in problems]
+    fixed = [calm is None and noiseless(problem) for problem in problems]
     together, refused = True, None
     for part, quiet in _batches(problems, fixed, iterations, seeds):
         count, states = 3 if quiet else seeds, {}
@@ -74,9 +74,11 @@ def path_values(
             except InputError as error:
                 refused = error
 
-        def values_of(rows: list[int], states: dict[int, State] = states, quiet: bool = quiet, count: int = count):
+        undisturbed = 2 if quiet else count if calm is None else calm
+
+        def values_of(rows: list[int], states: dict[int, State] = states, quiet: bool = quiet, calm: int = undisturbed):
             return _Paths(
-                [problems[at] for at in rows], algorithm, client, form, [states[at] for at in rows], quiet, count, root,
+                [problems[at] for at in rows], algorithm, client, form, [states[at] for at in rows], quiet, calm, root,
                 {name: torch.from_numpy(value[rows]) for name, value in given.items()},
             ).values(eta[rows], iterations[rows])  # fmt: skip
 
@@ -86,7 +88,7 @@ def path_values(
             except _Coins:
                 return path_values(
                     problems, algorithm, eta=eta, iterations=iterations, client=client, form=form, seeds=seeds,
-                    root=root, coins=True, scalars=scalars,
+                    root=root, calm=seeds, scalars=scalars,
                 )  # fmt: skip
             # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass
             except (InputError, RuntimeError, NotImplementedError, TypeError, ValueError):
@@ -133,12 +135,12 @@ class _Paths:
     form: QuadraticForm
     states: list[State]
     quiet: bool
-    count: int
+    calm: int
     root: int
     scalars: dict[str, Tensor]
 
     def __post_init__(self) -> None:
-        self.randomness = Randomness(seeds=torch.arange(self.count), root=self.root)
+        self.randomness = Randomness(seeds=torch.arange(len(self.states[0]["models"])), root=self.root)
         self.alone = len(self.problems) == 1
         self.batch = self.problems[0] if self.alone else stack(self.problems)
         self.given = tensors(self.batch)
@@ -148,10 +150,8 @@ class _Paths:
         if self.quiet and draw.extra and not _certain(self.algorithm, self.problems[0], draw):
             raise _Coins
         after = self.algorithm.step(problem, state, draw, eta)
-        if not self.quiet:
-            return after
-        moved = nudged(problem, after["models"], t)
-        return {**after, "models": torch.cat((after["models"][:2], moved[2:]))}
+        calm, rest = after["models"][: self.calm], after["models"][self.calm :]
+        return {**after, "models": torch.cat((calm, nudged(problem, rest, t)))} if len(rest) else after
 
     def stepped(self, steps: Tensor, state: State, t: int) -> State:
         if self.alone:

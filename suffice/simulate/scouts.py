@@ -233,7 +233,7 @@ def _scouts(network: Neural, fold: Tensor, counts: Tensor) -> tuple[Neural, tupl
     out = [(here, fold[here] == f) for here, own in zip(_rows(data), counts.tolist()) for f in range(own)]
     parts = [here if left_out.all() else here[~left_out] for here, left_out in out]
     index, sizes = torch.cat(parts), torch.tensor([len(part) for part in parts])
-    rows = Rows(X=data.X[index], y=data.y[index], first=sizes.cumsum(0) - sizes, counts=sizes)
+    rows = Rows(X=data.X[index], y=data.y[index], counts=sizes)
     names = [f"{name} without fold {f + 1}" for name, own in zip(network.names, counts.tolist()) for f in range(own)]
     scouts = replace(network, data=rows, names=tuple(names), start=network.start[owner], validation=None, test=None)
     left = nn.utils.rnn.pad_sequence([here[left_out] for here, left_out in out], batch_first=True, padding_value=-1)

@@ -143,8 +143,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x / y with 0 / 0 = 0: a component that is not there contributes nothing."""
-    return np.where(x == 0, 0.0, x / y)

@@ -18,7 +18,7 @@ from suffice.simulate import (
     Scaffnew,
     StreamingLeastSquares,
     expected_excess,
-    expected_excesses,
+    expected_moments_batch,
     stack,
 )
 from suffice.simulate.moment_maps import origin, probe
@@ -55,7 +55,8 @@ def weights(seed: int) -> Tensor:
 def test_a_batch_of_any_problem_is_probed_to_the_moments_of_its_instances(make):
     problems, rules = [make(seed) for seed in range(B)], [FixedWeights(alpha=weights(seed)) for seed in range(B)]
     steps = np.linspace(0.02, 0.08, B * N).reshape(B, N)
-    together = expected_excesses(stack(problems), stack(rules), iterations=6, eta=steps)
+    batch = stack(problems)
+    together = expected_moments_batch(batch, stack(rules), iterations=6, eta=steps).excess(batch)
     alone = [expected_excess(one, rule, iterations=6, eta=step) for one, rule, step in zip(problems, rules, steps)]
     np.testing.assert_allclose(together, np.stack(alone), rtol=1e-12)
 
@@ -63,7 +64,8 @@ def test_a_batch_of_any_problem_is_probed_to_the_moments_of_its_instances(make):
 def test_a_coin_that_always_shows_one_side_stands_beside_others():
     rules = [Scaffnew(p=p) for p in (0.3, 1.0, 0.7)]
     problems = [quadratics(seed) for seed in range(3)]
-    together = expected_excesses(stack(problems), stack(rules), iterations=4, eta=np.full(3, 0.1))
+    batch = stack(problems)
+    together = expected_moments_batch(batch, stack(rules), iterations=4, eta=np.full(3, 0.1)).excess(batch)
     alone = [expected_excess(one, rule, iterations=4, eta=0.1) for one, rule in zip(problems, rules)]
     np.testing.assert_allclose(together, np.stack(alone), rtol=1e-12)
 

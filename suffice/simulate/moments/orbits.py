@@ -73,11 +73,6 @@ def share_of_step(before: np.ndarray | float, after: np.ndarray | float) -> np.n
     return np.log(before) / np.log(before / np.maximum(after, 1e-300))
 
 
-def _arriving(before: np.ndarray, after: np.ndarray, steps: int, left: int, t: int) -> np.ndarray:
-    """Of sums of decaying exponentials, whether ten times the present pace would get them to 1 in the steps left."""
-    return (t < SETTLED) | (10 * np.abs(after - before) * left / steps >= after - 1)
-
-
 def arrivals(
     M1: np.ndarray, M2: np.ndarray, start: np.ndarray, loss: np.ndarray, shares: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -131,6 +126,8 @@ def arrivals(
                 times[live[here]] = t + end + share_of_step(last[here], e[here, end])
                 break
             t, last, before = t + e.shape[1], before, e[:, -1]
-            going = (before < DIVERGED * first) & _arriving(last, before, e.shape[1], most - t, t)
+            # of sums of decaying exponentials: whether ten times the present pace gets them to 1 in the steps left
+            arriving = (t < SETTLED) | (10 * np.abs(before - last) * (most - t) / e.shape[1] >= before - 1)
+            going = (before < DIVERGED * first) & arriving
             live, before, apart = live[going], before[going], tuple(one[going] for one in apart)
     return times.reshape(F, S), lowest.reshape(F, S), when.reshape(F, S)

@@ -1,21 +1,84 @@
-"""The oracle of problems with additive noise: the noise of client k does not depend on where it is asked."""
+"""Additive noise makes gradients stochastic, and its covariance is known exactly.
+
+The noise of client k does not depend on where it is asked. The variance of gradients of rows is in `population`,
+`least_squares` and `logistic`, noise that grows with the distance in `growing_noise`; a table of estimated variances is
+in `suffice.planning.client_statistics`.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
-from ..gradient_noise import Additive
 from ..problem import Problem
-from ..randomness import Randomness
+from ..randomness import Randomness, Stream
 
 CACHED, HELD = 2**15, 2**24
 """Numbers in one array of gradients of pairs, on a CPU and on a card."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Additive:
+    """Gaussian noise of fixed covariance, independent across clients and iterations.
+
+    covariance (N, d, d) symmetric positive semidefinite [(loss / theta)^2]; the total variance of
+    client k is its trace. One draw per client and iteration serves every model that asks client k.
+    """
+
+    covariance: Tensor
+    factor: Tensor
+
+    @classmethod
+    def isotropic(cls, sigma2: Any, features: int, clients: int) -> Additive:
+        """Total variance sigma2 (scalar or (N,)), spread evenly over the features."""
+        sigma2 = as_numbers("sigma2", sigma2, (clients,), one_for_all=True)
+        if (sigma2 < 0).any():
+            raise InputError("sigma2", sigma2.min().item(), "give variances >= 0")
+        scale = torch.from_numpy(sigma2 / features)
+        identity = torch.eye(features, dtype=torch.float64)
+        return cls(covariance=scale[:, None, None] * identity, factor=scale.sqrt()[:, None, None] * identity)
+
+    @classmethod
+    def given(cls, covariance: Any, features: int, clients: int) -> Additive:
+        """Any covariances (N, d, d); `InputError` unless symmetric and positive semidefinite."""
+        array = as_numbers("covariance", covariance, (clients, features, features))
+        if np.abs(array - array.transpose(0, 2, 1)).max() > 1e-12 * np.abs(array).max():
+            raise InputError("covariance", f"array of shape {array.shape}", "give symmetric (d, d) matrices")
+        values, vectors = np.linalg.eigh(array)
+        if values.min() < -1e-12 * max(values.max(), 0):
+            raise InputError("covariance", values.min().item(), "give positive semidefinite matrices")
+        factor = vectors * np.sqrt(np.maximum(values, 0))[:, None, :]
+        return cls(covariance=torch.from_numpy(array), factor=torch.from_numpy(factor))
+
+    @property
+    def sigma2(self) -> Tensor:
+        """Total variances (N,), exact."""
+        return self.covariance.diagonal(dim1=-2, dim2=-1).sum(-1)
+
+    def draw(self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int = 1) -> Tensor:
+        """Noise (S, N, m, d) of m independent samples per client."""
+        n, d, _ = self.factor.shape
+        z = randomness.normal(
+            iteration=iteration, stream=stream, clients=n, features=batch * d, dtype=self.factor.dtype
+        )
+        return torch.einsum("kde,skme->skmd", self.factor, z.unflatten(-1, (batch, d)))
+
+
+def equally_likely(factor: Tensor) -> tuple[Tensor, Tensor]:
+    """Probabilities (2 d, N) of draws (2 d, N, 1, d): +-sqrt(d) times each column of the factor, equally likely, which
+    have mean 0 and the exact covariance."""
+    n, d, _ = factor.shape
+    points = d**0.5 * factor.permute(2, 0, 1)  # (d, N, d)
+    draws = torch.cat((points, -points))[:, :, None]
+    return torch.full((2 * d, n), 1 / (2 * d), dtype=draws.dtype, device=draws.device), draws
 
 
 def _mean(draw: Tensor) -> Tensor:
@@ -26,11 +89,8 @@ def additive_noise(sigma2: Any, covariance: Any, *, clients: int, features: int)
     """Noise from exactly one of total variances and covariances, checked."""
     if (sigma2 is None) == (covariance is None):
         raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
-    noise = Additive.given(covariance) if sigma2 is None else Additive.isotropic(sigma2, features, clients)
-    shape = (clients, features, features)
-    if noise.covariance.shape != shape:
-        raise InputError("covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {shape}")
-    return noise
+    size = features, clients
+    return Additive.given(covariance, *size) if sigma2 is None else Additive.isotropic(sigma2, *size)
 
 
 class AdditiveNoise(Problem):
@@ -100,4 +160,4 @@ class AdditiveNoise(Problem):
         return gap, (own**2).sum(-1)
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
-        return self.noise.scenarios()
+        return equally_likely(self.noise.factor)

@@ -13,6 +13,7 @@ from suffice.support.memory import Memory
 
 from ..moments.gradient_moments import GradientMoments
 from ..randomness import Randomness
+from .additive_noise import equally_likely
 from .quadratic import Quadratics
 
 
@@ -37,9 +38,7 @@ class GrowingNoise(Quadratics):
         n, d = self.xi.shape
         unit = torch.eye(d + 1).to(self.xi).expand(n, -1, -1)
         columns = torch.cat((torch.cat((self.noise.factor, unit[:, d:, :d]), 1), unit[..., d:]), -1)
-        points = (d + 1) ** 0.5 * columns.permute(2, 0, 1)
-        draws = torch.cat((points, -points))[:, :, None]
-        return torch.full((2 * d + 2, n), 1 / (2 * d + 2), dtype=draws.dtype, device=draws.device), draws
+        return equally_likely(columns)
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
         if weights is not None:

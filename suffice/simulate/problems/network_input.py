@@ -77,7 +77,7 @@ def rows_of(X: Any, y: Any, labels: Sequence[str], network: nn.Module, field: st
             remedy = f"give targets of one kind and shape, one for each of the {len(block)} rows"
             raise InputError(f"{field}y of client {name}", f"{target.dtype} of shape {tuple(target.shape)}", remedy)
     counts = torch.tensor([len(block) for block in blocks])
-    return Rows(X=torch.cat(blocks), y=torch.cat(targets), first=counts.cumsum(0) - counts, counts=counts)
+    return Rows(X=torch.cat(blocks), y=torch.cat(targets), counts=counts)
 
 
 def _tensor(field: str, value: Any, kind: torch.dtype, *, whole: bool) -> Tensor:
@@ -130,9 +130,7 @@ def chosen_loss(loss: Any, data: Rows) -> RowLoss:
     labelled = not data.y.is_floating_point()
     if loss is None:
         loss = "cross-entropy" if labelled else "squared"
-    if isinstance(loss, str):
-        if loss not in _LOSSES:
-            raise InputError("loss", loss, f"use {', '.join(_LOSSES)}, or a function with one loss per row")
+    if isinstance(loss, str) and loss in _LOSSES:
         if (loss == "cross-entropy") != labelled:
             raise InputError("loss", loss, "cross-entropy takes whole numbers as targets, squared takes others")
         return _LOSSES[loss]

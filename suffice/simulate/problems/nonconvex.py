@@ -21,10 +21,9 @@ from suffice.bounds import Constants, GradientDissimilarity, labelled
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_numbers, real_array
 
-from ..gradient_noise import Additive
 from ..oracle import short
 from ..problem import Trust
-from .additive_noise import AdditiveNoise, additive_noise
+from .additive_noise import Additive, AdditiveNoise, additive_noise
 from .start import starting_points
 
 LARGEST_RIPPLE = 4.6

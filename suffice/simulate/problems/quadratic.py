@@ -15,11 +15,10 @@ from suffice.bounds.smoothness_and_strong_convexity import quadratic_constants
 from suffice.support.memory import Memory
 from suffice.support.numbers import as_numbers
 
-from ..gradient_noise import Additive
 from ..moments.gradient_moments import GradientMoments, manageable, moments_of_quadratics
 from ..oracle import short
 from ..problem import QuadraticProblem
-from .additive_noise import AdditiveNoise, additive_noise
+from .additive_noise import Additive, AdditiveNoise, additive_noise
 from .start import starting_points
 
 

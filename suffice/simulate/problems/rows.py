@@ -54,11 +54,12 @@ class Rows:
 
     X: Tensor
     y: Tensor
-    first: Tensor
+    first: Tensor = dataclass_field(init=False)
     counts: Tensor
     most: int = dataclass_field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "first", self.counts.cumsum(0) - self.counts)
         object.__setattr__(self, "most", int(self.counts.max()))
 
     @classmethod
@@ -68,20 +69,13 @@ class Rows:
         blocks, targets = client_rows(X, y, labels)
         if not blocks[0].shape[1]:
             raise InputError("predictors", 0, "give at least one predictor, or an intercept")
-        counts = np.array([len(block) for block in blocks])
-        return cls(
-            X=torch.from_numpy(np.concatenate(blocks)),
-            y=torch.from_numpy(np.concatenate(targets)),
-            first=torch.from_numpy(np.cumsum(counts) - counts),
-            counts=torch.from_numpy(counts),
-        ), labels
+        joined, values = (torch.from_numpy(np.concatenate(parts)) for parts in (blocks, targets))
+        return cls(X=joined, y=values, counts=torch.tensor([len(block) for block in blocks])), labels
 
     def blocks(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """(X_i, y_i) of each client, float64."""
-        counts = self.counts.tolist()
-        X, y = self.X.double().cpu().numpy(), self.y.double().cpu().numpy()
-        ends = np.cumsum(counts)
-        return [(X[end - count : end], y[end - count : end]) for count, end in zip(counts, ends)]
+        parts = (each.double().cpu().split(self.counts.tolist()) for each in (self.X, self.y))
+        return [(X.numpy(), y.numpy()) for X, y in zip(*parts)]
 
     def draw(self, randomness: Randomness, iteration: int | Tensor, *, stream: Stream, batch: int) -> Tensor:
         """Indices of the sampled rows of each client, (S, N, m), with replacement."""
@@ -91,7 +85,7 @@ class Rows:
     def kept(self, mask: Tensor) -> Rows:
         """The rows where `mask` (rows,) is true; every client keeps one at least."""
         counts = torch.stack([part.sum() for part in mask.split(self.counts.tolist())])
-        return Rows(X=self.X[mask], y=self.y[mask], first=counts.cumsum(0) - counts, counts=counts)
+        return Rows(X=self.X[mask], y=self.y[mask], counts=counts)
 
     def means(self, values: Tensor) -> Tensor:
         """Each client's mean of values (P, rows), as (P, N)."""

@@ -93,7 +93,7 @@ def test_constants_are_twice_the_extreme_eigenvalues_and_the_excess_at_the_start
 
 
 def test_a_singular_covariance_is_allowed_and_draws_inside_its_range():
-    noise = Additive.given([[[1.0, 1.0], [1.0, 1.0]]])
+    noise = Additive.given([[[1.0, 1.0], [1.0, 1.0]]], 2, 1)
     draw = noise.draw(Randomness(seeds=torch.arange(100)), 1).numpy()[:, 0, 0]
     np.testing.assert_allclose(draw[:, 0], draw[:, 1], rtol=1e-7, atol=1e-7)  # factor: root of a rounding error
     assert draw.std() > 0.5

@@ -11,7 +11,7 @@ from suffice.simulate import (
     FixedWeights,
     Quadratics,
     StreamingLeastSquares,
-    expected_excesses,
+    expected_moments_batch,
     split,
     stack,
 )
@@ -68,7 +68,8 @@ def _weights(values: Values) -> np.ndarray:
 
 def _excess(problems: QuadraticProblem, rules: list[Algorithm], values: Values, eta: np.ndarray) -> np.ndarray:
     """Of every agent after every number of iterations up to the longest, (n, T + 1, N)."""
-    return expected_excesses(problems, stack(rules), iterations=int(values["T"].max()), eta=eta)
+    moments = expected_moments_batch(problems, stack(rules), iterations=int(values["T"].max()), eta=eta)
+    return moments.excess(problems).numpy()
 
 
 def _quadratics(H: np.ndarray, values: Values) -> Quadratics:
