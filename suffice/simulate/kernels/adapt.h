@@ -46,7 +46,9 @@ INLINE void OF(slopes)(const Task *task, int R, const SAMPLE *x, const SAMPLE *y
             for (int f = 0; f < d; f++) sum += x[f] * theta[r * d + f];
             out[r * count + q] = sum;
         }
+#pragma GCC unroll 2
     for (int r = 0; r < R; r++, out += count)
+#pragma GCC unroll 4
         for (q = 0; q < count; q++) out[q] = task->problem == LOGISTIC ? -probability(-out[q]) : 2 * (out[q] - y[q]);
 }
 
@@ -64,7 +66,7 @@ INLINE void OF(gather)(int R, const SAMPLE *x, const real *c, int count, int d, 
 #pragma GCC unroll 4
             for (int a = 0; a < 4; a++) {
                 real u = x[a * d + f] - (real){};
-                HELD(u);
+                if (PEERS_IN_LANES) HELD(u);
 #pragma GCC unroll 2
                 for (int r = 0; r < R; r++) sum[r] += u * w[r][a];
             }
@@ -76,6 +78,29 @@ INLINE void OF(gather)(int R, const SAMPLE *x, const real *c, int count, int d, 
         for (int f = 0; f < d; f++)
             for (int r = 0; r < R; r++) to[r * apart + f] += x[f] * c[r * count + q];
 }
+
+#if !PEERS_IN_LANES
+INLINE void over_rows_at(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
+    int d = (int)task->features, n = (int)task->rows[k], j = 0;
+    const REAL *x = task->x + (size_t)task->from[k] * d;
+    real slope[8];
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) out[r * apart + f] = every(0);
+    for (; j + 4 <= n; j += 4, x += 4 * (size_t)d) {
+        slopes_of_clients(task, R, x, 0, theta, 4, slope);
+        gather_of_clients(R, x, slope, 4, d, out, apart);
+    }
+    slopes_of_clients(task, R, x, 0, theta, n - j, slope);
+    gather_of_clients(R, x, slope, n - j, d, out, apart);
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) out[r * apart + f] /= (REAL)n;
+}
+
+ONCE void over_rows(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
+    if (R == 2) over_rows_at(task, 2, k, theta, out, apart);
+    else over_rows_at(task, 1, k, theta, out, apart);
+}
+#endif
 
 /* R models as client k's samples see them: from k's optimum where models are counted from their own clients'. Clients
    with the same optimum see what there is, so that nothing cancels. */
