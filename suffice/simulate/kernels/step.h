@@ -236,12 +236,18 @@ ONCE void OF(mix_10)(const Task *task, const Tiles *b, const OF(View) *in) { OF(
 ONCE void OF(mix_binary)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 1, b->width); }
 ONCE void OF(mix_any)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 0, b->width); }
 
-static void OF(iterate)(const Task *task, const Tiles *b, const OF(View) *in) {
+/* All models of seed or part `set` of the block. */
+static void OF(step)(const Task *task, const Tiles *b, int set) {
+    size_t at = (size_t)set * b->rows, width = b->width, peer = at * (sizeof(real) / sizeof(PEER)), first = peer * b->batch;
+    OF(View) in = {.theta = b->theta + at * width, .own = b->own + at * width, .own_y = b->own_y + at,
+                   .own_g = b->own_g, .x = (PEER *)b->x + peer * width, .y = (PEER *)b->own_y + peer,
+                   .g = (PEER *)b->own_g, .mass = (PEER *)b->own_mass,
+                   .xs = (PEER *)b->xs + first * width, .ys = (PEER *)b->ys + first};
     int common = task->rule == ADAPTIVE && task->similarity == SAMPLED && task->criterion == BINARY;
-    if (common && b->width == 2) OF(mix_2)(task, b, in);
-    else if (common && b->width == 10) OF(mix_10)(task, b, in);
-    else if (common) OF(mix_binary)(task, b, in);
-    else OF(mix_any)(task, b, in);
+    if (common && width == 2) OF(mix_2)(task, b, &in);
+    else if (common && width == 10) OF(mix_10)(task, b, &in);
+    else if (common) OF(mix_binary)(task, b, &in);
+    else OF(mix_any)(task, b, &in);
 }
 
 #undef WIDE
