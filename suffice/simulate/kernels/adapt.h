@@ -214,10 +214,29 @@ INLINE void OF(collaborate)(const Task *task, const Block *b, const OF(Drawn) *c
     }
 }
 
+/* to += sum_k weight_k g_k(theta) of samples at R models, and mass += sum_k weight_k; peers without `alpha` are left out
+   where it is given. */
+INLINE void OF(mix_samples)(const Task *task, const Block *b, const OF(Drawn) *step, int R, const REAL *alpha,
+                            const real *theta, const real *view, real *to, real *mass) {
+    int N = (int)task->clients, d = (int)task->features, m = step->count;
+    for (int k = 0; k < N; k++) {
+        const SAMPLE *x = step->x + (size_t)k * step->apart * d;
+        if (alpha && alpha[k] == 0) continue;
+        const real *there = OF(seen_by)(task, b, R, k, theta, view);
+        OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, there, m, b->slope);
+        for (int r = 0; r < R; r++) {
+            const real weight = b->weight[r * N + k], each = weight / (REAL)m;
+            mass[r] += weight;
+            for (int j = 0; j < m; j++) b->slope[r * m + j] *= each;
+        }
+        OF(gather)(R, x, b->slope, m, d, to, d);
+    }
+}
+
 /* R rows of models (R, d) from client i on move by -eta sum_k weight_k g_k(theta_i). */
 INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *step, const OF(Drawn) *compare, int R,
                           int i, const REAL *eta, real *theta) {
-    int N = (int)task->clients, d = (int)task->features, m = step->count;
+    int N = (int)task->clients, d = (int)task->features;
     const real *view = seen(task, b, R, theta);
     real *to = b->own, mass[2] = {every(0), every(0)};
     for (int f = 0; task->relative && f < R * d; f++)
@@ -234,18 +253,7 @@ INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *ste
         for (int r = 0; r < R; r++)
             gather_of_seeds(1, b->peers + (size_t)r * N * d, b->weight + r * N, N, d, to + r * d, d);
         OF(gather)(R, step->x, b->weight, N, d, to, d); /* m = 1 */
-    } else
-        for (int k = 0; k < N; k++) {
-            const SAMPLE *x = step->x + (size_t)k * step->apart * d;
-            const real *there = OF(seen_by)(task, b, R, k, theta, view);
-            OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, there, m, b->slope);
-            for (int r = 0; r < R; r++) {
-                const real weight = b->weight[r * N + k], each = weight / (REAL)m;
-                mass[r] += weight;
-                for (int j = 0; j < m; j++) b->slope[r * m + j] *= each;
-            }
-            OF(gather)(R, x, b->slope, m, d, to, d);
-        }
+    } else OF(mix_samples)(task, b, step, R, 0, theta, view, to, mass);
     for (int r = 0; r < R; r++) {
         real rate = OF(row)(eta, i, r, N);
         mass[r] *= task->problem >= ROWS ? *task->ridge : 0;

@@ -67,15 +67,8 @@ INLINE real least(real a, real b) { return choose((ints)(b < a), b, a); }
 INLINE real greatest(real a, real b) { return choose((ints)(b > a), b, a); }
 INLINE real every(REAL a) { return a - (real){}; } /* 0 + a would be computed: a may be -0 */
 INLINE real root_of(real a) {
-    real r;
-#if defined(__AVX512F__) || !defined(__AVX2__) || defined(__clang__)
-    for (int l = 0; l < VL; l++) r[l] = SINGLE ? sqrtf(a[l]) : sqrt(a[l]);
-#elif REAL_BITS == 32
-    r = __builtin_ia32_sqrtps256(a);
-#else
-    r = __builtin_ia32_sqrtpd256(a);
-#endif
-    return r;
+    for (int l = 0; l < VL; l++) a[l] = SINGLE ? sqrtf(a[l]) : sqrt(a[l]);
+    return a;
 }
 INLINE int some(real a) { /* lane is not +0 */
     uint64_t all = 0;

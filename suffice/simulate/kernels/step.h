@@ -116,8 +116,7 @@ INLINE void OF(weigh)(const Task *task, const Tiles *b, const OF(View) *in, int 
     }
 }
 
-/* Rows i .. (`at` .. of the tile) move by -eta scale sum_k weight_ik g_k, g_k = (2/m) sum_j (x_kj . theta_i - y_kj)
-   x_kj. Slopes first, `rows` by 2 samples, then the sum over samples, `rows` by 2 features. */
+/* What `move` does where rows have two features: slopes stay in registers. */
 INLINE void OF(move_short)(const Tiles *b, const OF(View) *in, int rows, int i, int at) {
     int m = b->batch, count = b->peers * m;
     const real *t = b->centred + (size_t)at * 2, *w = b->weight + (size_t)at * b->peers;
