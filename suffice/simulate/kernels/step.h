@@ -15,12 +15,6 @@ typedef struct {
     const PEER *xs, *ys;  /* (peers * batch, width), (peers * batch): step samples */
 } OF(View);
 
-#if PEERS_IN_LANES
-#define WIDE(number) (number)
-#else
-#define WIDE(number) every(number)
-#endif
-
 /* Row i of one number for each client, `stride` apart, 0 beyond the last. */
 INLINE real OF(spread)(const REAL *value, int stride, int i, int N) {
 #if PEERS_IN_LANES
@@ -249,4 +243,7 @@ static void OF(step)(const Task *task, const Tiles *b, int set) {
     else OF(mix_any)(task, b, &in);
 }
 
-#undef WIDE
+#undef PEER
+#undef COEFFICIENT
+#undef PEERS_IN_LANES
+#undef OF

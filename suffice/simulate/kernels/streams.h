@@ -54,26 +54,20 @@ INLINE size_t packed(int d, int diagonal) {
     return size;
 }
 
+#define WIDE(number) ((number) - (real){}) /* in all lanes, where it is not a register already */
+
 #define PEER real
 #define COEFFICIENT REAL
 #define PEERS_IN_LANES 1
 #define OF(name) name##_of_seeds
 #include "sample.h"
 #include "step.h"
-#undef PEER
-#undef COEFFICIENT
-#undef PEERS_IN_LANES
-#undef OF
 #define PEER REAL
 #define COEFFICIENT loose
 #define PEERS_IN_LANES 0
 #define OF(name) name##_of_clients
 #include "sample.h"
 #include "step.h"
-#undef PEER
-#undef COEFFICIENT
-#undef PEERS_IN_LANES
-#undef OF
 
 /* Every client by itself, lanes are seeds. */
 ONCE void alone(const Tiles *b, int part, const REAL *optimum) {
