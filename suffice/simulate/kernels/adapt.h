@@ -46,7 +46,9 @@ INLINE void OF(slopes)(const Task *task, int R, const SAMPLE *x, const SAMPLE *y
             for (int f = 0; f < d; f++) sum += x[f] * theta[r * d + f];
             out[r * count + q] = sum;
         }
+#pragma GCC unroll 2
     for (int r = 0; r < R; r++, out += count)
+#pragma GCC unroll 4
         for (q = 0; q < count; q++) out[q] = task->problem == LOGISTIC ? -probability(-out[q]) : 2 * (out[q] - y[q]);
 }
 
@@ -64,7 +66,7 @@ INLINE void OF(gather)(int R, const SAMPLE *x, const real *c, int count, int d, 
 #pragma GCC unroll 4
             for (int a = 0; a < 4; a++) {
                 real u = x[a * d + f] - (real){};
-                HELD(u);
+                if (PEERS_IN_LANES) HELD(u);
 #pragma GCC unroll 2
                 for (int r = 0; r < R; r++) sum[r] += u * w[r][a];
             }
@@ -76,6 +78,29 @@ INLINE void OF(gather)(int R, const SAMPLE *x, const real *c, int count, int d, 
         for (int f = 0; f < d; f++)
             for (int r = 0; r < R; r++) to[r * apart + f] += x[f] * c[r * count + q];
 }
+
+#if !PEERS_IN_LANES
+INLINE void over_rows_at(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
+    int d = (int)task->features, n = (int)task->rows[k], j = 0;
+    const REAL *x = task->x + (size_t)task->from[k] * d;
+    real slope[8];
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) out[r * apart + f] = every(0);
+    for (; j + 4 <= n; j += 4, x += 4 * (size_t)d) {
+        slopes_of_clients(task, R, x, 0, theta, 4, slope);
+        gather_of_clients(R, x, slope, 4, d, out, apart);
+    }
+    slopes_of_clients(task, R, x, 0, theta, n - j, slope);
+    gather_of_clients(R, x, slope, n - j, d, out, apart);
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) out[r * apart + f] /= (REAL)n;
+}
+
+ONCE void over_rows(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
+    if (R == 2) over_rows_at(task, 2, k, theta, out, apart);
+    else over_rows_at(task, 1, k, theta, out, apart);
+}
+#endif
 
 /* R models as client k's samples see them: from k's optimum where models are counted from their own clients'. Clients
    with the same optimum see what there is, so that nothing cancels. */
@@ -189,10 +214,29 @@ INLINE void OF(collaborate)(const Task *task, const Block *b, const OF(Drawn) *c
     }
 }
 
+/* to += sum_k weight_k g_k(theta) of samples at R models, and mass += sum_k weight_k; peers without `alpha` are left out
+   where it is given. */
+INLINE void OF(mix_samples)(const Task *task, const Block *b, const OF(Drawn) *step, int R, const REAL *alpha,
+                            const real *theta, const real *view, real *to, real *mass) {
+    int N = (int)task->clients, d = (int)task->features, m = step->count;
+    for (int k = 0; k < N; k++) {
+        const SAMPLE *x = step->x + (size_t)k * step->apart * d;
+        if (alpha && alpha[k] == 0) continue;
+        const real *there = OF(seen_by)(task, b, R, k, theta, view);
+        OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, there, m, b->slope);
+        for (int r = 0; r < R; r++) {
+            const real weight = b->weight[r * N + k], each = weight / (REAL)m;
+            mass[r] += weight;
+            for (int j = 0; j < m; j++) b->slope[r * m + j] *= each;
+        }
+        OF(gather)(R, x, b->slope, m, d, to, d);
+    }
+}
+
 /* R rows of models (R, d) from client i on move by -eta sum_k weight_k g_k(theta_i). */
 INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *step, const OF(Drawn) *compare, int R,
                           int i, const REAL *eta, real *theta) {
-    int N = (int)task->clients, d = (int)task->features, m = step->count;
+    int N = (int)task->clients, d = (int)task->features;
     const real *view = seen(task, b, R, theta);
     real *to = b->own, mass[2] = {every(0), every(0)};
     for (int f = 0; task->relative && f < R * d; f++)
@@ -209,18 +253,7 @@ INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *ste
         for (int r = 0; r < R; r++)
             gather_of_seeds(1, b->peers + (size_t)r * N * d, b->weight + r * N, N, d, to + r * d, d);
         OF(gather)(R, step->x, b->weight, N, d, to, d); /* m = 1 */
-    } else
-        for (int k = 0; k < N; k++) {
-            const SAMPLE *x = step->x + (size_t)k * step->apart * d;
-            const real *there = OF(seen_by)(task, b, R, k, theta, view);
-            OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, there, m, b->slope);
-            for (int r = 0; r < R; r++) {
-                const real weight = b->weight[r * N + k], each = weight / (REAL)m;
-                mass[r] += weight;
-                for (int j = 0; j < m; j++) b->slope[r * m + j] *= each;
-            }
-            OF(gather)(R, x, b->slope, m, d, to, d);
-        }
+    } else OF(mix_samples)(task, b, step, R, 0, theta, view, to, mass);
     for (int r = 0; r < R; r++) {
         real rate = OF(row)(eta, i, r, N);
         mass[r] *= task->problem >= ROWS ? *task->ridge : 0;

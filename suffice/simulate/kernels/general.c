@@ -51,16 +51,7 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
               task->relative ? task->zero : task->optimum + (size_t)i * d, 2, b->z, to, d);
         for (int f = 0; f < d; f++) to[f] += task->pull[(size_t)i * d + f];
         gather_of_seeds(1, step.x, b->weight, N, d, to, d); /* m = 1 */
-    } else if (rule == FIXED)
-        for (int k = 0; k < N; k++) {
-            mass += b->weight[k];
-            if (alpha[k] == 0) continue;
-            const real *x = step.x + (size_t)k * step.apart * d;
-            const real *there = seen_by_of_seeds(task, b, 1, k, theta, view);
-            slopes_of_seeds(task, 1, x, step.y + (size_t)k * step.apart, there, m, b->slope);
-            for (int j = 0; j < m; j++) b->slope[j] *= b->weight[k] / (REAL)m;
-            gather_of_seeds(1, x, b->slope, m, d, to, d);
-        }
+    } else if (rule == FIXED) mix_samples_of_seeds(task, b, &step, 1, alpha, theta, view, to, &mass);
     mass *= task->problem == LOGISTIC || (task->problem == ROWS && !task->population) ? *task->ridge : 0;
     for (int f = 0; f < d; f++) to[f] += mass * theta[f];
     if (task->filter) {

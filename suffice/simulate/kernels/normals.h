@@ -75,10 +75,16 @@ INLINE void philox(const Lanes *lanes, const wide who[COUNTERS][2], uint32_t roo
 #define MANTISSA 23
 #define ROOT_HALF 0x3f3504f3u /* bits of sqrt(1/2) */
 #define ONE 0x3f800000u
+static const REAL SINE[] = {-1.9515295891E-4f, 8.3321608736E-3f, -1.6666654611E-1f};
+static const REAL COSINE[] = {2.443315711809948E-5f, -1.388731625493765E-3f, 4.166664568298827E-2f};
 #else
 #define MANTISSA 52
 #define ROOT_HALF 0x3fe6a09e667f3bcdull
 #define ONE 0x3ff0000000000000ull
+static const REAL SINE[] = {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                            -1.98412698298579493134e-04, 8.33333333332248946124e-03, -1.66666666666666324348e-01};
+static const REAL COSINE[] = {-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+                              2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02};
 #endif
 
 #define BOTH _Pragma("GCC unroll 2") for (int h = 0; h < 2; h++)
@@ -147,28 +153,15 @@ INLINE void box_muller(const part_words a[2], const part_words b[2], real cosine
                   * (REAL)(6.283185307179586476925 * 0x1p-32);
     BOTH radius[h] = root_of(radius[h]);
     BOTH z[h] = phi[h] * phi[h];
-#if REAL_BITS == 32
-    BOTH s[h] = -1.9515295891E-4f * z[h] + 8.3321608736E-3f;
-    BOTH c[h] = 2.443315711809948E-5f * z[h] - 1.388731625493765E-3f;
-    BOTH s[h] = s[h] * z[h] - 1.6666654611E-1f;
-    BOTH c[h] = c[h] * z[h] + 4.166664568298827E-2f;
-    BOTH s[h] = phi[h] + (phi[h] * z[h]) * s[h];
-    BOTH c[h] = z[h] * c[h] - 0.5f;
-    BOTH c[h] = 1 + z[h] * c[h];
-#else
-    BOTH s[h] = -2.50507602534068634195e-08 + z[h] * 1.58969099521155010221e-10;
-    BOTH c[h] = 2.08757232129817482790e-09 + z[h] * -1.13596475577881948265e-11;
-    BOTH s[h] = 2.75573137070700676789e-06 + z[h] * s[h];
-    BOTH c[h] = -2.75573143513906633035e-07 + z[h] * c[h];
-    BOTH s[h] = -1.98412698298579493134e-04 + z[h] * s[h];
-    BOTH c[h] = 2.48015872894767294178e-05 + z[h] * c[h];
-    BOTH s[h] = 8.33333333332248946124e-03 + z[h] * s[h];
-    BOTH c[h] = -1.38888888888741095749e-03 + z[h] * c[h];
-    BOTH s[h] = -1.66666666666666324348e-01 + z[h] * s[h];
-    BOTH c[h] = 4.16666666666666019037e-02 + z[h] * c[h];
+    BOTH s[h] = every(SINE[0]);
+    BOTH c[h] = every(COSINE[0]);
+#pragma GCC unroll 8
+    for (int p = 1; p < (int)(sizeof SINE / sizeof *SINE); p++) {
+        BOTH s[h] = s[h] * z[h] + SINE[p];
+        BOTH c[h] = c[h] * z[h] + COSINE[p];
+    }
     BOTH s[h] = phi[h] + phi[h] * z[h] * s[h];
-    BOTH c[h] = 1 - (0.5 * z[h] - z[h] * z[h] * c[h]);
-#endif
+    BOTH c[h] = SINGLE ? 1 + z[h] * (z[h] * c[h] - (REAL)0.5) : 1 - ((REAL)0.5 * z[h] - z[h] * z[h] * c[h]);
     /* bit 30 of `turned` swaps sine and cosine, bit 31 is the sine's sign and that of a quarter turn on the cosine's */
     BOTH turn[h] = (bits)widened((part_signed)turned[h]) << (sizeof(REAL) * 8 - 32);
     BOTH odd[h] = (ints)(turn[h] << 1);

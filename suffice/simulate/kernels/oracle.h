@@ -115,52 +115,8 @@ ONCE void image(int R, int d, const REAL *matrix, int diagonal, const real *thet
     else image_at(1, d, matrix, diagonal, theta, optimum, scale, delta, out, apart);
 }
 
-/* Client k's gradient over all its rows at R models: - mean_j x_j / (1 + exp(x_j . theta)), x signed. */
-INLINE void over_rows_at(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
-    int d = (int)task->features, n = (int)task->rows[k], j = 0;
-    const REAL *x = task->x + (size_t)task->from[k] * d;
-    for (int r = 0; r < R; r++)
-        for (int f = 0; f < d; f++) out[r * apart + f] = every(0);
-    for (; j + 4 <= n; j += 4, x += 4 * (size_t)d) {
-        real e[2][4];
-        for (int a = 0; a < 4 * R; a++) e[a / 4][a % 4] = every(0);
-        for (int f = 0; f < d; f++)
-#pragma GCC unroll 4
-            for (int a = 0; a < 4; a++)
-#pragma GCC unroll 2
-                for (int r = 0; r < R; r++) e[r][a] -= theta[r * d + f] * x[a * d + f];
-#pragma GCC unroll 2
-        for (int r = 0; r < R; r++)
-#pragma GCC unroll 4
-            for (int a = 0; a < 4; a++) e[r][a] = probability(e[r][a]);
-        for (int f = 0; f < d; f++) {
-            real sum[2];
-#pragma GCC unroll 2
-            for (int r = 0; r < R; r++) sum[r] = out[r * apart + f];
-#pragma GCC unroll 4
-            for (int a = 0; a < 4; a++)
-#pragma GCC unroll 2
-                for (int r = 0; r < R; r++) sum[r] -= e[r][a] * x[a * d + f];
-#pragma GCC unroll 2
-            for (int r = 0; r < R; r++) out[r * apart + f] = sum[r];
-        }
-    }
-    for (; j < n; j++, x += d)
-        for (int r = 0; r < R; r++) {
-            real e = every(0);
-            for (int f = 0; f < d; f++) e -= theta[r * d + f] * x[f];
-            e = probability(e);
-            for (int f = 0; f < d; f++) out[r * apart + f] -= e * x[f];
-        }
-    for (int r = 0; r < R; r++)
-        for (int f = 0; f < d; f++) out[r * apart + f] /= (REAL)n;
-}
-
-/* By itself, as its loop is short of registers. */
-ONCE void over_rows(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
-    if (R == 2) over_rows_at(task, 2, k, theta, out, apart);
-    else over_rows_at(task, 1, k, theta, out, apart);
-}
+/* Client k's gradient over all its rows at R models. By itself, as its loop is short of registers. */
+ONCE void over_rows(const Task *task, int R, int k, const real *theta, real *out, size_t apart);
 
 /* R models as samples see them: streams count from the first client's optimum. */
 INLINE const real *seen(const Task *task, const Block *b, int R, const real *theta) {

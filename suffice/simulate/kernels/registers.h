@@ -67,15 +67,8 @@ INLINE real least(real a, real b) { return choose((ints)(b < a), b, a); }
 INLINE real greatest(real a, real b) { return choose((ints)(b > a), b, a); }
 INLINE real every(REAL a) { return a - (real){}; } /* 0 + a would be computed: a may be -0 */
 INLINE real root_of(real a) {
-    real r;
-#if defined(__AVX512F__) || !defined(__AVX2__) || defined(__clang__)
-    for (int l = 0; l < VL; l++) r[l] = SINGLE ? sqrtf(a[l]) : sqrt(a[l]);
-#elif REAL_BITS == 32
-    r = __builtin_ia32_sqrtps256(a);
-#else
-    r = __builtin_ia32_sqrtpd256(a);
-#endif
-    return r;
+    for (int l = 0; l < VL; l++) a[l] = SINGLE ? sqrtf(a[l]) : sqrt(a[l]);
+    return a;
 }
 INLINE int some(real a) { /* lane is not +0 */
     uint64_t all = 0;
@@ -105,14 +98,8 @@ INLINE void transpose(real square[VL]) {
     for (int i = 0; i < VL; i++)
         for (int j = 0; j < VL; j++) square[i][j] = copy[j][i];
 #else
-    const ints lane = {0, 1, 2, 3,
-#if BYTES * 8 / REAL_BITS > 4
-                       4, 5, 6, 7,
-#endif
-#if BYTES * 8 / REAL_BITS > 8
-                       8, 9, 10, 11, 12, 13, 14, 15
-#endif
-    };
+    static const integer from[] __attribute__((aligned(BYTES))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const ints lane = *(const ints *)from;
 #define EXCHANGE(bit)                                                                                                  \
     _Pragma("GCC unroll 16") for (int i = 0; i < VL; i++) if (!(i & (bit))) {                                          \
         const ints far = ((lane & (bit)) != 0) & (VL - (bit));                                                         \
@@ -122,11 +109,7 @@ INLINE void transpose(real square[VL]) {
     }
     EXCHANGE(1)
     EXCHANGE(2)
-#if BYTES * 8 / REAL_BITS > 4
-    EXCHANGE(4)
-#endif
-#if BYTES * 8 / REAL_BITS > 8
-    EXCHANGE(8)
-#endif
+    if (VL > 4) EXCHANGE(4)
+    if (VL > 8) EXCHANGE(8)
 #endif
 }

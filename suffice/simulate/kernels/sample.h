@@ -2,12 +2,6 @@
    together are a lower triangular matrix times normals. Included twice, as step.h is: COEFFICIENT is REAL where lanes
    are seeds, and `loose` where lanes are clients and have a matrix each. */
 
-#if PEERS_IN_LANES
-#define ALL(coefficient) every(coefficient)
-#else
-#define ALL(coefficient) (coefficient)
-#endif
-
 /* `rows` rows of one matrix from row a on, for `count` samples with normals z, which share the loads of the matrix. The
    very last row is the response. Returns where the next rows begin: they lie in the order in which they are read. */
 INLINE const COEFFICIENT *OF(rows)(int rows, int count, int last, int a, const COEFFICIENT *m, const real *const z[2],
@@ -21,7 +15,7 @@ INLINE const COEFFICIENT *OF(rows)(int rows, int count, int last, int a, const C
         real u = z0[e * PARTS], v = count == 2 ? z1[e * PARTS] : u;
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
-            real c = ALL(m[r]);
+            real c = WIDE(m[r]);
             sum[r][0] += u * c;
             if (count == 2) sum[r][1] += v * c;
         }
@@ -40,11 +34,11 @@ INLINE void OF(multiply)(int count, int d, int diagonal, const COEFFICIENT *m, c
                          real y[2]) {
     if (diagonal) {
         for (int o = 0; o < count; o++)
-            for (int a = 0; a < d; a++) x[o][a] = z[o][a * PARTS] * ALL(m[a]);
+            for (int a = 0; a < d; a++) x[o][a] = z[o][a * PARTS] * WIDE(m[a]);
         m += d;
         real sum[2] = {every(0), every(0)};
         for (int e = 0; e <= d; e++)
-            for (int o = 0; o < count; o++) sum[o] += z[o][e * PARTS] * ALL(m[e]);
+            for (int o = 0; o < count; o++) sum[o] += z[o][e * PARTS] * WIDE(m[e]);
         y[0] = sum[0], y[1] = sum[1];
         return;
     }
@@ -127,4 +121,3 @@ ONCE void OF(sample)(const Task *task, const Tiles *b, const Lanes *lanes, int s
         }
 }
 
-#undef ALL

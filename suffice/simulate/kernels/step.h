@@ -15,12 +15,6 @@ typedef struct {
     const PEER *xs, *ys;  /* (peers * batch, width), (peers * batch): step samples */
 } OF(View);
 
-#if PEERS_IN_LANES
-#define WIDE(number) (number)
-#else
-#define WIDE(number) every(number)
-#endif
-
 /* Row i of one number for each client, `stride` apart, 0 beyond the last. */
 INLINE real OF(spread)(const REAL *value, int stride, int i, int N) {
 #if PEERS_IN_LANES
@@ -116,8 +110,7 @@ INLINE void OF(weigh)(const Task *task, const Tiles *b, const OF(View) *in, int 
     }
 }
 
-/* Rows i .. (`at` .. of the tile) move by -eta scale sum_k weight_ik g_k, g_k = (2/m) sum_j (x_kj . theta_i - y_kj)
-   x_kj. Slopes first, `rows` by 2 samples, then the sum over samples, `rows` by 2 features. */
+/* What `move` does where rows have two features: slopes stay in registers. */
 INLINE void OF(move_short)(const Tiles *b, const OF(View) *in, int rows, int i, int at) {
     int m = b->batch, count = b->peers * m;
     const real *t = b->centred + (size_t)at * 2, *w = b->weight + (size_t)at * b->peers;
@@ -236,12 +229,21 @@ ONCE void OF(mix_10)(const Task *task, const Tiles *b, const OF(View) *in) { OF(
 ONCE void OF(mix_binary)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 1, b->width); }
 ONCE void OF(mix_any)(const Task *task, const Tiles *b, const OF(View) *in) { OF(mix)(task, b, in, 0, b->width); }
 
-static void OF(iterate)(const Task *task, const Tiles *b, const OF(View) *in) {
+/* All models of seed or part `set` of the block. */
+static void OF(step)(const Task *task, const Tiles *b, int set) {
+    size_t at = (size_t)set * b->rows, width = b->width, peer = at * (sizeof(real) / sizeof(PEER)), first = peer * b->batch;
+    OF(View) in = {.theta = b->theta + at * width, .own = b->own + at * width, .own_y = b->own_y + at,
+                   .own_g = b->own_g, .x = (PEER *)b->x + peer * width, .y = (PEER *)b->own_y + peer,
+                   .g = (PEER *)b->own_g, .mass = (PEER *)b->own_mass,
+                   .xs = (PEER *)b->xs + first * width, .ys = (PEER *)b->ys + first};
     int common = task->rule == ADAPTIVE && task->similarity == SAMPLED && task->criterion == BINARY;
-    if (common && b->width == 2) OF(mix_2)(task, b, in);
-    else if (common && b->width == 10) OF(mix_10)(task, b, in);
-    else if (common) OF(mix_binary)(task, b, in);
-    else OF(mix_any)(task, b, in);
+    if (common && width == 2) OF(mix_2)(task, b, &in);
+    else if (common && width == 10) OF(mix_10)(task, b, &in);
+    else if (common) OF(mix_binary)(task, b, &in);
+    else OF(mix_any)(task, b, &in);
 }
 
-#undef WIDE
+#undef PEER
+#undef COEFFICIENT
+#undef PEERS_IN_LANES
+#undef OF

@@ -54,44 +54,20 @@ INLINE size_t packed(int d, int diagonal) {
     return size;
 }
 
+#define WIDE(number) ((number) - (real){}) /* in all lanes, where it is not a register already */
+
 #define PEER real
 #define COEFFICIENT REAL
 #define PEERS_IN_LANES 1
 #define OF(name) name##_of_seeds
 #include "sample.h"
 #include "step.h"
-#undef PEER
-#undef COEFFICIENT
-#undef PEERS_IN_LANES
-#undef OF
 #define PEER REAL
 #define COEFFICIENT loose
 #define PEERS_IN_LANES 0
 #define OF(name) name##_of_clients
 #include "sample.h"
 #include "step.h"
-#undef PEER
-#undef COEFFICIENT
-#undef PEERS_IN_LANES
-#undef OF
-
-static void step_of_seeds(const Task *task, const Tiles *b, int part) {
-    size_t at = (size_t)part * b->rows, first = (size_t)part * b->peers * b->batch;
-    const real *x = b->own + at * b->width;
-    View_of_seeds view = {.theta = b->theta + at * b->width, .own = x, .own_y = b->own_y + at, .own_g = b->own_g,
-                          .x = x, .y = b->own_y + at, .g = b->own_g, .mass = b->own_mass,
-                          .xs = b->xs + first * b->width, .ys = b->ys + first};
-    iterate_of_seeds(task, b, &view);
-}
-
-static void step_of_clients(const Task *task, const Tiles *b, int s) {
-    size_t at = (size_t)s * b->rows, first = at * VL, samples = first * b->batch;
-    View_of_clients view = {.theta = b->theta + at * b->width, .own = b->own + at * b->width, .own_y = b->own_y + at,
-                            .own_g = b->own_g, .x = (REAL *)b->x + first * b->width, .y = (REAL *)b->own_y + first,
-                            .g = (REAL *)b->own_g, .mass = (REAL *)b->own_mass,
-                            .xs = (REAL *)b->xs + samples * b->width, .ys = (REAL *)b->ys + samples};
-    iterate_of_clients(task, b, &view);
-}
 
 /* Every client by itself, lanes are seeds. */
 ONCE void alone(const Tiles *b, int part, const REAL *optimum) {
@@ -236,6 +212,7 @@ static real *tiles(const Task *task, int in_clients, int seeds, Tiles *b) {
     if (!memory) return 0;
     memset(memory, 0, total * BYTES);
     for (size_t a = 0; a < parts; at += part[a++].size) *part[a].to = at;
+    if (!in_clients) b->x = b->own;
     arrange(task, in_clients, b->matrices);
     for (int i = 0; task->rule == ADAPTIVE && i < b->rows; i++) {
         b->own_mass[i] = spread(b, task->precision, i);
