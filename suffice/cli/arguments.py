@@ -7,7 +7,19 @@ from typing import Annotated, Any
 import typer
 
 OPTION = "Parameter of the algorithm as NAME=VALUE. Repeat it for several."
-Parameters = Annotated[list[str] | None, typer.Option("--option", help=OPTION)]
+
+
+def option(help: str, *names: str) -> Any:
+    """An option with its help."""
+    return typer.Option(*names, help=help)
+
+
+def argument(help: str) -> Any:
+    """What stands without a flag, with its help."""
+    return typer.Argument(help=help)
+
+
+Parameters = Annotated[list[str] | None, option(OPTION, "--option")]
 
 
 def words(values: list[str]) -> dict[str, Any]:

@@ -10,16 +10,10 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_args
 
-import typer
-
 from suffice.support.errors import InputError
 from suffice.support.parse import as_label, parse_number
 
-
-def option(help: str, *names: str) -> Any:
-    """One of a group."""
-    return typer.Option(*names, help=help)
-
+from .arguments import option
 
 STANDARDISE = "Scale predictors: pooled (over all clients, default), client (by its own) or none."
 LOSS = "Loss of a row: auto (chosen from the target, default), least-squares or logistic."
@@ -66,11 +60,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     groups = {name: entry.annotation for name, entry in own.items() if is_dataclass(entry.annotation)}
     options = [entry for name, entry in own.items() if name not in groups]
     for group in groups.values():
-        for option in inspect.signature(group, eval_str=True).parameters.values():
-            kind, info = get_args(option.annotation)
+        for entry in inspect.signature(group, eval_str=True).parameters.values():
+            kind, info = get_args(entry.annotation)
             shown = copy(info)
             shown.rich_help_panel = group.panel
-            options.append(option.replace(annotation=Annotated[kind, shown]))  # ty: ignore[invalid-type-form]
+            options.append(entry.replace(annotation=Annotated[kind, shown]))  # ty: ignore[invalid-type-form]
 
     @wraps(command)
     def with_groups(**values: Any) -> None:

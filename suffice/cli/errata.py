@@ -13,16 +13,16 @@ import typer
 from suffice.support.tables import Table, number
 
 from .app import Json, app
+from .arguments import argument, option
 from .console import print_json
 
 
 @app.command()
 def errata(
     identifier: Annotated[
-        str | None,
-        typer.Argument(help="A paper lists its errata; an erratum's id recomputes that one."),
+        str | None, argument("A paper lists its errata; an erratum's id recomputes that one.")
     ] = None,
-    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print how to cite the erratum with its paper.")] = False,
+    bibtex: Annotated[bool, option("Print how to cite the erratum with its paper.", "--bibtex")] = False,
     as_json: Json = False,
 ) -> None:
     """List errors found in the papers, or recompute one."""

@@ -11,7 +11,7 @@ import typer
 from suffice.support.progress import progress
 
 from .app import app
-from .arguments import texts
+from .arguments import argument, option, texts
 from .console import echo, listing
 
 OUT = Path("out")
@@ -19,23 +19,19 @@ OUT = Path("out")
 
 @app.command()
 def figure(
-    name: Annotated[
-        str | None, typer.Argument(help="The figure to draw, or all. Without a name the figures are listed.")
-    ] = None,
+    name: Annotated[str | None, argument("The figure to draw, or all. Without a name the figures are listed.")] = None,
     edition: Annotated[
-        str | None,
-        typer.Option(help="Edition: stated (the paper's text, default) or published (what the released code did)."),
+        str | None, option("Edition: stated (the paper's text, default) or published (what the released code did).")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder into which NAME.pdf, .png, .csv and .json are written.")] = OUT,
+    out: Annotated[Path, option("Folder into which NAME.pdf, .png, .csv and .json are written.")] = OUT,
     data: Annotated[
-        Path | None,
-        typer.Option(help="Folder that holds the data files (heart disease, LIBSVM; default: $SUFFICE_DATA)."),
+        Path | None, option("Folder that holds the data files (heart disease, LIBSVM; default: $SUFFICE_DATA).")
     ] = None,
-    seeds: Annotated[str | None, typer.Option(help="Number of runs, or a list of seeds such as 127,496,1729.")] = None,
+    seeds: Annotated[str | None, option("Number of runs, or a list of seeds such as 127,496,1729.")] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A parameter of the figure as NAME=VALUE (clients=50, agents=10,100). Repeat the option for "
+        option(
+            "A parameter of the figure as NAME=VALUE (clients=50, agents=10,100). Repeat the option for "
             "several; `help` lists them."
         ),
     ] = None,

@@ -12,7 +12,7 @@ from suffice.support.tables import some
 
 from .app import Json, app
 from .console import echo, print_json
-from .data_options import option
+from .arguments import option
 
 MODEL = "Models saved by `suffice fit --out`, or models.npz of `suffice train`."
 NETWORK = "The package.module:Factory of a network of one's own, which is imported."

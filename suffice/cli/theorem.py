@@ -13,7 +13,7 @@ import typer
 from suffice.support.tables import Table
 
 from .app import Json, app
-from .arguments import assignments
+from .arguments import argument, assignments, option
 from .console import print_json, wrapped
 
 if TYPE_CHECKING:
@@ -22,20 +22,15 @@ if TYPE_CHECKING:
 
 @app.command()
 def theorem(
-    key: Annotated[
-        str | None,
-        typer.Argument(help="A key shows that statement; a part of a key lists all that match."),
-    ] = None,
-    values: Annotated[list[str] | None, typer.Argument(help="Parameters as NAME=VALUE, to evaluate the bound.")] = None,
+    key: Annotated[str | None, argument("A key shows that statement; a part of a key lists all that match.")] = None,
+    values: Annotated[list[str] | None, argument("Parameters as NAME=VALUE, to evaluate the bound.")] = None,
     edition: Annotated[
         str | None,
-        typer.Option(
-            help="Edition: printed or corrected. Without it a list shows both, and one statement is the corrected one.",
-        ),
+        option("Edition: printed or corrected. Without it a list shows both, and one statement is the corrected one."),
     ] = None,
-    solve: Annotated[str | None, typer.Option(help="Parameter to solve for, such as T, eta or eps.")] = None,
-    target: Annotated[str | None, typer.Option(help="Value that the bound must not exceed; needs --solve.")] = None,
-    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print how to cite the statement.")] = False,
+    solve: Annotated[str | None, option("Parameter to solve for, such as T, eta or eps.")] = None,
+    target: Annotated[str | None, option("Value that the bound must not exceed; needs --solve.")] = None,
+    bibtex: Annotated[bool, option("Print how to cite the statement.", "--bibtex")] = False,
     as_json: Json = False,
 ) -> None:
     """List the theorems, or show, evaluate or solve one."""

@@ -14,6 +14,7 @@ from suffice.support.progress import progress
 from suffice.support.tables import Cell, Table, times_text
 
 from .app import Json, app
+from .arguments import argument, option
 from .console import print_json, run_next
 
 if TYPE_CHECKING:
@@ -28,25 +29,17 @@ MOST, REFUTED = "measured/bound", "wrong variants refuted"
 def verify(
     keys: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Keys, papers (cobo) or patterns (cobo/*). Without any, everything is checked: in some 10 seconds, or "
+        argument(
+            "Keys, papers (cobo) or patterns (cobo/*). Without any, everything is checked: in some 10 seconds, or "
             "a minute with full effort."
         ),
     ] = None,
-    edition: Annotated[
-        str,
-        typer.Option(help="Edition: printed, corrected or all."),
-    ] = "all",
-    effort: Annotated[
-        str,
-        typer.Option(help="Effort: quick, or full as for the saved verdicts."),
-    ] = "quick",
-    root: Annotated[int, typer.Option(help="Root from which all random numbers are derived.")] = 0,
-    write: Annotated[
-        Path | None, typer.Option(help="Also add the verdicts to this JSON file, replacing earlier ones.")
-    ] = None,
+    edition: Annotated[str, option("Edition: printed, corrected or all.")] = "all",
+    effort: Annotated[str, option("Effort: quick, or full as for the saved verdicts.")] = "quick",
+    root: Annotated[int, option("Root from which all random numbers are derived.")] = 0,
+    write: Annotated[Path | None, option("Also add the verdicts to this JSON file, replacing earlier ones.")] = None,
     jobs: Annotated[
-        int | None, typer.Option(help="Number of processes (default: all cores when many claims are checked).")
+        int | None, option("Number of processes (default: all cores when many claims are checked).")
     ] = None,
     as_json: Json = False,
 ) -> None:
