@@ -11,8 +11,8 @@ import typer
 from suffice.support.tables import some
 
 from .app import Json, app
-from .console import echo, print_json
 from .arguments import option
+from .console import echo, print_json
 
 MODEL = "Models saved by `suffice fit --out`, or models.npz of `suffice train`."
 NETWORK = "The package.module:Factory of a network of one's own, which is imported."
