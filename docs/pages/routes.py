@@ -11,7 +11,7 @@ from suffice.simulate import Algorithm, AllForOne, Quadratics, expected_excess
 from suffice.simulate.catalogue import ALGORITHMS, algorithm
 from suffice.simulate.kernels import general_refusal
 from suffice.simulate.path_values import path_values
-from suffice.simulate.problems.additive_noise import Additive
+from suffice.simulate.problems.gradient_noise import Additive
 from suffice.simulate.quadratic_forms import forms
 from suffice.verification.assumptions import listed
 

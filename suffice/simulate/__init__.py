@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .problems import StreamingLeastSquares as StreamingLeastSquares
     from .problems import Well as Well
     from .problems import generators as generators
-    from .problems.additive_noise import Additive as Additive
+    from .problems.gradient_noise import Additive as Additive
     from .randomness import Randomness as Randomness
     from .randomness import Stream as Stream
     from .randomness import philox as philox

@@ -21,7 +21,7 @@ from torch.func import vmap
 from .algorithms.algorithm import Algorithm, Draw, State
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors, tensors, with_tensors
-from .problems.additive_noise import AdditiveNoise
+from .problems.gradient_noise import AdditiveNoise
 
 Images = Callable[[Tensor, Tensor, State], Tensor]
 """Where one step takes the states (K, n), seen from the centre, under draws (B, K, N, ...) and what the coins show

@@ -20,7 +20,7 @@ from suffice.support.errors import InputError
 from .algorithms.algorithm import Algorithm, Draw, State
 from .problem import Problem
 from .problem_batches import stack, tensors, with_tensors
-from .problems.additive_noise import AdditiveNoise
+from .problems.gradient_noise import AdditiveNoise
 from .quadratic_forms import QuadraticForm
 from .randomness import Randomness
 from .stopping_time import STOPPED, Stopping

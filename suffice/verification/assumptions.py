@@ -23,7 +23,7 @@ from suffice.simulate.algorithms.algorithm import Draw, State
 from suffice.simulate.moment_maps import Maps, images_of, origin, possible, probe
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.problem import Problem, QuadraticProblem
-from suffice.simulate.problems.additive_noise import AdditiveNoise
+from suffice.simulate.problems.gradient_noise import AdditiveNoise
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
 

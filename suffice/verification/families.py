@@ -20,7 +20,7 @@ from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.simulate.problem import Problem
 from suffice.simulate.problem_batches import instances
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
-from suffice.simulate.problems.additive_noise import Additive
+from suffice.simulate.problems.gradient_noise import Additive
 from suffice.simulate.problems.growing_noise import GrowingNoise
 from suffice.simulate.problems.nonconvex import Profile, Well
 from suffice.support.errors import InputError

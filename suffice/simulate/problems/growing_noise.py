@@ -13,7 +13,7 @@ from suffice.support.memory import Memory
 
 from ..moments.gradient_moments import GradientMoments
 from ..randomness import Randomness
-from .additive_noise import equally_likely
+from .gradient_noise import equally_likely
 from .quadratic import Quadratics
 
 

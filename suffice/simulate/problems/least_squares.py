@@ -23,7 +23,7 @@ from ..data.standardisation import Coordinates
 from ..moments.by_rows import MOST_FEATURES, GradientRows, passable
 from ..moments.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
 from ..oracle import short
-from .additive_noise import Additive
+from .gradient_noise import Additive
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
 from .row_model import RowModel

@@ -23,7 +23,7 @@ from suffice.support.numbers import as_number, as_numbers, real_array
 
 from ..oracle import short
 from ..problem import Trust
-from .additive_noise import Additive, AdditiveNoise, additive_noise
+from .gradient_noise import Additive, AdditiveNoise, additive_noise
 from .start import starting_points
 
 LARGEST_RIPPLE = 4.6

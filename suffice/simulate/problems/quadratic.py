@@ -18,7 +18,7 @@ from suffice.support.numbers import as_numbers
 from ..moments.gradient_moments import GradientMoments, manageable, moments_of_quadratics
 from ..oracle import short
 from ..problem import QuadraticProblem
-from .additive_noise import Additive, AdditiveNoise, additive_noise
+from .gradient_noise import Additive, AdditiveNoise, additive_noise
 from .start import starting_points
 
 

@@ -25,7 +25,7 @@ import torch
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm
 from suffice.simulate.moment_maps import origin, probe
-from suffice.simulate.problems.additive_noise import AdditiveNoise
+from suffice.simulate.problems.gradient_noise import AdditiveNoise
 
 from ..families import FamilyInstance, ProblemFamily
 from ..family import Family

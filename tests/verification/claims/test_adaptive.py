@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import Continuous, collaboration_weights, evaluate, find
-from suffice.simulate.problems import additive_noise
+from suffice.simulate.problems import gradient_noise
 from suffice.verification import Outcome
 from suffice.verification.claims import claim_of
 from suffice.verification.claims.adaptive import least_squares, row_networks, similarity
@@ -32,7 +32,7 @@ def test_weights_from_deviations_are_caught(monkeypatch):
 
 
 def test_a_simulator_that_does_not_average_its_samples_is_caught(monkeypatch):
-    monkeypatch.setattr(additive_noise, "_mean", lambda draw: draw[:, :, 0])
+    monkeypatch.setattr(gradient_noise, "_mean", lambda draw: draw[:, :, 0])
     for key in ("gap", "norm", "identical"):
         verdict = CLAIMS[f"adaptive/equation-1-{key}", "corrected"].verify()
         assert verdict.outcome is Outcome.VIOLATED, str(verdict)
