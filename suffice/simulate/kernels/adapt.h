@@ -214,7 +214,7 @@ INLINE void OF(collaborate)(const Task *task, const Block *b, const OF(Drawn) *c
     }
 }
 
-/* to += sum_k weight_k g_k(theta) of samples at R models, and mass += sum_k weight_k; peers without `alpha` are left out
+/* to += sum_k weight_k g_k(theta) of samples at R models, mass += sum_k weight_k; peers without `alpha` are left out
    where it is given. */
 INLINE void OF(mix_samples)(const Task *task, const Block *b, const OF(Drawn) *step, int R, const REAL *alpha,
                             const real *theta, const real *view, real *to, real *mass) {

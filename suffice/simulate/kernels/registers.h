@@ -98,7 +98,7 @@ INLINE void transpose(real square[VL]) {
     for (int i = 0; i < VL; i++)
         for (int j = 0; j < VL; j++) square[i][j] = copy[j][i];
 #else
-    static const integer from[] __attribute__((aligned(BYTES))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    static const _Alignas(BYTES) integer from[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const ints lane = *(const ints *)from;
 #define EXCHANGE(bit)                                                                                                  \
     _Pragma("GCC unroll 16") for (int i = 0; i < VL; i++) if (!(i & (bit))) {                                          \

@@ -231,7 +231,8 @@ ONCE void OF(mix_any)(const Task *task, const Tiles *b, const OF(View) *in) { OF
 
 /* All models of seed or part `set` of the block. */
 static void OF(step)(const Task *task, const Tiles *b, int set) {
-    size_t at = (size_t)set * b->rows, width = b->width, peer = at * (sizeof(real) / sizeof(PEER)), first = peer * b->batch;
+    size_t at = (size_t)set * b->rows, peer = at * (sizeof(real) / sizeof(PEER));
+    size_t width = b->width, first = peer * b->batch;
     OF(View) in = {.theta = b->theta + at * width, .own = b->own + at * width, .own_y = b->own_y + at,
                    .own_g = b->own_g, .x = (PEER *)b->x + peer * width, .y = (PEER *)b->own_y + peer,
                    .g = (PEER *)b->own_g, .mass = (PEER *)b->own_mass,
