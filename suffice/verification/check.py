@@ -198,7 +198,7 @@ class _Check:
         # certify fewer instances than `MOST_CERTIFIED`.
         if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
             verdict = self._on_instances(effort)
-        if verdict.valid and verdict.worst_ratio <= 0 and verdict.evidence.positive:
+        if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
             return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[self.theorem.direction])
         return verdict
 

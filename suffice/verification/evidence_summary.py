@@ -13,6 +13,9 @@ from suffice.bounds import PARAMETERS, Theorem
 
 from .evidence import AGREEMENT, Evidence
 
+POINTS = 200
+"""Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
+
 FEW, FEW_OF = 100, 0.1
 """Fewer instances than this, or than this share of those tried, are few."""
 
@@ -28,7 +31,7 @@ class EvidenceSummary:
                     bound is not a number
     ranges          the smallest and largest value of every scalar, and of eta beta; over all instances where none met
                     the hypotheses
-    positive        whether any of them has a positive bound
+    points          (bound, measured) of up to `POINTS` instances, for pictures
     undefined       how many have a bound that is no number (each a violation), `undefined_at` the arguments of one
     unbounded       how many have an infinite one, which says nothing
     dropped         how many were left out because rounding of the bound may be all that speaks against it there, at one
@@ -43,7 +46,7 @@ class EvidenceSummary:
     worst_instance: dict[str, Any] = field(default_factory=dict)
     worst_bound: float = math.nan
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
-    positive: bool = False
+    points: tuple[tuple[float, float], ...] = ()
     undefined: int = 0
     undefined_at: dict[str, float] = field(default_factory=dict)
     unbounded: int = 0
@@ -71,6 +74,9 @@ class EvidenceSummary:
         ends = np.cumsum([len(piece.measured) for piece in pieces])
         owner = int(np.searchsorted(ends, at, side="right"))
         first = {each.name: whole.arguments[each.name][undefined][:1] for each in theorem.parameters}
+        some = np.flatnonzero(counted)
+        if len(some):  # evenly spread, the worst among them
+            some = np.union1d(some[np.linspace(0, len(some) - 1, POINTS - 1).astype(int)], ratio.argmax())
         found = cls(
             examined=len(counted),
             met=met,
@@ -79,7 +85,7 @@ class EvidenceSummary:
             worst_instance=pieces[owner].instance(at - ends[owner]) if counted.any() else {},
             worst_bound=float(bound[at]),
             ranges=ranges,
-            positive=bool((counted & (bound > 0)).any()),
+            points=tuple(zip(bound[some].tolist(), whole.measured[some].tolist())),
             undefined=int(undefined.sum()),
             undefined_at={name: float(value[0]) for name, value in first.items() if len(value)},
             unbounded=int((counted & (bound == useless)).sum()),

@@ -106,6 +106,7 @@ class Verdict:
     violations = property(lambda verdict: verdict.evidence.violations)
     worst_ratio = property(lambda verdict: verdict.evidence.worst_ratio)
     ranges = property(lambda verdict: verdict.evidence.ranges)
+    points = property(lambda verdict: verdict.evidence.points)
     dropped = property(lambda verdict: verdict.evidence.dropped)
     mutants = property(lambda verdict: verdict.variants.mutants)
     refuted = property(lambda verdict: verdict.variants.refuted)
