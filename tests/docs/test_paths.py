@@ -16,6 +16,7 @@ TOP = r"(?:suffice|tests|docs|benchmarks|examples|\.ci|\.github)"
 PATH = re.compile(rf"(?<![\w/.-]){TOP}/[\w./<>*-]*")
 SCRIPT = re.compile(r"`(\w+\.(?:py|c|h))`")
 RUN = re.compile(r"python -m ([a-z_.]+)")
+MEMBERS = re.compile(r"automodule:: ([\w.]+)\n +:members: ([\w, ]+)")
 MODULE = re.compile(r"(?<![\w./-])(?:suffice|bounds|simulate|verify|verification|figures)(?:\.[A-Za-z_]\w*)+(?![\w/])")
 
 
@@ -69,3 +70,10 @@ def test_files_folders_and_modules_that_a_page_names_are_there(page):
 def test_modules_that_are_run_are_there(page):
     named = set(RUN.findall(page.read_text(encoding="utf-8"))) - {"pytest", "sphinx", "pip"}
     assert [name for name in named if not runs(name)] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "api").glob("*.md")), ids=lambda page: page.name)
+def test_names_that_the_reference_lists_are_there(page):
+    found = MEMBERS.findall(page.read_text(encoding="utf-8"))
+    listed = [f"{module}.{name}" for module, names in found for name in names.split(", ")]
+    assert [name for name in listed if not loads(name)] == []
