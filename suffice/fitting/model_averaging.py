@@ -36,7 +36,7 @@ from suffice.simulate.data.folds import Messages
 
 from .all_for_one import PRECISIONS, all_for_one
 from .local_quadratics import LocalQuadratics
-from .random_coefficients import posterior, random_coefficients, root_of, with_centre
+from .random_coefficients import Given, posterior, random_coefficients, root_of, with_centre
 from .ridge import alone_models, best_penalty, ridge_of, shared_models
 from .soft_clusters import clusters
 
@@ -53,6 +53,8 @@ PENALTIES_OF_CLASSES = (1e4, 100.0, 10.0, 1.0)
 weights by log-losses can."""
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
+SETTINGS = [*((0.0, *pair) for pair in PAIRS), *((share, *pair) for share in RIDGES for pair in SMALL)]
+"""Ridges of the centre, in shares of the rows, and the pairs that each has."""
 GROUPS = (2, 3, 6)
 MASSES = {
     "pooled": 0.3,
@@ -103,34 +105,30 @@ def candidates(
     """All candidates, one after the other; `ridge` as in `average`."""
     rows = fits.rows.sum(1)[:, None, None]
     free = 1e-6 * rows * metric + ridge * ridge_of(fits.size, 1.0)
-    total, best = max(held_out.rows.sum(), 1.0), (np.inf, (1.0, 1.0))
     slopes = root_of(np.linalg.inv(metric[1:, 1:]))
-    for pair in PAIRS:
-        found = _scattered(fits, pair, slopes, free)
-        best = min(best, (held_out.loss(found.models[1:]).sum() / total, pair))
-        yield found
-    for share in RIDGES:
-        precision = free + share * rows * ridge_of(fits.size, 1.0)
-        yield from (_scattered(fits, pair, slopes, precision, share) for pair in SMALL)
+    families = {setting: "ridge" if setting[0] else "scatter" if any(setting) else "pooled" for setting in SETTINGS}
+    found: dict[tuple[float, float, float], Candidate] = {}
+    for slope in {slope: None for *_, slope in SETTINGS}:  # the sites' slopes are integrated out once for all levels
+        root = np.pad(np.sqrt(slope) * slopes, ((1, 0), (1, 0)))
+        given = Given(fits, root)
+        for share, level, _ in (setting for setting in SETTINGS if setting[-1] == slope):
+            precision = free + share * rows * ridge_of(fits.size, 1.0)
+            centres = shared_models(given.information, given.scores, precision + given.lost, level)
+            whole = root + np.diag([np.sqrt(level), *[0.0] * (fits.size - 1)])
+            family = families[share, level, slope]
+            found[share, level, slope] = Candidate(
+                family=family,
+                setting=f"{f'ridge {share:g}, ' if share else ''}intercept {level:g}, slopes {slope:g}",
+                mass=MASSES[family] / [*families.values()].count(family),
+                models=given.models(centres),
+                shares=partial(_shares, fits, whole, precision[:1]),
+            )
+    yield from (found[setting] for setting in SETTINGS)
+    losses = {pair: held_out.loss(found[0.0, *pair].models[1:]).sum() for pair in PAIRS}
+    loss, pair = min((loss, pair) for pair, loss in losses.items())
     yield from _ridges(fits, held_out, dispersion)
-    noise = max(best[0], LEAST_NOISE) if dispersion is None else dispersion
-    yield from _learnt(fits, metric, free, noise, best[1], dispersion)
-
-
-def _scattered(fits: Messages, pair: Pair, slopes: np.ndarray, precision: np.ndarray, share: float = 0.0) -> Candidate:
-    """*Pooled* or *scatter*, or with a `share` *ridge*, of the variances of intercepts and of slopes, whose covariance
-    has the root `slopes`."""
-    family = "ridge" if share else "scatter" if any(pair) else "pooled"
-    root = np.zeros((fits.size, fits.size))
-    root[0, 0] = np.sqrt(pair[0])
-    root[1:, 1:] = np.sqrt(pair[1]) * slopes
-    return Candidate(
-        family=family,
-        setting=f"{f'ridge {share:g}, ' if share else ''}intercept {pair[0]:g}, slopes {pair[1]:g}",
-        mass=MASSES[family] / {"pooled": 1, "scatter": len(PAIRS) - 1, "ridge": len(RIDGES) * len(SMALL)}[family],
-        models=posterior(fits, root, precision).models if pair[1] else shared_models(fits, precision, pair[0]),
-        shares=partial(_shares, fits, root, precision[:1]),
-    )
+    noise = max(loss / max(held_out.rows.sum(), 1.0), LEAST_NOISE) if dispersion is None else dispersion
+    yield from _learnt(fits, metric, free, noise, pair, dispersion)
 
 
 def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Iterator[Candidate]:
@@ -138,7 +136,7 @@ def _ridges(fits: Messages, held_out: Messages, dispersion: float | None) -> Ite
     for levels in (False, True) if dispersion is None else ():
 
         def shared(fits: Messages, penalty: float, levels: bool = levels) -> np.ndarray:
-            return shared_models(fits, ridge_of(fits.size, penalty), levels / penalty)
+            return shared_models(fits.second, fits.cross, ridge_of(fits.size, penalty), levels / penalty)
 
         penalty = best_penalty(fits, held_out, shared)
         precision = ridge_of(fits.size, penalty)
@@ -241,7 +239,7 @@ def average(
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    total = len(PAIRS) + len(RIDGES) * len(SMALL) + 5 + len(GROUPS) + len(PRECISIONS)  # of many
+    total = len(SETTINGS) + 5 + len(GROUPS) + len(PRECISIONS)  # of many
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:

@@ -48,60 +48,79 @@ OWN_NOISE = 10.0
 """A site's noise is estimated from its own rows and the common noise, which counts for so many rows."""
 
 
+class Given:
+    """Rows of all sites with the priors theta_k ~ N(m_k, Omega) integrated out: with `root` L (d, d) or (B, d, d),
+    Omega = root root', P the diagonal `varying` (B, N, d) and relative `noise` r (B, N), `second` S, `left` L'P S,
+    `inverse` (I + L'P S P L)^-1, `seen`, that times `left`, and what is left for m_k, `information` W (B, N, d, d)
+    and `scores` w (B, N, d)."""
+
+    def __init__(self, fits: Messages, root: np.ndarray, noise: np.ndarray | float = 1.0) -> None:
+        scale = np.broadcast_to(noise, fits.rows.shape)
+        self.second, cross = fits.second / scale[..., None, None], fits.cross / scale[..., None]
+        self.root, self.varying = root, fits.varying
+        self.left = np.ascontiguousarray(_times(self.second * self.varying[..., None, :], root).mT)
+        self.inverse = np.linalg.inv(np.eye(fits.size) + _times(self.left * self.varying[..., None, :], root))
+        self.seen = self.inverse @ self.left
+        self.own = (self.inverse @ ((self.varying * cross) @ root)[..., None])[..., 0]
+        self.information = self.second - self.left.mT @ self.seen
+        self.scores = cross - (self.left.mT @ self.own[..., None])[..., 0]
+
+    @property
+    def lost(self) -> np.ndarray:
+        """(B, d, d): W = S - S V S has lost digits of the size of S: what is below them is no information."""
+        size = self.second.shape[-1]
+        return np.trace(self.second.sum(1), axis1=-2, axis2=-1)[:, None, None] * 1e-13 / size * np.eye(size)
+
+    def models(self, centre: np.ndarray) -> np.ndarray:
+        """Posterior means (B, N, d) for m_k = `centre` (B, N or 1, d)."""
+        seen = (self.seen @ centre[..., None])[..., 0]
+        return centre + self.varying * ((self.own - seen) @ self.root.mT)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """models (B, N, d) for B fits; `information` W (B, N, d, d); `centre` m (B, 1, d), `spread` C (B, 1, d, d); `root`
-    L, `inverse` (I + L'S L)^-1 and `seen`, that times L'S."""
+    """models (B, N, d) for B fits; `centre` m (B, 1, d), `spread` C (B, d, d), of the rows `given` the sites' prior."""
 
     models: np.ndarray
     centre: np.ndarray
     spread: np.ndarray
-    information: np.ndarray
-    root: np.ndarray
-    inverse: np.ndarray
-    seen: np.ndarray
+    given: Given
 
     @cached_property
-    def within(self) -> np.ndarray:
-        """V (B, N, d, d)."""
-        return self.root @ self.inverse @ self.root.swapaxes(-1, -2)
+    def uncertainty(self) -> tuple[np.ndarray, np.ndarray]:
+        """V_k + G_k C G_k' (B, N, d, d), G_k = V_k S_k, and tr S_k (V_k + F_k C F_k') (B, N): as S F = W and
+        L'P W = seen, tr S F C F' = tr W C (I - G') = tr W C - tr seen C seen'."""
+        given = self.given
+        moved = _times(given.seen, self.spread)
+        half = _times(given.inverse + moved @ given.seen.mT, given.root.mT)
+        covariance = given.varying[..., None] * _times(half.mT, given.root.mT) * given.varying[..., None, :]
+        own = half.shape[-1] - np.trace(given.inverse, axis1=-2, axis2=-1)
+        centre = (given.information * self.spread[:, None] - moved * given.seen).sum((-2, -1))
+        return covariance, own + centre
 
-    @cached_property
-    def gain(self) -> np.ndarray:
-        """V_k S_k (B, N, d, d), what a site's own rows count."""
-        return self.root @ self.seen
-
-    @cached_property
+    @property
     def shares(self) -> np.ndarray:
         """(N, N) shares of column k in the model of row i, of the first fit; rows add to 1 but for what T takes."""
-        gain, information = self.gain[0], self.information[0]
+        gain = self.given.varying[0][..., None] * (self.given.root @ self.given.seen[0])
         sites, size = gain.shape[:2]
-        left = (np.eye(size) - gain) @ self.spread[0]
-        shares = left.reshape(sites, -1) @ information.swapaxes(-1, -2).reshape(sites, -1).T / size
+        outside = (np.eye(size) - gain) @ self.spread[0]
+        shares = outside.reshape(sites, -1) @ self.given.information[0].reshape(sites, -1).T / size
         shares[np.diag_indices(sites)] += np.trace(gain, axis1=-2, axis2=-1) / size
         return shares
 
 
+def _times(each: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """`each` (B, N, d, d) times one `matrix` (d, d) or (B, d, d): one large product is faster than many small ones."""
+    return (each.reshape(len(each), -1, each.shape[-1]) @ matrix).reshape(each.shape)
+
+
 def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray | float = 1.0) -> Posterior:
-    """Posterior means under Omega = root root', `root` (d, d) or (B, 1, d, d), T^-1 = `precision` (B, d, d) and
+    """Posterior means under Omega = root root', `root` (d, d) or (B, d, d), T^-1 = `precision` (B, d, d) and
     relative `noise` r (B, N)."""
-    scale = np.broadcast_to(noise, fits.rows.shape)
-    S, c = fits.second / scale[..., None, None], fits.cross / scale[..., None]
-    root = fits.varying[..., None] * root
-    left = root.swapaxes(-1, -2) @ S
-    inverse = np.linalg.inv(np.eye(S.shape[-1]) + left @ root)
-    seen, own = inverse @ left, inverse @ (root.swapaxes(-1, -2) @ c[..., None])
-    information = S - left.swapaxes(-1, -2) @ seen
-    scores = c - (left.swapaxes(-1, -2) @ own)[..., 0]
-    # W = S - S V S has lost digits of the size of S: what is below them is no information
-    size = S.shape[-1]
-    lost = 1e-13 * np.trace(S.sum(1), axis1=-2, axis2=-1)[:, None, None] / size * np.eye(size)
-    spread = np.linalg.inv(information.sum(1) + precision + lost)[:, None]
-    centre = (spread[:, 0] @ scores.sum(1)[..., None])[:, None, :, 0]
-    models = centre + (root @ (own - seen @ centre[..., None]))[..., 0]
-    return Posterior(
-        models=models, centre=centre, spread=spread, information=information, root=root, inverse=inverse, seen=seen
-    )
+    given = Given(fits, root, noise)
+    spread = np.linalg.inv(given.information.sum(1) + precision + given.lost)
+    centre = (spread @ given.scores.sum(1)[..., None]).mT
+    return Posterior(models=given.models(centre), centre=centre, spread=spread, given=given)
 
 
 def with_centre(fits: Messages, models: np.ndarray, centre: np.ndarray) -> np.ndarray:
@@ -140,19 +159,17 @@ def random_coefficients(
     varying = fits.varying.astype(float)
     unseen = sites - varying.swapaxes(1, 2) @ varying
     for step in range(STEPS + 1):
-        found = posterior(fits, root_of(omega)[:, None], precision, variance)
+        found = posterior(fits, root_of(omega), precision, variance)
         if step == STEPS:
             return found.models, found.centre, omega[0], variance[:1]
         apart = found.models - found.centre
-        spread = found.within + found.gain @ found.spread @ found.gain.swapaxes(-1, -2)
-        moment = (apart[..., None] * apart[..., None, :] + spread).sum(1) + unseen * omega
+        covariance, uncertain = found.uncertainty
+        moment = (apart.mT @ apart) + covariance.sum(1) + unseen * omega
         own = np.diagonal(moment, axis1=1, axis2=2)[:, :, None] * np.eye(size) / sites
         omega = (moment + shrink * own) / (sites + shrink)
         if known:
             continue
-        # tr S (V + F C F') = tr V S + tr W C F', as S F = W
-        uncertain = ((found.information @ found.spread) * (np.eye(size) - found.gain)).sum((-2, -1))
-        rss = fits.loss(found.models) + variance * (np.trace(found.gain, axis1=-2, axis2=-1) + uncertain)
+        rss = fits.loss(found.models) + variance * uncertain
         if own_noise:
             common = 1 / (1 / variance).mean(1, keepdims=True)
             variance = np.maximum((rss + OWN_NOISE * common) / (fits.rows + OWN_NOISE), least)

@@ -28,17 +28,16 @@ def best_penalty(
     return float(min(PENALTIES, key=lambda penalty: held_out.loss(made(fits, penalty)[1:]).sum()))
 
 
-def shared_models(fits: Messages, precision: np.ndarray, scatter: float) -> np.ndarray:
+def shared_models(second: np.ndarray, cross: np.ndarray, precision: np.ndarray, scatter: float) -> np.ndarray:
     """Ridge of the rows of all sites with the same slopes, (B, N, d): the least of
         sum_k |y_k - X_k (m + delta_k e)|^2 + m'`precision` m + sum_k delta_k^2/scatter,
     e the intercept, `scatter` that of the sites' levels, 0 for a common one, `precision` (d, d) or (B, d, d). It is the
     `posterior` for a covariance of rank one, without an inverse for each site."""
-    S, c = fits.second, fits.cross
-    kept = scatter / (1 + scatter * S[..., 0, 0])
-    first = S[..., 0]
-    information = S.sum(1) - (kept[..., None, None] * first[..., None] * first[..., None, :]).sum(1)
-    scores = (c - (kept * c[..., 0])[..., None] * first).sum(1)
+    first = second[..., 0]
+    kept = scatter / (1 + scatter * first[..., 0])
+    information = second.sum(1) - (kept[..., None] * first).mT @ first
+    scores = (cross - (kept * cross[..., 0])[..., None] * first).sum(1)
     centre = np.linalg.solve(information + precision, scores[..., None])[..., 0]
-    models = np.repeat(centre[:, None], fits.sites, axis=1)
-    models[..., 0] += kept * (c[..., 0] - (first @ centre[..., None])[..., 0])
+    models = np.repeat(centre[:, None], cross.shape[1], axis=1)
+    models[..., 0] += kept * (cross[..., 0] - (first @ centre[..., None])[..., 0])
     return models

@@ -75,7 +75,7 @@ def test_ridge_with_the_same_slopes_is_the_posterior_of_a_rank_one_covariance_an
     fits = messages(draw(3, np.random.default_rng(3).normal(size=(4, 2)), 9)).fits
     pull = np.diag([1e-6, 2.5, 2.5])
     for scatter in (0.0, 0.3):
-        found = shared_models(fits, pull, scatter)
+        found = shared_models(fits.second, fits.cross, pull, scatter)
         told = posterior(fits, np.diag([np.sqrt(scatter), 0.0, 0.0]), np.tile(pull, (6, 1, 1))).models
         np.testing.assert_allclose(found, told, rtol=1e-9)
     S, c = fits.second[0], fits.cross[0]

@@ -40,9 +40,13 @@ def test_models_are_those_of_a_dense_solve(network):
     by_hand, covariance = dense(network.fits, root @ root.T, precision, noise)
     np.testing.assert_allclose(found.models[0], by_hand[:-1], rtol=1e-9)
     np.testing.assert_allclose(found.centre[0, 0], by_hand[-1], rtol=1e-9)
-    outside = np.eye(3) - found.gain[0, 1]
-    own = found.within[0, 1] + outside @ found.spread[0, 0] @ outside.T
+    within, S = root @ found.given.inverse[0, 1] @ root.T, found.given.second[0, 1]
+    outside = np.eye(3) - within @ S
+    own = within + outside @ found.spread[0] @ outside.T
     np.testing.assert_allclose(own, covariance[3:6, 3:6], rtol=1e-9)
+    about, uncertain = found.uncertainty
+    np.testing.assert_allclose(uncertain[0, 1], np.trace(S @ own), rtol=1e-9)
+    np.testing.assert_allclose(about[0, 1], within + within @ S @ found.spread[0] @ S @ within, rtol=1e-9)
 
 
 def test_shares_are_derivatives_and_add_to_one(network):
