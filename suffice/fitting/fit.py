@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from suffice.simulate.data.folds import FOLDS, Sums
 from suffice.support.errors import InputError
@@ -79,7 +80,8 @@ def fit(
         from .classifiers import classified
 
         return classified(sites, loss, client, progress)
-    return _least_squares(sites, client, keep, progress, sent)
+    with threadpool_limits(1, "blas"):  # two threads would wait for each other at products of small matrices
+        return _least_squares(sites, client, keep, progress, sent)
 
 
 def summarise(

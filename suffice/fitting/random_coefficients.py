@@ -58,12 +58,12 @@ class Given:
         scale = np.broadcast_to(noise, fits.rows.shape)
         self.second, cross = fits.second / scale[..., None, None], fits.cross / scale[..., None]
         self.root, self.varying = root, fits.varying
-        self.left = np.ascontiguousarray(_times(self.second * self.varying[..., None, :], root).mT)
+        self.left = np.ascontiguousarray(_times(self.second * self.varying[..., None, :], root).swapaxes(-1, -2))
         self.inverse = np.linalg.inv(np.eye(fits.size) + _times(self.left * self.varying[..., None, :], root))
         self.seen = self.inverse @ self.left
         self.own = (self.inverse @ ((self.varying * cross) @ root)[..., None])[..., 0]
-        self.information = self.second - self.left.mT @ self.seen
-        self.scores = cross - (self.left.mT @ self.own[..., None])[..., 0]
+        self.information = self.second - self.left.swapaxes(-1, -2) @ self.seen
+        self.scores = cross - (self.left.swapaxes(-1, -2) @ self.own[..., None])[..., 0]
 
     @property
     def lost(self) -> np.ndarray:
@@ -74,7 +74,7 @@ class Given:
     def models(self, centre: np.ndarray) -> np.ndarray:
         """Posterior means (B, N, d) for m_k = `centre` (B, N or 1, d)."""
         seen = (self.seen @ centre[..., None])[..., 0]
-        return centre + self.varying * ((self.own - seen) @ self.root.mT)
+        return centre + self.varying * ((self.own - seen) @ self.root.swapaxes(-1, -2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +92,12 @@ class Posterior:
         L'P W = seen, tr S F C F' = tr W C (I - G') = tr W C - tr seen C seen'."""
         given = self.given
         moved = _times(given.seen, self.spread)
-        half = _times(given.inverse + moved @ given.seen.mT, given.root.mT)
-        covariance = given.varying[..., None] * _times(half.mT, given.root.mT) * given.varying[..., None, :]
+        half = _times(given.inverse + moved @ given.seen.swapaxes(-1, -2), given.root.swapaxes(-1, -2))
+        covariance = (
+            given.varying[..., None]
+            * _times(half.swapaxes(-1, -2), given.root.swapaxes(-1, -2))
+            * given.varying[..., None, :]
+        )
         own = half.shape[-1] - np.trace(given.inverse, axis1=-2, axis2=-1)
         centre = (given.information * self.spread[:, None] - moved * given.seen).sum((-2, -1))
         return covariance, own + centre
@@ -119,7 +123,7 @@ def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np
     relative `noise` r (B, N)."""
     given = Given(fits, root, noise)
     spread = np.linalg.inv(given.information.sum(1) + precision + given.lost)
-    centre = (spread @ given.scores.sum(1)[..., None]).mT
+    centre = (spread @ given.scores.sum(1)[..., None]).swapaxes(-1, -2)
     return Posterior(models=given.models(centre), centre=centre, spread=spread, given=given)
 
 
@@ -164,7 +168,7 @@ def random_coefficients(
             return found.models, found.centre, omega[0], variance[:1]
         apart = found.models - found.centre
         covariance, uncertain = found.uncertainty
-        moment = (apart.mT @ apart) + covariance.sum(1) + unseen * omega
+        moment = (apart.swapaxes(-1, -2) @ apart) + covariance.sum(1) + unseen * omega
         own = np.diagonal(moment, axis1=1, axis2=2)[:, :, None] * np.eye(size) / sites
         omega = (moment + shrink * own) / (sites + shrink)
         if known:

@@ -35,7 +35,7 @@ def shared_models(second: np.ndarray, cross: np.ndarray, precision: np.ndarray, 
     `posterior` for a covariance of rank one, without an inverse for each site."""
     first = second[..., 0]
     kept = scatter / (1 + scatter * first[..., 0])
-    information = second.sum(1) - (kept[..., None] * first).mT @ first
+    information = second.sum(1) - (kept[..., None] * first).swapaxes(-1, -2) @ first
     scores = (cross - (kept * cross[..., 0])[..., None] * first).sum(1)
     centre = np.linalg.solve(information + precision, scores[..., None])[..., 0]
     models = np.repeat(centre[:, None], cross.shape[1], axis=1)
