@@ -90,14 +90,10 @@ class Posterior:
     def uncertainty(self) -> tuple[np.ndarray, np.ndarray]:
         """V_k + G_k C G_k' (B, N, d, d), G_k = V_k S_k, and tr S_k (V_k + F_k C F_k') (B, N): as S F = W and
         L'P W = seen, tr S F C F' = tr W C (I - G') = tr W C - tr seen C seen'."""
-        given = self.given
+        given, up = self.given, self.given.root.swapaxes(-1, -2)
         moved = _times(given.seen, self.spread)
-        half = _times(given.inverse + moved @ given.seen.swapaxes(-1, -2), given.root.swapaxes(-1, -2))
-        covariance = (
-            given.varying[..., None]
-            * _times(half.swapaxes(-1, -2), given.root.swapaxes(-1, -2))
-            * given.varying[..., None, :]
-        )
+        half = _times(given.inverse + moved @ given.seen.swapaxes(-1, -2), up).swapaxes(-1, -2)
+        covariance = given.varying[..., None] * _times(half, up) * given.varying[..., None, :]
         own = half.shape[-1] - np.trace(given.inverse, axis1=-2, axis2=-1)
         centre = (given.information * self.spread[:, None] - moved * given.seen).sum((-2, -1))
         return covariance, own + centre
@@ -162,21 +158,18 @@ def random_coefficients(
     shrink = size + 1
     varying = fits.varying.astype(float)
     unseen = sites - varying.swapaxes(1, 2) @ varying
-    for step in range(STEPS + 1):
+    for _ in range(STEPS):
         found = posterior(fits, root_of(omega), precision, variance)
-        if step == STEPS:
-            return found.models, found.centre, omega[0], variance[:1]
         apart = found.models - found.centre
         covariance, uncertain = found.uncertainty
-        moment = (apart.swapaxes(-1, -2) @ apart) + covariance.sum(1) + unseen * omega
+        moment = apart.swapaxes(-1, -2) @ apart + covariance.sum(1) + unseen * omega
         own = np.diagonal(moment, axis1=1, axis2=2)[:, :, None] * np.eye(size) / sites
         omega = (moment + shrink * own) / (sites + shrink)
-        if known:
-            continue
         rss = fits.loss(found.models) + variance * uncertain
         if own_noise:
             common = 1 / (1 / variance).mean(1, keepdims=True)
             variance = np.maximum((rss + OWN_NOISE * common) / (fits.rows + OWN_NOISE), least)
-        else:
+        elif not known:
             variance = np.repeat(np.maximum(rss.sum(1) / total, least)[:, None], sites, axis=1)
-    raise AssertionError
+    found = posterior(fits, root_of(omega), precision, variance)
+    return found.models, found.centre, omega[0], variance[:1]
