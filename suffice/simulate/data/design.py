@@ -9,7 +9,7 @@ agree on either beforehand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -19,8 +19,6 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST
-
-from .encoding import Encoding
 
 if TYPE_CHECKING:
     from .frame import Frame
@@ -68,16 +66,6 @@ class Design:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
-
-    def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
-        """Notes on columns that were left out or changed; `constant` marks those of the encoding."""
-        texts = [(name, why if "dropped" in why else f"dropped, {why}") for name, why in self.left_out]
-        notes = [short("{}: " + why.replace("{", "(").replace("}", ")"), name) for name, why in texts]
-        for name, same in zip(encoding.columns, constant):  # with gaps, see `encoding.LOST`
-            notes += [short(CONSTANT, name, "6" if name in encoding.gaps else "12")] if same else []
-        notes += [short("{}: the reference level", reference) for reference in encoding.references.values()]
-        notes += [short(f"{{}}: gaps are filled with {value:.6g}", name) for name, value in encoding.gaps.items()]
-        return [*notes, *(note for text in self.column_notes.values() for note in text.splitlines())]
 
     @property
     def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:

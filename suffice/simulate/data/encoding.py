@@ -7,11 +7,12 @@ one; the level that most rows have is the reference, whose column is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from .design import CONSTANT, Design, short
 from .folds import Sums
 
 LOST = 1e-13
@@ -31,27 +32,30 @@ class Encoding:
     means: Mapping[str, float]
 
     @classmethod
-    def of(
-        cls, names: Sequence[str], categories: Mapping[str, Sequence[str]], gaps: Mapping[str, str], mean: np.ndarray
-    ) -> Encoding:
-        """From the columns' `names`, the columns of each category, each number's column of gaps, and means (p,) of
-        all rows.
-        """
-        at = {name: j for j, name in enumerate(names)}
-        references = {
-            source: max(columns, key=lambda column: (mean[at[column]], column))
-            for source, columns in categories.items()
-        }
+    def of(cls, design: Design, mean: np.ndarray) -> Encoding:
+        """From the means (p,) of the design's columns over all rows."""
+        names, (levels_of, gaps) = design.names, design.categories
+        share = dict(zip(names, mean.tolist()))
+        references = {source: max(levels, key=lambda name: (share[name], name)) for source, levels in levels_of.items()}
         kept = [name for name in names if name not in references.values()]
-        there = {name: 1 - mean[at[gap]] for name, gap in gaps.items()}
-        filled = {name: float(mean[at[name]] / share) if share > 0 else 0.0 for name, share in there.items()}
+        filled = {name: share[name] / (1 - share[gap]) if share[gap] < 1 else 0.0 for name, gap in gaps.items()}
         matrix = None
         if len(kept) < len(names) or gaps:
-            matrix = np.zeros((len(names), len(kept)))
-            matrix[[at[name] for name in kept], range(len(kept))] = 1.0
-            matrix[[at[gap] for gap in gaps.values()], [kept.index(name) for name in gaps]] = [*filled.values()]
+            matrix = np.delete(np.eye(len(names)), [*map(names.index, references.values())], axis=1)
+            for name, value in filled.items():
+                matrix[names.index(gaps[name]), kept.index(name)] = value
         means = dict(zip(kept, (mean if matrix is None else mean @ matrix).tolist()))
         return cls(columns=tuple(kept), matrix=matrix, gaps=filled, references=references, means=means)
+
+    def remarks(self, design: Design, constant: Iterable[bool] = ()) -> list[str]:
+        """Notes on the design's columns that were left out or changed; `constant` marks those of the encoding."""
+        texts = [(name, why if "dropped" in why else f"dropped, {why}") for name, why in design.left_out]
+        notes = [short("{}: " + why.replace("{", "(").replace("}", ")"), name) for name, why in texts]
+        for name, same in zip(self.columns, constant):  # with gaps, see `LOST`
+            notes += [short(CONSTANT, name, "6" if name in self.gaps else "12")] if same else []
+        notes += [short("{}: the reference level", reference) for reference in self.references.values()]
+        notes += [short(f"{{}}: gaps are filled with {value:.6g}", name) for name, value in self.gaps.items()]
+        return [*notes, *(note for text in design.column_notes.values() for note in text.splitlines())]
 
     def encoded(self, X: np.ndarray) -> np.ndarray:
         """Rows X (n, p) without gaps in `columns`."""
@@ -70,11 +74,7 @@ class Encoding:
         """Messages (x, y) of all sites in `columns`."""
         if self.matrix is None:
             return sums
-        size, kept = self.matrix.shape
-        whole = np.zeros((size + 1, kept + 1))
-        whole[:-1, :-1] = self.matrix
-        whole[-1, -1] = 1.0
-        found = sums.mapped(whole)
+        found = sums.mapped(self.matrix)
         for name, value in self.gaps.items():
             at = self.columns.index(name)
             if found.pooled[1][at] <= LOST * value**2:  # it varies by no more than rounding makes of it

@@ -139,8 +139,10 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return Sums(rows=self.rows[at], mean=self.mean[at], products=self.products[at])
 
     def mapped(self, matrix: np.ndarray) -> Sums:
-        """The sums of the rows z'`matrix`, `matrix` (p, p')."""
-        return Sums(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+        """The sums of the rows (x'`matrix`, y), `matrix` (d, d')."""
+        whole = np.pad(matrix, (0, 1))
+        whole[-1, -1] = 1.0
+        return Sums(rows=self.rows, mean=self.mean @ whole, products=whole.T @ self.products @ whole)
 
     def turned(self, by: np.ndarray) -> Sums:
         """Fold f as fold f + `by` (N,)."""

@@ -163,13 +163,9 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
             who = f"only {some(having)} sent it" if fewer else f"{some(lacking)} did not send it"
             remedy = f"{who}; either all sites send it, or none does (summarise(..., drop=[{number!r}]))"
             raise InputError(f"column {number}", f"{len(having)} of {len(messages)} sites", remedy)
-    folds, order = [], {name: at for at, name in enumerate(known)}
-    for message in messages:
-        matrix = np.zeros((len(message.columns) + 1, len(known) + 1))
-        for at, column in enumerate(message.columns):
-            matrix[at, order[column.name]] = 1.0
-        matrix[-1, -1] = 1.0
-        folds.append([fold.mapped(matrix) for fold in message.folds])
+    place = {name: at for at, name in enumerate(known)}
+    placed = [np.eye(len(known))[[place[name] for name in message.design.names]] for message in messages]
+    folds = [[fold.mapped(matrix) for fold in message.folds] for message, matrix in zip(messages, placed)]
     left_out = dict(pair for message in messages for pair in message.left_out)
     design = Design(columns=tuple(known.values()), left_out=tuple(left_out.items()))
     counts = np.array([message.count for message in messages])

@@ -79,7 +79,7 @@ def read(
     problem = of_tables(tables, loss=found, regularisation=penalty, **how)
     assert problem.coordinates is not None
     coordinates = replace(problem.coordinates, fills=encoding.gaps, client=sites.client, target=sites.target)
-    notes = (*map(CHANGED.format, sites.design.remarks(encoding)), *map(NOTE.format, sites.notes))
+    notes = (*map(CHANGED.format, encoding.remarks(sites.design)), *map(NOTE.format, sites.notes))
     return replace(problem, remarks=(*notes, *problem.remarks), coordinates=coordinates)
 
 
