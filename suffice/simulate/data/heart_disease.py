@@ -65,20 +65,16 @@ def is_heart_disease(path: Any) -> bool:
 
 def complete_patients(path: Path) -> np.ndarray:
     """Patients without missing values, (n, 11): ten predictors and the diagnosis. Raises `InputError`."""
-    used = (*range(len(FIELDS)), COLUMNS - 1)
+    number = lambda cell: np.nan if cell.strip() == "?" else float(cell)  # noqa: E731
     content = BytesIO(whole(path, field="path", most=LARGEST_FILE))
     try:
-        rows = np.loadtxt(content, delimiter=",", converters=_number, ndmin=2, comments=None)
+        rows = np.loadtxt(content, delimiter=",", converters=number, ndmin=2, comments=None)
     except ValueError as error:
         raise InputError("path", str(path), f"not a file of the UCI archive: {error}") from None
     if rows.shape[1] != COLUMNS:
         raise InputError("path", str(path), f"{rows.shape[1]} fields; give {COLUMNS} fields")
-    rows = rows[:, used]
+    rows = rows[:, [*range(len(FIELDS)), -1]]
     rows = rows[~np.isnan(rows).any(1)]
     if len(rows) < 6:
         raise InputError(f"complete patients in {path.name}", len(rows), "too few to divide into training and test")
     return rows
-
-
-def _number(cell: str) -> float:
-    return np.nan if cell.strip() == "?" else float(cell)
