@@ -74,9 +74,7 @@ class Design:
         for column in self.columns:
             if column.level is not None:
                 levels.setdefault(column.source, []).append(column.name)
-        return levels, {
-            column.source: column.name for column in self.columns if column.gap and column.source not in levels
-        }
+        return levels, {one.source: one.name for one in self.columns if one.gap and one.source not in levels}
 
     def apply(self, frame: Frame) -> np.ndarray:
         """(n, p) numbers of the rows of a table, NaN for a gap in a column that no column marks the gaps of;
@@ -90,17 +88,14 @@ class Design:
                 raise InputError("columns", name, "the models need this column; give it, with gaps if need be")
             if column.level is not None or name in categories:
                 cells = texts(name)
-                X[:, at] = (cells.is_null() if column.gap else cells.eq_missing(column.level)).to_numpy()
-                if name not in marked:
-                    X[cells.is_null().to_numpy(), at] = np.nan
-                continue
-            values = frame.numbers(name)
-            if values is None:
+                values, gone = cells.eq_missing(column.level).to_numpy(), cells.is_null().to_numpy()
+            elif (values := frame.numbers(name)) is not None:
+                check_finite(name, values, frame)
+                gone = np.isnan(values)
+            else:
                 row, remedy = frame.stray(name), "give a number, or leave the cell empty"
                 raise InputError(f"{name} in {frame.place(row)}", texts(name)[row], remedy)
-            check_finite(name, values, frame)
-            gone = np.isnan(values)
-            X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
+            X[:, at] = gone if column.gap else np.where(gone, 0.0 if name in marked else np.nan, values)
         return X
 
 
