@@ -31,7 +31,7 @@ from .tables.plans import constant_table, noted_table, plan_table, sentence, sta
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
-    from suffice.simulate.data.standardisation import Coordinates
+    from suffice.simulate.data.encoding import Coordinates
 
     Fitted = Any  # `suffice.Fit`, whose `quadratics` can be planned for
 

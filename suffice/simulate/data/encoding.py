@@ -8,13 +8,17 @@ one; the level that most rows have is the reference, whose column is dropped.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+
+from suffice.support.numbers import plain
 
 from .design import CONSTANT, Design, short
 from .folds import Sums
 
+INTERCEPT = "(intercept)"
 LOST = 1e-13
 """A column with gaps has no digits where its variance is below this share of the square of the value that fills them,
 since it is a difference of such squares: where it varies by less than some 3e-7 of its size."""
@@ -81,3 +85,29 @@ class Encoding:
                 found.mean[..., at] = value
                 found.products[..., at, :] = found.products[..., at] = 0.0
         return found[:]  # whose sums over sites are those of these numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coordinates:
+    """What the coefficients of a model multiply, in order: (column - mean) / scale, the intercept a column of ones.
+
+    names         of the columns; "NAME=LEVEL" is 1 where NAME is LEVEL, "NAME=missing" where it is missing, else 0
+    means, scales (d,), or (N, d) where each client has its own
+    fills         what stands for a gap in a column, before it is standardised
+    target_mean, target_scale  of the target, (y - mean) / scale
+    positive      of two classes, the labels that count as 1
+    client, target  the columns of the table, where there is one that has them
+    """
+
+    names: tuple[str, ...]
+    means: np.ndarray
+    scales: np.ndarray
+    fills: Mapping[str, float] = field(default_factory=dict)
+    target_mean: float = 0.0
+    target_scale: float = 1.0
+    positive: tuple[Any, ...] = ()
+    client: str = "client"
+    target: str = "target"
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(vars(self))
