@@ -19,6 +19,7 @@ from .design import CONSTANT, Design, short
 from .folds import Sums
 
 INTERCEPT = "(intercept)"
+STANDARDISE = ("pooled", "client", "none")
 LOST = 1e-13
 """A column with gaps has no digits where its variance is below this share of the square of the value that fills them,
 since it is a difference of such squares: where it varies by less than some 3e-7 of its size."""

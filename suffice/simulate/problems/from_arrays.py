@@ -13,14 +13,13 @@ from suffice.support.numbers import as_choice, as_flag
 from suffice.support.tables import some
 
 from ..data.design import CHANGED, CONSTANT
-from ..data.encoding import INTERCEPT, Coordinates
+from ..data.encoding import INTERCEPT, STANDARDISE, Coordinates
 from ..data.labels import check_both_classes, two_classes
 from ..data.memory import MAX_MEMORY, Memory
 from ..data.table import Table
 from . import LeastSquares, Logistic
 from .rows import client_labels, client_rows
 
-STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
 
 

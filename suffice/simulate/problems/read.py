@@ -13,7 +13,7 @@ from suffice.support.numbers import as_choice, as_flag
 
 from ..data.design import CHANGED, NOTE
 from ..data.encoding import Encoding
-from ..data.heart_disease import is_heart_disease, patients
+from ..data.heart_disease import heart_disease, is_heart_disease
 from ..data.memory import MAX_MEMORY
 from ..data.site_source import PENALTY, read_sites
 from ..data.sites import Sites
@@ -66,7 +66,7 @@ def read(
     as_choice("loss", loss, ("auto", *LOSSES))
     hospitals, given = is_heart_disease(path), path
     if hospitals and split is None:
-        given = source_of_tables(patients(path, standardise=standardise)[0], client, target)
+        given = source_of_tables(heart_disease(path, standardise=standardise).train, client, target)
     scaled = loss == "auto" and as_flag("standardise_target", standardise_target)  # such numbers are no classes
     asked: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split, "seed": seed}
     asked |= {"loss": "least-squares" if scaled else loss, "max_memory": max_memory}
