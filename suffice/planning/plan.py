@@ -201,7 +201,7 @@ class Plan:
             "loss": {"LeastSquares": "least-squares", "Logistic": "logistic"}.get(type(self.problem).__name__),
             "regularisation": getattr(self.problem, "regularisation", 0.0),
             "batch": self.batch,
-            "coordinates": None if self.coordinates is None else self.coordinates.to_dict(),
+            "coordinates": None if self.coordinates is None else plain(vars(self.coordinates)),
             "start": dict(zip(names, self.start.tolist())),
             "matrices": plain(matrices),
         }

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.support.numbers import plain
-
 from .design import CONSTANT, Design, short
 from .folds import Sums
 
@@ -109,6 +107,3 @@ class Coordinates:
     positive: tuple[Any, ...] = ()
     client: str = "client"
     target: str = "target"
-
-    def to_dict(self) -> dict[str, Any]:
-        return plain(vars(self))
