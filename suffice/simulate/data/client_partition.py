@@ -60,7 +60,12 @@ def parts_of(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
     seed, rows, n = as_whole("seed", seed, least=0), len(y), split.clients
     if n > rows:
         raise InputError("split", f"{split.kind}:{n}", f"the table has {rows} rows; use fewer clients")
-    order = np.arange(rows) if split.kind == "contiguous" else _order(rows, seed)
+    order = np.arange(rows)
+    if split.kind != "contiguous":
+        from ..randomness import Stream, single
+
+        # a uniform order; so are those of any class in it, independently of other classes
+        order = single(seed).permutation(rows, iteration=0, stream=Stream.SPLIT)[0].numpy()
     if split.kind in ("contiguous", "iid"):
         parts = np.array_split(order, n)
     else:
@@ -84,9 +89,8 @@ def _dirichlet(order: np.ndarray, owner: np.ndarray, split: Split, seed: int) ->
         parts = [np.concatenate(part) for part in zip(*map(np.split, members, ends))]
         if min(map(len, parts)) >= FEWEST_ROWS:
             return parts
-    text = f"dirichlet:{split.clients}:{split.concentration:g}"
     remedy = f"no draw of {DRAWS} leaves every client {FEWEST_ROWS} rows; use fewer clients or a larger concentration"
-    raise InputError("split", text, remedy)
+    raise InputError("split", f"dirichlet:{split.clients}:{split.concentration:g}", remedy)
 
 
 def _labels(order: np.ndarray, owner: np.ndarray, clients: int) -> list[np.ndarray]:
@@ -98,13 +102,6 @@ def _labels(order: np.ndarray, owner: np.ndarray, clients: int) -> list[np.ndarr
         raise InputError("split", f"labels:{clients}", remedy)
     halves = [np.array_split(order[(owner >= first) == odd], (clients + 1 - odd) // 2) for odd in (0, 1)]
     return [halves[i % 2][i // 2] for i in range(clients)]
-
-
-def _order(rows: int, seed: int) -> np.ndarray:
-    """All rows in a uniform order; so are those of any class in it, independently of other classes."""
-    from ..randomness import Stream, single
-
-    return single(seed).permutation(rows, iteration=0, stream=Stream.SPLIT)[0].numpy()
 
 
 def _classes(y: np.ndarray, split: Split) -> np.ndarray:
