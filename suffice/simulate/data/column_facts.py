@@ -156,8 +156,6 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
         texts = [text for text in dict.fromkeys((*levels, seen.text)) if text and not NUMBER.fullmatch(text)]
         disguised, remedy = disguised_levels(levels)
         few = len(levels) < FEW_LEVELS
-        if few and len(disguised) < max(3, len(levels) / 2):
-            continue
         rare = seen.strays <= (seen.rows - seen.gaps.total()) / 5 and len(levels) > MOST_LEVELS
         if texts and (rare or len(texts) <= len(levels) / 5) and not few:
             usual = next(level for level in levels if level not in texts)
@@ -165,7 +163,7 @@ def refuse_strays(facts: Mapping[str, ColumnFacts]) -> None:
             where = f" ({cells} in {seen.place})" if seen.place else ""
             remedy = f"other entries are numbers, such as {usual}: correct it, leave it empty, or drop the column"
             found.append((f"column {name}", seen.text or texts[0], remedy + where))
-        elif disguised:
+        elif disguised and (not few or len(disguised) >= max(3, len(levels) / 2)):
             known = seen.text in disguised
             place, text = (f"{name} in {seen.place}", seen.text) if known else (f"column {name}", disguised[0])
             found.append((place, text, f"{remedy}, or leave the column out by drop"))

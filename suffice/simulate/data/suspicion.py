@@ -115,8 +115,7 @@ def suspicions(
     more where a number may stand for what was not measured; `sample` is X (n, p) and y (n,) of some rows."""
     names, rows, design, target, classes = sites.names, sites.counts, sites.design, sites.target, sites.classes
     notes = [f"sites {named(some)} look alike: if they are one site, write one name" for some in alike(names)[:3]]
-    single = [name for name, count in zip(names, rows) if count == 1]
-    if divided and single:
+    if divided and (single := [name for name, count in zip(names, rows) if count == 1]):
         notes.append(f"the split leaves one row to {named(single)}: take fewer sites, or another split")
     if rows.sum() < FEWEST:
         return notes
@@ -272,11 +271,9 @@ def _away(squares: np.ndarray, with_target: np.ndarray, mean: np.ndarray, design
 def _of_classes(sites: Sites) -> Iterator[str]:
     X, y, target = np.concatenate(sites.X), np.concatenate(sites.y), named([sites.target])
     columns, classes = sites.design.columns, [named([kind]) for kind in sites.classes]
-    alone = [own[0] if (own == own[0]).all() else None for own in sites.y]
-    for kind in dict.fromkeys(alone):
-        if kind is not None:
-            names = [name for name, own in zip(sites.names, alone) if own == kind]
-            yield f"all rows of {named(names)} have {target} = {classes[int(kind)]}: one class alone"
+    for kind, label in enumerate(classes):
+        if names := [name for name, own in zip(sites.names, sites.y) if (own == kind).all()]:
+            yield f"all rows of {named(names)} have {target} = {label}: one class alone"
     left = {column.source for column in columns} - {column.source for column in columns if column.gap}
     if len(classes) == 2 and np.bincount(y.astype(int), minlength=2).min() > 2:
         for at, column in enumerate(columns):
