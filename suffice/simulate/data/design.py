@@ -67,6 +67,11 @@ class Design:
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 
+    def numbers(self, folds: int) -> int:
+        """In a message of so many folds: of each its rows, and the means and products of all columns and the target."""
+        p = len(self.columns) + 1
+        return folds * (1 + p + p * (p + 1) // 2)
+
     @property
     def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:
         """The columns of each category's levels, and each number's column of gaps."""

@@ -108,11 +108,6 @@ class Sums(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             return "its products are not positive semidefinite, as sums over rows are"
         return ""
 
-    @property
-    def held_out(self) -> np.ndarray:
-        """Rows (N, F) that are held out in turn."""
-        return self.rows[:, :FOLDS]
-
     @cached_property
     def sites(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows (N,), means (N, p) and centred products (N, p, p) of each site."""

@@ -68,7 +68,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     @property
     def numbers(self) -> int:
         """How many numbers are sent."""
-        return numbers_of(len(self.folds), self.design)
+        return self.design.numbers(len(self.folds))
 
     def to_json(self) -> str:
         """The message as JSON, with the lower triangle of each fold's products."""
@@ -85,12 +85,6 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
             )
         make_folder(path.parent, "path")
         return write_whole(path, self.to_json().encode())
-
-
-def numbers_of(folds: int, design: Design) -> int:
-    """In a message of so many folds: of each its rows, and the means and products of all columns and the target."""
-    p = len(design.columns) + 1
-    return folds * (1 + p + p * (p + 1) // 2)
 
 
 def message_of(sites: Sites, *, reveal: bool) -> Message:
@@ -150,8 +144,7 @@ def sites_of_messages(messages: Sequence[Message]) -> Sites:
         lacking = [message.site for message in messages if number not in message.design.names]
         if lacking:
             having = [name for name in names if name not in lacking]
-            few = len(having) <= len(lacking)
-            who = f"only {some(having)} sent it" if few else f"{some(lacking)} did not send it"
+            who = f"only {some(having)} sent it" if len(having) <= len(lacking) else f"{some(lacking)} did not send it"
             remedy = f"{who}; either all sites send it, or none does (summarise(..., drop=[{number!r}]))"
             raise InputError(f"column {number}", f"{len(having)} of {len(messages)} sites", remedy)
     place = {name: at for at, name in enumerate(known)}
