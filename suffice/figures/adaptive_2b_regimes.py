@@ -112,10 +112,7 @@ def _contenders(edition: str, clients: int) -> dict[str, Contender]:
         joined(ratio, criterion): Contender(algorithm=all_for_one(similarity, criterion), changes=shared)
         for ratio, similarity in (ratios | {"released": ReleasedSimilarity()}).items()
         for criterion in ("binary", "continuous")
-    } | {
-        joined(name, "none"): Contender(algorithm=algorithm, changes=shared, relative=name != "fedavg")
-        for name, algorithm in rest.items()
-    }
+    } | {joined(name, "none"): Contender(algorithm=algorithm, changes=shared) for name, algorithm in rest.items()}
 
 
 def draw(figure: Figure, canvas: Any) -> None:
