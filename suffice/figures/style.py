@@ -47,9 +47,7 @@ def banded(axes: Any, x: Any, low: Any, middle: Any, high: Any, colour: str, lin
     axes.plot(x, middle, color=colour, linestyle=line, **how)
 
 
-def label_ends(
-    axes: Any, at: float, entries: Sequence[tuple[float, str, str]], *, gap: float = 0.075, alpha: float = 1.0
-) -> None:
+def label_ends(axes: Any, at: float, entries: Sequence[tuple[float, str, str]], *, gap: float = 0.075) -> None:
     """Words (value, text, colour) right of the ends of lines at `at`, a line's height (a share of the axis) apart."""
     log = axes.get_yscale() == "log"
     low, high = np.log10(axes.get_ylim()) if log else axes.get_ylim()
@@ -61,7 +59,7 @@ def label_ends(
     for level, text, colour in zip(place, words, colours):
         place_of = (at, 10**level if log else level)
         axes.annotate(text, place_of, xytext=(4, 0), textcoords="offset points", color=colour, va="center",
-                      fontsize=SMALL, annotation_clip=False, alpha=alpha)  # fmt: skip
+                      fontsize=SMALL, annotation_clip=False)  # fmt: skip
 
 
 def style() -> AbstractContextManager[None]:
