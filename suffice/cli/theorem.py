@@ -40,9 +40,8 @@ def theorem(
     from suffice.support.errors import InputError
 
     if (solve is None) != (target is None):
-        raise InputError(
-            "solve" if solve is None else "target", "missing", "--solve NAME and --target VALUE go together"
-        )
+        missing = "solve" if solve is None else "target"
+        raise InputError(missing, "missing", "--solve NAME and --target VALUE go together")
     listed = [] if key is None else rows(key)
     if key is not None and any(entry.key == spelled(key) for entry in listed):
         listed = []  # a whole key: its statement is shown
@@ -85,10 +84,8 @@ def _list(part: str | None, listed: Sequence[Theorem], edition: str | None, as_j
     lines = [
         f"{spelled(part)}: {len(chosen)} statement{'s' * (len(chosen) > 1)}",
         *([f"Wrong in print: {wrong}"] if wrong else []),
+        "The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement.",
     ]
-    lines.append(
-        "The verdicts are those of the most recent saved verification; `suffice theorem KEY` shows a statement."
-    )
     if any(record.superseded_by for record in chosen):
         lines.append("Superseded: the statement is true, and a sharper record replaces it.")
     if any(record.order_only for record in chosen):

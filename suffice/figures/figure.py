@@ -117,10 +117,8 @@ class Figure:
         self.draw(self, canvas)
         for axis in (one for axes in canvas.axes for one in (axes.xaxis, axes.yaxis)):
             low, high = axis.get_view_interval()
-            if (
-                axis.get_scale() == "log" and high > 100 * low
-            ):  # powers of ten suffice; minor ticks take half of the time
-                axis.set_minor_locator(NullLocator())
+            if axis.get_scale() == "log" and high > 100 * low:
+                axis.set_minor_locator(NullLocator())  # powers of ten suffice; minor ticks take half of the time
         return canvas
 
     def __repr__(self) -> str:
