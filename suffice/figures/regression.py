@@ -89,8 +89,8 @@ def paths(
     for name, entry in contenders.items():
         own = [replace(problem, **entry.changes) for problem in problems]
         if general_refusal(own[0], entry.algorithm) is None:
-            each = zip(problems, seeds, steps.numpy())
-            excess = np.stack([trace_of(entry, *one, iterations).excess[0] for one in each])
+            each = zip(own, seeds, steps.numpy())
+            excess = np.stack([trace_of(entry.algorithm, *one, iterations).excess[0] for one in each])
         else:
             first: dict[str, Any] = {entry.name: getattr(own[0], entry.name) for entry in fields(own[0])}
             optima, starts = (torch.stack([getattr(one, name) for one in own]) for name in ("optimum", "start"))
@@ -104,12 +104,11 @@ def paths(
 
 
 def trace_of(
-    entry: Contender, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int, **kept: Any
+    algorithm: Algorithm, problem: StreamingLeastSquares, seed: int, eta: np.ndarray, iterations: int, **kept: Any
 ) -> Trace:
-    """The run of one seed on what the contender makes of its problem."""
-    alone = not isinstance(entry.algorithm, (*ROUNDS, *PAIRS))  # it averages no models
-    how: dict[str, Any] = {"seeds": range(seed, seed + 1), "relative": alone, **kept}
-    return run(replace(problem, **entry.changes), entry.algorithm, iterations=iterations, eta=eta, **how)
+    """The run of one seed on its problem."""
+    alone = not isinstance(algorithm, (*ROUNDS, *PAIRS))  # it averages no models
+    return run(problem, algorithm, iterations=iterations, eta=eta, seeds=range(seed, seed + 1), relative=alone, **kept)
 
 
 def step_sizes(edition: str, setting: RegressionSetting, seeds: Sequence[int]) -> Tensor:
