@@ -13,7 +13,7 @@ from suffice.support.progress import progress
 
 from .app import Json, app
 from .console import echo, print_json, run_next
-from .data_options import DataOptions, grouped, has_sites, is_setup, memory_limit, option, read_table, refuse_options
+from .data_options import DataOptions, grouped, has_sites, is_setup, memory_limit, option, source_of
 
 if TYPE_CHECKING:
     from suffice.planning.plan import Plan
@@ -152,8 +152,6 @@ def _request(
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
 
-    if not setup:
-        raise InputError("setup", setup, "name a setup file, a table or a folder")
     if setup.lower().endswith(".json"):
         remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: "
         raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
@@ -164,17 +162,14 @@ def _request(
     for entry in target.epsilon or ():  # a large table is not read before a slip is told
         Precision.parse(entry, clients=1, excess=np.ones(1), noise=lambda: np.ones(1))
     asked: dict[str, Any] = {"horizon": target.horizon, "confidence": confidence, "criterion": planning.criterion}
-    if not is_setup(setup):
-        source, asked = read_table(setup, data), asked | {"epsilon": target.epsilon}
-    else:
-        refuse_options(setup, data)
-        chosen = read_setup(setup, target=False, **memory_limit(data))
-        source, rows = chosen.source, getattr(chosen.source, "row_counts", None)
-        if not (target.epsilon or output.numbers or chosen.epsilon or rows):
-            read_setup(setup, **memory_limit(data))  # says what is missing
-        asked = {name: getattr(chosen, name) if value is None else value for name, value in asked.items()}
-        asked["epsilon"] = target.epsilon or chosen.epsilon or (None if rows else [])
-    return source, asked
+    source, chosen = source_of(setup, data)
+    if chosen is None:
+        return source, asked | {"epsilon": target.epsilon}
+    rows = getattr(source, "row_counts", None)
+    if not (target.epsilon or output.numbers or chosen.epsilon or rows):
+        read_setup(setup, **memory_limit(data))  # says what is missing
+    asked = {name: getattr(chosen, name) if value is None else value for name, value in asked.items()}
+    return source, asked | {"epsilon": target.epsilon or chosen.epsilon or (None if rows else [])}
 
 
 def _hint(result: Plan, source: Any) -> None:

@@ -170,9 +170,7 @@ def _followed(
         at = truth.at
         same = {name: np.abs(value[kept] - at[name]) <= _SAME * np.abs(at[name]) for name, value in arguments.items()}
         for name in arguments:
-            alone = np.logical_and.reduce(
-                [same[other] for other in same if other != name] or [np.ones(len(kept), bool)]
-            )
+            alone = sum(same.values()) - same[name] == len(same) - 1  # all others are the same
             x, first = np.unique(arguments[name][kept][alone], return_index=True)
             y = found.measured[kept][alone][first]
             told = (y > _FALLEN * np.abs(y).max(initial=0)) | (y == 0)

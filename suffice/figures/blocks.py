@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-Progress = Callable[[int, int], None]
+from .maker import Progress
 
 
 def in_blocks(

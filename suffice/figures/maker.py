@@ -51,13 +51,9 @@ def _plain(value: Any) -> Any:
     """As JSON has it."""
     if isinstance(value, range):
         return len(value)
-    return (
-        list(value)
-        if isinstance(value, tuple)
-        else value
-        if isinstance(value, str | int | float | None)
-        else repr(value)
-    )
+    if isinstance(value, tuple):
+        return list(value)
+    return value if isinstance(value, str | int | float | None) else repr(value)
 
 
 @dataclass(frozen=True)
@@ -112,8 +108,10 @@ class Maker:
             raise InputError(name, options[name], "the released code has no such rule; use stated or leave it out")
         began = time.perf_counter()
         progress = progress or (lambda done, total: None)
+        defaults = {name: option.default for name, option in self.options.items()}
+        asked = defaults | options
         try:
-            made = self.compute(**self._arguments(options | {"edition": edition, "progress": progress}))
+            made = self.compute(**self._arguments(asked | {"edition": edition, "progress": progress}))
         except (MemoryError, RuntimeError) as error:  # torch has no class of its own for this
             if not (isinstance(error, MemoryError) or "allocate" in str(error)):
                 raise
@@ -121,13 +119,11 @@ class Maker:
             raise InputError("figure", self.name, f"the memory does not suffice; reduce {sizes}") from None
         progress(1, 1)
         seconds = time.perf_counter() - began
-        defaults = {name: option.default for name, option in self.options.items()}
         unread = {"data", *(COMPETITORS if edition == "published" else ())}
-        used = {name: _plain(value) for name, value in (defaults | options).items() if name not in unread}
+        used = {name: _plain(value) for name, value in asked.items() if name not in unread}
         changed = {name: used[name] for name in options if name in used and options[name] != defaults[name]}
         setup = used | dict(made.setup) | {"changed": changed}
-        if "seeds" in defaults:
-            seeds = options.get("seeds", defaults["seeds"])
+        if seeds := asked.get("seeds"):
             setup |= {"runs": len(seeds), "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds)}
         return replace(made, name=self.name, edition=edition, seconds=seconds, setup=setup, draw=self.draw)
 
@@ -174,13 +170,8 @@ class Maker:
         """As the function takes them: fields of a dataclass together."""
         taken = {}
         for name, entry in inspect.signature(self.compute).parameters.items():
-            if isinstance(entry.default, Field):
-                taken[name] = given.get(name, entry.default.default)
-            elif is_dataclass(entry.default) and not isinstance(entry.default, type):
-                own = {one.name for one in fields(entry.default)}
-                taken[name] = replace(entry.default, **{key: value for key, value in given.items() if key in own})
-            else:
-                taken[name] = given[name]
+            together = is_dataclass(entry.default) and {one.name: given[one.name] for one in fields(entry.default)}
+            taken[name] = replace(entry.default, **together) if together else given[name]
         return taken
 
     @property

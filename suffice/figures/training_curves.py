@@ -49,8 +49,6 @@ def _draw(figure: Figure, canvas: Any) -> None:
     left.plot(steps, values.mean(0), color=BLACK, linewidth=1.5)
     left.set(xlabel="iteration", ylabel=what)
     for right in more:
-        shown, words = (
-            np.array(weights)[np.ix_(order, order)],
-            ("gradients of client $k$", "model of client $i$", "weight"),
-        )
+        shown = np.array(weights)[np.ix_(order, order)]
+        words = ("gradients of client $k$", "model of client $i$", "weight")
         matrix(right, shown, [short_name(names[k]) for k in order], words, max(float(shown.max()), 1e-9))
