@@ -21,11 +21,11 @@ SHOWN = 6
 Kind = Literal["measured", "exact", "guaranteed"]
 """Times that are means over simulated paths; means from second moments; upper bounds that a theorem proves."""
 KINDS: dict[Kind, tuple[str, str]] = {
-    "measured": ("measured", "measured_local"),
     "exact": ("exact", "exact_local"),
+    "measured": ("measured", "measured_local"),
     "guaranteed": ("schedules", "local"),
 }
-"""Of each kind the plans of a row with peers and alone."""
+"""Of each kind the plans of a row with peers and alone; the best known first."""
 
 
 CLUSTER = (

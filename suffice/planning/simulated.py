@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +102,9 @@ def measure(problem: Problem, rows: Sequence[ClientPlan], *, seeds: int, root: i
         algorithm = Local() if at or _lonely(problem, rows) else AllForOne(criterion=_joint(problem, rows))
         hitting = [row.both("guaranteed")[at].hitting for row in rows]
         etas, bounds = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
-        paths: dict[str, Any] = {"eta": positive_steps(etas), "limit": _limit(bounds), "seeds": seeds, "root": root}
+        # ten times the largest predicted mean: by Markov at most a tenth of a valid prediction's paths take longer
+        limit = int(np.clip(np.ceil(10 * max(bounds)), 10, LONGEST_SIMULATION))
+        paths: dict[str, Any] = {"eta": positive_steps(etas), "limit": limit, "seeds": seeds, "root": root}
         times = hitting_times(problem, algorithm, epsilon=epsilon, **paths)
         for row, known, bound in zip(rows, found[-1], bounds):
             known |= _summary(times[:, row.client]) | {"predicted": bound}
@@ -183,18 +185,11 @@ def _lonely(problem: Problem, rows: Sequence[ClientPlan]) -> bool:
 
 def _joint(problem: Problem, rows: Sequence[ClientPlan]) -> Criterion:
     """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
-    import torch
-
     rules = [row.criterion for row in rows]
     if isinstance(rules[0], Binary):
-        thresholds = torch.tensor([getattr(rule, "threshold") for rule in rules], dtype=problem.dtype)  # noqa: B009
+        thresholds = problem.start.new_tensor([getattr(rule, "threshold") for rule in rules])  # noqa: B009
         return Binary(threshold=thresholds[:, None])
     return rules[0]
-
-
-def _limit(expected: Iterable[float]) -> int:
-    """Ten times the largest predicted mean: by Markov at most a tenth of a valid prediction's paths take longer."""
-    return int(np.clip(np.ceil(10 * max(expected)), 10, LONGEST_SIMULATION))
 
 
 def _summary(times: np.ndarray) -> dict[str, float]:

@@ -27,7 +27,6 @@ from .saved_networks import NAMES, RECORD, Record
 
 MOST = 40
 """So many clients are shown; all are in the JSON."""
-TEST_LOSS, TEST_ACCURACY = "test loss", "test accuracy"
 
 
 def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
@@ -123,10 +122,7 @@ class Training:
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Curves of the tests and who listens to whom; written to `path` if given."""
-        drawn = draw("training_curves", self.curves(), self.weights, self.setting["algorithm"])
-        if path is not None:
-            drawn.write(path)
-        return drawn
+        return draw("training_curves", self.curves(), self.weights, self.setting["algorithm"], path=path)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write training.json (all but curves and models), curves.csv, tests.csv, weights.csv (client, peer, weight),

@@ -8,6 +8,7 @@ constant plan. It is a local optimum: no proof that none is faster.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -71,13 +72,9 @@ class StagedRecursion:
 
     def arrival(self, v: np.ndarray, most: int) -> float:
         """A T <= `most` with E e_T <= 1 < E e_(T-1), each with stages of its own lengths; inf where E e is larger."""
-        low, high = 0, most
         if self.curve(v, most)[-1] > 1:
             return np.inf
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.curve(v, middle)[-1] <= 1 else (middle, high)
-        return float(high)
+        return 1.0 + bisect_left(range(1, most), True, key=lambda T: bool(self.curve(v, T)[-1] <= 1))
 
 
 def in_stages(plan: ConstantPlan, recursion: ExactRecursion, peers: np.ndarray) -> ConstantPlan:

@@ -8,12 +8,10 @@ import numpy as np
 
 from suffice.support.tables import number
 
-from ..client_plan import ClientPlan, Kind
+from ..client_plan import KINDS, ClientPlan, Kind
 
 Timed = tuple[ClientPlan, float | None, float | None]
 """A row with its iterations together and alone, None where none are known."""
-FOLLOWED: tuple[Kind, ...] = ("exact", "measured", "guaranteed")
-"""The best known first."""
 VERBS = {"same": "gain{s} nothing by others", "there": "start{s} there already", "lost": "ha{ve} no known time"}
 
 
@@ -24,13 +22,14 @@ def answer(precisions: Mapping[float | str, Sequence[ClientPlan]]) -> str:
     Times are of the plan to follow, exact or measured, or else those that theorems bound.
     """
     for key, rows in precisions.items():
-        kind = next((kind for kind in FOLLOWED if all(rows[0].both(kind))), None)
+        kind = next((kind for kind in KINDS if all(rows[0].both(kind))), None)
         timed = [] if kind is None else [(row, *(plan.iterations for plan in row.both(kind))) for row in rows]
         if kind is not None and any(alone != 0 for _, _, alone in timed):
             text = _said(timed, kind)
             at = key if isinstance(key, str) else number(key)
             text = f"At {at}: {text}" if len(precisions) > 1 else text[0].upper() + text[1:]
-            return f"{text}{'; nothing of this is guaranteed' * (kind == FOLLOWED[2] and rows[0].refusal != '')}."
+            unsure = "; nothing of this is guaranteed" * (kind == "guaranteed" and rows[0].refusal != "")
+            return f"{text}{unsure}."
     return ""
 
 

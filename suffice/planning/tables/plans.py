@@ -101,28 +101,27 @@ def few(lines: Sequence[str]) -> list[str]:
     return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
 
 
-def with_matrix(rows: Sequence[ClientPlan]) -> bool:
-    """Whether some client that has something to do has a matrix."""
-    return any(plan.matrix is not None for row in to_be_planned(rows) for plan in row.constant())
-
-
-def to_be_planned(rows: Sequence[ClientPlan]) -> list[ClientPlan]:
-    return [row for row in rows if not row.starts_there]
-
-
 def constant_table(precisions: Precisions, kind: Kind) -> Table:
-    """One line per client and precision, all with exact or measured plans; of many clients the first."""
+    """One line per client and precision, all with exact or measured plans; of many clients the first.
+
+    Notes are of plans that have something to do, those of measured ones also of the clients alone.
+    """
     rows = [row for there in precisions.values() for row in there]
+    at_work = [row for row in rows if not row.starts_there]
+    matrix = any(plan.matrix is not None for row in at_work for plan in row.constant())
+    plans = [(row.name, row.both(kind)[: 2 if kind == "measured" else 1]) for row in at_work]
+    said = [(who, dict.fromkeys(plan.note.partition(": ")[0] for plan in both)) for who, both in plans]
+    notes = _noted([(note, who) for who, found in said for note in found if note], len(rows))
     if kind == "exact":
         title = "Exact plan: iterations until the mean excess is at most eps"
-        lines = [f"Iterations are exact means. {MATRIX}" if with_matrix(rows) else WITHOUT, *_said(rows, kind)]
+        lines = [f"Iterations are exact means. {MATRIX}" if matrix else WITHOUT, *notes]
     else:
         title = "Measured: iterations until the mean excess is at most eps"
         what = (
             f"Iterations are means over {max(row.measured.seeds for row in rows)} simulated paths, neither exact nor "
         )
         what += "guaranteed. In brackets: where the mean less, and plus, two standard errors falls to eps."
-        lines = [what, *_said(rows, kind), *([MATRIX] if with_matrix(rows) else ())]
+        lines = [what, *notes, *([MATRIX] if matrix else ())]
     return first_rows(_shown(kind), rows, len(rows[0].names), title=title, lines=lines)
 
 
@@ -151,15 +150,6 @@ def plan_table(rows: Sequence[ClientPlan], *, everybody: Sequence[dict] = (), sa
 
 def _shown(kind: Kind) -> list[Column]:
     return [columns(kind)[name] for name in ON_SCREEN[kind]]
-
-
-def _said(rows: Sequence[ClientPlan], kind: Kind) -> list[str]:
-    """The notes of plans that have something to do, with whose they are; measured ones also of the clients alone."""
-    found = []
-    for row in to_be_planned(rows):
-        plans = row.both(kind)[: 2 if kind == "measured" else 1]
-        found += [(note, row.name) for note in dict.fromkeys(plan.note.partition(": ")[0] for plan in plans) if note]
-    return _noted(found, len(rows))
 
 
 def _noted(found: Iterable[tuple[str, str]], many: int) -> list[str]:
@@ -232,8 +222,7 @@ def weights_tables(precisions: Precisions) -> list[Table]:
             cells.append((f"{row.client + 1} {row.name}" if wide else row.name, *shown, number(sum(mine))))
         title = f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights of the "
         title += f"{'guaranteed' if rows[0].exact is None else 'exact'} plan, row by row"
-        found = Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells)
-        tables.append(found)
+        tables.append(Table(title=title, columns=("client", *heads, "sum"), numeric=(*heads, "sum"), rows=cells))
     return tables
 
 
