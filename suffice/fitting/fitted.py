@@ -219,10 +219,7 @@ class Fit:
 
     def plot(self, path: str | Path | None = None) -> Picture:
         """Who listens to whom, gains with intervals, and the weight of each candidate; written to `path` if given."""
-        drawn = draw("fit", self.to_dict())
-        if path is not None:
-            drawn.write(path)
-        return drawn
+        return draw("fit", self.to_dict(), path=path)
 
 
 def load(path: str | Path) -> Fit:
