@@ -17,7 +17,7 @@ from .quadratics import gradient_difference, positive_definite
 BLOCK = 2**18
 """The matrices of pairs that are decomposed at a time have at most so many numbers."""
 OUTWARD = 1 + 1e-12
-"""It covers the rounding of a norm."""
+"""The factor that covers the rounding of a norm."""
 
 
 class FrontierPoint(NamedTuple):
@@ -30,7 +30,7 @@ class FrontierPoint(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class QuadraticCertificate:
-    """It knows the exact heterogeneity of R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i).
+    """The exact heterogeneity of R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i).
 
     As theta ranges over R^d so does g = grad R_i, and grad R_i - grad R_k = M g + v with
     M = I - A_k A_i^{-1}, v = 2 A_k (xi_i - xi_k). Let l_j be the squared singular values of M and w_j
