@@ -47,7 +47,7 @@ class Erratum:
 
     @property
     def counts(self) -> bool:
-        """Whether something is wrong."""
+        """Whether the entry is an error: true of every kind but "loose"."""
         return self.kind != "loose"
 
     @property

@@ -264,7 +264,7 @@ def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fr
 
 
 def _said(found: Violation, direction: str, streamed: bool, takes_d: bool) -> str:
-    """Where it is violated, and by how much."""
+    """The place where the bound is violated, with both sides, in words."""
     at = found.at
     named = {"eta": at["s"], "mu": at["k"], "curvature": at["h"]} | ({"d": 1 / at["v"]} if takes_d else {})
     named |= {"N": 1 / at["w"]} if at["w"] != 1 and not streamed else {}
