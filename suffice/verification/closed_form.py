@@ -27,7 +27,7 @@ class ClosedForm:
     add: Any
     start: Any
     constants: str = ""
-    """It says in words which expressions the names of constants stand for."""
+    """The expressions that the names of constants stand for, in words."""
 
     def certificates(self) -> list[dict[str, Any]]:
         """The start and the induction step, for the checker; ValueError where no numbers meet the hypotheses."""

@@ -114,7 +114,7 @@ class RegimeParts:
         self.long = bool(self.noise) and "T" in theorem.bound_keywords
 
     def parts(self) -> tuple[Part, ...]:
-        """All of them, those that do not concern the record among them."""
+        """All parts of the regime, also those that do not concern the record."""
         noise = f"noise takes up {USED:.0%} or more of the step's limit"
         # noise limits a step of given size, and is in a number of such steps through it
         given_step = bool(self.precision) and "eta" in self.names and not self.long
@@ -147,7 +147,7 @@ class RegimeParts:
         return replace(found, arguments={**given, **{name: _SILENT * np.asarray(given[name]) for name in self.noise}})
 
     def _step(self, found: Evidence) -> Any:
-        """In units of its limit without noise."""
+        """The step in units of its limit without noise."""
         given = found.arguments
         if "reach" in self.names:
             return given["reach"]
@@ -161,7 +161,7 @@ class RegimeParts:
         return [(USED, np.maximum(np.max(np.broadcast_arrays(0.0, *used), axis=0), 1e-300))]
 
     def _silent(self, found: Evidence, bound: np.ndarray) -> Iterator[tuple[Any, Any]]:
-        """What stays without noise, and what start and bias add."""
+        """The share of the bound that stays without noise, and the one that start and bias add, each with its limit."""
         given, theorem = found.arguments, self.theorem
         rest = np.nan_to_num(np.abs(self.silenced(found).bound(theorem)) / bound, nan=1.0)
         yield rest, REST

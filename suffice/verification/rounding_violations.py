@@ -129,8 +129,8 @@ def _exact(theorem: Theorem, arguments: Mapping[str, Any]) -> Any:
 
 
 def _in_digits(theorem: Theorem, arguments: Mapping[str, float]) -> bool:
-    """Whether a function keeps mpmath numbers to the end: one that makes floats of some does not see them change by
-    2^-90. The instance itself is not asked: it may lie where the function jumps."""
+    """Whether the bound keeps mpmath numbers to the end: a function that makes floats of some does not see a change by
+    2^-90. The slope at the instance itself is not used: the function may jump there."""
     import mpmath
 
     names = [name for name, value in arguments.items() if name in _REAL or value % 1]
