@@ -15,7 +15,7 @@ from .elementary import quotient
 from .quadratics import gradient_difference, positive_definite
 
 BLOCK = 2**18
-"""The matrices of pairs that are decomposed at a time have at most so many numbers."""
+"""The most numbers in the matrices of pairs that are decomposed at a time."""
 OUTWARD = 1 + 1e-12
 """The factor that covers the rounding of a norm."""
 
@@ -104,7 +104,7 @@ class QuadraticCertificate:
         return _best_pair(np.asarray(level, dtype=float)[..., None], *self._spectrum)
 
     def near_pair(self, level: np.ndarray) -> FrontierPoint:
-        """`best_pair`, of pairs with l_max >= 1, which are similar at no level, without looking for it: inf."""
+        """The same as `best_pair`, but inf where l_max >= 1 is plain, as such pairs are similar at no level."""
         i, k, *spectrum = self._near
         found = np.full((3, *level.shape, self.clients), np.inf)
         found[..., i, k] = _best_pair(level[..., i], *spectrum)
