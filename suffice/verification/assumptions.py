@@ -103,8 +103,8 @@ def _randomness(paths: int) -> Randomness:
 
 
 def steps_once(problem: Problem, algorithm: Algorithm, eta: Any) -> None:
-    """Raise `InputError` where the first step fails, or its outcomes are too many, as it does where an algorithm is not
-    for so many clients."""
+    """Raise `InputError` where the first step fails, or has too many outcomes: for instance where the algorithm is not
+    for this number of clients."""
     algorithm.outcomes(problem, 1)
     with one_thread():
         _path(problem, algorithm, torch.as_tensor(eta, dtype=problem.dtype), last=1)

@@ -83,8 +83,8 @@ class FamilyInstance:
 class ProblemBatch:
     """A `build` whose instances are all of one shape.
 
-    `many` makes all of a batch of values at once: their problems as one (`simulate.batches`), and their arguments (n,)
-    with T and eta among them.
+    `many` makes all of a batch of values at once: their problems as one (`simulate.problem_batches`), and their
+    arguments (n,) with T and eta among them.
     """
 
     many: Callable[[Values], tuple[Problem, dict[str, np.ndarray]]]

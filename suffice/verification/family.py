@@ -28,8 +28,7 @@ _WHOLE = 256
 """Instances that a family may have to be tried whole: fewer than are drawn and searched otherwise."""
 
 BEFORE_EACH: ContextVar[Callable[[], None]] = ContextVar("before each batch", default=lambda: None)
-"""Called before a batch of instances is measured: what it raises ends the check, at a place where nothing is half done.
-"""
+"""Called before a batch of instances is measured: what it raises ends the check, where nothing is half done."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -315,8 +315,7 @@ def inner_modes(
 
 
 def late(domains: Mapping[str, Domain], longest: int) -> Values:
-    """A few instances at each T of `LATE` up to `longest`: equal eigenvalues and far ones, the start along both, noise
-    or none."""
+    """Some instances at each T of `LATE` up to `longest`: equal or far eigenvalues, start along both, noise or none."""
     return _values(
         domains,
         [

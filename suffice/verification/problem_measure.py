@@ -67,9 +67,9 @@ _WIDE = 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
+    """The quantity `forms` of `client` under `algorithm`, whose assumptions were tested with the result `tested`.
 
-    `scan`: the sharp instances have eigenvalues where it is extreme, see `candidates`; and T up to `late`.
+    `scan`: sharp instances also have eigenvalues where the quantity is extreme, see `inner_modes`; and T up to `late`.
     `reach`: see `reach_on`.
     """
 
@@ -370,7 +370,7 @@ def prepared(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily, own: ProblemFamily | None, delta: Any = None
 ) -> ProblemFamily:
     """The family with all scalars that the theorem asks for, those of the mean loss where its quantity is of that, and
-    levels; without noise that is not isotropic where that is not asked for. `own` is None where it is the library's."""
+    levels; its noise is isotropic where the bound counts on that. `own` is None for a family of the library."""
     forms, scalars = form_of(theorem), constants(theorem, algorithm, own, delta)
     if forms.mean_loss or forms.apart:
         family = of_mean_loss(family, *([] if forms.mean_loss else APART))

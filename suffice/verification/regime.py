@@ -27,13 +27,13 @@ USED = 0.5
 FORGOTTEN = 5e-3
 """The largest part by which the bound grows when start and bias are doubled, unless as little stays without noise."""
 AHEAD = 10.0
-"""The start is at least so many times the bound, and the precision."""
+"""The least ratio of the start to the bound, and to the precision."""
 TELLING = 0.5
 """The largest bound of a probability: near 1 it is attained by saying nothing."""
 STEP = 0.2
 """The largest step in units of 1/beta: noise is what steps are lowered for."""
 LONG, LONGEST = 1000, 30000
-"""Iterations."""
+"""The least number of iterations in the regime, and the largest."""
 FACTOR = 2.0
 """C of the decreasing steps C/(mu (t + gamma))."""
 
@@ -50,8 +50,8 @@ _SILENT, _FAR = 1e-9, 300.0
 
 @dataclass(frozen=True, kw_only=True)
 class Sharpness:
-    """Where alone the worst ratio of a record is reached (`attained`, see `where_attained`), and what is left of it in
-    the regime: the largest measured/bound, None where no instance was found there.
+    """The simple cases in which alone a record's worst ratio is reached (`attained`, see `where_attained`), and the
+    largest measured/bound in the regime, None where no instance was found there.
 
     `parts` are the parts of the regime that the record's parameters have, `lacks` says which it does not have (both are
     empty where nothing was searched), and `at` are the arguments where the ratio is reached.
@@ -90,8 +90,8 @@ def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 class Part(NamedTuple):
-    """A part of the regime in words, what a record lacks that it does not concern ("" where that goes without saying),
-    whether it does, and pairs (value, limit) of instances and their bounds: inside no value is above its limit."""
+    """A part of the regime in words, what a record lacks if the part does not concern it ("" where that goes without
+    saying), whether it does, and pairs (value, limit) from evidence and bounds: inside no value is above its limit."""
 
     words: str
     lack: str

@@ -18,7 +18,7 @@ from .evidence_summary import EvidenceSummary
 from .regime import Sharpness
 
 _LINE = 110
-"""Characters of each half of a `repr`: pytest cuts what is longer than 240 in the middle."""
+"""Characters of each half of a `repr`: pytest cuts a text longer than 240 characters in the middle."""
 
 _WIDTH = 79
 """Characters of a line where there is no terminal."""
@@ -130,8 +130,7 @@ class Verdict:
 
     @property
     def expected(self) -> bool:
-        """A corrected statement, or a printed one that its record calls true, holds; any other printed one is violated
-        or vacuous."""
+        """A corrected statement, or a printed one called true by its record, holds; others are violated or vacuous."""
         if self.theorem.guarantee or self.theorem.true_as_printed:
             return self.holds
         return self.outcome in (Outcome.VIOLATED, Outcome.VACUOUS)

@@ -103,7 +103,7 @@ class _Climb:
         return _Points(u, np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart.reshape(len(u), -1).max(1))
 
     def ascended(self, points: _Points, ascents: int) -> _Points:
-        """Climb so many steps from the points; of points that are the same one climbs."""
+        """Climb `ascents` steps from the points; of equal points only one climbs."""
         _, first, again = np.unique(points.u, axis=0, return_index=True, return_inverse=True)
         best = points.rows(first)
         idle = np.zeros(len(first), dtype=int)

@@ -152,7 +152,7 @@ def _score(values: Values) -> Measured:
 
 @measured_by("quadrature over the contrasts", "all clusterings of three sites")
 def _oracle(values: Values) -> Measured:
-    """Beside the clustering whose guarantee is least."""
+    """The risk and the information of the mixture, beside the clustering whose guarantee is least."""
     v, prior = values["v"], values["prior"] / values["prior"].sum(-1, keepdims=True)
     risk, _, _, information = _mixture({**values, "share": np.full_like(v, 4.0)})
     theta, clusters = values["theta"] @ _BASIS[:, 1:], np.array([max(labels) + 1 for labels in _PARTITIONS])
