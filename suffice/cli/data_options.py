@@ -91,7 +91,7 @@ def has_sites(setup: str, split: str | None) -> bool:
 
 
 def source_of(setup: str, data: DataOptions) -> tuple[Any, Any]:
-    """What `setup` names, and the `Setup` of a setup file, which says how data are read: no options may say so too."""
+    """The problem or constants that `setup` names, and the `Setup` of a setup file, which bars options on data."""
     from suffice.simulate.setup_file import read_setup
 
     if not setup:

@@ -73,7 +73,7 @@ def simulate(
 
 
 def answer(run: Experiment) -> str:
-    """What the algorithm did in the mean of the clients, and what the table below shows."""
+    """A sentence on what the algorithm did in the mean of the clients, and one on what the table below shows."""
     mean, trace = run.trace.mean(), run.trace
     first, last = (float(mean[at].mean()) for at in (0, -1))
     way = "lowers" if last < first else "raises" if last > first else "leaves"

@@ -35,7 +35,7 @@ def exact_values() -> dict[str, Any]:
 
 
 def measured(papers: Collection[str] = tuple(OWN)) -> dict[str, Any]:
-    """The same of these papers, computed now."""
+    """The same as `exact_values` for these papers, computed now."""
     from suffice.verification.claims import all_claims
     from suffice.verification.errata import ERRATA
 
@@ -144,6 +144,6 @@ def erratum(entry: Erratum) -> dict[str, Any]:
 
 
 def short(value: float) -> float:
-    """Without the last roundings: 0.5 * 0.2**2 is meant as 0.02. What needs all its digits keeps them."""
+    """The value without its last roundings: 0.5 * 0.2**2 is meant as 0.02. One that needs all its digits keeps them."""
     brief = float(f"{value:.12g}")
     return brief if math.isclose(brief, value, rel_tol=2.0**-51) else float(value)

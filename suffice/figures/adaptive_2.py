@@ -125,7 +125,7 @@ def _contenders(edition: str, setting: RegressionSetting, competitors: Competito
 
 
 def _message(means: dict[str, np.ndarray]) -> str:
-    """What the last values say; curves of other batches are beside the point."""
+    """A sentence on the last values of the curves; those of other batches are left out."""
     last = {name: mean[-1] for name, mean in means.items() if "batch" not in name}
     ours = max(last["All-for-one binary"], last["All-for-one continuous"])
     mixing = [value for name, value in last.items() if not name.startswith(("All-for-one", "Oracle", "Local"))]

@@ -30,7 +30,7 @@ SHOWN = {
     "fedavg | none": ("all together", GREEN, (0, (1, 1))),
     "local | none": ("alone", VERMILION, (0, (4, 1.5))),
 }
-"""What the picture shows of the rules: a name, a colour, a line."""
+"""The rules that the picture shows, each with a name, a colour and a line."""
 
 
 @maker(
@@ -73,8 +73,8 @@ def regimes(
 
 
 def _paths(edition: str, setting: RegressionSetting, seeds: Sequence[int], progress: Progress) -> dict[str, np.ndarray]:
-    """Of each rule (iterations + 1, S, 2): the mean over clients of log10 excess, and of the positive weights of the
-    step that comes next, which are known with its draw."""
+    """Means over clients by rule, (iterations + 1, S, 2): of log10 excess, and of the number of positive weights of the
+    step that comes next, which are known with the draw of that step."""
     from .regression import BLOCK, drawn, step_sizes, trace_of
 
     algorithms, last = _algorithms(edition, setting.clients), setting.iterations + 1

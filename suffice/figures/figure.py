@@ -51,7 +51,7 @@ def check_folder(folder: str | Path, name: str, edition: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """What was computed, in which edition, in how many seconds where that is counted, and how it is drawn.
+    """The data of a figure, its edition, the seconds that computing took where this was timed, and how it is drawn.
 
     `data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header. With
     several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
@@ -125,7 +125,7 @@ class Figure:
         return f"Figure({self.name}, {self.edition}: {self.title}; {len(self.data)} curves)"
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
+        """The picture that a notebook shows."""
         return self.picture("png")
 
     def _pictures(self, *kinds: str) -> list[bytes]:
@@ -146,7 +146,7 @@ class Figure:
 
     @classmethod
     def load(cls, folder: str | Path, name: str, draw: Callable[[Figure, Any], None]) -> Figure:
-        """What `save` wrote as NAME.csv and NAME.json, to be drawn again; or `InputError`."""
+        """The figure that `save` wrote as NAME.csv and NAME.json, to be drawn again; or `InputError`."""
         folder = Path(folder)
         try:
             for ending in ("csv", "json"):

@@ -30,9 +30,9 @@ MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 1
 """With more than these a figure would take days, or more memory than machines have."""
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
 SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")
-"""These options take numbers of at least 0, and from 0 to 1; others of this kind take positive ones."""
+"""Options that take numbers of at least 0, and from 0 to 1; other options that are floats take positive ones."""
 COMPETITORS = tuple(one.name for one in fields(Competitors))
-"""They belong to rules that no released code has."""
+"""Options of rules that no released code has."""
 
 
 def chosen_seeds(seeds: Any, *, least: int) -> Sequence[int]:
@@ -48,7 +48,7 @@ def chosen_seeds(seeds: Any, *, least: int) -> Sequence[int]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it."""
+    """The value as JSON has it."""
     if isinstance(value, range):
         return len(value)
     if isinstance(value, tuple):
@@ -58,7 +58,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Option:
-    """What an option is, as annotated, its default and its meaning."""
+    """The kind of an option, as annotated, its default and its meaning."""
 
     kind: str
     default: Any
@@ -66,12 +66,12 @@ class Option:
 
     @property
     def several(self) -> bool:
-        """Whether it may have several values."""
+        """Whether the option may have several values."""
         return self.kind.startswith(("Sequence", "tuple"))
 
     @property
     def words(self) -> str:
-        """Its meaning, and its default in words."""
+        """The meaning of the option, and its default in words."""
         if self.default is None:
             return self.about
         default = _plain(self.default)
@@ -129,7 +129,7 @@ class Maker:
 
     @property
     def options(self) -> dict[str, Option]:
-        """What the figure takes besides its edition."""
+        """The figure's options by name: all that it takes besides `edition` and `progress`."""
         found: dict[str, Option] = {}
         for name, entry in inspect.signature(self.compute).parameters.items():
             if isinstance(entry.default, Field):
@@ -167,7 +167,7 @@ class Maker:
         return value
 
     def _arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """As the function takes them: fields of a dataclass together."""
+        """The arguments as the function takes them: fields of a dataclass together."""
         taken = {}
         for name, entry in inspect.signature(self.compute).parameters.items():
             together = is_dataclass(entry.default) and {one.name: given[one.name] for one in fields(entry.default)}
@@ -176,7 +176,7 @@ class Maker:
 
     @property
     def draw(self) -> Callable[[Figure, Any], None]:
-        """How its module paints."""
+        """The function of the maker's module that paints the figure."""
         return cast(FunctionType, self.compute).__globals__["draw"]
 
 

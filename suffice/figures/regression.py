@@ -80,7 +80,7 @@ def paths(
     iterations: int,
     eta: Tensor,
 ) -> dict[str, np.ndarray]:
-    """Of each contender on every seed's problem the mean over clients of log10 excess, (iterations + 1, S).
+    """The mean over clients of log10 excess of each contender on every seed's problem, (iterations + 1, S).
 
     eta broadcasts to (S, N). The log of the mean is dominated by rare runs.
     """

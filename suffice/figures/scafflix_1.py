@@ -45,7 +45,7 @@ FLOOR = 1e-14
 """Gaps f - f* below are rounding errors, and not drawn."""
 BAND = (0.05, 0.95)
 COLUMNS = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
-"""What is drawn, and in what unit."""
+"""The columns that are drawn, with their units."""
 BLOCK = 64
 """So many seeds run together."""
 COLOURS = (BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY)

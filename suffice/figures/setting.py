@@ -10,7 +10,7 @@ from typing import Any
 from suffice.support.errors import InputError
 
 BETA = 2.0
-"""It is 2 lambda_max(H) for H = I."""
+"""The smoothness 2 lambda_max(H) for H = I."""
 
 
 def option(about: str, **default: Any) -> Any:
@@ -49,7 +49,7 @@ class RegressionSetting:
         return 1 / 2 if self.features <= 2 else most * min(1, 10 / self.features)
 
     def facts(self, edition: str) -> dict[str, Any]:
-        """For a figure's setup, beside its options: the step in words too, as a picture names it."""
+        """Entries of a figure's setup beside its options: spread and step size, the step also as a picture names it."""
         of, step = {"stated": r"\beta", "published": "L_i"}[edition], self.scaled(edition)
         whole = round(1 / step)
         words = f"$1/({whole}{of})$" if abs(whole * step - 1) < 1e-12 else f"${step:.3g}/{of}$"

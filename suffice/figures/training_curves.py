@@ -13,7 +13,7 @@ from .style import BLACK, BLUE, headline, short_name
 
 
 def training_curves_figure(curves: Sequence[Sequence[Any]], weights: np.ndarray | None, algorithm: str) -> Figure:
-    """From `Training.curves`, whose last column is drawn, and weights (N, N); clients who learn together are
+    """The figure of `Training.curves`, whose last column is drawn, and weights (N, N); clients who learn together are
     neighbours."""
     (_, *columns), *rows = curves
     data: dict[str, dict[str, np.ndarray]] = {}

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from suffice.simulate import LeastSquares, Logistic, Problem
 
 HALVINGS, FARTHEST = 60, 50.0
-"""Of the interval [-50, 50] of the best intercept: to rounding, and far enough for e^50 rows."""
+"""Halvings of the interval [-50, 50] of the best intercept: down to rounding, and far enough for e^50 rows."""
 ROUNDING = 1e-20
-"""Of the loss of the model 0: an excess below is rounding."""
+"""An excess below this share of the loss of the model 0 is rounding."""
 
 
 def _with_intercept(problem: Any) -> LeastSquares | Logistic | None:
@@ -46,7 +46,7 @@ def started(problem: Any, start: str | None) -> Any:
 
 
 def reference(source: Any) -> dict[str, Any]:
-    """What texts such as "10%" and "noise" refer to: arguments of `Precision.parse`. Rows with an intercept have the
+    """The arguments of `Precision.parse` that texts such as "10%" and "noise" refer to. Rows with an intercept have the
     excess of the best constant, other problems and constants that of their start."""
     if isinstance(source, Constants):
         return {"clients": source.clients, "excess": source.excess}
@@ -70,7 +70,7 @@ def constant_excess(problem: Problem) -> np.ndarray:
 
 
 def best_constants(problem: LeastSquares | Logistic) -> np.ndarray:
-    """Of every client the model (t_i, 0, ..., 0) of the least loss, (N, d)."""
+    """The model (t_i, 0, ..., 0) of the least loss of every client, (N, d)."""
     means = problem.data.means(problem.data.y.double()[None])[0].cpu().numpy()
     r, others = problem.regularisation, np.zeros((len(means), problem.features - 1))
     if hasattr(problem, "A"):  # mean (t - y)^2 + r t^2 / 2

@@ -82,7 +82,7 @@ def with_measured(
 def _measured(
     problem: Logistic, plans: Sequence[ConstantPlan], epsilon: np.ndarray, start: np.ndarray
 ) -> list[ConstantPlan]:
-    """Of all clients' plans at once, (N,)."""
+    """The measured plans of all clients, from the same simulations; `epsilon` and `start` are (N,)."""
     T = np.array([plan.iterations or 0 for plan in plans])
     found = []  # the weights and the step of its model; nothing is known of its time
     for plan, level, begun in zip(plans, epsilon.tolist(), start.tolist()):
@@ -122,7 +122,7 @@ def _measured(
 
 
 def measured_curves(problem: Problem, rows: Sequence[ClientPlan]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """By client the mean excess with peers and alone at t = 0, 1, ..., to twice the longest plan."""
+    """The mean excess by client, with peers and alone, at t = 0, 1, ..., to twice the longest plan."""
     both = [list(plans) for plans in zip(*(row.both("measured") for row in rows))]
     longest, seeds = (max(getattr(one, name) or 1 for one in (*both[0], *both[1])) for name in ("iterations", "seeds"))
     times = range(min(2 * longest, LONGEST_SIMULATION) + 1)

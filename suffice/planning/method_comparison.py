@@ -199,7 +199,7 @@ def _best(problem: Any, rows: Sequence[ClientPlan], name: str, seeds: range, roo
 def _settings(
     problem: Problem, name: str, epsilon: float, scale: float
 ) -> Iterator[tuple[dict[str, Any], Callable[[float], Algorithm]]]:
-    """Those that are tried of a method, with the rule at a step."""
+    """The settings that are tried of a method, each with a function that gives the rule at a step."""
     from suffice.simulate.catalogue import algorithm, options_of
     from suffice.simulate.kernels import general_refusal
 

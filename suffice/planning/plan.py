@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def coordinates(self) -> Coordinates | None:
-        """What coefficients multiply, in order, and the target; None where the problem does not come from columns."""
+        """The columns that coefficients multiply, in order, and the target; None of a problem without columns."""
         return getattr(self.problem, "coordinates", None)
 
     @property
@@ -174,7 +174,7 @@ class Plan:
         return self.tables()[0]
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what is printed."""
+        """The printed sentence and tables as HTML, which a notebook shows."""
         return "".join(table._repr_html_() for table in (*sentence(self.answer), *self.tables()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class Plan:
         return draw("plan", key, rows, self.constants, means, path=path)
 
     def all_for_all(self) -> list[dict[str, Any]]:
-        """What All-for-all promises for the mean over clients at each precision, of each client's own their mean; none
+        """The promises of All-for-all for the mean over clients at each precision, or at the mean of clients' own; none
         where nothing is guaranteed, clients start apart or losses need not be strongly convex."""
         known, start = self.constants, None if self.problem is None else self.problem.start
         if known is None or self.rows[0].schedules is None or self.rows[0].refusal:
@@ -230,7 +230,7 @@ class Plan:
         return [found for epsilon in means if (found := all_for_all_of_components(known, epsilon)) is not None]
 
     def break_even(self) -> list[dict[str, Any]]:
-        """For each client, by its `name`, where among the plan's precisions [loss] peers help; none of a single one.
+        """Where among the plan's precisions [loss] peers help each client, by its `name`; empty for a single precision.
 
         helped   the smallest one at which peers save an iteration; None: they do at none
         stopped  the next smaller one, at which they no longer do; None: they help at the smallest one, or at none

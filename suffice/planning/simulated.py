@@ -27,7 +27,7 @@ KEPT = 2e7
 
 @dataclass(frozen=True, kw_only=True)
 class SimulatedPlan:
-    """What paths of one plan did; None marks what there is not.
+    """The results of simulated paths of one plan; None marks one that does not exist.
 
     iterations  T of the exact or measured plan; exact  E e_T there [loss], which measured plans do not have
     excess      the mean over the seeds there [loss], of paths that did not choose T; excess_se  its standard error
@@ -154,7 +154,7 @@ def mean_excess(
 
 
 def first_below(curve: np.ndarray, epsilon: float) -> int | None:
-    """The first t at which it is at most epsilon."""
+    """The first t at which the curve is at most epsilon; None where it never is."""
     below = curve <= epsilon
     return int(np.argmax(below)) if below.any() else None
 
@@ -177,7 +177,7 @@ def _ends(problem: Problem, rows: Sequence[ClientPlan], at: int, *, seeds: int, 
 
 
 def _lonely(problem: Problem, rows: Sequence[ClientPlan]) -> bool:
-    """Whether All-for-one is local steps, which are faster: it would follow peers of its gradient, and has none."""
+    """Whether All-for-one equals local steps, which are faster: thresholds are 1, and no starting gradients agree."""
     gap = problem.gradient_gap(problem.start[None])[0]
     apart = int((gap > 0).sum()) == gap.numel() - len(gap)
     return apart and all(getattr(row.criterion, "threshold", 0.0) >= 1 for row in rows)

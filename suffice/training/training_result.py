@@ -30,7 +30,7 @@ MOST = 40
 
 
 def tested(problem: Neural, models: np.ndarray) -> list[dict[str, Any]]:
-    """Of each client its test rows, its model's mean loss on them and, of labels, accuracy, with standard errors.
+    """For each client the number of test rows, its model's mean loss and, on labels, accuracy, with standard errors.
 
     The standard error of an accuracy is that at (hits + 1) / (n + 2), so that n hits of n are no certainty; of the mean
     loss of a single row there is none.

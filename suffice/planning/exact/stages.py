@@ -28,7 +28,7 @@ WORK = 3e8
 
 
 def lengths(steps: int) -> list[int]:
-    """Of the stages, of sum `steps`, as equal as can be."""
+    """The lengths of the stages, as equal as can be, of sum `steps`."""
     return np.diff([steps * j // STAGES for j in range(STAGES + 1)]).tolist()
 
 
@@ -39,7 +39,7 @@ class StagedRecursion:
     recursion: ExactRecursion
 
     def passed(self, v: np.ndarray, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Of every stage its rates (N,), the matrix of a step and the moments from its start to its end, in columns."""
+        """The rates (N,) of each stage, the matrix of a step and the moments from its start to its end, in columns."""
         z = self.recursion.start
         for rates, part in zip(v.reshape(STAGES, -1), lengths(steps)):
             M = self.recursion.matrix(rates)
@@ -63,7 +63,7 @@ class StagedRecursion:
 
     @property
     def sizes(self) -> np.ndarray:
-        """As of one stage, (3 N,)."""
+        """The sizes of the rates, (3 N,): those of one stage, repeated for each."""
         return np.tile(self.recursion.sizes, STAGES)
 
     def stable(self, v: np.ndarray) -> bool:

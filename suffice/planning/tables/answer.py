@@ -16,8 +16,8 @@ VERBS = {"same": "gain{s} nothing by others", "there": "start{s} there already",
 
 
 def answer(precisions: Mapping[float | str, Sequence[ClientPlan]]) -> str:
-    """At the first precision at which something is to be planned, empty where nothing is: the clients that peers help,
-    by how many, the medians over these of iterations together and alone, and how many others there are of each kind.
+    """A sentence for the first precision at which something is to be planned, empty where nothing is: the clients that
+    peers help, by how many, the medians of their iterations together and alone, and how many others are of each kind.
 
     Times are of the plan to follow, exact or measured, or else those that theorems bound.
     """
@@ -60,6 +60,6 @@ def _said(timed: Sequence[Timed], kind: Kind) -> str:
 
 
 def _median(timed: Sequence[Timed], at: int) -> str:
-    """Of the times together, `at` 1, or alone, 2."""
+    """The median of the iterations together, `at` 1, or alone, `at` 2, in words."""
     median = float(np.median([np.inf if one[at] is None else one[at] for one in timed]))
     return f"{number(median, 6)} iteration{'s' * (median != 1)}{' in the median' * (len(timed) > 1)}"

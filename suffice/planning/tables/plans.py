@@ -71,7 +71,7 @@ BREAK_EVEN = (
 
 
 def sentence(text: str) -> list[Table]:
-    """A table of nothing but a line of text; none without it."""
+    """A table of nothing but a line of text; none without the text."""
     return [Table(columns=(), rows=(), lines=[text])] if text else []
 
 
@@ -85,8 +85,8 @@ def first_rows(
 
 
 def noted_table(table: Table, notes: Sequence[str]) -> Table:
-    """With what a plan has to say, the decisive first: where nothing is to be planned, the table's first line, what was
-    made of the data, and the other lines as far as there is room."""
+    """The table with a plan's notes, the decisive lines first: where nothing is to be planned, the table's first line,
+    the notes on what was made of the data, and the table's other lines as far as there is room."""
     first = [note for note in notes if NOTHING in note]
     others = " ".join(gathered([note for note in notes if note not in first]))
     head, *rest = table.lines or [""]
@@ -95,7 +95,7 @@ def noted_table(table: Table, notes: Sequence[str]) -> Table:
 
 
 def few(lines: Sequence[str]) -> list[str]:
-    """The first `NOTES`, and that there are more."""
+    """The first `NOTES` lines, of about `LONGEST` characters at most; where anything is left out, the last says so."""
     cut = [line if len(line) <= LONGEST else f"{line[: line.rindex(' ', 0, LONGEST)]} ..." for line in lines[:NOTES]]
     whole = len(lines) <= NOTES and all(len(line) <= LONGEST for line in lines)
     return cut if whole else [*cut[:-1], cut[-1].rstrip(".") + MORE]
@@ -126,9 +126,9 @@ def constant_table(precisions: Precisions, kind: Kind) -> Table:
 
 
 def plan_table(rows: Sequence[ClientPlan], *, everybody: Sequence[dict] = (), said: Sequence[str] = ()) -> Table:
-    """What is guaranteed: one line per client and precision, the rows' warnings below, but for those `said` already.
+    """The guaranteed plans, one line per client and precision; below the rows' warnings, but for those `said` already.
 
-    everybody  what All-for-all promises
+    everybody  the promises of All-for-all
     """
     refused, known = rows[0].refusal, [row for row in rows if row.schedules is not None]
     lines = [f"These numbers are not guaranteed: {refused}."] if refused else _promised(known)
@@ -235,7 +235,7 @@ def _gone(row: ClientPlan) -> str:
 
 
 def _promised(rows: Sequence[ClientPlan]) -> list[str]:
-    """What the rows promise, those of fixed weights with the theorem behind it."""
+    """The promises of the rows, in lines: the bound up to tau, and fixed weights with the theorems behind them."""
     plans = [one for row in rows for one in (row.schedules, row.local)]
     fixed = [one.fixed for one in plans if one.fixed is not None]
     stopped = [TAU_BOUND] if len(fixed) < len(plans) else []
@@ -271,7 +271,7 @@ def measured_tables(measured: Sequence[Measured]) -> list[Table]:
 
 
 def break_even_tables(entries: Sequence[dict[str, Any]]) -> list[Table]:
-    """At which of the plan's precisions peers help each client last; nothing of a plan at one precision."""
+    """A table of the smallest precision at which peers help each client; none for a plan at one precision."""
     if all(entry["helped"] is None for entry in entries):
         return sentence("Peers save no client an iteration at any of these precisions." if entries else "")
     title = "Break-even: the smallest of these precisions at which peers save an iteration"
