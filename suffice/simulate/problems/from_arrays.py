@@ -130,7 +130,7 @@ def _scaled(
 
 
 def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) -> tuple[str, float]:
-    """What the problem allocates beside its rows, and how many bytes: curvatures (N, d, d), gradients of pairs
+    """Words for what the problem allocates beside its rows, and its bytes: curvatures (N, d, d), gradients of pairs
     (N, N, d), and of a logistic loss all clients' rows, each padded to the longest.
     """
     n, d = len(blocks), blocks[0].shape[1] + intercept

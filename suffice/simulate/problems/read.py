@@ -84,7 +84,7 @@ def read(
 
 
 def _tables(sites: Sites) -> tuple[Encoding, list[Table]]:
-    """At least two, in the columns of the encoding."""
+    """The tables of at least two sites, in the columns of the encoding."""
     if len(sites.names) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)
