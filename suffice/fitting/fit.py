@@ -25,8 +25,9 @@ from .similar_sites import Likeness
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
     from suffice.simulate.data.encoding import Encoding
-    from suffice.simulate.data.message import Message
     from suffice.simulate.data.sites import Sites
+
+    from .message import Message
 
 LOOKED_AT = 5
 """Rows are read once more for so many sites, to name one."""
@@ -64,8 +65,9 @@ def fit(
     by an extra column; a text that differs in nearly every row is left out. There is nothing to tune: the method is in
     `suffice.fitting.model_averaging`. Raises `InputError`.
     """
-    from suffice.simulate.data.message import Message, read_message, sites_of_messages
     from suffice.simulate.data.site_source import read_sites
+
+    from .message import Message, read_message, sites_of_messages
 
     given, sent = [source] if isinstance(source, Message) else source, []
     if isinstance(given, Sequence) and not isinstance(given, str) and given:
@@ -106,8 +108,9 @@ def summarise(
     has fewer rows in a fold than a model has coefficients, it sends one message for all of them, unless `reveal`: a
     fold of one row is that row. Raises `InputError`.
     """
-    from suffice.simulate.data.message import message_of
     from suffice.simulate.data.site_source import read_sites
+
+    from .message import message_of
 
     as_flag("reveal", reveal)
     if not isinstance(site, str) or not site.strip():

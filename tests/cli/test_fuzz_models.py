@@ -19,7 +19,7 @@ import pytest
 from fuzzing import WORDS, Seen, Way, often, tried, typed
 
 import suffice as sf
-from suffice.simulate.data.message import read_message
+from suffice.fitting.message import read_message
 
 NAMES = ["age", "x$1", "b [kg]", "c,d", "e\nf", "<g>", "%s", "größe", "day", ""]
 SITES = ["Lyon", "Nice & co", "<Oslo>", "$x_1$", "c,d"]

@@ -10,7 +10,7 @@ from populations import draw
 
 import suffice as sf
 from suffice import InputError
-from suffice.simulate.data.message import read_message
+from suffice.fitting.message import read_message
 
 
 @pytest.fixture

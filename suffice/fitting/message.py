@@ -11,16 +11,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from suffice.simulate.data.design import Column, Design
+from suffice.simulate.data.folds import FOLDS, Sums
+from suffice.simulate.data.memory import as_path, whole
+from suffice.simulate.data.sites import Sites
 from suffice.support.errors import InputError
 from suffice.support.files import make_folder, write_whole
 from suffice.support.numbers import as_number, as_numbers, as_whole
 from suffice.support.tables import some
 from suffice.support.text import printable
-
-from .design import Column, Design
-from .folds import FOLDS, Sums
-from .memory import as_path, whole
-from .sites import Sites
 
 KIND = "suffice message, version 1"
 HIDDEN = "numbers of rows, means and second moments of the columns; no single row"
