@@ -56,7 +56,7 @@ def predict(
         echo(f"suffice: not fitted, so predicted by {of_unknown}: {named}", err=True)
     for line in rows.warnings(fit):
         echo(f"suffice: {line}", err=True)
-    own = TextFile.of(path, fit.needed.__contains__) if keep else None
+    own = TextFile(path, fit.needed.__contains__) if keep else None
     header, *cells = own.rows() if own else [["line", "site"], *map(list, zip(lines, sites))]
     name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
     of_classes = [f"probability of {kind}" for kind in fit.classes if as_probabilities]

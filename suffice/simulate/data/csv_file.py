@@ -7,7 +7,6 @@ import csv
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO, TextIOWrapper
 from itertools import islice, product
@@ -24,7 +23,7 @@ from .cells import MISSING, NUMBER
 from .frame import Frame
 from .memory import LONGEST_LINE, opened
 
-SUFFIXES, OPEN = (".csv", ".tsv"), (".txt", ".dat", ".tab")
+_NAMED, _OPEN = (re.compile(rf"\.({kinds})(\.gz|\.bz2)?$", re.IGNORECASE) for kinds in ("csv|tsv", "txt|dat|tab"))
 """Names of tables, and of files that are tables unless their first line begins with a number, as LIBSVM's do."""
 INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
@@ -51,20 +50,16 @@ _GROUPED = r"^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 
 def is_named_csv(path: Path) -> bool:
     """Whether a file is a table of text by its name."""
-    return _unpacked(path).endswith(SUFFIXES)
+    return _NAMED.search(path.name) is not None
 
 
 def is_csv(path: Path) -> bool:
     """Whether a file is read as a table of text, by its name, or by its first line where the name leaves it open."""
-    if not (_unpacked(path).endswith(OPEN) and path.is_file()):
+    if not (_OPEN.search(path.name) and path.is_file()):
         return is_named_csv(path)
     with text_of(path) as text:
         first = re.split(r"[,;\t| ]", text.readline(LONGEST_LINE).strip())[0]
     return not NUMBER.fullmatch(first)
-
-
-def _unpacked(path: Path) -> str:
-    return re.sub(r"\.(gz|bz2)$", "", path.name.lower())
 
 
 @contextmanager
@@ -98,19 +93,13 @@ def _encoding(begin: bytes) -> str:
     return "utf-8-sig" if even == odd else "utf-16-be" if even else "utf-16-le"
 
 
-@dataclass(frozen=True, kw_only=True)
 class TextFile:
     """`separator` of the columns, whose names are in `header`; rows begin behind line `start`; `decimal`, the mark of
-    numbers such as 1.5 or 1,5."""
+    numbers such as 1.5 or 1,5. Columns that are not to be `read` may hold anything, those of `names` are texts."""
 
-    path: Path
-    separator: str
-    header: tuple[str, ...]
-    start: int
-    decimal: str = "."
-
-    @classmethod
-    def of(cls, path: Path, read: Callable[[str], bool] = lambda name: True) -> TextFile:
+    def __init__(
+        self, path: Path, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()
+    ) -> None:
         """Commas, semicolons, tabs or bars separate, whichever the header and the first row have alike, or blanks where
         they have none of these; or what Excel's line `sep=;` says. Lines before the header that begin with # are
         comments; the last is the header where it has as many names as the first row, with numbers, has cells.
@@ -118,30 +107,31 @@ class TextFile:
         `InputError` where that is ambiguous, or the mark of decimals in the columns that are `read` is: both, or one
         that only ever stands before three digits.
         """
+        self.path, self.read, self.names = path, read, names
         with text_of(path) as text:
-            said, (head, start), first = _head(path, text)
+            said, (head, self.start), first = _head(path, text)
         separator = said or _separator(head, first)
         header, cells = _cells(head, separator), len(_cells(first, separator))
         if cells == len(header) + 1 and not _cells(first, separator)[-1].strip():
             remedy = (
                 f"a separator too many at its end, or an index? The header has {len(header)}: delete it, or name all"
             )
-            raise InputError(f"line {start + 1} of {path.name}", f"{cells} fields", remedy)
+            raise InputError(f"line {self.start + 1} of {path.name}", f"{cells} fields", remedy)
         header = [INDEX, *header] if cells == len(header) + 1 and header[0].strip() else header
-        found = cls(path=path, separator=separator, header=tuple(_names(header)), start=start)
-        return found if separator == "," else replace(found, decimal=found._decimal(read))
+        self.header = tuple(_names(header))
+        self.blanks, self.separator = separator == BLANKS, "\t" if separator == BLANKS else separator
+        self.decimal = "." if separator == "," else self._decimal()
 
-    @property
-    def mark(self) -> str:
-        """What separates the cells of `_texts`."""
-        return "\t" if self.separator == BLANKS else self.separator
-
-    def _decimal(self, read: Callable[[str], bool]) -> str:
+    def _decimal(self) -> str:
         found: dict[str, tuple[str, str]] = {}  # of each mark the first place and cell
         sure = False
         for frame, lines in self.pieces():
             for cells, (mark, written) in product(frame.get_columns(), _DECIMAL.items()):
-                if read(cells.name) and not (sure and mark in found) and (rows := cells.str.contains(written)).any():
+                if (
+                    self.read(cells.name)
+                    and not (sure and mark in found)
+                    and (rows := cells.str.contains(written)).any()
+                ):
                     at = int(rows.arg_max() or 0)
                     found.setdefault(mark, (f"{cells.name} in line {lines[at]} of {self.path.name}", cells[at].strip()))
                     sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
@@ -175,12 +165,10 @@ class TextFile:
                 new = text.read(PIECE)
                 more, part = len(new) == PIECE, rest + new
                 end = part.rfind("\n") + 1 if more else len(part)
-                quotes = part.count('"', 0, end)
-                while more and quotes % 2 and len(part) < LONGEST_LINE:  # a quoted cell goes on in the next line
-                    last = part.rfind("\n", 0, end - 1) + 1
-                    quotes, end = quotes - part.count('"', last, end), last
+                if more and part.count('"', 0, end) % 2 and len(part) < LONGEST_LINE:
+                    end = 0  # a quoted cell goes on in the next line
                 if end:
-                    yield (_tabbed(part[:end]) if self.separator == BLANKS else part[:end]), line
+                    yield (_tabbed(part[:end]) if self.blanks else part[:end]), line
                 elif more and len(part) >= LONGEST_LINE:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
                 line += part.count("\n", 0, end)
@@ -189,14 +177,14 @@ class TextFile:
     def _fast(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]] | None:
         """The rows of a text where each is a line of its own: a mark at the end of every line is in the last column
         just where all rows have as many cells as the header."""
-        rows, empty = text.count("\n") + (not text.endswith("\n")), f"{self.mark * (len(self.header) - 1)}\n"
+        rows, empty = text.count("\n") + (not text.endswith("\n")), f"{self.separator * (len(self.header) - 1)}\n"
         if text.startswith(empty) or f"\n{empty}" in text:
             return None
-        marked = text.removesuffix("\n").replace("\n", f"{self.mark}{END}\n") + self.mark + END
+        marked = text.removesuffix("\n").replace("\n", f"{self.separator}{END}\n") + self.separator + END
         schema = dict.fromkeys((*self.header, END), polars.String)
         try:
             frame = polars.read_csv(
-                marked.encode(), has_header=False, separator=self.mark, empty_string_is_null=False, schema=schema
+                marked.encode(), has_header=False, separator=self.separator, empty_string_is_null=False, schema=schema
             )
         except polars.exceptions.PolarsError:
             return None
@@ -204,7 +192,7 @@ class TextFile:
         return (frame, range(line + 1, line + rows + 1)) if whole else None
 
     def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
-        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], []
+        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.separator, strict=True), [], []
         try:
             for row in reader:
                 if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
@@ -225,17 +213,17 @@ class TextFile:
         schema = dict.fromkeys(self.header, polars.String)
         return polars.DataFrame(rows, schema=schema, orient="row"), numbers
 
-    def frames(self, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()) -> Iterator[Frame]:
-        """The rows in pieces. Columns that are not to be `read` hold zeros, those of `names` texts as they stand, but
-        for the decimal point of a whole number. Raises `InputError`."""
+    def frames(self) -> Iterator[Frame]:
+        """The rows in pieces, anew at each call. Columns that are not to be `read` hold zeros, those of `names` texts
+        as they stand, but for the decimal point of a whole number. Raises `InputError`."""
         empty = True
         for frame, lines in self.pieces():
             empty, cells = False, []
             for column in frame.get_columns():  # a frame looks up each name in a list
                 name = column.name
-                if not read(name):
+                if not self.read(name):
                     cells.append(zeros(len(lines)).alias(name))
-                elif name in names:
+                elif name in self.names:
                     whole = column.str.strip_chars().str.replace(r"^([-+]?\d+)\.0*$", "$1")
                     cells.append(whole.cast(Categorical))
                 else:
@@ -250,12 +238,6 @@ class TextFile:
         yield self.header
         for frame, _ in self.pieces():
             yield from frame.iter_rows()
-
-
-def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) -> Callable[[], Iterator[Frame]]:
-    """The frames of a file for any number of passes."""
-    found = TextFile.of(path, read)
-    return lambda: found.frames(read, names)
 
 
 def _plainly(cells: Series) -> Series:

@@ -3,7 +3,7 @@ data frame, a mapping of columns, a problem. Which it is, is decided here; each 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,8 @@ from suffice.support.numbers import check_whole
 
 from .cells import series_of
 from .client_partition import Split, parse_split, parts_of
-from .csv_file import csv_source, is_csv, is_named_csv
-from .frame import Frame, Replayed, frame_of, frame_of_table, is_frame
+from .csv_file import TextFile, is_csv, is_named_csv
+from .frame import Frame, Replayed, frame_of, frame_of_table
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
@@ -69,7 +69,8 @@ def source_of(
         return source_of_tables(_of_problem(given), client, target)
     if isinstance(given, str) and not given:
         raise InputError("path", "", "name a file or a folder")
-    framed, embeds = is_frame(given), isinstance(given, str) and given.startswith(PREFIX)
+    framed = isinstance(given, Mapping) or hasattr(given, "columns")
+    embeds = isinstance(given, str) and given.startswith(PREFIX)
     path = Path() if framed or embeds else as_path("path", given)
     if not path.exists():
         raise InputError("path", str(path), "no such file or folder")
@@ -84,7 +85,7 @@ def source_of(
         unread = {*drop} - {target} - ({client} if rule is None else set())
         read = lambda name: name not in unread  # noqa: E731
         table = partial(iter, (frame_of(given, read, [client]),)) if framed else None
-        frames = table or Replayed(csv_source(path, read, (client,)))
+        frames = table or Replayed(TextFile(path, read, (client,)).frames)
     else:
         frame, client, target = _of_arrays(str(given), path, client, target, memory)
         frames = partial(iter, (frame,))
@@ -179,7 +180,7 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
         return source_of_tables([replace(table, name=name) for table, name in tables], client, target)
     read = lambda name: name == target or name not in drop  # noqa: E731
     arrays = lambda file: _of_arrays("", file, client, target, memory)[:1]  # noqa: E731
-    sources = [csv_source(file, read, ()) if is_csv(file) else partial(iter, arrays(file)) for file in known]
+    sources = [TextFile(file, read).frames if is_csv(file) else partial(iter, arrays(file)) for file in known]
     frames, notes = _together(sources, [file.name for file in known], names, client)
     return Source(frames=Replayed(frames), client=client, target=target, notes=notes)
 
