@@ -72,10 +72,6 @@ class Frame:
         texts = self.columns[name].filter(gone).cast(String).str.strip_chars()
         return Counter(text or "empty" for text in texts.to_list())
 
-    def part(self, rows: np.ndarray) -> Frame:
-        """Some rows, in the order given."""
-        return replace(self, cells=self.cells[rows], lines=self.lines[rows])
-
     def of_client(self, column: str, name: str) -> Frame:
         """All rows as those of one client."""
         check_whole("site", [name])
