@@ -66,7 +66,12 @@ def source_of(
             raise InputError(role, name, "give the name of a column")
     rule = None if split is None else parse_split(split)
     if hasattr(given, "data") and hasattr(given.data, "blocks"):
-        return source_of_tables(_of_problem(given), client, target)
+        tables = []  # of a problem, whose rows are as they stand in it, without the column of ones
+        for name, (X, y) in zip(given.names, given.data.blocks()):
+            first = int((X[:, 0] == 1).all())
+            columns = tuple(f"x{j}" for j in range(first, X.shape[1]))
+            tables.append(Table(name=name, X=X[:, first:], y=y, columns=columns))
+        return source_of_tables(tables, client, target)
     if isinstance(given, str) and not given:
         raise InputError("path", "", "name a file or a folder")
     framed = isinstance(given, Mapping) or hasattr(given, "columns")
@@ -83,9 +88,8 @@ def source_of(
     unread = set[str]()
     if framed or (not embeds and is_csv(path)):
         unread = {*drop} - {target} - ({client} if rule is None else set())
-        read = lambda name: name not in unread  # noqa: E731
-        table = partial(iter, (frame_of(given, read, [client]),)) if framed else None
-        frames = table or Replayed(TextFile(path, read, (client,)).frames)
+        how = (lambda name: name not in unread), (client,)
+        frames = partial(iter, (frame_of(given, *how),)) if framed else Replayed(TextFile(path, *how).frames)
     else:
         frame, client, target = _of_arrays(str(given), path, client, target, memory)
         frames = partial(iter, (frame,))
@@ -150,19 +154,20 @@ def _divided(
     owner, parts = np.zeros(len(y), int), parts_of(y[known], rule, seed)
     for at, part in enumerate(parts):
         owner[known[part]] = at
+    owners = Series(client, owner).cast(String).cast(Categorical)
 
     def divided() -> Iterator[Frame]:
         start = 0
         for frame in frames():
-            own = Series(client, owner[start : start + frame.rows]).cast(String).cast(Categorical)
+            cells = frame.cells.with_columns(owners[start : start + frame.rows])
             start += frame.rows
-            yield replace(frame, cells=frame.cells.with_columns(own))
+            yield replace(frame, cells=cells)
 
     return divided, tuple(map(str, range(len(parts))))
 
 
 def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory) -> Source:
-    """One client per file, named after it."""
+    """One client per file, named after it; a column that a file lacks is missing in its rows, and a note says so."""
     if is_heart_disease(path):
         return source_of_tables(patients(path)[0], client, target)
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] not in ".~")
@@ -181,15 +186,7 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
     read = lambda name: name == target or name not in drop  # noqa: E731
     arrays = lambda file: _of_arrays("", file, client, target, memory)[:1]  # noqa: E731
     sources = [TextFile(file, read).frames if is_csv(file) else partial(iter, arrays(file)) for file in known]
-    frames, notes = _together(sources, [file.name for file in known], names, client)
-    return Source(frames=Replayed(frames), client=client, target=target, notes=notes)
-
-
-def _together(
-    sources: Sequence[Frames], files: Sequence[str], names: Sequence[str], client: str
-) -> tuple[Frames, tuple[str, ...]]:
-    """The rows of all files; a column that a file lacks is missing in its rows, and a note says so."""
-    first = {file: list(next(source()).columns) for file, source in zip(files, sources)}
+    first = {file.name: list(next(source()).columns) for file, source in zip(known, sources)}
     every = list(dict.fromkeys(name for columns in first.values() for name in columns))
     if client in every:
         raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
@@ -210,16 +207,7 @@ def _together(
                 absent = [lit(np.nan).alias(column) for column in every if column not in frame.columns]
                 yield replace(frame, cells=frame.cells.with_columns(absent)).of_client(client, name)
 
-    return frames, tuple(notes)
-
-
-def _of_problem(problem: Any) -> list[Table]:
-    """The rows of a problem as they stand in it, standardised or not, without the column of ones."""
-    tables = []
-    for name, (X, y) in zip(problem.names, problem.data.blocks()):
-        varying = [j for j in range(X.shape[1]) if not (j == 0 and (X[:, 0] == 1).all())]
-        tables.append(Table(name=name, X=X[:, varying], y=y, columns=tuple(f"x{j}" for j in varying)))
-    return tables
+    return Source(frames=Replayed(frames), client=client, target=target, notes=tuple(notes))
 
 
 def source_of_tables(tables: Sequence[Table], client: str, target: str) -> Source:

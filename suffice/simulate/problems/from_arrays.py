@@ -10,13 +10,10 @@ import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice, as_flag
-from suffice.support.tables import some
 
-from ..data.design import CHANGED, CONSTANT
 from ..data.labels import check_both_classes, two_classes
 from ..data.memory import MAX_MEMORY, Memory
 from ..data.standardisation import INTERCEPT, Coordinates
-from ..data.table import Table
 from . import LeastSquares, Logistic
 from .rows import client_labels, client_rows
 
@@ -137,19 +134,3 @@ def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) 
     n, d = len(blocks), blocks[0].shape[1] + intercept
     padded = n * d * max(map(len, blocks)) if logistic else 0
     return f"matrices of {n} clients with {d} coefficients", 8.0 * (n * d * d + n * n * d + padded)
-
-
-def of_tables(tables: Sequence[Table], **options: Any) -> LeastSquares | Logistic:
-    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
-    X, columns, notes = [table.X for table in tables], tables[0].columns, ()
-    pooled = as_choice("standardise", options["standardise"], STANDARDISE) == "pooled"
-    if pooled and options["intercept"] is True:
-        low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
-        varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
-        if varies.any() and not varies.all():
-            same = [column for column, kept in zip(columns, varies) if not kept]
-            notes = (CHANGED.format(CONSTANT.format(some(same), 12)),)
-            X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
-    y, names = [table.y for table in tables], [table.name for table in tables]
-    problem = from_arrays(X, y, names=names, columns=columns, **options)
-    return replace(problem, remarks=(*notes, *problem.remarks))
