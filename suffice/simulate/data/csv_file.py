@@ -23,7 +23,7 @@ from .cells import MISSING, NUMBER
 from .frame import Frame
 from .memory import LONGEST_LINE, opened
 
-_NAMED, _OPEN = (re.compile(rf"\.({kinds})(\.gz|\.bz2)?$", re.IGNORECASE) for kinds in ("csv|tsv", "txt|dat|tab"))
+NAMED, _OPEN = (re.compile(rf"\.({kinds})(\.gz|\.bz2)?$", re.IGNORECASE) for kinds in ("csv|tsv", "txt|dat|tab"))
 """Names of tables, and of files that are tables unless their first line begins with a number, as LIBSVM's do."""
 INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
@@ -48,15 +48,10 @@ _GROUPED = r"^\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*$"
 """Either a number with three decimals or thousands."""
 
 
-def is_named_csv(path: Path) -> bool:
-    """Whether a file is a table of text by its name."""
-    return _NAMED.search(path.name) is not None
-
-
 def is_csv(path: Path) -> bool:
     """Whether a file is read as a table of text, by its name, or by its first line where the name leaves it open."""
     if not (_OPEN.search(path.name) and path.is_file()):
-        return is_named_csv(path)
+        return NAMED.search(path.name) is not None
     with text_of(path) as text:
         first = re.split(r"[,;\t| ]", text.readline(LONGEST_LINE).strip())[0]
     return not NUMBER.fullmatch(first)
@@ -70,12 +65,9 @@ def text_of(path: Path) -> Generator[IO[str]]:
         with opened(path) as stream:
             begin = getattr(stream, "peek")(256)[:256]  # noqa: B009
             if begin.startswith(_OTHERS):
-                remedy = (
-                    "no text: a workbook, Parquet, compressed? Hand in a data frame, name it .gz, or save it as CSV"
-                )
-                raise InputError("path", str(path), remedy)
-            encoding = _encoding(begin)
-            with TextIOWrapper(stream, encoding, newline=None) as text:
+                ways = "Hand in a data frame, name it .gz, or save it as CSV"
+                raise InputError("path", str(path), f"no text: a workbook, Parquet, compressed? {ways}")
+            with TextIOWrapper(stream, _encoding(begin), newline=None) as text:
                 yield text
     except UnicodeError as error:
         content, at = (error.object, error.start) if isinstance(error, UnicodeDecodeError) else (b"", 0)
@@ -111,13 +103,13 @@ class TextFile:
         with text_of(path) as text:
             said, (head, self.start), first = _head(path, text)
         separator = said or _separator(head, first)
-        header, cells = _cells(head, separator), len(_cells(first, separator))
-        if cells == len(header) + 1 and not _cells(first, separator)[-1].strip():
-            remedy = (
-                f"a separator too many at its end, or an index? The header has {len(header)}: delete it, or name all"
-            )
-            raise InputError(f"line {self.start + 1} of {path.name}", f"{cells} fields", remedy)
-        header = [INDEX, *header] if cells == len(header) + 1 and header[0].strip() else header
+        header, row = _cells(head, separator), _cells(first, separator)
+        if len(row) == len(header) + 1:
+            if not row[-1].strip():
+                known = f"The header has {len(header)}: delete it, or name all"
+                remedy = f"a separator too many at its end, or an index? {known}"
+                raise InputError(f"line {self.start + 1} of {path.name}", f"{len(row)} fields", remedy)
+            header = [INDEX, *header] if header[0].strip() else header
         self.header = tuple(_names(header))
         self.blanks, self.separator = separator == BLANKS, "\t" if separator == BLANKS else separator
         self.decimal = "." if separator == "," else self._decimal()
@@ -126,12 +118,9 @@ class TextFile:
         found: dict[str, tuple[str, str]] = {}  # of each mark the first place and cell
         sure = False
         for frame, lines in self.pieces():
-            for cells, (mark, written) in product(frame.get_columns(), _DECIMAL.items()):
-                if (
-                    self.read(cells.name)
-                    and not (sure and mark in found)
-                    and (rows := cells.str.contains(written)).any()
-                ):
+            read = [cells for cells in frame.get_columns() if self.read(cells.name)]
+            for cells, (mark, written) in product(read, _DECIMAL.items()):
+                if not (sure and mark in found) and (rows := cells.str.contains(written)).any():
                     at = int(rows.arg_max() or 0)
                     found.setdefault(mark, (f"{cells.name} in line {lines[at]} of {self.path.name}", cells[at].strip()))
                     sure = sure or not cells.filter(rows).str.contains(_GROUPED).all()
@@ -195,18 +184,16 @@ class TextFile:
         reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.separator, strict=True), [], []
         try:
             for row in reader:
-                if not "".join(row).strip() and len(row) in (0, 1, len(self.header)):
-                    continue
-                if len(row) != len(self.header):
-                    if row[0].startswith("#"):
-                        continue
+                blank = not "".join(row).strip()
+                if len(row) == len(self.header) and not blank:
+                    rows.append(row)
+                    numbers.append(line + reader.line_num)
+                elif not ((blank and len(row) in (0, 1, len(self.header))) or row[0].startswith("#")):
                     remedy = f"give {len(self.header)} fields, as the header in line {self.start} has"
                     if len(row) > len(self.header) and self.separator == ",":
                         remedy += "; where decimals have commas, write points, or separate the columns by semicolons"
                     place = f"line {line + reader.line_num} of {self.path.name}"
                     raise InputError(place, f"{len(row)} fields", remedy)
-                rows.append(row)
-                numbers.append(line + reader.line_num)
         except csv.Error as error:
             place = f"line {line + reader.line_num} of {self.path.name}"
             raise InputError(place, str(error), "not a CSV table: double the quotes in a cell, or drop them") from None

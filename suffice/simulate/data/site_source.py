@@ -33,7 +33,6 @@ CODES = ({0, 1}, {-1, 1}, {1, 2})
 """Two numbers that stand for classes; any other two are numbers."""
 MANY_CLASSES = 20
 """More classes than that are hardly meant, and take minutes."""
-FEWER = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
 
 
 def read_sites(
@@ -98,7 +97,8 @@ def _collected(
     labels = {float(text) if facts[target].numeric else text: float(at) for at, text in enumerate(classes)}
     most, p = len(facts[client].texts), 0 if keep else len(design.columns) + 1
     if most > MOST_CLIENTS:  # more than matrices of all pairs are made for
-        raise InputError(client, f"over {MOST_CLIENTS} values", FEWER)
+        remedy = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
+        raise InputError(client, f"over {MOST_CLIENTS} values", remedy)
     order = {name: k for k, name in enumerate(given.names)}
     counts, sums = np.zeros(most, int), Sums.zero(p, most, FOLDS + 1)
     parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(most)]

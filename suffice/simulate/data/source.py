@@ -17,7 +17,7 @@ from suffice.support.numbers import check_whole
 
 from .cells import series_of
 from .client_partition import Split, parse_split, parts_of
-from .csv_file import TextFile, is_csv, is_named_csv
+from .csv_file import NAMED, TextFile, is_csv
 from .frame import Frame, Replayed, frame_of, frame_of_table
 from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
@@ -49,14 +49,7 @@ class Source:
 
 
 def source_of(
-    given: Any,
-    *,
-    client: str,
-    target: str,
-    drop: Sequence[str] = (),
-    split: str | None = None,
-    seed: int = 0,
-    memory: Memory,
+    given: Any, *, client: str, target: str, drop: Sequence[str], split: str | None, seed: int, memory: Memory
 ) -> Source:
     """The rows in `given`, with the columns `client` and `target`. Raises `InputError`."""
     if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
@@ -171,7 +164,7 @@ def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory
     if is_heart_disease(path):
         return source_of_tables(patients(path)[0], client, target)
     files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] not in ".~")
-    known = [file for file in files if is_named_csv(file) or file.suffix.lower() == ".npz"]
+    known = [file for file in files if NAMED.search(file.name) or file.suffix.lower() == ".npz"]
     known = known or [file for file in files if file.suffix.lower() in LIBSVM]
     known = known or [file for file in files if not file.suffix]
     if not known:

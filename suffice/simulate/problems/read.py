@@ -14,9 +14,11 @@ from suffice.support.numbers import as_choice, as_flag
 from suffice.support.tables import some
 
 from ..data.design import CHANGED, CONSTANT, NOTE
+from ..data.encoding import Encoding
 from ..data.heart_disease import is_heart_disease, patients
 from ..data.memory import MAX_MEMORY
 from ..data.site_source import PENALTY, read_sites
+from ..data.sites import Sites
 from ..data.source import source_of_tables
 from . import LeastSquares, Logistic
 from .from_arrays import LOSSES, STANDARDISE, from_arrays
@@ -73,29 +75,31 @@ def read(
     sites, found = read_sites(given, **asked, keep=True, problem=True)
     penalty = PENALTY if loss == "auto" and found == "logistic" else 0.0
     penalty = penalty if regularisation is None else regularisation
-    if len(sites.names) == 1:
-        remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
-        raise InputError("clients", 1, remedy)
-    encoding, kinds = sites.encoded(), np.array(sites.classes)
-    y = [kinds[own.astype(int)] for own in sites.y] if sites.classes else sites.y
-    X, columns, left = sites.X, encoding.columns, ()
-    if standardise == "pooled" and intercept is True:
-        X, columns, left = _varying(X, columns)
+    constant = standardise != "pooled" or intercept is not True
+    encoding, X, y, columns, notes = _arrays(sites, constant=constant)
     problem = from_arrays(
         X, y, names=sites.names, columns=columns, loss=found, regularisation=penalty, intercept=intercept, batch=batch,
         standardise=standardise, standardise_target=standardise_target, positive=positive, max_memory=max_memory,
     )  # fmt: skip
     assert problem.coordinates is not None
     coordinates = replace(problem.coordinates, fills=encoding.gaps, client=sites.client, target=sites.target)
-    notes = (*map(CHANGED.format, sites.design.remarks(encoding)), *map(NOTE.format, sites.notes))
-    return replace(problem, remarks=(*notes, *left, *problem.remarks), coordinates=coordinates)
+    return replace(problem, remarks=(*notes, *problem.remarks), coordinates=coordinates)
 
 
-def _varying(X: list[np.ndarray], columns: Sequence[str]) -> tuple[list[np.ndarray], Sequence[str], tuple[str, ...]]:
-    """Without columns that never vary, as an intercept stands for them, and a note on these."""
+def _arrays(
+    sites: Sites, *, constant: bool
+) -> tuple[Encoding, list[np.ndarray], list[np.ndarray], list[str], list[str]]:
+    """The encoding of at least two sites, their X and y, the columns that X has, unless `constant` without those that
+    never vary, as an intercept stands for them, and notes."""
+    if len(sites.names) == 1:
+        remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
+        raise InputError("clients", 1, remedy)
+    encoding, kinds, X = sites.encoded(), np.array(sites.classes), sites.X
+    y = [kinds[own.astype(int)] for own in sites.y] if sites.classes else sites.y
+    notes = [*map(CHANGED.format, sites.design.remarks(encoding)), *map(NOTE.format, sites.notes)]
     low, high = np.min([x.min(0) for x in X], axis=0), np.max([x.max(0) for x in X], axis=0)
     varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
-    if varies.all() or not varies.any():
-        return X, columns, ()
-    note = CHANGED.format(CONSTANT.format(some([*compress(columns, ~varies)]), 12))
-    return [x[:, varies] for x in X], [*compress(columns, varies)], (note,)
+    if constant or varies.all() or not varies.any():
+        return encoding, X, y, [*encoding.columns], notes
+    notes.append(CHANGED.format(CONSTANT.format(some([*compress(encoding.columns, ~varies)]), 12)))
+    return encoding, [x[:, varies] for x in X], y, [*compress(encoding.columns, varies)], notes
