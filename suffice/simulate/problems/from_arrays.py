@@ -49,13 +49,14 @@ def from_arrays(
     batch           rows that one stochastic gradient averages
     max_memory      bytes that the problem's matrices may take
     """
-    memory = Memory(max_memory)
     as_choice("loss", loss, LOSSES)
     as_choice("standardise", standardise, STANDARDISE)
     as_flag("intercept", intercept)
     as_flag("standardise_target", standardise_target)
     labels = client_labels(X, y, names)
-    written, positive = y, _positive(positive)
+    written, positive = y, [positive] if isinstance(positive, (str, int, float)) else positive
+    if not isinstance(positive, (Sequence, np.ndarray)):
+        raise InputError("positive", positive, "give the labels of class 1 in a list")
     if loss == "logistic":
         if standardise_target:
             raise InputError("standardise_target", True, "the logistic loss needs classes; drop it")
@@ -63,7 +64,10 @@ def from_arrays(
     elif len(positive):
         raise InputError("positive", list(positive), "only the logistic loss has classes; drop it")
     blocks, targets = client_rows(X, y, labels)
-    memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
+    n, d = len(blocks), blocks[0].shape[1] + intercept
+    padded = n * d * max(map(len, blocks)) if loss == "logistic" else 0  # all clients' rows
+    beside = 8.0 * (n * d * d + n * n * d + padded)  # of curvatures (N, d, d) and gradients of pairs (N, N, d)
+    Memory(max_memory).check(f"matrices of {n} clients with {d} coefficients", beside)
     blocks, targets, coordinates = _scaled(
         blocks, targets, labels, columns, standardise=standardise, of_target=standardise_target, intercept=intercept
     )
@@ -74,15 +78,8 @@ def from_arrays(
         check_both_classes(targets, written, labels)
     problem = Logistic.of(blocks, targets, **known)
     ones = [np.asarray(values)[target > 0] for values, target in zip(written, targets)]
-    coordinates = replace(coordinates, positive=tuple(np.unique(np.concatenate(ones)).tolist()))
-    return replace(problem, coordinates=coordinates)
-
-
-def _positive(positive: Any) -> Sequence[float | str]:
-    positive = [positive] if isinstance(positive, (str, int, float)) else positive
-    if not isinstance(positive, (Sequence, np.ndarray)):
-        raise InputError("positive", positive, "give the labels of class 1 in a list")
-    return positive
+    labelled = tuple(np.unique(np.concatenate(ones)).tolist())
+    return replace(problem, coordinates=replace(coordinates, positive=labelled))
 
 
 def _scaled(
@@ -125,12 +122,3 @@ def _scaled(
         edge = [(0, 0)] * (means.ndim - 1) + [(1, 0)]
         heads, means, scales = (INTERCEPT, *heads), np.pad(means, edge), np.pad(scales, edge, constant_values=1.0)
     return blocks, targets, Coordinates(names=heads, means=means, scales=scales, target_mean=shift, target_scale=scale)
-
-
-def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) -> tuple[str, float]:
-    """What the problem allocates beside its rows, and how many bytes: curvatures (N, d, d), gradients of pairs
-    (N, N, d), and of a logistic loss all clients' rows, each padded to the longest.
-    """
-    n, d = len(blocks), blocks[0].shape[1] + intercept
-    padded = n * d * max(map(len, blocks)) if logistic else 0
-    return f"matrices of {n} clients with {d} coefficients", 8.0 * (n * d * d + n * n * d + padded)
