@@ -86,8 +86,9 @@ def _encoding(begin: bytes) -> str:
 
 
 class TextFile:
-    """`separator` of the columns, whose names are in `header`; rows begin behind line `start`; `decimal`, the mark of
-    numbers such as 1.5 or 1,5. Columns that are not to be `read` may hold anything, those of `names` are texts."""
+    """`separator` of the columns, whose names are in `header`, and `mark`, what separates the cells of `_texts`; rows
+    begin behind line `start`; `decimal`, the mark of numbers such as 1.5 or 1,5. Columns that are not to be `read` may
+    hold anything, those of `names` are texts."""
 
     def __init__(
         self, path: Path, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()
@@ -111,7 +112,7 @@ class TextFile:
                 raise InputError(f"line {self.start + 1} of {path.name}", f"{len(row)} fields", remedy)
             header = [INDEX, *header] if header[0].strip() else header
         self.header = tuple(_names(header))
-        self.blanks, self.separator = separator == BLANKS, "\t" if separator == BLANKS else separator
+        self.separator, self.mark = separator, "\t" if separator == BLANKS else separator
         self.decimal = "." if separator == "," else self._decimal()
 
     def _decimal(self) -> str:
@@ -157,7 +158,7 @@ class TextFile:
                 if more and part.count('"', 0, end) % 2 and len(part) < LONGEST_LINE:
                     end = 0  # a quoted cell goes on in the next line
                 if end:
-                    yield (_tabbed(part[:end]) if self.blanks else part[:end]), line
+                    yield (_tabbed(part[:end]) if self.separator == BLANKS else part[:end]), line
                 elif more and len(part) >= LONGEST_LINE:
                     raise InputError("path", str(self.path), f"not a table: a line of over {LONGEST_LINE} characters")
                 line += part.count("\n", 0, end)
@@ -166,14 +167,14 @@ class TextFile:
     def _fast(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]] | None:
         """The rows of a text where each is a line of its own: a mark at the end of every line is in the last column
         just where all rows have as many cells as the header."""
-        rows, empty = text.count("\n") + (not text.endswith("\n")), f"{self.separator * (len(self.header) - 1)}\n"
+        rows, empty = text.count("\n") + (not text.endswith("\n")), f"{self.mark * (len(self.header) - 1)}\n"
         if text.startswith(empty) or f"\n{empty}" in text:
             return None
-        marked = text.removesuffix("\n").replace("\n", f"{self.separator}{END}\n") + self.separator + END
+        marked = text.removesuffix("\n").replace("\n", f"{self.mark}{END}\n") + self.mark + END
         schema = dict.fromkeys((*self.header, END), polars.String)
         try:
             frame = polars.read_csv(
-                marked.encode(), has_header=False, separator=self.separator, empty_string_is_null=False, schema=schema
+                marked.encode(), has_header=False, separator=self.mark, empty_string_is_null=False, schema=schema
             )
         except polars.exceptions.PolarsError:
             return None
@@ -181,7 +182,7 @@ class TextFile:
         return (frame, range(line + 1, line + rows + 1)) if whole else None
 
     def _slow(self, text: str, line: int) -> tuple[DataFrame, Sequence[int]]:
-        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.separator, strict=True), [], []
+        reader, rows, numbers = csv.reader(StringIO(text), delimiter=self.mark, strict=True), [], []
         try:
             for row in reader:
                 blank = not "".join(row).strip()
@@ -190,7 +191,7 @@ class TextFile:
                     numbers.append(line + reader.line_num)
                 elif not ((blank and len(row) in (0, 1, len(self.header))) or row[0].startswith("#")):
                     remedy = f"give {len(self.header)} fields, as the header in line {self.start} has"
-                    if len(row) > len(self.header) and self.separator == ",":
+                    if len(row) > len(self.header) and self.mark == ",":
                         remedy += "; where decimals have commas, write points, or separate the columns by semicolons"
                     place = f"line {line + reader.line_num} of {self.path.name}"
                     raise InputError(place, f"{len(row)} fields", remedy)

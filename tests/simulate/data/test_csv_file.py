@@ -182,6 +182,8 @@ def test_one_number_settles_the_mark_and_columns_left_out_do_not_count(tmp_path)
     assert dialect_of(path, lambda name: name != "version") == (";", ",")
     path.write_text('"a;b",c\n1,2\n')
     assert dialect_of(path) == (",", ".")
+    path.write_text("x  y\n1 2\n")
+    assert dialect_of(path) == (" ", ".")  # as `predict --keep` writes it again
     path.write_text("x,y\n1,5,2,5\n")
     with pytest.raises(
         InputError,
