@@ -221,12 +221,6 @@ class TextFile:
         if empty:
             raise InputError("path", str(self.path), "give a header line and at least one row")
 
-    def rows(self) -> Iterator[Sequence[str]]:
-        """The cells as they stand, the header first."""
-        yield self.header
-        for frame, _ in self.pieces():
-            yield from frame.iter_rows()
-
 
 def _plainly(cells: Series) -> Series:
     """As numbers, where all cells are, or are empty: others may be names of gaps, which are counted, or, in other
